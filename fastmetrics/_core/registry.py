@@ -15,14 +15,17 @@ from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any, NamedTuple
 
+from fastmetrics._core.kinds import CLASSES, LABEL_ROLE, Binary, Category, Kind, NonNegative, Roles, Text
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 
 __all__ = ["describe_metrics", "list_metrics"]
 
+# The kinds of labels in the words of version 0.1.
 TARGETS = ("binary", "real", "graded", "text", "partition")
-# Labels and scores of these targets are not numbers, so their metrics cannot share a plan with other metrics.
-NON_NUMERIC = ("text", "partition")
+TARGET_OF_KIND: dict[type[Kind], str] = {Binary: "binary", Text: "text", Category: "partition"}
+GROUP_ROLE = "group"  # the role of the keys by which the hash exchange brings rows together
+RESERVED_ROLES = (GROUP_ROLE, "weight", "by", "unit")  # every metric may have these columns
 REQUIRED = "required"
 DIRECTIONS = ("maximize", "minimize", "closest_to_one", "closest_to_zero", "none")
 # What `spec.best` was in version 0.1, by direction.
@@ -32,6 +35,7 @@ CUTOFF = "@k"  # ends the names of metrics that need a cutoff
 METRIC_STRING = r"(?s)\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*([0-9]+))?\s*"
 WORD = r"[A-Za-z_][A-Za-z0-9_]*"
 BARE_WORD = r"(=\s*)([A-Za-z_][A-Za-z0-9_]*)(?=\s*(?:,|$))"
+BARE_LIST = r"(=\s*\[)([^\]'\"]*)(?=\])"
 LITERAL_WORDS = ("True", "False", "None")
 
 
@@ -116,11 +120,9 @@ class MetricSpec(NamedTuple):
         Is it evaluated when no metrics are named?
     cutoff : bool or str
         May name@k be asked for (True), must it be ("required"), or neither (False)?
-    target : str
-        The kind of labels: two classes ("binary"), any finite number ("real"), relevance grades of the rows of a group
-        ("graded"), reference texts beside hypothesis texts ("text"), labels of any type beside clusters ("partition").
-    negative_grades : bool
-        May grades be negative?
+    roles : mapping of str to Kind
+        The columns that the metric reads, by role, with the kind of each. The keys of groups and the weights of rows
+        are not among them.
     direction : str
         Which of two values is better: "maximize", "minimize", "closest_to_one", "closest_to_zero", or "none" where the
         value says nothing about a model.
@@ -142,11 +144,28 @@ class MetricSpec(NamedTuple):
     undefined: str
     default: bool
     cutoff: bool | str
-    target: str
-    negative_grades: bool
+    roles: Roles
     direction: str
     interval: IntervalSpec | None = None
     variants: tuple[str, ...] = ()
+
+    @property
+    def target(self) -> str:
+        """The kind of labels in one word, as in version 0.1.
+
+        Two classes ("binary"), any finite number ("real"), relevance grades of the rows of a group ("graded"),
+        reference texts beside hypothesis texts ("text"), labels of any type beside clusters ("partition"); "columns"
+        if the metric has no label.
+        """
+        label = self.roles.get(LABEL_ROLE)
+        if label is None:
+            return "columns"
+        return TARGET_OF_KIND.get(type(label), "graded" if self.exchange == "hash" else "real")
+
+    @property
+    def negative_grades(self) -> bool:
+        """May grades be negative?"""
+        return self.target == "graded" and not isinstance(self.roles[LABEL_ROLE], NonNegative)
 
     @property
     def base_name(self) -> str:
@@ -197,8 +216,7 @@ def metric(
     checks: dict[str, Any] | None = None,
     default: bool = True,
     cutoff: bool | str = False,
-    target: str = "binary",
-    negative_grades: bool = False,
+    roles: Roles = CLASSES,
     direction: str = "maximize",
     interval: IntervalSpec | None = None,
     variants: tuple[str, ...] = (),
@@ -210,17 +228,17 @@ def metric(
     """
     for option, value, allowed in (
         ("exchange", exchange, EXCHANGES),
-        ("target", target, TARGETS),
         ("direction", direction, DIRECTIONS),
     ):
         if value not in allowed:
             raise ValueError(f"{option} must be one of {allowed}; found {value!r}")
-    if target == "real" and exchange != "none":
-        raise ValueError("target 'real' needs exchange 'none': exchanges move classes and grades")
-    if target in NON_NUMERIC and exchange != "none":
-        raise ValueError(f"target {target!r} needs exchange 'none': exchanges move numbers")
-    if target == "graded" and exchange != "hash":
-        raise ValueError("target 'graded' needs exchange 'hash': grades are compared inside a group")
+    for role, kind in roles.items():
+        if not isinstance(kind, Kind):
+            raise TypeError(f"role {role!r} of metric {name!r} must have a kind, such as Real(); found {kind!r}")
+        if role in (parameters or {}) or role in RESERVED_ROLES or not re.fullmatch(WORD, role):
+            raise ValueError(f"metric {name!r} cannot have a role {role!r}: the word has another meaning")
+        if exchange != "none" and not kind.is_numeric:
+            raise ValueError(f"metric {name!r} needs exchange 'none': exchanges move numbers, and {role!r} is {kind!r}")
     if cutoff not in (False, True, REQUIRED):
         raise ValueError(f"cutoff must be False, True or {REQUIRED!r}; found {cutoff!r}")
     full_name = name + CUTOFF if cutoff == REQUIRED else name
@@ -233,7 +251,7 @@ def metric(
         family = finalise.__module__.split(".")[2]
         _specs[full_name] = MetricSpec(
             full_name, summary, family, Exchange(exchange), parameters or {}, checks or {}, statistics, finalise,
-            function, undefined, default, cutoff, target, negative_grades, direction, interval, variants,
+            function, undefined, default, cutoff, roles, direction, interval, variants,
         )  # fmt: skip
         return finalise
 
@@ -246,15 +264,23 @@ class Metric:
     Two metrics are equal if they mean the same: it does not matter whether defaults are written out.
     """
 
-    __slots__ = ("arguments", "k", "spec")
+    __slots__ = ("arguments", "columns", "k", "spec")
 
-    def __init__(self, spec: MetricSpec, arguments: dict[str, Any], k: int | None = None) -> None:
+    def __init__(
+        self,
+        spec: MetricSpec,
+        arguments: dict[str, Any],
+        k: int | None = None,
+        columns: dict[str, tuple[str, ...]] | None = None,
+    ) -> None:
+        """`columns` are those that the metric string names itself, by role."""
         self.spec = spec
         self.arguments = spec.parameters | arguments
         self.k = k
+        self.columns = columns or {}
 
     def _identity(self) -> tuple[Any, ...]:
-        return (self.spec.name, tuple(self.arguments.items()), self.k)
+        return (self.spec.name, tuple(self.arguments.items()), self.k, tuple(sorted(self.columns.items())))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Metric) and self._identity() == other._identity()
@@ -265,6 +291,7 @@ class Metric:
     def __repr__(self) -> str:
         defaults = self.spec.parameters
         changed = [f"{name}={format_value(value)}" for name, value in self.arguments.items() if value != defaults[name]]
+        changed += [f"{role}={format_columns(names)}" for role, names in self.columns.items()]
         parameters = f"({', '.join(changed)})" if changed else ""
         return self.spec.base_name + parameters + (f"@{self.k}" if self.k is not None else "")
 
@@ -299,6 +326,7 @@ class Metric:
         """Everything that is needed to reproduce the number. `weight` is the column of row weights."""
         parts = [self.spec.base_name + (f"@{self.k}" if self.k is not None else "")]
         parts += [f"{name}:{format_value(value)}" for name, value in self.arguments.items()]
+        parts += [f"{role}:{format_columns(names)}" for role, names in self.columns.items()]
         if weight is not None:
             parts.append(f"weight:{weight}")
         if approximate:
@@ -311,6 +339,12 @@ class Metric:
 def format_value(value: Any) -> str:
     """A parameter's value as metric strings write it: words without quotes."""
     return value if isinstance(value, str) and re.fullmatch(WORD, value) and value not in LITERAL_WORDS else repr(value)
+
+
+def format_columns(names: tuple[str, ...]) -> str:
+    """Columns as metric strings write them: one name, or a list."""
+    formatted = [format_value(name) for name in names]
+    return formatted[0] if len(formatted) == 1 else f"[{', '.join(formatted)}]"
 
 
 def list_metrics() -> list[str]:
@@ -383,7 +417,9 @@ def parse(text: str | Metric) -> Metric:
     k = int(cutoff) if cutoff is not None else None
     if k == 0:
         raise ValueError(f"the cutoff of {name!r} must be at least 1; found @0")
-    return Metric(spec, read_arguments(spec, inside or "", text), k)
+    arguments = read_arguments(spec, inside or "", text)
+    columns = {role: arguments.pop(role) for role in column_roles(spec) if role in arguments}
+    return Metric(spec, arguments, k, columns)
 
 
 def find_spec(name: str, cutoff: str | None) -> MetricSpec:
@@ -402,14 +438,25 @@ def find_spec(name: str, cutoff: str | None) -> MetricSpec:
     return spec
 
 
+def column_roles(spec: MetricSpec) -> list[str]:
+    """The roles whose columns a metric string may name."""
+    return [*spec.roles, *((GROUP_ROLE,) if spec.exchange == "hash" else ())]
+
+
 def quote(word: str) -> str:
     """A bare word as a Python literal."""
     return word if word in LITERAL_WORDS else repr(word)
 
 
+def quote_list(match: re.Match[str]) -> str:
+    """The bare words of a list as Python literals."""
+    return match[1] + re.sub(WORD, lambda word: quote(word[0]), match[2])
+
+
 def read_arguments(spec: MetricSpec, inside: str, text: str) -> dict[str, Any]:
-    """The arguments inside the parentheses of a metric string, checked."""
+    """The arguments inside the parentheses of a metric string, checked: parameters, and columns by role."""
     # Bare words are strings; some of them are Python keywords ("raise").
+    inside = re.sub(BARE_LIST, quote_list, inside)
     inside = re.sub(BARE_WORD, lambda match: match[1] + quote(match[2]), inside)
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
@@ -421,17 +468,31 @@ def read_arguments(spec: MetricSpec, inside: str, text: str) -> dict[str, Any]:
     for keyword in call.keywords:
         if keyword.arg in arguments:
             raise ValueError(f"{keyword.arg} is given twice in {text!r}")
-        if keyword.arg not in spec.parameters:
-            known = list(spec.parameters)
+        roles = column_roles(spec)
+        if keyword.arg not in spec.parameters and keyword.arg not in roles:
+            known = [*spec.parameters, *roles]
             advice = suggest(str(keyword.arg), known) if known else "it has none"
             raise ValueError(f"metric {spec.name!r} has no parameter {keyword.arg!r}; {advice}")
         try:
             value = ast.literal_eval(keyword.value)
         except ValueError:
             raise ValueError(f"{keyword.arg} in {text!r} must be a literal") from None
-        check_argument(spec, keyword.arg, value)
+        if keyword.arg in roles:
+            value = read_columns(keyword.arg, value, text)
+        else:
+            check_argument(spec, keyword.arg, value)
         arguments[keyword.arg] = value
     return arguments
+
+
+def read_columns(role: str, value: Any, text: str) -> tuple[str, ...]:
+    """The columns of a role: one name, or several for a group."""
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{role} in {text!r} must be the name of a column; found {value!r}")
+    if len(names) > 1 and role != GROUP_ROLE:
+        raise ValueError(f"{role} in {text!r} must be one column; found {len(names)}")
+    return tuple(dict.fromkeys(names))
 
 
 def check_argument(spec: MetricSpec, name: str, value: Any) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from fastmetrics._core.kinds import PARTITIONS
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Value
 from fastmetrics.metrics.clustering.fowlkes_mallows import fowlkes_mallows, fowlkes_mallows_score
@@ -62,7 +63,7 @@ def register_partition_metric(
     metric(
         name,
         exchange="none",
-        target="partition",
+        roles=PARTITIONS,
         statistics=lambda **options: (LabelPairCounts(),),
         function=function,
         undefined=undefined,

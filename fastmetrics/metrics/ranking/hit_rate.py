@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.kinds import GRADES
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Sums, Value
 from fastmetrics.metrics.ranking.lists.list_inputs import (
@@ -159,7 +160,7 @@ def hit_statistics(average: str, relevance_level: float, ties: str, empty: str, 
     checks=PARAMETER_CHECKS | {"average": AVERAGES},
     default=False,
     cutoff="required",
-    target="graded",
+    roles=GRADES,
     variants=("hr(average=micro)@5",),
 )
 def finalise_hr(parameters: dict[str, Any], *states: Sums) -> Value:

@@ -9,6 +9,7 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import Rows, block_bounds
+from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import AdditiveStatistic, Sums, SumStatistic, Value, map_reduce
 from fastmetrics._kernels.numeric import sums
@@ -118,7 +119,7 @@ def register_mean_error(
 
     finalise.__doc__ = summary
     options = {"direction": "minimize", "undefined": "never"} | options
-    metric(name, exchange="none", statistics=statistics, function=function, target="real", **options)(finalise)
+    metric(name, exchange="none", statistics=statistics, function=function, roles=NUMBERS, **options)(finalise)
 
 
 def mean_error_statistics(kind: int, parameter: float = 0.0) -> Callable[..., tuple[Any, ...]]:

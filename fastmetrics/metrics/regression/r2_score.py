@@ -13,6 +13,7 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._core.undefined import warn_undefined
@@ -194,7 +195,7 @@ def explained_variance_score(
     statistics=lambda: (RowWeights(), Moments()),
     function=r2_score,
     undefined="fewer than two rows",
-    target="real",
+    roles=NUMBERS,
 )
 def finalise_r2(parameters: dict[str, Any], counts: Sums, moments: Sums) -> Value:
     """R^2: the share of the labels' variance that predictions explain."""

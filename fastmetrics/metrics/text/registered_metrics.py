@@ -16,6 +16,7 @@ import numpy as np
 
 from fastmetrics._core.columns.row_blocks import ColumnPair
 from fastmetrics._core.columns.text_columns import TextRows
+from fastmetrics._core.kinds import TEXTS
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics.metrics.text.inputs.segments import VARIABLE, TextBlock
@@ -112,7 +113,7 @@ def register(
     metric(
         name,
         exchange="none",
-        target="text",
+        roles=TEXTS,
         statistics=statistics,
         function=getattr(source, function),
         undefined=NO_ROWS,

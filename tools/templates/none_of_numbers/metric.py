@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import Rows
+from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Sums, SumStatistic, Value
 from fastmetrics._kernels.numeric import sums
@@ -79,7 +80,7 @@ def new_metric(
     function=new_metric,
     undefined="never",
     default=False,
-    target="real",
+    roles=NUMBERS,
     direction="minimize",
 )
 def finalise_new_metric(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fastmetrics._core.exact import divide
+from fastmetrics._core.kinds import GRADES, SIGNED_GRADES
 from fastmetrics._core.registry import metric
 from fastmetrics._core.resampling.additive_replicates import UnitStateTable
 from fastmetrics._core.statistic import Statistic, Sums, Value
@@ -181,8 +182,7 @@ def register_list_mean(
         checks=PARAMETER_CHECKS | {name: check for name, (_, check) in own_parameters.items()},
         default=False,
         cutoff=cutoff,
-        target="graded",
-        negative_grades=negative_grades,
+        roles=SIGNED_GRADES if negative_grades else GRADES,
         direction=direction,
         variants=variants,
     )(finalise)

@@ -1,0 +1,147 @@
+"""The kinds of columns: what the values of a role are. A metric declares a kind for each of its roles.
+
+A kind says what is allowed, in data only: `_core/columns/role_columns.py` reads columns of each kind. Kinds are equal
+if they allow the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+__all__ = [
+    "Binary", "Category", "Key", "Kind", "NonNegative", "Positive", "Probability", "Real", "Text",
+]  # fmt: skip
+
+
+class Kind:
+    """What the values of a column are.
+
+    Parameters
+    ----------
+    column : str, optional
+        The column that is read if the caller names none.
+
+    Attributes
+    ----------
+    noun : str
+        The values in messages: "metrics of numbers".
+    is_numeric : bool
+        Are values numbers that exchanges move and kernels read?
+    has_long_values : bool
+        Are values long, or lists? Batches then have fewer rows.
+    """
+
+    __slots__ = ("column",)
+    noun: ClassVar[str] = "values"
+    is_numeric: ClassVar[bool] = True
+    has_long_values: ClassVar[bool] = False
+
+    def __init__(self, *, column: str | None = None) -> None:
+        self.column = column
+
+    def fields(self) -> tuple[Any, ...]:
+        names = dict.fromkeys(name for cls in type(self).__mro__ for name in getattr(cls, "__slots__", ()))
+        return tuple(getattr(self, name) for name in names)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and isinstance(other, Kind) and other.fields() == self.fields()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.fields()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class Binary(Kind):
+    """Two classes: 0 and 1 of any integer, bool or float type, or -1 and +1."""
+
+    __slots__ = ()
+    noun = "classes"
+
+
+class Real(Kind):
+    """Numbers. They are finite; `finite=False` also allows infinity, as scores do."""
+
+    __slots__ = ("finite",)
+    noun = "numbers"
+    low: ClassVar[float] = -math.inf
+    high: ClassVar[float] = math.inf
+    allows_low: ClassVar[bool] = True
+    wanted: ClassVar[str] = "numbers must be finite"
+
+    def __init__(self, finite: bool = True, *, column: str | None = None) -> None:
+        super().__init__(column=column)
+        self.finite = finite
+
+
+class NonNegative(Real):
+    """Finite numbers of at least 0."""
+
+    __slots__ = ()
+    low = 0.0
+    wanted = "numbers must not be negative"
+
+
+class Positive(Real):
+    """Finite numbers above 0."""
+
+    __slots__ = ()
+    low = 0.0
+    allows_low = False
+    wanted = "numbers must be greater than 0"
+
+
+class Probability(Real):
+    """Numbers from 0 to 1."""
+
+    __slots__ = ()
+    low = 0.0
+    high = 1.0
+    wanted = "probabilities must lie between 0 and 1"
+
+
+class Key(Kind):
+    """Keys of items, users or anything else that is only compared: integers."""
+
+    __slots__ = ()
+    noun = "keys"
+
+
+class Category(Kind):
+    """Labels of any type, for instance the classes of a partition or predicted classes."""
+
+    __slots__ = ()
+    noun = "partitions"
+    is_numeric = False
+
+
+class Text(Kind):
+    """Texts; `lists=True` also allows several texts in a row."""
+
+    __slots__ = ("lists",)
+    noun = "text"
+    is_numeric = False
+    has_long_values = True
+
+    def __init__(self, lists: bool = False, *, column: str | None = None) -> None:
+        super().__init__(column=column)
+        self.lists = lists
+
+
+LABEL_ROLE, SCORE_ROLE = "label", "score"
+SCORES = Real(finite=False)
+Roles = Mapping[str, Kind]
+
+# The roles of most metrics: a label and a score, which is a number.
+CLASSES: Roles = MappingProxyType({LABEL_ROLE: Binary(), SCORE_ROLE: SCORES})
+NUMBERS: Roles = MappingProxyType({LABEL_ROLE: Real(), SCORE_ROLE: SCORES})
+GRADES: Roles = MappingProxyType({LABEL_ROLE: NonNegative(), SCORE_ROLE: SCORES})
+SIGNED_GRADES = NUMBERS
+TEXTS: Roles = MappingProxyType(
+    {LABEL_ROLE: Text(lists=True, column="reference"), SCORE_ROLE: Text(column="hypothesis")}
+)
+PARTITIONS: Roles = MappingProxyType({LABEL_ROLE: Category(column="label"), SCORE_ROLE: Category(column="cluster")})
