@@ -96,7 +96,7 @@ def problem_of_name(name: str) -> str | None:
     """Why a metric cannot have this name."""
     from generated.public_names import public_places
 
-    from fastmetrics._core.registry import known_specs
+    from fastmetrics._core.registry import CUTOFF, known_specs
 
     if not NAME.fullmatch(name) or keyword.iskeyword(name) or hasattr(builtins, name):
         return f"NAME must be words in lower case with underscores, and no word of Python; found {name!r}"
@@ -104,8 +104,9 @@ def problem_of_name(name: str) -> str | None:
         return f"NAME must have at most {LONGEST_NAME} characters; found {len(name)}"
     if name in public_places() or (PACKAGE / name).is_dir():
         return f"fastmetrics.{name} exists"
-    if name in {spec.base_name for spec in known_specs().values()}:
-        return f"the metric {name!r} exists"
+    for spec in known_specs().values():
+        if name in {own.removesuffix(CUTOFF) for own in (spec.name, *spec.aliases)}:
+            return f"the metric {name!r} exists" if name == spec.base_name else f"{name!r} is an alias of {spec.name!r}"
     files = [*METRICS.rglob(f"{name}.py"), *METRICS.rglob(f"{name}/"), *ORACLES.rglob(f"{name}.py")]
     if files:
         return f"{files[0].relative_to(ROOT)} exists"

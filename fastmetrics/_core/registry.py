@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any, NamedTuple
 
+from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import CLASSES, LABEL_ROLE, Binary, Category, Kind, NonNegative, Roles, Text
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
@@ -30,9 +31,11 @@ REQUIRED = "required"
 DIRECTIONS = ("maximize", "minimize", "closest_to_one", "closest_to_zero", "none")
 # What `spec.best` was in version 0.1, by direction.
 BEST_OF_DIRECTION = dict(zip(DIRECTIONS, ("highest", "lowest", "one", "zero", "none"), strict=True))
+NEGATED = "neg_"  # begins the names of scikit-learn's scorers of losses
+MOST_SUGGESTED = 3
 CUTOFF = "@k"  # ends the names of metrics that need a cutoff
 # The patterns are compiled at their first use: an import has nothing to parse.
-METRIC_STRING = r"(?s)\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*([0-9]+))?\s*"
+METRIC_STRING = r"(?s)\s*([A-Za-z_][A-Za-z0-9_-]*)\s*(?:\((.*)\))?\s*(?:@\s*([0-9]+))?\s*"
 WORD = r"[A-Za-z_][A-Za-z0-9_]*"
 BARE_WORD = r"(=\s*)([A-Za-z_][A-Za-z0-9_]*)(?=\s*(?:,|$))"
 BARE_LIST = r"(=\s*\[)([^\]'\"]*)(?=\])"
@@ -130,6 +133,10 @@ class MetricSpec(NamedTuple):
         An interval without resampling.
     variants : tuple of str
         Metric strings with other parameters than the defaults: `fastmetrics.testing` checks them too.
+    aliases : tuple of str
+        Other names of the same number, which metric strings may use. They end with "@k" where the name does.
+    near_names : mapping of str to str
+        Names of other numbers that people may type for this metric, each with a sentence that says what to do.
     """
 
     name: str
@@ -148,6 +155,8 @@ class MetricSpec(NamedTuple):
     direction: str
     interval: IntervalSpec | None = None
     variants: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    near_names: Mapping[str, str] = EMPTY
 
     @property
     def target(self) -> str:
@@ -190,6 +199,8 @@ class MetricSpec(NamedTuple):
 
 METRIC_PACKAGES: list[str] = []  # packages whose modules register metrics; fastmetrics/__init__.py fills the list
 _specs: dict[str, MetricSpec] = {}
+# Normalised names and aliases, those that may have a cutoff with "@k" (a metric with an optional cutoff has both).
+_spec_of_spelling: dict[str, MetricSpec] = {}
 
 
 def known_specs() -> dict[str, MetricSpec]:
@@ -220,11 +231,14 @@ def metric(
     direction: str = "maximize",
     interval: IntervalSpec | None = None,
     variants: tuple[str, ...] = (),
+    aliases: tuple[str, ...] = (),
+    near_names: Mapping[str, str] = EMPTY,
 ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
     """Register the decorated finaliser as metric `name`. The first line of its docstring is the summary.
 
     With cutoff="required" the metric is registered as "name@k": another metric may have the name without a cutoff.
-    The parameters are those of `MetricSpec`.
+    Aliases are written without "@k". A name or an alias that has a meaning already is an error. The parameters are
+    those of `MetricSpec`.
     """
     for option, value, allowed in (
         ("exchange", exchange, EXCHANGES),
@@ -241,21 +255,44 @@ def metric(
             raise ValueError(f"metric {name!r} needs exchange 'none': exchanges move numbers, and {role!r} is {kind!r}")
     if cutoff not in (False, True, REQUIRED):
         raise ValueError(f"cutoff must be False, True or {REQUIRED!r}; found {cutoff!r}")
-    full_name = name + CUTOFF if cutoff == REQUIRED else name
+    suffix = CUTOFF if cutoff == REQUIRED else ""
 
     def register(finalise: Callable[..., Value]) -> Callable[..., Value]:
-        same_base_name = _specs.get(name) if cutoff == REQUIRED else _specs.get(name + CUTOFF)
-        if full_name in _specs or (cutoff and same_base_name is not None and same_base_name.cutoff):
-            raise ValueError(f"metric {full_name!r} is registered twice")
         summary = (finalise.__doc__ or "").strip().partition("\n")[0]
         family = finalise.__module__.split(".")[2]
-        _specs[full_name] = MetricSpec(
-            full_name, summary, family, Exchange(exchange), parameters or {}, checks or {}, statistics, finalise,
+        spec = MetricSpec(
+            name + suffix, summary, family, Exchange(exchange), parameters or {}, checks or {}, statistics, finalise,
             function, undefined, default, cutoff, roles, direction, interval, variants,
+            tuple(alias + suffix for alias in aliases), near_names,
         )  # fmt: skip
+        spellings = {spelling: own for own in (name, *aliases) for spelling in spellings_of(own, cutoff)}
+        for spelling, own in spellings.items():
+            check_spelling(spec, own, _spec_of_spelling.get(spelling))
+        _spec_of_spelling.update(dict.fromkeys(spellings, spec))
+        _specs[spec.name] = spec
         return finalise
 
     return register
+
+
+def normalise(name: str) -> str:
+    """A name as it is looked up: neither case counts, nor hyphen or underscore."""
+    return name.lower().replace("-", "_")
+
+
+def spellings_of(name: str, cutoff: bool | str) -> list[str]:
+    """What a metric string may look like: with a cutoff, without, or both."""
+    without = [] if cutoff == REQUIRED else [normalise(name)]
+    return without + ([normalise(name) + CUTOFF] if cutoff else [])
+
+
+def check_spelling(spec: MetricSpec, name: str, other: MetricSpec | None) -> None:
+    """Raise if a name or an alias of a new metric is already that of another metric."""
+    if other is None:
+        return
+    if name == spec.base_name == other.base_name:
+        raise ValueError(f"metric {spec.name!r} is registered twice")
+    raise ValueError(f"metric {spec.name!r} cannot be called {name!r}: that is metric {other.name!r}")
 
 
 class Metric:
@@ -423,19 +460,43 @@ def parse(text: str | Metric) -> Metric:
 
 
 def find_spec(name: str, cutoff: str | None) -> MetricSpec:
-    """The metric of this name. "name" and "name@k" may be two different metrics."""
-    specs = known_specs()
-    plain, with_cutoff = specs.get(name), specs.get(name + CUTOFF)
-    if plain is None and with_cutoff is None:
-        raise ValueError(f"unknown metric {name!r}; {suggest(name, sorted(specs))}")
-    if cutoff is None:
-        if plain is None:
-            raise ValueError(f"metric {name!r} needs a cutoff: write {name}@10")
-        return plain
-    spec = with_cutoff or plain
-    if spec is None or not spec.cutoff:
-        raise ValueError(f"metric {name!r} takes no cutoff; found @{cutoff}")
+    """The metric of this name or alias. "name" and "name@k" may be two different metrics."""
+    known_specs()
+    spelling = normalise(name)
+    spec = _spec_of_spelling.get(spelling if cutoff is None else spelling + CUTOFF)
+    if spec is None:
+        raise ValueError(explain_unknown(name, spelling, cutoff))
     return spec
+
+
+def explain_unknown(name: str, spelling: str, cutoff: str | None) -> str:
+    """The error of a name that no metric has, or none with such a cutoff: it says what to type."""
+    near_names = {near: advice for spec in _specs.values() for near, advice in spec.near_names.items()}
+    for near in [spelling] if cutoff is None else [spelling + CUTOFF, spelling]:
+        if near in near_names:
+            return f"unknown metric {name!r}: {near_names[near]}"
+    if cutoff is None and spelling + CUTOFF in _spec_of_spelling:
+        return f"metric {name!r} needs a cutoff: write {name}@10"
+    if cutoff is not None and spelling in _spec_of_spelling:
+        return f"metric {name!r} takes no cutoff; found @{cutoff}"
+    negated = _spec_of_spelling.get(spelling.removeprefix(NEGATED))
+    if negated is not None:
+        return f"unknown metric {name!r}: write {negated.base_name} ({negated.direction}), which is not negated"
+    return f"unknown metric {name!r}; {suggest_metric(spelling)}"
+
+
+def suggest_metric(spelling: str) -> str:
+    """The metrics with a similar name or alias as a question, or the names of all."""
+    near = close_matches(spelling, [known.removesuffix(CUTOFF) for known in _spec_of_spelling])
+    similar: dict[str, str] = {}  # by metric: the name or alias that is nearest
+    for base_name in near:
+        for known in (base_name, base_name + CUTOFF):
+            if known not in _spec_of_spelling:
+                continue
+            spec = _spec_of_spelling[known]
+            names = [own for own in (spec.name, *spec.aliases) if normalise(own.removesuffix(CUTOFF)) == base_name]
+            similar.setdefault(spec.name, names[0])
+    return ask_for(list(similar.values())[:MOST_SUGGESTED], sorted(_specs))
 
 
 def column_roles(spec: MetricSpec) -> list[str]:
@@ -508,13 +569,14 @@ def check_argument(spec: MetricSpec, name: str, value: Any) -> None:
 
 def suggest(name: str, known: list[str]) -> str:
     """The known names that are similar to `name` as a question, or all of them."""
+    return ask_for(close_matches(name, known)[:MOST_SUGGESTED], known)
+
+
+def close_matches(name: str, known: Iterable[str]) -> list[str]:
     from difflib import get_close_matches
 
-    base_names = get_close_matches(name, [full_name.removesuffix(CUTOFF) for full_name in known], n=3, cutoff=0.5)
-    similar = [
-        full_name
-        for base_name in dict.fromkeys(base_names)
-        for full_name in known
-        if full_name.removesuffix(CUTOFF) == base_name
-    ]
+    return get_close_matches(name, list(dict.fromkeys(known)), n=10, cutoff=0.5)
+
+
+def ask_for(similar: list[str], known: list[str]) -> str:
     return f"did you mean {' or '.join(map(repr, similar))}?" if similar else f"known: {', '.join(known)}"

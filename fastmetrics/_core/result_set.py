@@ -41,7 +41,7 @@ class ResultSet(Immutable, Generic[Item]):
         return isinstance(metric, str) and bool(self._of_metric(metric))
 
     def _of_metric(self, metric: str) -> list[Any]:
-        """The items of a metric, in any spelling."""
+        """The items of a metric, in any spelling, by its name or an alias."""
         exact = [item for item in self._items if item.metric == metric]
         if exact:
             return exact
@@ -64,7 +64,8 @@ class ResultSet(Immutable, Generic[Item]):
 
     def _explain_missing(self, metric: object) -> str:
         present = self._metrics()
-        variants = [name for name in present if re.split(r"[(@]", name)[0] == re.split(r"[(@]", str(metric))[0]]
+        base_name = re.split(r"[(@]", canonical_metric(str(metric)))[0]
+        variants = [name for name in present if re.split(r"[(@]", name)[0] == base_name]
         near = variants or difflib.get_close_matches(str(metric), present, n=3)
         question = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
         return f"no {metric!r} in this {self._noun}{question} It holds: {', '.join(present) or 'nothing'}"

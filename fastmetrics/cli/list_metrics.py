@@ -33,7 +33,7 @@ TARGETS = {
 def list_metrics(
     json: Annotated[bool, typer.Option("--json", help="Print the whole registry as JSON.")] = False,
 ) -> None:
-    """List the metrics, what they need and their parameters with defaults.
+    """List the metrics with their aliases, what they need and their parameters with defaults.
 
     A parameter is set in parentheses: name(parameter=value). A cutoff follows after @: write name@10 for a name that
     ends with @k, and name or name@10 for a metric with @k among its parameters.
@@ -55,7 +55,8 @@ def print_table(specs: Sequence[Any]) -> None:
     table.add_column("target")
     table.add_column("parameters and defaults", style="green")
     for spec in specs:
-        table.add_row(spec.name, spec.summary, spec.exchange, spec.target, "\n".join(parameter_texts(spec)))
+        meaning = spec.summary + (f"\n[dim]also {', '.join(spec.aliases)}[/dim]" if spec.aliases else "")
+        table.add_row(spec.name, meaning, spec.exchange, spec.target, "\n".join(parameter_texts(spec)))
     console = standard_output()
     console.print("", table, "", sep="\n")
     for word, meaning in {**EXCHANGES, **TARGETS}.items():
@@ -64,10 +65,10 @@ def print_table(specs: Sequence[Any]) -> None:
 
 def print_lines(specs: Sequence[Any]) -> None:
     """One metric a line, with at least two blanks between columns, for grep and awk."""
-    rows = [("metric", "exchange", "target", "parameters", "summary")]
-    rows += [
-        (spec.name, spec.exchange, spec.target, ",".join(parameter_texts(spec)) or "-", spec.summary) for spec in specs
-    ]
+    rows = [("metric", "exchange", "target", "parameters", "aliases", "summary")]
+    for spec in specs:
+        lists = (",".join(texts) or "-" for texts in (parameter_texts(spec), spec.aliases))
+        rows.append((spec.name, spec.exchange, spec.target, *lists, spec.summary))
     write_lines(aligned_lines(rows, range(len(rows[0]))))
 
 
@@ -87,4 +88,5 @@ def as_dictionary(spec: Any) -> dict[str, Any]:
         "cutoff": {False: None, True: "optional"}.get(spec.cutoff, spec.cutoff),
         "undefined": spec.undefined,
         "best": spec.best,
+        "aliases": list(spec.aliases),
     }

@@ -245,6 +245,15 @@ def test_unknown_metric_names_the_near_ones(click_log):
     assert "gauc" in done.stderr
 
 
+def test_aliases_of_metrics(click_log):
+    def rows(metrics):
+        done = run("evaluate", click_log, *CLICK_COLUMNS, "--metrics", metrics, "--json", "-", folder=click_log.parent)
+        assert done.returncode == 0, done.stderr
+        return [(one["metric"], one["value"]) for one in json.loads(done.stdout)["results"]]
+
+    assert rows("roc_auc_score,Log-Loss") == rows("auc,logloss")
+
+
 def test_group_metric_without_group_is_wrong_usage(click_log):
     done = run("evaluate", click_log, *CLICK_COLUMNS[:4], "--metrics", "auc,gauc", folder=click_log.parent)
     assert (done.returncode, done.stdout) == (2, "")
@@ -353,8 +362,8 @@ def test_list_as_json(tmp_path):
     metrics = json.loads(run("list", "--json", folder=tmp_path).stdout)["metrics"]
     assert [metric["name"] for metric in metrics] == fastmetrics.list_metrics()
     for metric in metrics:
-        keys = {"name", "summary", "family", "exchange", "target", "parameters", "cutoff", "undefined", "best"}
-        assert set(metric) == keys
+        words = {"name", "summary", "family", "exchange", "target", "parameters", "cutoff", "undefined", "best"}
+        assert set(metric) == words | {"aliases"}
         assert metric["exchange"] in {"none", "score", "group"}
         assert metric["target"] in {"binary", "real", "graded", "text", "partition"}
         assert metric["cutoff"] in {None, "optional", "required"}

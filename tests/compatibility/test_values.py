@@ -22,6 +22,8 @@ OF_EVALUATE = read("values_of_evaluate.json")
 FUNCTION_CASES = function_cases.function_cases()
 OBJECT_CASES = object_cases.object_cases()
 ENGINE_CASES = engine_cases.engine_cases()
+# What version 0.1 refused, and a later version reads.
+READ_SINCE = {"metric 'AUC'"}
 
 
 def by_function(cases):
@@ -40,7 +42,8 @@ def same(value, expected, name):
 
 def differences(names, cases, stored):
     found = {name: outcome(cases[name]) for name in names}
-    return {name: (own, stored[name]) for name, own in found.items() if not same(own, stored[name], name)}
+    changed = {name: (own, stored[name]) for name, own in found.items() if not same(own, stored[name], name)}
+    return {name: both for name, both in changed.items() if not (name in READ_SINCE and "error" in both[1])}
 
 
 def without_scipy(names):

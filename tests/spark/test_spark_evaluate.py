@@ -89,6 +89,12 @@ def test_every_metric_is_that_of_one_machine(df, log, options):
     assert evaluate(df, metrics, **options) == fm.evaluate(log, metrics, **{**COLUMNS, **of_one_machine})
 
 
+def test_aliases_of_metrics(df):
+    report = evaluate(df, ["roc_auc_score", "Precision@5", "log_loss"])
+    assert report == evaluate(df, ["auc", "p@5", "logloss"])
+    assert report["ROC_AUC"] == report["auc"]
+
+
 @pytest.mark.parametrize(
     ("metrics", "options"),
     [

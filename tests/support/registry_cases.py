@@ -1,8 +1,12 @@
-"""Test cases over all registered metrics: the variants of their options, and the columns they take."""
+"""Test cases over all registered metrics: the variants of their options, and the columns they take; own metrics."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
 import fastmetrics as fm
+from fastmetrics._core import registry
 from fastmetrics._core.registry import parse
 from fastmetrics.testing.metric_cases import (
     CLASS_COLUMNS,
@@ -33,3 +37,20 @@ CASES = [pytest.param(case.metric, case.columns, id=str(case)) for case in ALL_C
 def taking_row_weights(metrics, weight="weight"):
     """The metrics that take row weights, if there are weights. Ranking metrics take weights of lists only."""
     return metrics if weight is None else [metric for metric in metrics if metric not in GRADED]
+
+
+@contextmanager
+def own_metrics(replaced: str | None = None) -> Iterator[None]:
+    """Metrics that are registered inside are forgotten afterwards; the metric `replaced` is missing inside."""
+    fm.list_metrics()
+    tables = registry._specs, registry._spec_of_spelling
+    copies = [dict(table) for table in tables]
+    for table, copy in zip(tables, copies, strict=True):
+        for name in [name for name, spec in copy.items() if spec.name == replaced]:
+            del table[name]
+    try:
+        yield
+    finally:
+        for table, copy in zip(tables, copies, strict=True):
+            table.clear()
+            table.update(copy)

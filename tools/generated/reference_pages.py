@@ -85,8 +85,9 @@ def function_lines() -> Iterator[tuple[str, str, str]]:
 
 def metric_lines() -> Iterator[tuple[str, str, str]]:
     for spec in describe_metrics():
-        line = f"- `{metric_string(spec)}`, {WAYS[spec.exchange]}. {spec.summary} Undefined: {spec.undefined}.\n"
-        yield "metrics", spec.finalise.__module__, line
+        aliases = f" Also: {', '.join(f'`{alias}`' for alias in spec.aliases)}." if spec.aliases else ""
+        line = f"- `{metric_string(spec)}`, {WAYS[spec.exchange]}. {spec.summary} Undefined: {spec.undefined}."
+        yield "metrics", spec.finalise.__module__, f"{line}{aliases}\n"
 
 
 def exchange_table() -> str:

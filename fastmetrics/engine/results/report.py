@@ -188,7 +188,7 @@ class Report(ResultSet[Result]):
         return self.results, self.rows, self.dropped, self.columns, self.version, plots, self.missing_pictures
 
     def __getitem__(self, metric: str) -> float:
-        """The value of `metric`, in any equivalent spelling. KeyError if there is none, or more than one."""
+        """The value of `metric`, by its name or an alias, in any spelling. KeyError if there is not exactly one."""
         return self.result(metric).value
 
     def value(
@@ -215,7 +215,7 @@ class Report(ResultSet[Result]):
         Parameters
         ----------
         metric : str
-            Any spelling of the metric.
+            Any spelling of the metric, by its name or an alias.
         score : str, optional
             The score column, needed if there are several.
         slice : dict, optional

@@ -162,6 +162,9 @@ def pcoc(
     parameters={"sampling_rate": None},
     checks={"sampling_rate": check_sampling_rate},
     direction="closest_to_one",
+    near_names={
+        "calibration": "the word is used for two ratios: 'copc' is clicks over predicted clicks, 'pcoc' the reverse",
+    },
 )
 def finalise_copc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
     """Clicks observed over clicks predicted."""

@@ -162,6 +162,11 @@ def calibration_error(table: list[tuple[int, int, int]], norm: str) -> float:
     checks={"bins": check_bins, "norm": NORMS, "sampling_rate": check_sampling_rate},
     direction="minimize",
     variants=("ece(bins=3)", "ece(norm=l2)", "ece(norm=max)"),
+    aliases=("expected_calibration_error",),
+    near_names={
+        "mce": "for the greatest distance of a bin, write ece(norm=max); 'ece' is the mean",
+        "maximum_calibration_error": "write ece(norm=max); 'ece' is the mean over bins",
+    },
 )
 def finalise_ece(parameters: dict[str, Any], counts: Sums, bins: Sums) -> Value:
     """Expected calibration error over bins of equal width."""

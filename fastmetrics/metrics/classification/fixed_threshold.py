@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exact import divide
+from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Sums, SumStatistic, Value
 from fastmetrics._kernels.classification import fixed_threshold
@@ -108,6 +109,8 @@ def threshold_metric(
     undefined: str,
     parameters: dict[str, Any] | None = None,
     variants: tuple[str, ...] = (),
+    aliases: tuple[str, ...] = (),
+    near_names: Mapping[str, str] = EMPTY,
 ) -> Callable[[Callable[..., ThresholdRatio]], Callable[..., ThresholdRatio]]:
     """Register a function of the cells (and of `parameters`) as a metric with a threshold."""
     own_parameters = {} if parameters is None else parameters
@@ -133,6 +136,8 @@ def threshold_metric(
             checks={"threshold": check_threshold, "beta": check_beta},
             default=False,
             variants=variants,
+            aliases=aliases,
+            near_names=near_names,
         )(finalise)
         return compute_ratio
 
@@ -149,25 +154,37 @@ def divide_ratio(ratio: ThresholdRatio, cells: ThresholdCells, coverage: dict[st
     return Value(-root if ratio.numerator < 0 else root, coverage)
 
 
-@threshold_metric("accuracy", accuracy_score, "never")
+@threshold_metric(
+    "accuracy", accuracy_score, "never", aliases=("accuracy_score", "acc"),
+    near_names=dict.fromkeys(("zero_one_loss", "error_rate"), "it is 1 - accuracy; write 'accuracy'"),
+)  # fmt: skip
 def accuracy(cells: ThresholdCells) -> ThresholdRatio:
     """The share of rows whose prediction is right."""
     return ThresholdRatio(cells.tp + cells.tn, sum(cells))
 
 
-@threshold_metric("precision", precision_score, "no row predicted positive")
+@threshold_metric(
+    "precision", precision_score, "no row predicted positive",
+    aliases=("precision_score", "ppv", "positive_predictive_value"),
+)  # fmt: skip
 def precision(cells: ThresholdCells) -> ThresholdRatio:
     """The share of positive rows among those predicted positive."""
     return ThresholdRatio(cells.tp, cells.tp + cells.fp, NONE_PREDICTED_POSITIVE)
 
 
-@threshold_metric("recall", recall_score, "no positive row")
+@threshold_metric(
+    "recall", recall_score, "no positive row",
+    aliases=("recall_score", "sensitivity", "tpr", "true_positive_rate"),
+    near_names=dict.fromkeys(("fnr", "false_negative_rate", "miss_rate"), "it is 1 - recall; write 'recall'"),
+)  # fmt: skip
 def recall(cells: ThresholdCells) -> ThresholdRatio:
     """The share of rows predicted positive among the positive ones."""
     return ThresholdRatio(cells.tp, cells.tp + cells.fn, NO_POSITIVE)
 
 
-@threshold_metric("f1", f1_score, "neither a positive row nor one predicted positive")
+@threshold_metric(
+    "f1", f1_score, "neither a positive row nor one predicted positive", aliases=("f1_score", "dice", "dice_score")
+)
 def f1(cells: ThresholdCells) -> ThresholdRatio:
     """The harmonic mean of precision and recall."""
     return fbeta(cells, 1)
@@ -175,7 +192,8 @@ def f1(cells: ThresholdCells) -> ThresholdRatio:
 
 @threshold_metric(
     "fbeta", fbeta_score, "neither a positive row nor one predicted positive", {"beta": 1.0},
-    ("fbeta(beta=0.5, threshold=0.125)",),
+    ("fbeta(beta=0.5, threshold=0.125)",), ("fbeta_score",),
+    {"f2": "write fbeta(beta=2)", "f2_score": "write fbeta(beta=2)"},
 )  # fmt: skip
 def fbeta(cells: ThresholdCells, beta: float) -> ThresholdRatio:
     """The harmonic mean of precision and recall, in which recall weighs beta^2 times as much."""
@@ -189,20 +207,24 @@ def fbeta(cells: ThresholdCells, beta: float) -> ThresholdRatio:
     return ThresholdRatio(numerator, denominator, NEITHER)
 
 
-@threshold_metric("specificity", specificity_score, "no negative row")
+@threshold_metric(
+    "specificity", specificity_score, "no negative row",
+    aliases=("specificity_score", "tnr", "true_negative_rate"),
+    near_names=dict.fromkeys(("fpr", "false_positive_rate", "fall_out"), "it is 1 - specificity; write 'specificity'"),
+)  # fmt: skip
 def specificity(cells: ThresholdCells) -> ThresholdRatio:
     """The share of rows predicted negative among the negative ones."""
     return ThresholdRatio(cells.tn, cells.tn + cells.fp, NO_NEGATIVE)
 
 
-@threshold_metric("gmean", geometric_mean_score, "one class only")
+@threshold_metric("gmean", geometric_mean_score, "one class only", aliases=("geometric_mean_score", "g_mean"))
 def gmean(cells: ThresholdCells) -> ThresholdRatio:
     """The geometric mean of recall and specificity."""
     positives, negatives = cells.tp + cells.fn, cells.tn + cells.fp
     return ThresholdRatio(cells.tp * cells.tn, positives * negatives, cells.empty_margin(), root=True)
 
 
-@threshold_metric("balanced_accuracy", balanced_accuracy_score, "one class only")
+@threshold_metric("balanced_accuracy", balanced_accuracy_score, "one class only", aliases=("balanced_accuracy_score",))
 def balanced_accuracy(cells: ThresholdCells) -> ThresholdRatio:
     """The mean of recall and specificity."""
     positives, negatives = cells.tp + cells.fn, cells.tn + cells.fp
@@ -210,8 +232,9 @@ def balanced_accuracy(cells: ThresholdCells) -> ThresholdRatio:
 
 
 @threshold_metric(
-    "mcc", matthews_corrcoef, "one class only, in the labels or in the predictions", variants=("mcc(threshold=0.25)",)
-)
+    "mcc", matthews_corrcoef, "one class only, in the labels or in the predictions",
+    variants=("mcc(threshold=0.25)",), aliases=("matthews_corrcoef", "matthews_correlation"),
+)  # fmt: skip
 def mcc(cells: ThresholdCells) -> ThresholdRatio:
     """Matthews correlation coefficient: Pearson's, between label and prediction."""
     tn, fp, fn, tp = cells
@@ -220,14 +243,20 @@ def mcc(cells: ThresholdCells) -> ThresholdRatio:
     return ThresholdRatio(covariance * abs(covariance), margins, cells.empty_margin(), root=True)
 
 
-@threshold_metric("kappa", cohen_kappa_score, "one class only, the same in labels and predictions")
+@threshold_metric(
+    "kappa", cohen_kappa_score, "one class only, the same in labels and predictions",
+    aliases=("cohen_kappa_score", "cohen_kappa"),
+)  # fmt: skip
 def kappa(cells: ThresholdCells) -> ThresholdRatio:
     """Cohen's kappa: agreement beyond what the margins alone would give."""
     tn, fp, fn, tp = cells
     return ThresholdRatio(2 * (tp * tn - fp * fn), (tp + fp) * (tn + fp) + (tp + fn) * (tn + fn), CONSTANT)
 
 
-@threshold_metric("jaccard", jaccard_score, "neither a positive row nor one predicted positive")
+@threshold_metric(
+    "jaccard", jaccard_score, "neither a positive row nor one predicted positive",
+    aliases=("jaccard_score", "jaccard_index"),
+)  # fmt: skip
 def jaccard(cells: ThresholdCells) -> ThresholdRatio:
     """Rows positive and predicted so, among those that are one of the two."""
     return ThresholdRatio(cells.tp, cells.tp + cells.fp + cells.fn, NEITHER)

@@ -44,6 +44,7 @@ def register_partition_metric(
     parameters: MetricParameters | None = None,
     undefined: str = NO_ROWS,
     variants: tuple[str, ...] = (),
+    aliases: tuple[str, ...] = (),
 ) -> None:
     """Register a metric of two partitions: its public function, and the score of a table and the metric's parameters.
 
@@ -71,19 +72,25 @@ def register_partition_metric(
         checks={parameter: allowed for parameter, (_, allowed) in own_parameters.items()},
         default=False,
         variants=variants,
+        aliases=aliases,
     )(finalise)
 
 
 AVERAGE_METHOD = {"average_method": ("arithmetic", ("arithmetic", "geometric", "min", "max"))}
 
 register_partition_metric(
-    "rand", "Rand index: the share of pairs of rows that both partitions put together, or both apart.", rand_score, rand
+    "rand",
+    "Rand index: the share of pairs of rows that both partitions put together, or both apart.",
+    rand_score,
+    rand,
+    aliases=("rand_score", "rand_index"),
 )
 register_partition_metric(
     "ari",
     "Adjusted Rand index: 1 for equal partitions, 0 as expected by chance, of fixed sizes of classes and clusters.",
     adjusted_rand_score,
     adjusted_rand,
+    aliases=("adjusted_rand_score", "adjusted_rand_index", "adjusted_rand"),
 )
 register_partition_metric(
     "pair_jaccard",
@@ -91,24 +98,28 @@ register_partition_metric(
     pair_jaccard_score,
     pair_jaccard,
     undefined="no pair of rows is together in either partition",
+    aliases=("pair_jaccard_score",),
 )
 register_partition_metric(
     "fowlkes_mallows",
     "Fowlkes-Mallows index: the geometric mean of precision and recall of pairs of rows put together.",
     fowlkes_mallows_score,
     fowlkes_mallows,
+    aliases=("fowlkes_mallows_score", "fowlkes_mallows_index"),
 )
 register_partition_metric(
     "purity",
     "Purity: the share of rows in the class that is the largest of their cluster.",
     purity_score,
     purity,
+    aliases=("purity_score",),
 )
 register_partition_metric(
     "mutual_info",
     "Mutual information of classes and clusters, in nats.",
     mutual_info_score,
     lambda table: compute_information(table, n_threads=1).mutual,
+    aliases=("mutual_info_score", "mutual_information"),
 )
 register_partition_metric(
     "nmi",
@@ -117,6 +128,7 @@ register_partition_metric(
     partial(normalized_mutual_info, n_threads=1),
     AVERAGE_METHOD,
     variants=("nmi(average_method=max)",),
+    aliases=("normalized_mutual_info_score", "normalized_mutual_info"),
 )
 register_partition_metric(
     "ami",
@@ -125,18 +137,21 @@ register_partition_metric(
     partial(adjusted_mutual_info, n_threads=1),
     AVERAGE_METHOD,
     variants=("ami(average_method=min)", "ami(average_method=geometric)"),
+    aliases=("adjusted_mutual_info_score", "adjusted_mutual_info"),
 )
 register_partition_metric(
     "homogeneity",
     "Homogeneity: the share of the classes' entropy that clusters explain; 1 where each cluster is of one class.",
     homogeneity_score,
     lambda table: homogeneity_completeness_v(table, n_threads=1)[0],
+    aliases=("homogeneity_score",),
 )
 register_partition_metric(
     "completeness",
     "Completeness: the share of the clusters' entropy that classes explain; 1 where each class is in one cluster.",
     completeness_score,
     lambda table: homogeneity_completeness_v(table, n_threads=1)[1],
+    aliases=("completeness_score",),
 )
 register_partition_metric(
     "v_measure",
@@ -145,4 +160,5 @@ register_partition_metric(
     lambda table, beta: homogeneity_completeness_v(table, beta, n_threads=1)[2],
     {"beta": (1.0, check_beta)},
     variants=("v_measure(beta=0.25)",),
+    aliases=("v_measure_score",),
 )

@@ -431,6 +431,11 @@ def raise_not_monotonic(x: np.ndarray) -> None:
     function=roc_auc_score,
     undefined="one class only",
     interval=IntervalSpec("delong", lambda: (Placements(),), find_interval, compare_areas),
+    aliases=("roc_auc_score", "roc_auc", "auc_roc", "auroc"),
+    near_names={
+        "gini": "the Gini coefficient of scores is 2 * auc - 1; 'auc' is not rescaled",
+        "gini_coefficient": "the Gini coefficient of scores is 2 * auc - 1; 'auc' is not rescaled",
+    },
 )
 def finalise_auc(parameters: dict[str, Any], state: PairCounts | WeightedPairs) -> Value:
     """Area under the ROC curve: the share of positive-negative pairs in the right order, ties one half."""

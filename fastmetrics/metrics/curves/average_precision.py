@@ -322,12 +322,20 @@ def warn_no_positives(reason: str) -> float:
     return 0.0
 
 
+TRAPEZOIDS = (
+    "the area under the precision-recall curve by trapezoids joins its points by straight lines, which promises too "
+    "much; 'ap' is the area by steps"
+)
+
+
 @metric(
     "ap",
     exchange="range",
     statistics=lambda: (PrecisionSum(),),
     function=average_precision_score,
     undefined="no positive row",
+    aliases=("average_precision_score", "average_precision"),
+    near_names=dict.fromkeys(("pr_auc", "auc_pr", "auprc", "auc_prc", "prauc"), TRAPEZOIDS),
 )
 def finalise_precisions(parameters: dict[str, Any], state: Precisions) -> Value:
     """Average precision: the mean, over positives, of the precision at their score."""

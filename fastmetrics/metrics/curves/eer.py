@@ -449,6 +449,7 @@ def equal_error_rate_from_rows(rows: OrderedRows, method: str) -> EqualErrorRate
     default=False,
     direction="minimize",
     variants=("eer(method=mean)", "eer(method=max)", "eer(method=convex_hull)"),
+    aliases=("equal_error_rate",),
 )
 def finalise_equal_error(parameters: dict[str, Any], state: Crossing | Corners) -> Value:
     """Equal error rate: false acceptance at the threshold where it equals false rejection."""

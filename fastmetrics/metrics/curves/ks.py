@@ -185,6 +185,7 @@ def ks_from_rows(rows: OrderedRows) -> float:
     statistics=lambda: (Extremes(),),
     function=ks_statistic,
     undefined="one class only",
+    aliases=("ks_statistic", "kolmogorov_smirnov"),
 )
 def finalise_extremes(parameters: dict[str, Any], state: Any) -> Value:
     """Kolmogorov-Smirnov: the greatest distance between the score distributions of positives and negatives."""

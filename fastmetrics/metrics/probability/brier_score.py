@@ -280,6 +280,7 @@ def d2_brier_score(
     parameters={"sampling_rate": None},
     checks={"sampling_rate": check_sampling_rate},
     direction="minimize",
+    aliases=("brier_score_loss", "brier_score"),
 )
 def finalise_brier(parameters: dict[str, Any], counts: Sums, squares: Sums) -> Value:
     """Brier score: the mean squared distance between probability and outcome."""

@@ -377,6 +377,7 @@ def clipped_rows(
     parameters={"eps": "auto", "sampling_rate": None},
     checks={"eps": check_eps, "sampling_rate": check_sampling_rate},
     direction="minimize",
+    aliases=("log_loss", "binary_logloss", "cross_entropy", "binary_cross_entropy", "bce"),
 )
 def finalise_log_loss(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Log loss: the mean of -log of the probability given to what happened."""

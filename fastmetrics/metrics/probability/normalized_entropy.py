@@ -118,7 +118,15 @@ def binary_entropy(rate: float, rest: float) -> float:
     return -(rarer * math.log(rarer) + other * math.log1p(-rarer))
 
 
-@metric("ctr", exchange="none", statistics=lambda: (LabelCounts(),), function=None, undefined="never", direction="none")
+@metric(
+    "ctr",
+    exchange="none",
+    statistics=lambda: (LabelCounts(),),
+    function=None,
+    undefined="never",
+    direction="none",
+    aliases=("click_through_rate",),
+)
 def finalise_ctr(parameters: dict[str, Any], counts: Sums) -> Value:
     """Observed rate: the share of positive rows."""
     total, positive = LabelCounts.totals(counts)
@@ -134,6 +142,8 @@ def finalise_ctr(parameters: dict[str, Any], counts: Sums) -> Value:
     parameters={"base_rate": "sample", "eps": "auto", "sampling_rate": None},
     checks={"base_rate": check_base_rate, "eps": check_eps, "sampling_rate": check_sampling_rate},
     direction="minimize",
+    aliases=("normalized_entropy", "normalised_entropy", "normalized_cross_entropy"),
+    near_names=dict.fromkeys(("rig", "relative_information_gain"), "relative information gain is 1 - ne; write 'ne'"),
 )
 def finalise_ne(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Normalised entropy: log loss over that of always predicting the base rate."""

@@ -100,4 +100,5 @@ register_list_mean(
     auc_at_k,
     cutoff="required",
     variants=("auc(empty=skip)@5",),
+    aliases=("auc_at_k",),
 )

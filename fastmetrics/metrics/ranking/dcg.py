@@ -286,6 +286,8 @@ register_list_mean(
     may_be_empty=False,
     negative_grades=True,
     variants=("dcg(gain=exp2)@4", "dcg(ties=optimistic)@4"),
+    aliases=("dcg_score", "discounted_cumulative_gain"),
+    near_names={"dcg_burges": "for gains of 2^grade - 1, write dcg(gain=exp2); the gain of 'dcg' is the grade"},
 )
 
 
@@ -298,6 +300,7 @@ register_list_mean(
     may_be_empty=False,
     direction="none",
     variants=("idcg@3",),
+    aliases=("ideal_dcg",),
 )
 
 
@@ -310,4 +313,5 @@ register_list_mean(
     may_be_empty=False,
     negative_grades=True,
     variants=("cg(ties=optimistic)@3",),
+    aliases=("cumulative_gain",),
 )

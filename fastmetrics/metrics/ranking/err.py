@@ -108,4 +108,5 @@ register_list_mean(
     cutoff=True,
     number="max_grade",
     variants=("err(max_grade=3)@5",),
+    aliases=("expected_reciprocal_rank",),
 )

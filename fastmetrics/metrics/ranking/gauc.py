@@ -197,6 +197,11 @@ def gauc_score(
     parameters={"weight": "impressions", "single_class": "skip"},
     checks={"weight": WEIGHTS, "single_class": SINGLE_CLASS},
     variants=("gauc(weight=pairs)", "gauc(weight=uniform)", "gauc(single_class=half)", "gauc(weight=positives)"),
+    aliases=("gauc_score", "group_auc", "grouped_auc"),
+    near_names={
+        "uauc": "where every user counts the same, write gauc(weight=uniform); 'gauc' weighs users by impressions",
+        "user_auc": "where every user counts the same, write gauc(weight=uniform); 'gauc' weighs users by impressions",
+    },
 )
 def finalise_gauc(parameters: dict[str, Any], state: Sums) -> Value:
     """Group AUC: the weighted mean over groups of the AUC inside each group."""

@@ -162,6 +162,8 @@ def hit_statistics(average: str, relevance_level: float, ties: str, empty: str, 
     cutoff="required",
     roles=GRADES,
     variants=("hr(average=micro)@5",),
+    aliases=("hit_rate", "hitrate", "hit_ratio", "hit", "success"),
+    near_names={"hits": "some libraries count hits, others divide by groups; the share of groups with a hit is 'hr'"},
 )
 def finalise_hr(parameters: dict[str, Any], *states: Sums) -> Value:
     """Hit rate at k: the share of groups with a relevant row among their first k."""

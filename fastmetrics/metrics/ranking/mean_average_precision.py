@@ -200,6 +200,11 @@ register_list_mean(
     {"normalize": ("min", tuple(list_measures.NORMALIZE))},
     cutoff=True,
     variants=("map(normalize=relevant)@5", "map(normalize=hits)@3", "map(relevance_level=2)"),
+    aliases=("mean_average_precision",),
+    near_names=dict.fromkeys(
+        ("ap@k", "average_precision@k"),
+        "its mean over groups is 'map@10'; 'ap' without a cutoff is the average precision of all rows together",
+    ),
 )
 
 

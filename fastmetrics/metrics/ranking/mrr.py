@@ -184,6 +184,7 @@ register_list_mean(
     mean_reciprocal_rank,
     cutoff=True,
     variants=("mrr@2", "mrr(ties=pessimistic)"),
+    aliases=("mean_reciprocal_rank", "reciprocal_rank", "recip_rank", "rr"),
 )
 
 

@@ -275,6 +275,7 @@ register_list_mean(
     {"short_list": ("k", tuple(list_measures.SHORT_LISTS))},
     cutoff="required",
     variants=("p(short_list=n)@30",),
+    aliases=("precision", "precision_at_k", "prec"),
 )
 
 
@@ -283,6 +284,7 @@ register_list_mean(
     "Recall at k: the share of a group's relevant rows that are among its first k.",
     recall_at_k,
     cutoff="required",
+    aliases=("recall_at_k", "r"),
 )
 
 
@@ -292,4 +294,5 @@ register_list_mean(
     f1_at_k,
     {"short_list": ("k", tuple(list_measures.SHORT_LISTS))},
     cutoff="required",
+    aliases=("f1_at_k", "f1_score"),
 )

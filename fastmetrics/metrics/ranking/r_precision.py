@@ -94,4 +94,5 @@ register_list_mean(
     "rprec",
     "R-precision: precision at the number of relevant rows of a group.",
     r_precision,
+    aliases=("r_precision", "r_prec"),
 )

@@ -110,4 +110,5 @@ register_list_mean(
     cutoff=True,
     number="p",
     variants=("rbp(p=0.5, gain=linear)@7",),
+    aliases=("rank_biased_precision",),
 )

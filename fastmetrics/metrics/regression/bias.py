@@ -11,4 +11,5 @@ register_mean_error(
     mean_error_statistics(errors.SIGNED),
     None,
     direction="closest_to_zero",
+    aliases=("mean_bias_error", "mbe"),
 )

@@ -67,4 +67,5 @@ register_mean_error(
     "Mean absolute error.",
     mean_error_statistics(errors.ABSOLUTE),
     mean_absolute_error,
+    aliases=("mean_absolute_error",),
 )

@@ -68,4 +68,6 @@ register_mean_error(
     "Mean absolute error relative to the target.",
     mean_error_statistics(errors.PERCENTAGE),
     mean_absolute_percentage_error,
+    aliases=("mean_absolute_percentage_error",),
+    near_names={"smape": "the symmetric error is divided by the mean of label and prediction, 'mape' by the label"},
 )

@@ -91,6 +91,7 @@ register_mean_error(
     checks={"alpha": check_alpha},
     default=False,
     variants=("pinball(alpha=0.9)",),
+    aliases=("mean_pinball_loss", "pinball_loss", "quantile_loss"),
 )
 
 

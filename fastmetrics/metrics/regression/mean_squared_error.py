@@ -143,6 +143,7 @@ register_mean_error(
     "Mean squared error.",
     mean_error_statistics(errors.SQUARED),
     mean_squared_error,
+    aliases=("mean_squared_error",),
 )
 
 
@@ -152,4 +153,5 @@ register_mean_error(
     mean_error_statistics(errors.SQUARED),
     root_mean_squared_error,
     math.sqrt,
+    aliases=("root_mean_squared_error",),
 )

@@ -119,6 +119,7 @@ register_mean_error(
     mean_error_statistics(errors.SQUARED_LOG),
     mean_squared_log_error,
     default=False,
+    aliases=("mean_squared_log_error",),
 )
 
 
@@ -129,4 +130,5 @@ register_mean_error(
     root_mean_squared_log_error,
     math.sqrt,
     default=False,
+    aliases=("root_mean_squared_log_error",),
 )

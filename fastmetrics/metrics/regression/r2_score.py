@@ -196,6 +196,7 @@ def explained_variance_score(
     function=r2_score,
     undefined="fewer than two rows",
     roles=NUMBERS,
+    aliases=("r2_score", "r_squared", "coefficient_of_determination"),
 )
 def finalise_r2(parameters: dict[str, Any], counts: Sums, moments: Sums) -> Value:
     """R^2: the share of the labels' variance that predictions explain."""

@@ -240,6 +240,7 @@ register_mean_error(
     mean_error_statistics(errors.POISSON, 1.0),
     mean_poisson_deviance,
     default=False,
+    aliases=("mean_poisson_deviance",),
 )
 
 
@@ -249,6 +250,7 @@ register_mean_error(
     mean_error_statistics(errors.GAMMA, 2.0),
     mean_gamma_deviance,
     default=False,
+    aliases=("mean_gamma_deviance",),
 )
 
 
@@ -260,6 +262,7 @@ register_mean_error(
     parameters={"power": 0},
     checks={"power": check_power},
     default=False,
+    aliases=("mean_tweedie_deviance",),
 )
 
 

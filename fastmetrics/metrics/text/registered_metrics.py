@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from fastmetrics._core.columns.row_blocks import ColumnPair
 from fastmetrics._core.columns.text_columns import TextRows
+from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import TEXTS
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Statistic, Sums, Value
@@ -86,6 +87,8 @@ def register(
     value_of: Callable[[Any], tuple[float, dict[str, Any]]] = lambda result: (float(result), {}),
     direction: str = "maximize",
     variants: tuple[str, ...] = (),
+    aliases: tuple[str, ...] = (),
+    near_names: Mapping[str, str] = EMPTY,
 ) -> None:
     """Register a text metric by the name of its public function, and of its module unless that is the metric's name.
 
@@ -122,6 +125,8 @@ def register(
         default=False,
         direction=direction,
         variants=variants,
+        aliases=aliases,
+        near_names=near_names,
     )(finalise)
 
 
@@ -175,6 +180,8 @@ register(
         "bleu(tokenize=zh)",
         "bleu(tokenize=char, smooth=none)",
     ),
+    aliases=("corpus_bleu",),
+    near_names={"sentence_bleu": "the mean over sentences is another number than 'bleu', which is that of the corpus"},
 )
 
 register(
@@ -193,6 +200,8 @@ register(
         "chrf(word_order=2, lowercase=True)",
         "chrf(char_order=2, beta=0.5, whitespace=True, eps_smoothing=True)",
     ),
+    aliases=("corpus_chrf",),
+    near_names=dict.fromkeys(("chrfpp", "chrf_plus_plus"), "write chrf(word_order=2)"),
 )
 
 
@@ -227,6 +236,7 @@ register(
         "meteor(modules=('exact', 'stem'), average=corpus)",
         "meteor(modules=('exact',), alignment=nltk, lowercase=False, tokenize=zh, gamma=0.25)",
     ),
+    aliases=("corpus_meteor",),
 )
 
 register(
@@ -242,6 +252,7 @@ register(
     value_of=lambda result: (result.score, {"num_edits": result.num_edits, "ref_length": result.ref_length}),
     direction="minimize",
     variants=("ter(normalized=True, no_punct=True, asian_support=True)", "ter(case_sensitive=True)"),
+    aliases=("corpus_ter", "translation_edit_rate"),
 )
 
 
@@ -282,4 +293,6 @@ for _type, (_summary, _variant) in ROUGE.items():
         fixed_options={"types": SHARED_TYPES if _type in SHARED_TYPES else (_type,)},
         value_of=rouge_value(_type),
         variants=(_variant,),
+        aliases=(_type.replace("rouge", "rouge_"),),
+        near_names={"rouge": f"name the type: {', '.join(ROUGE)}"},
     )

@@ -23,6 +23,7 @@ from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.ranking import grouped_auc
 from support.cases import assert_raises, each_case
+from support.registry_cases import own_metrics
 from support.states.accumulators import updated
 from support.states.partition_merges import merged_partitions
 from support.states.spilled_logs import KEYS, counted, log_of, repeated, small_batches
@@ -122,16 +123,12 @@ finalise.__module__ = "fastmetrics.metrics.ranking"
 
 @pytest.fixture(autouse=True)
 def _metrics():
-    fm.list_metrics()
-    known = dict(registry._specs)
-    register_metric("sumgrades", cutoff=True)
-    register_metric("anygrades", negative_grades=True)
-    registry._specs.pop("recall@k", None)
-    register_metric("recall", cutoff="required")
-    register_metric("capped", cutoff="required")
-    yield
-    registry._specs.clear()
-    registry._specs.update(known)
+    with own_metrics(replaced="recall@k"):
+        register_metric("sumgrades", cutoff=True)
+        register_metric("anygrades", negative_grades=True)
+        register_metric("recall", cutoff="required")
+        register_metric("capped", cutoff="required")
+        yield
 
 
 def log_with_grades(rows=3000, users=None, seed=4):

@@ -30,6 +30,7 @@ from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.scan.partition_states import PartitionMerger, scan_partition
 from support import text_logs
 from support.cases import assert_raises, each_case
+from support.registry_cases import own_metrics
 from support.states.accumulators import content, merged, pieces, updated
 from support.states.partition_merges import of_partitions
 from support.states.state_bytes_parts import put_together, take_apart
@@ -84,15 +85,12 @@ finalise.__module__ = "fastmetrics.metrics.text"
 
 @pytest.fixture(autouse=True)
 def _toy_metric():
-    fm.list_metrics()
-    known = dict(registry._specs)
-    registry.metric(
-        "sametext", exchange="none", target="text", statistics=lambda fold=False: (EqualTexts(fold),), function=None,
-        undefined="", parameters={"fold": False},
-    )(finalise)  # fmt: skip
-    yield
-    registry._specs.clear()
-    registry._specs.update(known)
+    with own_metrics():
+        registry.metric(
+            "sametext", exchange="none", target="text", statistics=lambda fold=False: (EqualTexts(fold),),
+            function=None, undefined="", parameters={"fold": False},
+        )(finalise)  # fmt: skip
+        yield
 
 
 def text_log(rows=ROWS, seed=5):

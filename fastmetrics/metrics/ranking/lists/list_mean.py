@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
 
 from fastmetrics._core.exact import divide
+from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import GRADES, SIGNED_GRADES
 from fastmetrics._core.registry import metric
 from fastmetrics._core.resampling.additive_replicates import UnitStateTable
@@ -154,6 +155,8 @@ def register_list_mean(
     negative_grades: bool = False,
     direction: str = "maximize",
     variants: tuple[str, ...] = (),
+    aliases: tuple[str, ...] = (),
+    near_names: Mapping[str, str] = EMPTY,
 ) -> None:
     """Register a metric that is the mean over groups of the measure of its name.
 
@@ -185,4 +188,6 @@ def register_list_mean(
         roles=SIGNED_GRADES if negative_grades else GRADES,
         direction=direction,
         variants=variants,
+        aliases=aliases,
+        near_names=near_names,
     )(finalise)
