@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns import group_keys
+from fastmetrics._core.columns.key_columns import concatenate_keys
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, RowBlock
 from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS
@@ -317,10 +317,10 @@ def join_batches(batches: list[ValidatedBatch]) -> ValidatedBatch:
         weights=join_arrays([block.weights for block in blocks]),
         slices=join_arrays([block.slices for block in blocks]),
     )
-    keys = group_keys.concatenate_keys([batch.keys for batch in batches])
+    keys = concatenate_keys([batch.keys for batch in batches])
     unit_keys = keys
     if first.unit_keys is not first.keys:
-        unit_keys = group_keys.concatenate_keys([batch.unit_keys for batch in batches])
+        unit_keys = concatenate_keys([batch.unit_keys for batch in batches])
     return first._replace(columns=columns, keys=keys, unit_keys=unit_keys)
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.columns.key_types import HEAD, TAIL, TEXT, parts_of
 from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, label_name, score_name
-from fastmetrics._core.exchange.block_store import HEAD, NO_TEXT, TAIL, TEXT_PADDING, Block, BlockStore
+from fastmetrics._core.exchange.block_store import NO_TEXT, TEXT_PADDING, Block, BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, HashExchange
 from fastmetrics._core.exchange.score_histogram import KEY_BITS, ScoreHistogram
 from fastmetrics._core.optional_imports import pyarrow
@@ -62,7 +63,11 @@ def write_state(state: AccumulatorState, interval_options: dict[str, Any], state
 
 
 def describe_exchange(exchange: HashExchange | None) -> list[Any] | None:
-    return None if exchange is None else [exchange.is_text, exchange.key_dtype.str, exchange.bits]
+    """Are keys text, the type in which they are stored, the bits of the hash that number partitions."""
+    if exchange is None:
+        return None
+    stored = ["|O" if part == TEXT else "<u8" if part.kind == "u" else "<i8" for part in parts_of(exchange.key_dtype)]
+    return [TAIL in exchange.slots, stored[0] if len(stored) == 1 else stored, exchange.bits]
 
 
 def unit_blocks(scan: Scan) -> list[Block]:
@@ -274,7 +279,7 @@ def types_of_columns(state: AccumulatorState, exchange: HashExchange | None) -> 
     for number, name in enumerate(types[: len(names.scores)]):
         expected[score_name(number)] = np.float32 if name in SINGLE_SCORES else np.float64
     if exchange is not None:
-        expected |= dict.fromkeys((HASH, HEAD, TAIL) if exchange.is_text else (HASH,), np.uint64)
+        expected |= dict.fromkeys((HASH, *exchange.slots), np.uint64)
     read = state.scan.names
     if exchange is not None and exchange is state.scan.group_exchange and read.unit not in (None, read.group):
         expected[UNIT] = np.uint64
@@ -301,7 +306,7 @@ def read_block(
         partitions = found[HASH] >> np.uint64(64 - (n_partitions - 1).bit_length())
         fits = (partitions == np.repeat(np.arange(n_partitions, dtype=np.uint64), np.diff(block_offsets))).all()
         require(fits, "a row stands in another partition than its key")
-    if HEAD in found:
+    if TAIL in found:
         lengths = found[HEAD] & np.uint64(0xFFFFFFFF)
         is_long = lengths > hash_partition.SHORT_TEXT_BYTES
         end = np.uint64(max(0, block_text.shape[0] - TEXT_PADDING))

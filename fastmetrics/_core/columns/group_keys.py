@@ -1,129 +1,111 @@
-"""Group keys: integers and text of any container, compared exactly.
+"""Group keys of any container: numbers, text, and several columns together, compared exactly.
 
-A key column gives the exchange, block by block, the hashes of its keys, and for text a 16-byte slot per row (see
-hash_partition.pyx). The hash of an integer is a bijection, so equal hashes are equal keys. Text is compared by its
-bytes.
+`as_keys` makes a key column (`key_columns.py`) of an array, an Arrow column, or a table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import datetime
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.key_columns import FixedWidthKeys, Keys, NumberKeys, TextKeys, tuple_of
+from fastmetrics._core.columns.key_types import TEXT, WANTED, dtype_of_arrow
 from fastmetrics._core.optional_imports import pyarrow
-from fastmetrics._kernels.exchange import hash_partition
 
-WANTED = "group keys must be integers or strings"
 MOST_BYTES = (1 << 31) - 1  # of text in an Arrow array with 32-bit offsets
-
-
-class IntegerKeys:
-    """Keys of int32, int64 or uint64."""
-
-    is_text = False
-
-    def __init__(self, values: np.ndarray) -> None:
-        self.values = values
-        self.rows = values.shape[0]
-        self.dtype = values.dtype
-
-    def hash_block(self, start: int, stop: int, scratch: KeyScratch) -> None:
-        hash_partition.hash_keys(self.values[start:stop], scratch.hashes[: stop - start])
-
-
-class TextKeys:
-    """Keys in Arrow's layout: UTF-8 bytes and offsets (int32 or int64)."""
-
-    is_text = True
-    dtype = np.dtype(object)
-
-    def __init__(self, data: np.ndarray, offsets: np.ndarray) -> None:
-        self.data = data
-        self.offsets = offsets
-        self.rows = offsets.shape[0] - 1
-
-    def hash_block(self, start: int, stop: int, scratch: KeyScratch) -> None:
-        scratch.fill_text(self.data, self.offsets[start : stop + 1], stop - start)
-
-
-class FixedWidthKeys:
-    """Keys of NumPy's fixed-width text, encoded to UTF-8 block by block."""
-
-    is_text = True
-    dtype = np.dtype(object)
-
-    def __init__(self, values: np.ndarray, name: str) -> None:
-        self.values = values
-        self.rows = values.shape[0]
-        self.width = values.dtype.itemsize // 4
-        self.name = name
-
-    def hash_block(self, start: int, stop: int, scratch: KeyScratch) -> None:
-        rows = stop - start
-        if self.width == 0:
-            scratch.fill_text(np.zeros(0, np.uint8), np.zeros(rows + 1, np.int64), rows)
-            return
-        codes = self.values[start:stop].view(np.uint32).reshape(rows, self.width)
-        offsets, data = scratch.text_memory(rows + 1, 4 * rows * self.width)
-        bad = hash_partition.encode_utf8(codes, offsets, data)
-        if bad >= 0:
-            row = start + bad
-            raise ValueError(f"{self.name} has {str(self.values[row])!r} at row {row}, which is not valid Unicode text")
-        scratch.fill_text(data[: int(offsets[-1])], offsets, rows)
-
-
-Keys = IntegerKeys | TextKeys | FixedWidthKeys
-
-
-class KeyScratch:
-    """Working memory of one thread for the keys of a block."""
-
-    def __init__(self, block_rows: int, is_text: bool) -> None:
-        self.hashes = np.empty(block_rows, np.uint64)
-        self.heads = np.empty(block_rows if is_text else 0, np.uint64)
-        self.tails = np.empty(block_rows if is_text else 0, np.uint64)
-        self.long_bytes = np.zeros(1, np.int64)
-        self.data = np.empty(0, np.uint8)
-        self.encoded = np.empty(0, np.uint8)
-        self.offsets = np.empty(0, np.int64)
-
-    def text_memory(self, n_offsets: int, n_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-        """Memory to encode the text of a block; it is reused for the next block."""
-        if self.offsets.shape[0] < n_offsets or self.encoded.shape[0] < n_bytes:
-            self.offsets = np.empty(n_offsets, np.int64)
-            self.encoded = np.empty(n_bytes, np.uint8)
-        return self.offsets[:n_offsets], self.encoded
-
-    def fill_text(self, data: np.ndarray, offsets: np.ndarray, rows: int) -> None:
-        self.long_bytes[0] = 0
-        self.data = data
-        hash_partition.make_text_slots(
-            data, offsets, self.heads[:rows], self.tails[:rows], self.hashes[:rows], self.long_bytes
-        )
+SEVERAL = "several columns are given as a DataFrame, an Arrow table or a dict of columns"
 
 
 def as_keys(values: Any, name: str = "groups") -> Keys:
-    """A key column of integers or strings in any container."""
+    """A key column of any container. A table or a dict of columns gives keys of several columns."""
+    columns = columns_of(values)
+    if columns is not None:
+        return keys_of_columns(columns, name)
     if type(values) is not np.ndarray:
         arrow = as_arrow(values)
         if arrow is not None:
             return arrow_keys(arrow, name)
+    if getattr(getattr(values, "dtype", None), "tz", None) is not None:
+        values = np.asarray(values, "M8[ns]")  # pandas' times with a zone, as UTC
     array = validation.as_array(values, name)
+    if array.ndim == 2:
+        raise ValueError(f"{name} must have one dimension; found 2 (shape {array.shape}): {SEVERAL}")
     if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
         # NumPy's fixed-width text drops trailing zeros, and turns numbers among strings into strings.
         array = np.fromiter(values, object, len(values))
     validation.check_column(array, name)
     kind = array.dtype.kind
-    if kind in "biu":
-        return IntegerKeys(widen_integers(array))
+    if kind in "biufmM":
+        return number_keys(array, name)
     if kind == "U":
         return FixedWidthKeys(validation.contiguous(array), name)
     if kind in "OT":
-        return encode_objects(array, name)
-    raise TypeError(f"{name} has dtype {array.dtype}: {WANTED}")
+        dates = dates_of_objects(array) if kind == "O" else None
+        return encode_objects(array, name) if dates is None else number_keys(dates, name)
+    raise TypeError(f"{name} has dtype {array.dtype}: {WANTED}; convert it, for example with astype(str)")
+
+
+def columns_of(values: Any) -> list[tuple[Any, Any]] | None:
+    """The names and columns of a table, of a dict, or of records; None for a single column."""
+    if isinstance(values, Mapping):
+        return list(values.items())
+    if isinstance(values, np.ndarray):
+        return None if values.dtype.names is None else [(name, values[name]) for name in values.dtype.names]
+    if hasattr(values, "iloc") and getattr(values, "ndim", 1) == 2:
+        return [(label, values.iloc[:, number]) for number, label in enumerate(values.columns)]
+    if hasattr(values, "get_columns"):
+        return [(column.name, column) for column in values.get_columns()]
+    if hasattr(values, "column_names") and hasattr(values, "itercolumns"):
+        return list(zip(values.column_names, values.itercolumns(), strict=True))
+    return None
+
+
+def keys_of_columns(columns: Sequence[tuple[Any, Any]], name: str) -> Keys:
+    """Keys of the columns of a table. An error names the column."""
+    labels = [str(label) for label, _ in columns]
+    if not labels:
+        raise ValueError(f"{name} has no columns: at least one is needed")
+    for number, label in enumerate(labels):
+        if label in labels[:number]:
+            raise ValueError(f"{name} has two columns {label!r}: name each column once")
+    keys = []
+    for label, (_, values) in zip(labels, columns, strict=True):
+        title = f"{name} column {label!r}"
+        if columns_of(values) is not None:
+            raise TypeError(f"{title} is a table: {WANTED}")
+        keys.append(as_keys(values, title))
+        validation.check_lengths(keys[0].rows, keys[-1].rows, f"{name} column {labels[0]!r}", title)
+    return tuple_of(labels, keys)
+
+
+def number_keys(array: np.ndarray, name: str) -> NumberKeys:
+    """Keys of a NumPy array of numbers, dates or times."""
+    kind = array.dtype.kind
+    if kind == "f":
+        return float_keys(array, name)
+    if kind in "biu":
+        values = widen_integers(array)
+        return NumberKeys(values, array.dtype if kind == "b" else values.dtype)
+    array = validation.contiguous(array)
+    missing = np.isnat(array)
+    if missing.any():
+        raise ValueError(f"{name} has NaT at row {int(missing.argmax())}")
+    return NumberKeys(array.view(np.int64), array.dtype)
+
+
+def float_keys(array: np.ndarray, name: str) -> NumberKeys:
+    """Keys of floats: equal floats are equal keys, also -0.0 and 0.0, which have different bits."""
+    if array.dtype.itemsize > 8:
+        raise TypeError(f"{name} has dtype {array.dtype}: {WANTED}; convert it with astype(float)")
+    missing = np.isnan(array)
+    if missing.any():
+        raise ValueError(f"{name} has NaN at row {int(missing.argmax())}: a missing key is in no group")
+    bits = (array.astype(np.float64) + 0.0).view(np.int64)
+    return NumberKeys(bits, array.dtype.newbyteorder("="))
 
 
 def widen_integers(array: np.ndarray) -> np.ndarray:
@@ -131,6 +113,16 @@ def widen_integers(array: np.ndarray) -> np.ndarray:
     if array.dtype.kind == "b" or array.dtype.itemsize < 4 or (array.dtype.kind == "u" and array.dtype.itemsize == 4):
         array = array.astype(np.int64)
     return validation.contiguous(array)
+
+
+def dates_of_objects(array: np.ndarray) -> np.ndarray | None:
+    """Python's dates or times without a zone as NumPy's; None if the values are not all of one of these types."""
+    units = {datetime.date: "M8[D]", datetime.datetime: "M8[us]", datetime.timedelta: "m8[us]"}
+    kinds = set(map(type, array.tolist()))
+    unit = units.get(kinds.pop()) if len(kinds) == 1 else None
+    if unit is None or any(getattr(value, "tzinfo", None) is not None for value in array.tolist()):
+        return None
+    return array.astype(unit)
 
 
 def encode_objects(array: np.ndarray, name: str) -> TextKeys:
@@ -173,21 +165,26 @@ def arrow_keys(values: Any, name: str) -> Keys:
     """Keys of a pyarrow Array or ChunkedArray. Buffers are not copied if their layout allows it."""
     if len(values) == 0:
         raise ValueError(f"{name} is empty: at least one row is needed")
+    kind = values.type
+    types = pyarrow.types
+    if types.is_struct(kind):
+        names = [kind.field(number).name for number in range(kind.num_fields)]
+        return keys_of_columns(list(zip(names, values.flatten(), strict=True)), name)
     if values.null_count:
         row = int(np.flatnonzero(np.asarray(values.is_null()))[0])
         raise ValueError(f"{name} has a null at row {row}")
-    kind = values.type
-    types = pyarrow.types
     if types.is_dictionary(kind):
         return arrow_keys(decode_dictionary(values), name)
-    if types.is_integer(kind) or types.is_boolean(kind):
-        return IntegerKeys(widen_integers(validation.arrow_to_numpy(values, name)))
+    dtype = dtype_of_arrow(str(kind), name)
+    if types.is_temporal(kind):
+        stored = values.cast(pyarrow.int32() if kind.bit_width == 32 else pyarrow.int64())
+        return NumberKeys(widen_integers(validation.arrow_to_numpy(stored, name)), dtype)
+    if dtype != TEXT:
+        return number_keys(validation.arrow_to_numpy(values, name), name)
     chunked = hasattr(values, "chunks") and values.num_chunks != 1
     if types.is_string_view(kind) or (types.is_string(kind) and chunked and values.nbytes > MOST_BYTES):
         # 32-bit offsets would be too small for all chunks together.
         values = values.cast(pyarrow.large_string())
-    elif not (types.is_string(kind) or types.is_large_string(kind)):
-        raise TypeError(f"{name} has Arrow type {kind}: {WANTED}")
     if hasattr(values, "chunks"):
         values = values.combine_chunks()
         if hasattr(values, "chunks"):
@@ -211,32 +208,3 @@ def decode_dictionary(values: Any) -> Any:
         return decode(values)
     chunks = [decode(chunk) for chunk in values.chunks]
     return pyarrow.chunked_array(chunks, chunks[0].type)
-
-
-def select_keys(keys: Keys, mask: np.ndarray) -> Keys:
-    """The keys of the rows that the mask selects."""
-    if isinstance(keys, IntegerKeys):
-        return IntegerKeys(keys.values[mask])
-    if isinstance(keys, FixedWidthKeys):
-        return FixedWidthKeys(keys.values[mask], keys.name)
-    offsets = keys.offsets.astype(np.int64)
-    lengths = (offsets[1:] - offsets[:-1])[mask]
-    data = keys.data[offsets[0] : offsets[-1]][np.repeat(mask, offsets[1:] - offsets[:-1])]
-    return TextKeys(data, np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))))
-
-
-def concatenate_keys(blocks: Sequence[Keys | None]) -> Keys | None:
-    """The keys of blocks together, in new memory. All are of one class, which is not FixedWidthKeys, or None."""
-    integers = [block.values for block in blocks if isinstance(block, IntegerKeys)]
-    texts = [block for block in blocks if isinstance(block, TextKeys)]
-    if not texts:
-        return IntegerKeys(np.concatenate(integers)) if integers else None
-    data = [block.data[block.offsets[0] : block.offsets[-1]] for block in texts]
-    offsets = [np.zeros(1, np.int64)]
-    end = 0
-    for block in texts:
-        offsets.append(block.offsets[1:].astype(np.int64) + (end - int(block.offsets[0])))
-        end = int(offsets[-1][-1])
-    return TextKeys(np.concatenate(data), np.concatenate(offsets))
-
-

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.columns.row_blocks import SLICE, Scratch, addresses
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.spill import SpillFile
 from fastmetrics._kernels.exchange import hash_partition
 
-HEAD, TAIL = "head", "tail"  # columns of text keys, see hash_partition.pyx
 NO_TEXT: np.ndarray = np.empty(0, np.uint8)
 TEXT_PADDING = 16  # kernels copy text 16 bytes at a time
 

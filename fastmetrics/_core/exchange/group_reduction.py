@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair, Scratch, UnpooledScratch
-from fastmetrics._core.exchange.block_store import HEAD, TAIL, Block, BlockReader, BlockStore, ColumnSegments
+from fastmetrics._core.exchange.block_store import Block, BlockReader, BlockStore, ColumnSegments
 from fastmetrics._core.exchange.hash_exchange import (
     CHUNK_BYTES,
     HASH,
@@ -227,7 +228,7 @@ def reduce_in_place(
     advance: Advance,
 ) -> None:
     """Reduce the partitions of all blocks where they are in memory."""
-    layout = GroupLayout(exchange.store.blocks_in_memory, exchange.is_text, exchange.key_dtype)
+    layout = GroupLayout(exchange.store.blocks_in_memory, exchange.key_dtype)
     chunks = layout.chunks(reduction.values_per_group, max_table_bytes(exchange.store))
     if len(chunks) == 1:
         reduction.accumulate(accumulators, layout, chunks, UnpooledScratch())
@@ -267,7 +268,7 @@ def repartition(
         hash_partition.scatter_segments(
             segments.addresses[name], *bounds, destinations, out.view(f"u{dtype.itemsize}")
         )
-    return GroupLayout([Block(columns, offsets)], exchange.is_text, exchange.key_dtype, segments.owner)
+    return GroupLayout([Block(columns, offsets)], exchange.key_dtype, segments.owner)
 
 
 class LargeGroupKey(NamedTuple):
@@ -282,8 +283,9 @@ class LargeGroupKey(NamedTuple):
         """Which rows have this key; text keys are compared byte by byte."""
         out = np.empty(arrays[HASH].shape[0], np.uint8)
         head, tail = (int(column[0]) if column.shape[0] else 0 for column in (self.heads, self.tails))
+        heads = arrays.get(HEAD, NO_KEYS)
         hash_partition.mark_rows_of_key(
-            arrays[HASH], arrays.get(HEAD, NO_KEYS), arrays.get(TAIL, NO_KEYS), int(self.hashes[0]), head, tail, out
+            arrays[HASH], heads, arrays.get(TAIL, heads), int(self.hashes[0]), head, tail, out
         )
         return out.view(bool)
 
@@ -314,12 +316,15 @@ def find_large_group(exchange: HashExchange, start: int) -> LargeGroupKey | None
     number = next(
         block[0] for block, sample in zip(sampled, samples, strict=True) if (sample == most_frequent).any()
     )
-    names = [HASH, HEAD, TAIL] if exchange.is_text else [HASH]
-    loaded = store.load_partitions(names, start, start + 1, numbers=range(number, number + 1))
+    loaded = store.load_partitions(
+        [HASH, *exchange.slots], start, start + 1, numbers=range(number, number + 1)
+    )
     row = int(np.flatnonzero(loaded.columns[HASH] == most_frequent)[0])
     key_row = slice(row, row + 1)
-    heads, tails = (loaded.columns[name][key_row].copy() if exchange.is_text else NO_KEYS for name in (HEAD, TAIL))
-    return LargeGroupKey(loaded.columns[HASH][key_row].copy(), heads, tails, loaded.text)
+    heads = loaded.columns.get(HEAD, NO_KEYS)
+    columns = loaded.columns[HASH], heads, loaded.columns.get(TAIL, heads)
+    hashes, heads, tails = (column[key_row].copy() for column in columns)
+    return LargeGroupKey(hashes, heads, tails, loaded.text)
 
 
 def reduce_large_partition(
@@ -330,7 +335,7 @@ def reduce_large_partition(
     bits = min(MAX_BITS, exchange.bits + MAX_PARTITION_BITS)
     first = (exchange.first + start) << (bits - exchange.bits)
     last = (exchange.first + start + 1) << (bits - exchange.bits)
-    others = HashExchange(exchange.is_text, exchange.key_dtype, bits, exchange.budget, first, last)
+    others = HashExchange(exchange.key_dtype, bits, exchange.budget, first, last)
     large_group = BlockStore(1, exchange.budget)
     try:
         split_off_large_group(exchange, start, large_key, others, large_group)
@@ -357,7 +362,7 @@ def split_off_large_group(
 ) -> None:
     """Move a partition's rows, one block at a time: those with the large key to a store, the others to an exchange."""
     store = exchange.store
-    scratch = HashExchangeScratch(0, exchange.is_text)
+    scratch = HashExchangeScratch(0, exchange.key_dtype)
     for number in range(store.n_blocks):
         loaded = store.load_partitions(list(store.types), start, start + 1, numbers=range(number, number + 1))
         rows = int(loaded.bounds[-1])
@@ -372,6 +377,6 @@ def split_off_large_group(
         other_columns = {name: column[~is_large] for name, column in loaded.columns.items()}
         if n_large < rows:
             scratch.destinations = np.empty(rows, np.uint32)
-            lengths = other_columns[HEAD] & np.uint64(0xFFFFFFFF) if exchange.is_text else NO_KEYS
+            lengths = other_columns[HEAD] & np.uint64(0xFFFFFFFF) if TAIL in exchange.slots else NO_KEYS
             long_bytes = int(lengths[lengths > hash_partition.SHORT_TEXT_BYTES].sum())
             others.add_arrays(other_columns, long_bytes, PADDED, scratch)

@@ -252,7 +252,7 @@ def exchange_rows(y_true: Any, y_score: Any, key_values: Any, sample_weight: Any
             if np.isnan(scores).any():
                 validation.raise_nan(scores, "y_score")
             labels, scores, weights = labels[present], scores[present], weights[present]
-            key_column = group_keys.select_keys(key_column, present)
+            key_column = key_column.select(present)
     label_kinds = np.zeros((-(-labels.shape[0] // BLOCK_ROWS), 2), np.int64)
     has_nan = np.zeros(label_kinds.shape[0], np.int64)
 

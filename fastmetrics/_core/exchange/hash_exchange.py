@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from fastmetrics._core.columns.group_keys import Keys, KeyScratch
+from fastmetrics._core.columns.key_columns import Keys, KeyScratch
+from fastmetrics._core.columns.key_types import HEAD, TAIL, decode_keys, plain_value, slots_of
 from fastmetrics._core.columns.row_blocks import (
     BLOCK_ROWS,
     LABEL,
@@ -30,7 +31,7 @@ from fastmetrics._core.columns.row_blocks import (
     label_name,
     score_name,
 )  # fmt: skip
-from fastmetrics._core.exchange.block_store import HEAD, TAIL, TEXT_PADDING, Block, BlockStore
+from fastmetrics._core.exchange.block_store import TEXT_PADDING, Block, BlockStore
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.parallel import for_each
 from fastmetrics._kernels.exchange import hash_partition
@@ -50,8 +51,8 @@ Allocate = Callable[[str, np.dtype, int], np.ndarray]
 class HashExchangeScratch:
     """Working memory of one thread, to reorder a block."""
 
-    def __init__(self, block_rows: int, is_text: bool) -> None:
-        self.keys = KeyScratch(block_rows, is_text)
+    def __init__(self, block_rows: int, key_dtype: np.dtype) -> None:
+        self.keys = KeyScratch(block_rows, key_dtype)
         self.destinations = np.empty(block_rows, np.uint32)
         self.spill_scratch = Scratch()
 
@@ -70,7 +71,6 @@ class HashExchange:
 
     def __init__(
         self,
-        is_text: bool,
         key_dtype: np.dtype,
         bits: int,
         budget: MemoryBudget | None = None,
@@ -79,8 +79,8 @@ class HashExchange:
     ) -> None:
         self.bits = bits
         self.first = first
-        self.is_text = is_text
         self.key_dtype = key_dtype
+        self.slots = slots_of(key_dtype)
         self.budget = budget
         self.store = BlockStore((last or 1 << bits) - first, budget)
 
@@ -90,7 +90,7 @@ class HashExchange:
 
     def empty(self) -> HashExchange:
         """An exchange for the same keys, in memory, without rows."""
-        return HashExchange(self.is_text, self.key_dtype, self.bits)
+        return HashExchange(self.key_dtype, self.bits)
 
     def add(
         self,
@@ -105,12 +105,12 @@ class HashExchange:
         """
         n = columns.rows
         arrays = {HASH: scratch.keys.hashes[:n]}
-        if self.is_text:
-            arrays |= {HEAD: scratch.keys.heads[:n], TAIL: scratch.keys.tails[:n]}
+        slots = {HEAD: scratch.keys.heads, TAIL: scratch.keys.tails}
+        arrays |= {name: slots[name][:n] for name in self.slots}
         arrays |= columns.arrays()
         if units is not None:
             arrays[UNIT] = units
-        long_bytes = int(scratch.keys.long_bytes[0]) if self.is_text else 0
+        long_bytes = int(scratch.keys.long_bytes[0]) if TAIL in self.slots else 0
         self.add_arrays(arrays, long_bytes, scratch.keys.data, scratch, allocate)
 
     def add_arrays(
@@ -172,12 +172,12 @@ def reorder_by_partition(
 class GroupLayout:
     """Addresses and offsets of blocks with the same partitions, in the form that kernels read."""
 
-    def __init__(self, blocks: list[Block], is_text: bool, key_dtype: np.dtype, owner: object = None) -> None:
+    def __init__(self, blocks: list[Block], key_dtype: np.dtype, owner: object = None) -> None:
         columns = blocks[0].columns
         self.blocks = list(blocks)  # kernels read by address: this keeps the memory if an interrupt closes the store
         self.owner = owner  # keeps the text alive that the slots point to
-        self.is_text = is_text
         self.key_dtype = key_dtype
+        self.slots = slots_of(key_dtype)
         labels = [name for name in columns if name.startswith(LABEL)]
         scores = [name for name in columns if name.startswith(SCORE)]
         self.n_labels = len(labels)
@@ -188,8 +188,9 @@ class GroupLayout:
         self.labels = np.array([[block.columns[name].ctypes.data for block in blocks] for name in labels], np.uint64)
         self.scores = np.array([[block.columns[name].ctypes.data for block in blocks] for name in scores], np.uint64)
         self.double_scores = np.array([columns[name].dtype == np.float64 for name in scores], np.uint8)
-        self.heads = self.addresses(HEAD) if is_text else empty
-        self.tails = self.addresses(TAIL) if is_text else empty
+        self.heads = self.addresses(HEAD) if self.slots else empty
+        # For kernels, a slot of the second number alone is a slot whose head and tail are equal.
+        self.tails = self.addresses(TAIL) if TAIL in self.slots else self.heads
         self.slices = self.addresses(SLICE) if SLICE in columns else empty
         self.weights = self.addresses(WEIGHT) if self.weighted else empty
         self.offsets = np.stack([block.offsets for block in blocks]) if len(blocks) > 1 else blocks[0].offsets[None]
@@ -205,48 +206,40 @@ class GroupLayout:
     def chunks(self, n_values: int, table_bytes: int = CHUNK_BYTES) -> list[tuple[int, int]]:
         """Ranges of partitions, one for each kernel call, so that tables of n_values per group fit table_bytes."""
         rows = int(self.partition_rows.sum())
-        group_bytes = 8 * (1 + 2 * self.is_text + 2 * self.n_labels + n_values)
+        group_bytes = 8 * (1 + 2 * bool(self.slots) + 2 * self.n_labels + n_values)
         n_chunks = max(1, min(self.n_partitions, -(-rows // min(CHUNK_ROWS, max(1, table_bytes // group_bytes)))))
         edges = [self.n_partitions * i // n_chunks for i in range(n_chunks + 1)]
         return list(pairwise(edges))
 
 
 class GroupKeys(NamedTuple):
-    """The keys of groups: hashes, and slots for text keys."""
+    """The keys of groups: hashes, and slots for keys that are no single number."""
 
     hashes: np.ndarray
     heads: np.ndarray
     tails: np.ndarray
     dtype: np.dtype
 
-    def at(self, index: int) -> np.ndarray:
-        """The key of one group, as an array of one element."""
-        return self.take(slice(index, index + 1)).values()
+    def at(self, index: int) -> Any:
+        """The key of one group as Python shows it; a tuple if a key has several columns."""
+        return plain_value(self.take(slice(index, index + 1)).values()[0])
 
     def take(self, where: np.ndarray | slice) -> GroupKeys:
         """The keys of the groups with these indices, or of a range of groups."""
-        if self.dtype.kind == "O":
+        if slots_of(self.dtype):
             return GroupKeys(self.hashes[where], self.heads[where], self.tails[where], self.dtype)
         return GroupKeys(self.hashes[where], self.heads, self.tails, self.dtype)
 
     def values(self) -> np.ndarray:
-        """The keys in their original type. Text keys can only be read while the exchange that stores them lives."""
-        dtype = self.dtype
-        if dtype.kind == "O":
-            texts = hash_partition.read_text_slots(self.heads, self.tails)
-            out = np.empty(len(texts), object)
-            out[:] = [text.decode() for text in texts]
-            return out
-        keys = np.empty(self.hashes.shape[0], np.uint64)
-        hash_partition.unhash_keys(self.hashes, keys)
-        return keys.view(np.int64).astype(dtype) if dtype.kind == "i" else keys.astype(dtype)
+        """The keys in their original type. Text can only be read while the exchange that stores it lives."""
+        return decode_keys(self.dtype, self.hashes, self.heads, self.tails)
 
 
 def check_group_weights(keys: GroupKeys, least: np.ndarray, greatest: np.ndarray) -> None:
     """Raise ValueError if the rows of a group have different weights. Arrays are the least and the greatest weight."""
     different = np.flatnonzero(least != greatest)
     if different.shape[0]:
-        (key,) = keys.at(int(different[0])).tolist()
+        key = keys.at(int(different[0]))
         low, high = float(least[different[0]]), float(greatest[different[0]])
         raise ValueError(
             f"group {key!r} has weights {low} and {high}: metrics of ranked lists weigh whole groups; give all rows of "
@@ -267,20 +260,19 @@ def exchange_columns(
     `load_rows(start, stop, labels)` checks a block and returns it; `labels` is memory for its labels.
     """
     n = key_column.rows
-    exchange = HashExchange(key_column.is_text, key_column.dtype, initial_partition_bits(n))
+    exchange = HashExchange(key_column.dtype, initial_partition_bits(n))
     bounds = list(block_bounds(n))
     block_rows = min(n, BLOCK_ROWS)
     column_types: dict[str, Any] = {HASH: np.uint64, label_name(0): f"u{np.dtype(label_dtype).itemsize}"}
     column_types |= {score_name(number): f"u{dtype.itemsize}" for number, dtype in enumerate(dtypes)}
     if weighted:
         column_types[WEIGHT] = np.uint64
-    if key_column.is_text:
-        column_types |= {HEAD: np.uint64, TAIL: np.uint64}
+    column_types |= dict.fromkeys(exchange.slots, np.uint64)
     memory = {column: np.empty(n, dtype) for column, dtype in column_types.items()}
     offsets = np.empty((len(bounds), exchange.n_partitions + 1), np.int32)
 
     def make_worker() -> Callable[[int], None]:
-        scratch = HashExchangeScratch(block_rows, key_column.is_text)
+        scratch = HashExchangeScratch(block_rows, key_column.dtype)
         labels = np.empty(block_rows, label_dtype)
 
         def add_block(number: int) -> None:

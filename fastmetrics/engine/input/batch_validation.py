@@ -13,6 +13,7 @@ import numpy as np
 
 from fastmetrics._core.columns import group_keys as keys
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.key_columns import Keys, NumberKeys
 from fastmetrics._core.columns.row_blocks import RowBlock
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.columns import column_checks as kernels
@@ -51,12 +52,12 @@ class ValidatedBatch(NamedTuple):
     """
 
     columns: RowBlock | None
-    keys: keys.Keys | None
+    keys: Keys | None
     rows_read: int
     dropped: dict[str, int]
     label_kinds_seen: tuple[int, ...] = ()
     minus_one_rows: tuple[int | None, ...] = ()
-    unit_keys: keys.Keys | None = None
+    unit_keys: Keys | None = None
 
 
 class BatchValidator:
@@ -106,7 +107,7 @@ class BatchValidator:
             by = [arrays["by", name] for name in self.names.by]
             columns = columns._replace(slices=self.slices.number_rows(by, locate))
         group = self.names.group
-        key_column: keys.Keys | None = None
+        key_column: Keys | None = None
         if group is not None:
             key_column = keys.as_keys(arrays["group", group], describe_column("group", group))
         unit_keys = self.read_unit_keys(arrays, key_column, first_row, kept if valid is None else valid)
@@ -118,24 +119,24 @@ class BatchValidator:
                 dropped[ZERO_WEIGHT] = int(kept - np.count_nonzero(present))
                 columns = select_present_rows(columns, present)
                 is_group = unit_keys is key_column
-                key_column = None if key_column is None else keys.select_keys(key_column, present)
-                unit_keys = None if unit_keys is None else keys.select_keys(unit_keys, present)
+                key_column = None if key_column is None else key_column.select(present)
+                unit_keys = None if unit_keys is None else unit_keys.select(present)
                 unit_keys = key_column if is_group else unit_keys
         if columns.rows == 0:
             return ValidatedBatch(None, None, rows, dropped, seen, minus_one_rows)
         return ValidatedBatch(columns, key_column, rows, dropped, seen, minus_one_rows, unit_keys)
 
     def read_unit_keys(
-        self, arrays: dict[tuple[str, str], Any], group_keys: keys.Keys | None, first_row: int, kept: int | np.ndarray
-    ) -> keys.Keys | None:
+        self, arrays: dict[tuple[str, str], Any], group_keys: Keys | None, first_row: int, kept: int | np.ndarray
+    ) -> Keys | None:
         """The keys of resampling units. Rows as units have their numbers in the log as keys."""
         unit = self.names.unit
         if unit is None or unit == self.names.group:
             return group_keys if unit is not None else None
         if unit != ROW_UNITS:
-            return keys.as_keys(temporal_as_integers(arrays["unit", unit]), describe_column("unit", unit))
+            return keys.as_keys(arrays["unit", unit], describe_column("unit", unit))
         rows = np.arange(kept, dtype=np.int64) if isinstance(kept, int) else np.flatnonzero(kept).astype(np.int64)
-        return keys.IntegerKeys(rows + first_row)
+        return NumberKeys(rows + first_row)
 
     def read_non_numeric(
         self,
@@ -275,14 +276,6 @@ def decode_column(column: Any, keep_dictionary: bool = False) -> Any:
             return column
         return keys.decode_dictionary(column)
     return column.cast(pyarrow.large_string()) if pyarrow.types.is_string_view(column.type) else column
-
-
-def temporal_as_integers(column: Any) -> Any:
-    """Dates and times as the integers that store them; other columns unchanged."""
-    kind = column.type
-    if not pyarrow.types.is_temporal(kind) or pyarrow.types.is_interval(kind):
-        return column
-    return column.view(pyarrow.int32() if kind.bit_width == 32 else pyarrow.int64())
 
 
 def widened_epsilon(type_name: str) -> float | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.exchange.block_store import HEAD, TAIL
+from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, GroupKeys, HashExchange
 from fastmetrics._core.resampling.additive_replicates import (
     LOADED_BYTES,
@@ -79,12 +79,12 @@ def find_distinct_pairs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 def find_key(exchange: HashExchange, group_hash: np.uint64) -> Any:
     """The key of the group that has a hash."""
     store = exchange.store
-    names = [HASH, HEAD, TAIL] if exchange.is_text else [HASH]
+    names = [HASH, *exchange.slots]
     for start, stop, blocks in row_ranges(store, LOADED_BYTES):
         columns = store.load_partitions(names, start, stop, numbers=blocks).columns
         hashes = columns[HASH]
         rows = np.flatnonzero(hashes == group_hash)
         if rows.shape[0]:
             heads, tails = (columns.get(name, hashes) for name in (HEAD, TAIL))
-            return GroupKeys(hashes, heads, tails, exchange.key_dtype).at(int(rows[0])).tolist()[0]
+            return GroupKeys(hashes, heads, tails, exchange.key_dtype).at(int(rows[0]))
     raise KeyError(group_hash)

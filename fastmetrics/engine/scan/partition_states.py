@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from fastmetrics._core.columns.group_keys import KeyScratch
+from fastmetrics._core.columns.key_columns import KeyScratch
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
@@ -124,7 +124,7 @@ def count_units(plan: Plan, names: ColumnNames, on_invalid: str, batches: Iterab
         keys = validator.validate(batch, first_row).unit_keys
         first_row += batch.num_rows
         if keys is not None and keys.rows:
-            scratch = KeyScratch(keys.rows, keys.is_text)
+            scratch = KeyScratch(keys.rows, keys.dtype)
             keys.hash_block(0, keys.rows, scratch)
             counter.add(scratch.hashes[: keys.rows])
     return counter

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.exchange.block_store import HEAD, TAIL
+from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.exchange.group_reduction import GroupAccumulators, GroupReduction, reduce_groups
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.group_keys import Keys
+from fastmetrics._core.columns.key_columns import Keys
+from fastmetrics._core.columns.key_types import dtype_of_arrow
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, RowBlock, ScoreLabelPair
 from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.block_store import Block as StoredBlock
@@ -25,7 +26,7 @@ from fastmetrics._core.exchange.hash_exchange import (
 )
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.resampling.counted_row_replicates import CountedRows
-from fastmetrics.engine.input.batch_validation import BatchValidator, ValidatedBatch, stored_type, type_name
+from fastmetrics.engine.input.batch_validation import BatchValidator, ValidatedBatch, type_name
 from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, describe_column
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.scan.additive_states import AdditiveStates
@@ -55,7 +56,7 @@ class ScanWorker:
         """Hash the keys of a block into scratch memory, which the next block of the same role overwrites."""
         scratch = self.scratch.get(role)
         if scratch is None or scratch.destinations.shape[0] < keys.rows:
-            scratch = self.scratch[role] = HashExchangeScratch(max(keys.rows, self.block_rows), keys.is_text)
+            scratch = self.scratch[role] = HashExchangeScratch(max(keys.rows, self.block_rows), keys.dtype)
         keys.hash_block(0, keys.rows, scratch.keys)
         return scratch
 
@@ -184,14 +185,13 @@ class Scan:
 
     def new_exchange(self, key_type: str) -> HashExchange:
         """An exchange by keys of an Arrow type."""
-        dtypes = {"string": np.dtype(object), "uint64": np.dtype(np.uint64)}
-        key_dtype = dtypes.get(stored_type(key_type), np.dtype(np.int64))
+        key_dtype = dtype_of_arrow(key_type, "the group or unit")
         bits = initial_partition_bits(self.expected_rows)
         if self.memory_budget is not None and self.expected_rows > BLOCK_ROWS:
             # One partition should fit into what a thread may load.
             n_partitions = self.expected_rows * ROW_BYTES // self.memory_budget.bytes_per_range
             bits = max(bits, min(MAX_INITIAL_BITS, n_partitions.bit_length()))
-        return HashExchange(key_dtype.kind == "O", key_dtype, bits, self.memory_budget)
+        return HashExchange(key_dtype, bits, self.memory_budget)
 
     def record_batch(self, batch: ValidatedBatch) -> None:
         """Add the counts of a batch to those of the scan. Only one thread may call this."""

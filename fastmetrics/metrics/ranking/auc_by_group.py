@@ -98,7 +98,7 @@ def auc_by_group(
     if not exchange.store.rows:
         no_rows = np.empty(0, np.int64)
         return GroupTable(np.empty(0, exchange.key_dtype), np.empty(0), no_rows, no_rows)
-    layout = GroupLayout(exchange.store.blocks_in_memory, exchange.is_text, exchange.key_dtype)
+    layout = GroupLayout(exchange.store.blocks_in_memory, exchange.key_dtype)
     by_group = PairsByGroup([], layout, chunks := layout.chunks(1), [FIRST_PAIR], UnpooledScratch())
     tables = []
     for start, stop in chunks:

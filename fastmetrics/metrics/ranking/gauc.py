@@ -103,7 +103,7 @@ class GroupAuc(Statistic):
 
     @staticmethod
     def raise_single_class(table: GroupPairs, index: int) -> NoReturn:
-        (key,) = table.keys.at(index).tolist()
+        key = table.keys.at(index)
         negatives, positives = table.class_rows[index].tolist()
         raise ValueError(
             f"group {key!r} has one class only ({negatives} negative rows, {positives} positive), "

@@ -80,8 +80,8 @@ class GroupErrorWorker:
         self.group_of_row = np.empty(rows, np.uint32)
         self.cursors = np.empty(rows, np.int64)
         self.hashes = np.empty(rows, np.uint64)
-        self.heads = np.empty(rows if layout.is_text else 0, np.uint64)
-        self.tails = np.empty(rows if layout.is_text else 0, np.uint64)
+        self.heads = np.empty(rows if layout.slots else 0, np.uint64)
+        self.tails = np.empty(rows if layout.slots else 0, np.uint64)
         self.slices = np.empty(0, np.uint16)
         self.class_rows = np.empty((rows, 2), np.int64)
         self.sorted_columns = np.empty((4, rows))
@@ -135,7 +135,7 @@ def exchange_rows(y_true: Any, y_pred: Any, group_keys: Any, sample_weight: Any,
         present = weights > 0
         if not present.all():
             targets, predictions, weights = targets[present], predictions[present], weights[present]
-            key_column = keys.select_keys(key_column, present)
+            key_column = key_column.select(present)
 
     def load_rows(start: int, stop: int, scratch: np.ndarray) -> RowBlock:
         # The exchange expects binary labels. Here every row gets label 0.
@@ -189,7 +189,7 @@ def errors_by_group(
     exchange = exchange_rows(y_true, y_pred, groups, sample_weight, threads)
     if not exchange.store.rows:
         return ErrorTable(np.empty(0, exchange.key_dtype), np.empty(0, np.int64), *np.empty((len(KINDS), 0)))
-    layout = GroupLayout(exchange.store.blocks_in_memory, exchange.is_text, exchange.key_dtype)
+    layout = GroupLayout(exchange.store.blocks_in_memory, exchange.key_dtype)
     filled = np.flatnonzero(layout.partition_rows).tolist()
 
     def make_worker() -> Callable[[int], tuple[np.ndarray, ...]]:

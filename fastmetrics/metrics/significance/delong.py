@@ -9,7 +9,8 @@ import numpy as np
 
 from fastmetrics._core.columns import categorical, validation
 from fastmetrics._core.columns import class_labels as labelled
-from fastmetrics._core.columns.group_keys import IntegerKeys, as_keys
+from fastmetrics._core.columns.group_keys import as_keys
+from fastmetrics._core.columns.key_columns import NumberKeys, TupleKeys
 from fastmetrics._core.columns.row_blocks import block_bounds
 from fastmetrics._core.comparison.test_results import Estimate, SignificanceResult, check_alternative, check_level
 from fastmetrics._core.exact import divide, divide_root
@@ -311,7 +312,10 @@ def encode_groups(groups: Any, labels: np.ndarray) -> tuple[np.ndarray, int]:
     """Codes of the groups from 0 (int64), and the number of groups."""
     keys = as_keys(groups, "groups")
     validation.check_lengths(labels.shape[0], keys.rows, "y_true", "groups")
-    if isinstance(keys, IntegerKeys):
+    if isinstance(keys, TupleKeys):
+        _, codes = np.unique(keys.to_numpy(), return_inverse=True)
+        return codes, int(codes.max()) + 1
+    if isinstance(keys, NumberKeys):
         coded = categorical.encode_numbers(keys.values)
     else:
         coded = labelled.encode_target(labelled.read_label_column(groups, "groups"), "groups")

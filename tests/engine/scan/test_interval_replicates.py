@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core.columns.group_keys import KeyScratch, as_keys
+from fastmetrics._core.columns.group_keys import as_keys
+from fastmetrics._core.columns.key_columns import KeyScratch
 from fastmetrics._core.resampling.resampling_units import draw_weights, find_unit_buckets
 from support.cases import each_case
 
@@ -40,7 +41,7 @@ def make_log(rows=900, users=60, seed=0, weighted=False):
 
 def hashes_of(values):
     own = as_keys(values)
-    scratch = KeyScratch(own.rows, own.is_text)
+    scratch = KeyScratch(own.rows, own.dtype)
     own.hash_block(0, own.rows, scratch)
     return scratch.hashes
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core.columns.group_keys import KeyScratch, as_keys
+from fastmetrics._core.columns.group_keys import as_keys
+from fastmetrics._core.columns.key_columns import KeyScratch
 from fastmetrics._core.resampling.resampling_units import draw_weights, find_unit_buckets
 from support.cases import each_case
 
@@ -30,7 +31,7 @@ def make_log(rows=1500, seed=0):
 def repeated(log, unit, seed):
     """The log with the rows of every unit repeated by its weight in replicate 0."""
     own = as_keys(np.arange(len(log["user"])) if unit == "row" else log[unit])
-    scratch = KeyScratch(own.rows, own.is_text)
+    scratch = KeyScratch(own.rows, own.dtype)
     own.hash_block(0, own.rows, scratch)
     unit_buckets = find_unit_buckets([scratch.hashes])
     times = draw_weights(unit_buckets, seed, 0, 1)[:, 0][unit_buckets.bucket_of(scratch.hashes)]

@@ -29,8 +29,8 @@ class GroupWorkspace:
         self.cursors = array("cursors", np.int64, 2 * rows)
         self.scores = array("scores", np.uint64, rows)
         self.hashes = array("hashes", np.uint64, most_groups)
-        self.heads = array("heads", np.uint64, most_groups if layout.is_text else 0)
-        self.tails = array("tails", np.uint64, most_groups if layout.is_text else 0)
+        self.heads = array("heads", np.uint64, most_groups if layout.slots else 0)
+        self.tails = array("tails", np.uint64, most_groups if layout.slots else 0)
         self.slices = array("slices", np.uint16, most_groups if layout.slices.shape[0] else 0)
         self.n_groups = np.zeros(1, np.int64)
 

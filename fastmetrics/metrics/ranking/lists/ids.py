@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.columns import group_keys, validation
-from fastmetrics._kernels.exchange import hash_partition
+from fastmetrics._core.columns import group_keys, key_columns, key_types, validation
 from fastmetrics._kernels.ranking import run_qrels_dicts
 
 WANTED = "ids must be integers or strings"
@@ -160,32 +159,25 @@ def ids_from_objects(names: list[Any], what: str) -> Ids:
 def as_ids(values: Any, name: str) -> Ids:
     """Ids from any column of integers or strings. Columns with the layout of Arrow or NumPy are not copied."""
     try:
-        return ids_from_keys(group_keys.as_keys(values, name))
+        return ids_from_keys(group_keys.as_keys(values, name), name)
     except (TypeError, ValueError) as error:
         # The checks are those of group keys; the message must say ids.
-        if group_keys.WANTED not in str(error):
+        if key_types.WANTED not in str(error):
             raise
-        raise type(error)(str(error).replace(group_keys.WANTED, WANTED)) from None
+        raise type(error)(str(error).replace(key_types.WANTED, WANTED)) from None
 
 
-def ids_from_keys(column: group_keys.Keys) -> Ids:
-    if isinstance(column, group_keys.IntegerKeys):
+def ids_from_keys(column: key_columns.Keys, name: str) -> Ids:
+    if isinstance(column, key_columns.FixedWidthKeys):
+        column = column.as_texts()
+    if isinstance(column, key_columns.TextKeys):
+        return TextIds(column.data, column.offsets[:-1], column.offsets[1:])
+    if isinstance(column, key_columns.NumberKeys) and column.has_integers:
         values = column.values
         if values.dtype == np.uint64:
             return IntegerIds(values.view(np.int64), bool((values >= SIGN_BIT).any()))
         return IntegerIds(values.astype(np.int64, copy=False))
-    if isinstance(column, group_keys.TextKeys):
-        return TextIds(column.data, column.offsets[:-1], column.offsets[1:])
-    if column.width == 0:
-        offsets = np.zeros(column.rows, np.int64)
-        return TextIds(np.zeros(0, np.uint8), offsets, offsets)
-    codes = column.values.view(np.uint32).reshape(column.rows, column.width)
-    offsets = np.empty(column.rows + 1, np.int64)
-    data = np.empty(4 * codes.size, np.uint8)
-    bad = hash_partition.encode_utf8(codes, offsets, data)
-    if bad >= 0:
-        raise ValueError(f"{column.name} has {str(column.values[bad])!r} at row {bad}: not valid Unicode text")
-    return TextIds(data, offsets[:-1], offsets[1:])
+    raise TypeError(f"{name} has dtype {column.dtype}: {WANTED}")
 
 
 def as_query_ids(values: Any, name: str) -> QueryIds:

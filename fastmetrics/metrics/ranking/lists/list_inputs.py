@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core.columns import group_keys, validation
+from fastmetrics._core.columns.key_types import plain_value
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS, RowBlock, ScoreLabelPair, UnpooledScratch
 from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
 from fastmetrics._core.exchange.hash_exchange import GroupLayout, HashExchange, exchange_columns
@@ -184,10 +185,7 @@ def group_rows_by_sorting(
     """Columns with groups as lists: groups in the order of their keys, the rows of a group in the order given."""
     column = group_keys.as_keys(groups)
     validation.check_lengths(y_true.shape[0], column.rows, "y_true", "groups")
-    keys, codes = np.unique(
-        column.values if isinstance(column, group_keys.IntegerKeys) else np.array(ids.ids_from_keys(column).to_list()),
-        return_inverse=True,
-    )
+    keys, codes = np.unique(column.to_numpy(), return_inverse=True)
     order = np.argsort(codes, kind="stable")
     offsets = np.append(0, np.cumsum(np.bincount(codes, minlength=keys.shape[0])))
     weights = None
@@ -205,8 +203,8 @@ def weights_per_list(row_weights: np.ndarray, offsets: np.ndarray, keys: np.ndar
     if unequal.shape[0]:
         index = int(unequal[0])
         raise ValueError(
-            f"group {keys.tolist()[index]!r} has weights {least[index]} and {greatest[index]} in sample_weight: a list "
-            "has one weight; give all rows of a group the same weight"
+            f"group {plain_value(keys[index])!r} has weights {least[index]} and {greatest[index]} in sample_weight: a "
+            "list has one weight; give all rows of a group the same weight"
         )
     return least
 
@@ -234,7 +232,7 @@ def exchange_lists(
             # Grades and scores are checked before rows are dropped: an error then names the caller's row.
             check_rows(y_true, y_score, table)
             y_true, y_score, weights = y_true[present], y_score[present], weights[present]
-            key_column = group_keys.select_keys(key_column, present)
+            key_column = key_column.select(present)
     # For every block: grades that are not whole, the greatest grade, NaN among the scores.
     block_checks = np.zeros((-(-y_true.shape[0] // BLOCK_ROWS), 3), np.int64)
 
@@ -389,7 +387,7 @@ def measures_by_exchange(
     """The keys and the measures of all groups, in the order of their keys."""
     measures = table.measures
     exchange = exchange_lists(grades, scores, groups, None, table, options.n_threads)
-    layout = GroupLayout(exchange.store.blocks_in_memory, exchange.is_text, exchange.key_dtype)
+    layout = GroupLayout(exchange.store.blocks_in_memory, exchange.key_dtype)
     statistics = [ListMean(measure, options.ties, options.empty) for measure in measures]
     chunks = layout.chunks(len(measures))
     by_group = TABLE_OF_TIES[options.ties](statistics, layout, chunks, [FIRST_PAIR], UnpooledScratch())

@@ -96,7 +96,7 @@ class ListMean(Statistic):
 
     @staticmethod
     def raise_empty(table: ListTable, index: int) -> NoReturn:
-        (key,) = table.keys.at(index).tolist()
+        key = table.keys.at(index)
         rows = int(table.counts[index, lists.ROWS])
         raise ValueError(f"group {key!r} has no relevant row ({rows} rows), and empty='raise'")
 
