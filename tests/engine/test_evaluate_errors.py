@@ -234,9 +234,9 @@ class TestErrors:
         assert_raises((ValueError, TypeError), "click", evaluate, {**log, "click": ["yes", "no", "no", "yes"]})
         assert_raises((ValueError, TypeError), "pctr", evaluate, {**log, "pctr": ["0.1", "0.2", "0.3", "0.4"]})
 
-    def test_a_float_group_is_refused(self):
+    def test_a_group_of_bytes_is_refused(self):
         log = log_of(4)
-        assert_raises((ValueError, TypeError), "user_id", evaluate, {**log, "user_id": [0.5, 1.0, 1.0, 2.0]})
+        assert_raises(TypeError, "user_id.*binary.*cast", evaluate, {**log, "user_id": [b"a", b"b", b"b", b"c"]})
 
 
 @pytest.mark.parametrize("role", ["score", "weight"])

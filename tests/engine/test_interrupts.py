@@ -13,8 +13,9 @@ import pyarrow.parquet
 import pytest
 
 from fastmetrics._core.columns import group_keys
+from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.columns.row_blocks import RowBlock
-from fastmetrics._core.exchange.block_store import HEAD, TAIL, Block, BlockStore
+from fastmetrics._core.exchange.block_store import Block, BlockStore
 from fastmetrics._core.exchange.hash_exchange import GroupLayout, HashExchange, HashExchangeScratch
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.spill import SpillFile
@@ -169,11 +170,11 @@ class TestRemainingThreads:
         """Kernels read by address: columns and text live as long as a layout or a partition range refers to them."""
         users = group_keys.as_keys(pa.array([f"a user with a long name {number % 7}" for number in range(100)]))
         columns = RowBlock((np.zeros(100, np.uint8),), (np.zeros(100),))
-        exchange = HashExchange(True, users.dtype, 2)
-        scratch = HashExchangeScratch(100, True)
+        exchange = HashExchange(users.dtype, 2)
+        scratch = HashExchangeScratch(100, users.dtype)
         users.hash_block(0, 100, scratch.keys)
         exchange.add(columns, scratch)
-        layout = GroupLayout(exchange.store.blocks_in_memory, True, users.dtype)
+        layout = GroupLayout(exchange.store.blocks_in_memory, users.dtype)
         run = exchange.store.load_partitions(list(exchange.store.types), 0, exchange.n_partitions)
         text, hashes = (weakref.ref(own) for own in (layout.blocks[0].text, layout.blocks[0].columns["hash"]))
         exchange.store.close()
