@@ -19,7 +19,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("FASTMETRICS_DATA", REPOSITORY.parent / "shared" / "data"))
 
 settings.register_profile(
-    "quick", max_examples=40, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "quick", max_examples=20, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("thorough", parent=settings.get_profile("quick"), max_examples=2000, derandomize=False)
 settings.load_profile(os.environ.get("FASTMETRICS_HYPOTHESIS", "quick"))

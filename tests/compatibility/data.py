@@ -1,5 +1,6 @@
 """Input data of the stored values, made of integer arithmetic alone: no random stream and no library can change it."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,7 @@ def click_log(rows: int, seed: int = 0) -> Columns:
     }
 
 
+@functools.cache
 def text_columns(rows: int, seed: int = 0) -> Columns:
     """References, and hypotheses of two systems that are like them or not, some empty."""
 

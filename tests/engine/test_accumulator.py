@@ -51,11 +51,11 @@ def log():
 @each_case(("metric", "columns"), CASES)
 class TestEveryMetric:
     @each_case(
-        ("size", "flush_rows"), [(1, 1), (1, 50), (7, 50), (7, 1 << 20), (64, 1), (65, 1 << 20), (SMALL, 1)]
+        ("size", "flush_rows"), [(1, 1), (7, 50), (64, 1), (65, 1 << 20), (SMALL, 1)]
     )
     def test_any_batches(self, metric, columns, log, monkeypatch, size, flush_rows):
         monkeypatch.setattr(accumulator_state, "FLUSH_ROWS", flush_rows)
-        few = {name: column[:40] for name, column in log.items()} if size == 1 else log
+        few = {name: column[:25] for name, column in log.items()} if size == 1 else log
         same(filled(few, [metric], size, **columns).result(), evaluate(few, [metric], **columns))
 
     def test_weights_and_slices(self, metric, columns, log):
@@ -77,9 +77,9 @@ class TestEveryMetric:
     def test_any_number_of_threads(self, metric, columns, log, monkeypatch):
         monkeypatch.setattr(accumulator_state, "FLUSH_ROWS", 250)
         monkeypatch.setattr(accumulator_state, "BLOCK_ROWS", 40)
+        expected = evaluate(log, [metric], **columns)
         for n_threads in (1, 2, 5):
-            state = filled(log, [metric], 33, **columns, n_threads=n_threads)
-            same(state.result(), evaluate(log, [metric], **columns))
+            same(filled(log, [metric], 33, **columns, n_threads=n_threads).result(), expected)
 
     def test_a_state_that_is_merged_twice_counts_twice(self, metric, columns, log):
         twice = {name: np.concatenate((column, column)) for name, column in log.items()}

@@ -230,7 +230,8 @@ def test_a_late_fault(files_of_log, tmp_path, damage, n_threads):
     folder.mkdir()
     log = shutil.copytree(files_of_log, tmp_path / "damaged")
     options = {"memory_limit": "1MiB", "spill_dir": folder, "n_threads": n_threads}
-    evaluate(log, **options)
+    metrics = ["auc", "gauc", "ndcg@10", "logloss"]
+    evaluate(log, metrics, **options)
     bad = log / "part-3.parquet"
     words = "part-3.parquet"
     if damage == "truncated":
@@ -254,7 +255,7 @@ def test_a_late_fault(files_of_log, tmp_path, damage, n_threads):
         words = rf"column '{column}'.*{words}.* row 199990\b"
     before = watch()
     with pytest.raises(ValueError, match=words), counted() as calls:
-        evaluate(log, **options)
+        evaluate(log, metrics, **options)
     assert watch() == before
     if damage != "truncated":  # a missing footer is found before anything is read
         assert calls["spilled"] > 0

@@ -96,7 +96,7 @@ def evaluate_in(world, log, metrics=METRICS, **options):
 TAKEN: Counter[str] = Counter()
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(small_logs(), tiny_worlds(), st.booleans())
 def check_a_random_log(log, world, sliced):
     options = ({"weight": "weight"} if "weight" in log else {}) | ({"by": "by"} if sliced else {})

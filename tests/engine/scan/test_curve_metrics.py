@@ -76,7 +76,7 @@ def test_many_rows_of_any_scores(kind, weight, monkeypatch):
     if weight is not None:
         monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", 2000)
     for share in (0.03, 0.9):
-        log = make_log(90_000 if weight is None else 10_000, kind, share, "float32" if kind == "tied" else "float64")
+        log = make_log(70_000 if weight is None else 8000, kind, share, "float32" if kind == "tied" else "float64")
         expected = expected_values(log["y"], log["s"], None if weight is None else log[weight])
         for n_threads in (1, 2):
             assert values_of_slice(evaluate(log, n_threads=n_threads, weight=weight)) == expected
@@ -88,7 +88,7 @@ def test_any_division_into_buckets_and_bucket_ranges(bucket, unit, monkeypatch):
     """Results do not depend on the ends of ranges, even at the crossing of the error rates."""
     for kind in ("tied", "shuffled", "one heavy tie"):
         for share in (0.1, 0.8):
-            log = make_log(3000, kind, share)
+            log = make_log(2000, kind, share)
             expected = expected_values(log["y"], log["s"])
             by_weight = expected_values(log["y"], log["s"], log["real"])
             with monkeypatch.context() as patch:
@@ -113,7 +113,7 @@ class TestSpilled:
     @each_case("weight", [None, "w", "real"])
     @each_case("kind", ["shuffled", "tied", "clustered", "one heavy tie", "constant"])
     def test_within_a_megabyte(self, kind, weight):
-        log = make_log(80_000, kind, 0.2)
+        log = make_log(65_000 if weight is None else 45_000, kind, 0.2)
         expected = expected_values(log["y"], log["s"], None if weight is None else log[weight])
         with counted() as calls:
             assert values_of_slice(evaluate(log, memory_limit="1MiB", weight=weight)) == expected

@@ -55,7 +55,7 @@ def log_with_grades(rows=ROWS, users=None, seed=4, dtype="float64", n_grades=4):
 
 
 LOG = log_with_grades()
-LONG = repeated(log_with_grades(60_000, seed=9), "user", 0.5, LARGE_USER)
+LONG = repeated(log_with_grades(40_000, seed=9), "user", 0.5, LARGE_USER)
 LONG["w"] = weights_of(LONG["user"])
 
 
@@ -144,7 +144,8 @@ class TestEveryEntryPoint:
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_many_slices_most_of_which_have_nothing_relevant(weight):
     """A large user's list in a slice may have no row in memory, and thresholds without a positive."""
-    log = {**LONG, "minute": np.arange(60_000) % 331}
+    log = {name: column[:30_000] for name, column in LONG.items()}
+    log["minute"] = np.arange(30_000) % 101
     log["grade"] = np.where(log["minute"] % 5 == 0, log["grade"], 0)
     with counted() as calls:
         found = evaluate(log, by="minute", memory_limit="1MiB", n_threads=2, weight=weight)
@@ -263,7 +264,7 @@ class TestWeights:
     @each_case("limit", [None, "1MiB"])
     @each_case("by", [None, "hour"])
     def test_rows_of_a_user_that_differ_are_refused(self, limit, by):
-        log = {**LONG, "w": np.ones(60_000)}
+        log = {**LONG, "w": np.ones(40_000)}
         log["w"][int(np.flatnonzero(LONG["user"] == LARGE_USER)[17])] = 2.5
         message = r"^group 5 has weights 1\.0 and 2\.5: metrics of ranked lists weigh whole groups"
         for metric in GRADED[:2]:
