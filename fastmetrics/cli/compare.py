@@ -159,9 +159,10 @@ def compared_metrics(requested: list[str] | None, gates: list[Gate], *, grouped:
 
 def check_columns(metrics: list[str], label: list[str] | None, score: list[str] | None, baseline: str | None) -> None:
     """Report missing columns and a missing second score before any file is read."""
+    from fastmetrics._core.kinds import LABEL_ROLE
     from fastmetrics.engine.plan.metric_plan import make_plan
 
-    if not label and make_plan(metrics).targets.non_numeric is None:
+    if not label and make_plan(metrics).needs_columns((LABEL_ROLE,)):
         raise typer.BadParameter("name the column", param_hint="--label")
     scores = list(dict.fromkeys(score or ()))
     if len(scores) < 2:

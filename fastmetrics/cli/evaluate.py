@@ -115,13 +115,15 @@ def evaluate(
 
 
 def check_columns(metrics: list[str] | str, label: list[str] | None, score: list[str] | None) -> None:
-    """Metrics of numbers need --label and --score; the columns of other targets have default names."""
+    """Most metrics need --label and --score; some read neither, or have default names for them."""
+    from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
     from fastmetrics.engine.plan.metric_plan import make_plan
 
-    if make_plan(metrics).targets.non_numeric is not None:
+    plan = make_plan(metrics)
+    if not plan.is_numeric:  # the engine tells which kinds do not fit each other
         return
-    for option, columns in (("--label", label), ("--score", score)):
-        if not columns:
+    for option, role, columns in (("--label", LABEL_ROLE, label), ("--score", SCORE_ROLE, score)):
+        if not columns and plan.needs_columns((role,)):
             raise typer.BadParameter("name the column", param_hint=option)
 
 

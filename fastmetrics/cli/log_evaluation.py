@@ -72,8 +72,8 @@ def advice_for_numbers(metrics: str | list[str]) -> str:
     """The metrics that accept the labels which another metric rejected."""
     from fastmetrics.engine.plan.metric_plan import make_plan
 
-    targets = make_plan(metrics).targets
-    requested = [repr(metric) for metric in targets.real + targets.graded]
+    kinds = make_plan(metrics).label_kinds
+    requested = [repr(metric) for metric in kinds.real + kinds.graded]
     names = requested or default_metrics(grouped=False, target="real")
     return f"For labels that are numbers type --metrics '{','.join(names)}'"
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastmetrics._core.exchange.memory_size import parse_integer, parse_text
 from fastmetrics._core.exchange.score_histogram import BIN_BYTES
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
-from fastmetrics.engine.accumulator_state import AccumulatorState
+from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
 from fastmetrics.engine.plan.column_names import ROW_UNITS, read_column_names
-from fastmetrics.engine.plan.metric_plan import Plan, make_plan
-from fastmetrics.engine.plan.resampling_options import Resampling, add_interval_statistics, read_resampling
+from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind, make_plan
+from fastmetrics.engine.plan.plan_parts import divide_plan
+from fastmetrics.engine.plan.resampling_options import Resampling, read_resampling
 from fastmetrics.engine.results.report import Report
-from fastmetrics.engine.scan.final_report import make_report
+from fastmetrics.engine.scan.final_report import ResolvedPart, make_report
 from fastmetrics.engine.scan.intervals import resolve_intervals
 from fastmetrics.engine.scan.log_scan import check_rows
 from fastmetrics.engine.scan.resolve import FinalStates, merge_slices
@@ -143,11 +144,16 @@ class Accumulator:
         replicates: int = 1000,
         seed: int = 0,
         unit: str | None = None,
+        item: str | None = None,
+        treatment: str | None = None,
+        propensity: str | None = None,
+        prediction: str | None = None,
+        roles: Mapping[str, str] | None = None,
     ) -> None:
         plan = make_plan(metrics)
-        names = read_column_names(plan, label, score, group, weight, by)
+        other_roles = {"item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction}
+        names = read_column_names(plan, label, score, group, weight, by, other_roles | dict(roles or {}))
         self.resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan, weight)
-        plan = add_interval_statistics(plan, self.resampling)
         self.on_invalid = on_invalid
         self.n_threads = n_threads
         self.approximate = bool(approximate)
@@ -155,23 +161,24 @@ class Accumulator:
         count_threads(n_threads)
         if self.approximate:
             check_approximate(plan, weight)
-        names_to_read = names if plan.needs("hash") else names._replace(group=None)
         if self.resampling is not None:
             check_resampling(self.resampling, plan, self.approximate)
+        parts = divide_plan(plan, names, self.resampling)
+        if self.resampling is not None:
             names = names._replace(unit=self.resampling.unit)
-            names_to_read = names_to_read._replace(unit=self.resampling.unit_to_read)
         n_bins = count_bins(self.state_size)
-        self._state = AccumulatorState(plan, names, names_to_read, on_invalid, self.approximate, n_bins)
+        self._plan = plan
+        self._state = AccumulatorState(parts, names, on_invalid, self.approximate, n_bins)
 
     def __repr__(self) -> str:
-        metrics = ", ".join(map(str, self._state.scan.plan.metrics))
+        metrics = ", ".join(map(str, self._plan.metrics))
         kind = "approximate, " if self.approximate else ""
         return f"Accumulator({metrics}; {kind}{self.rows:,} rows)"
 
     @property
     def rows(self) -> int:
         """Rows taken in so far, the dropped ones included."""
-        return self._state.scan.rows
+        return self._state.rows
 
     def update(self, batch: Any) -> None:
         """Take in rows. If they are refused, the accumulator is unchanged.
@@ -236,7 +243,7 @@ class Accumulator:
                 raise ValueError(f"states of different {what} do not merge: {mine} here, {theirs} there")
 
     def _metric_strings(self) -> list[str]:
-        return [*map(repr, self._state.scan.plan.metrics)]
+        return [*map(repr, self._plan.metrics)]
 
     def _interval_options(self) -> dict[str, Any]:
         """The arguments of the constructor that ask for intervals."""
@@ -278,16 +285,18 @@ class Accumulator:
         """
         started = time.perf_counter()
         state = self._state
-        scan = state.scan
-        check_rows(scan)
+        check_rows(state.log_scan)
+        resolved = [self._resolve(part) for part in state.parts]
+        return make_report(state.log_scan, self._plan, resolved, state.names, time.perf_counter() - started)
+
+    def _resolve(self, part: PartState) -> ResolvedPart:
+        """The final states of a part of the plan, with intervals if they were asked for."""
         if self.approximate:
-            states, bounds = FinalStates(merge_slices(scan)), state.bounds()
-            return make_report(scan, states, state.names, time.perf_counter() - started, bounds)
-        with state.flushed(self.n_threads):
+            return ResolvedPart(part.scan, FinalStates(merge_slices(part.scan)), bounds=part.bounds())
+        with part.flushed(self.n_threads):
             threads = count_threads(self.n_threads)
-            states, intervals = resolve_intervals(scan, self.resampling, threads, None, last=False)
-        seconds = time.perf_counter() - started
-        return make_report(scan, states, state.names, seconds, intervals=intervals)
+            states, intervals = resolve_intervals(part.scan, self.resampling, threads, None, last=False)
+        return ResolvedPart(part.scan, states, intervals)
 
     def to_bytes(self) -> bytes:
         """The state for another process: a versioned header, a checksum, and the numbers.
@@ -301,7 +310,7 @@ class Accumulator:
         from fastmetrics.engine.state_bytes import write_state
 
         self.flush()
-        return write_state(self._state, self._interval_options(), self.state_size)
+        return write_state(self._state, self._plan.metrics, self._interval_options(), self.state_size)
 
     @classmethod
     def from_bytes(cls, data: bytes, *, n_threads: int | None = None) -> Accumulator:
@@ -368,7 +377,6 @@ def check_resampling(resampling: Resampling, plan: Plan, approximate: bool) -> N
             "rows of batches have no places in a log, so they cannot be resampled one by one: name a column whose "
             "values are the units, unit=..."
         )
-    if plan.targets.non_numeric is not None:
-        raise ValueError(
-            f"an Accumulator has no intervals for metrics of {plan.targets.non_numeric.noun}; use evaluate"
-        )
+    if not plan.is_numeric:
+        which = describe_metrics_by_kind(plan.metrics)[-1]
+        raise ValueError(f"an Accumulator has no intervals for metrics {which}; use evaluate")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,8 +13,10 @@ from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, RowBlock
 from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
+from fastmetrics._core.kinds import LABEL_ROLE
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics.engine.input.batch_validation import (
+    SelectedBatch,
     ValidatedBatch,
     declare_column_kinds,
     mixes_zero_and_minus_one,
@@ -23,9 +25,9 @@ from fastmetrics.engine.input.batch_validation import (
 )
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column
-from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.additive_states import AdditiveStates, StateKey, split_rows_by_slice
-from fastmetrics.engine.scan.scan import Scan, ScanWorker, locate_minus_one
+from fastmetrics.engine.scan.scan import LogScan, Scan, ScanWorker, locate_minus_one
 
 FLUSH_ROWS = 8 * BLOCK_ROWS  # rows that wait until the exchange is worth several threads
 MAX_ROWS = (1 << 63) - 1  # counts are integers of 64 bits
@@ -41,9 +43,164 @@ class AccumulatorState:
     Attributes
     ----------
     names : ColumnNames
-        The columns as the caller named them; `scan.names` has only those that are read.
+        The columns as the caller named them.
+    log_scan : LogScan
+        The slices, and a scan for every part of the plan.
+    parts : list of PartState
+        The state of each part, with its scan.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[PlanPart],
+        names: ColumnNames,
+        on_invalid: str,
+        approximate: bool,
+        n_bins: int,
+    ) -> None:
+        self.names = names
+        self.on_invalid = on_invalid
+        self.approximate = approximate
+        self.n_bins = n_bins
+        self.log_scan = LogScan(parts, on_invalid, UNKNOWN_ROWS)
+        self.parts = [PartState(scan, approximate, n_bins) for scan in self.log_scan.scans]
+
+    @property
+    def rows(self) -> int:
+        return self.log_scan.rows
+
+    def update(self, source: Source, n_threads: int | None) -> None:
+        """Take in the rows of a source. After an error the state is as before."""
+        declare_column_kinds(source, self.log_scan.parts)
+        for _, names in self.log_scan.parts:
+            for role, column in names.columns_with_roles():
+                source.require(column, role)
+        slices = self.log_scan.slices
+        n_slices, first_row = len(slices), 0
+        updates = [PartUpdate(part) for part in self.parts]
+        try:
+            for rows in source.batches(self.log_scan.distinct_columns(), use_threads=False):
+                selected = self.log_scan.selector.select(rows, first_row)
+                first_row += rows.num_rows
+                for update in updates:
+                    update.add(rows, selected)
+            check_row_count(self.rows + first_row)
+            for update in updates:
+                update.exchange(n_threads)
+        except BaseException:
+            for update in updates:
+                update.undo()
+            slices.truncate(n_slices)
+            raise
+        for update in updates:
+            update.finish()
+
+    def flush(self, n_threads: int | None) -> None:
+        """Move waiting rows to the exchanges."""
+        for part in self.parts:
+            part.flush(n_threads)
+
+    def check_mergeable(self, other: AccumulatorState) -> None:
+        """Row counts, column types and kinds of labels have to fit each other."""
+        check_row_count(self.rows + other.rows)
+        for part, other_part in zip(self.parts, other.parts, strict=True):
+            part.check_mergeable(other_part)
+
+    def merge(self, other: AccumulatorState, n_threads: int | None, other_n_threads: int | None) -> None:
+        """Take in all rows of another state of the same columns and options; it stays as it is."""
+        # Additive states may be large, and are only read: they are not copied, even where both states are the same.
+        additive = [list(part.additive.sums.items()) for part in other.parts]
+        other = other.copy_rows(other_n_threads)
+        self.flush(n_threads)
+        slices = self.log_scan.slices
+        n_slices = len(slices)
+        try:
+            numbers = slices.number_slices(other.log_scan.slices.values())
+        except ValueError:
+            slices.truncate(n_slices)
+            raise
+        for part, other_part, states in zip(self.parts, other.parts, additive, strict=True):
+            part.merge(other_part, states, numbers)
+
+    def copy(self, n_threads: int | None) -> AccumulatorState:
+        """A state of the same rows. Blocks of rows are shared: they never change."""
+        new = self.copy_rows(n_threads)
+        for part, own in zip(new.parts, self.parts, strict=True):
+            part.additive.merge(own.additive)
+        return new
+
+    def copy_rows(self, n_threads: int | None) -> AccumulatorState:
+        """A copy without the additive states."""
+        self.flush(n_threads)
+        new = AccumulatorState(self.log_scan.parts, self.names, self.on_invalid, self.approximate, self.n_bins)
+        numbers = new.log_scan.slices.number_slices(self.log_scan.slices.values())
+        for part, own in zip(new.parts, self.parts, strict=True):
+            part.copy_rows_of(own, numbers)
+        return new
+
+
+class PartUpdate:
+    """An update of a part's state, which can be undone until it is finished."""
+
+    def __init__(self, part: PartState) -> None:
+        self.part = part
+        scan = part.scan
+        self.before = part.types, scan.group_exchange, scan.unit_exchange, list(part.pending), part.pending_rows
+        self.n_blocks = [(store, len(store.blocks_in_memory)) for store in scan.stores()]
+        self.histograms = {key: histogram.copy() for key, histogram in part.histograms.items()}
+        self.additive = AdditiveStates(scan.plan, scan.score_label_pairs)
+        self.batches: list[ValidatedBatch] = []
+
+    def add(self, rows: Any, selected: SelectedBatch) -> None:
+        """Validate the selected rows of a record batch."""
+        part, scan = self.part, self.part.scan
+        batch = scan.reader.read(selected)
+        if selected.kept:
+            # A batch without a valid row says nothing about types: its columns may be all null.
+            part.check_types(rows.schema)
+            scan.create_exchanges(rows)
+        if batch.columns is not None:
+            self.additive.update(batch.columns)
+            if part.approximate:
+                part.fill_histograms(self.histograms, batch.columns)
+        keeps_rows = part.keeps_rows()
+        self.batches.append(batch if keeps_rows else batch._replace(columns=None, keys=None, unit_keys=None))
+
+    def exchange(self, n_threads: int | None) -> None:
+        """Check the labels of all batches, and give their rows to the exchange, or let them wait for more rows."""
+        part, batches = self.part, self.batches
+        part.check_labels(batches)
+        if part.keeps_rows() and part.pending_rows + sum(map(count_rows, batches)) < FLUSH_ROWS:
+            # Rows that wait are copied: the batch may be far larger than what is read of it, and the caller may
+            # use its memory again (an Arrow table too can stand on a NumPy array).
+            batches = [batch if batch.columns is None else join_batches([batch]) for batch in batches]
+        part.pending += [batch for batch in batches if batch.columns is not None]
+        part.pending_rows += sum(map(count_rows, batches))
+        if part.pending_rows >= FLUSH_ROWS:
+            part.flush(n_threads)
+
+    def undo(self) -> None:
+        """Leave the part as it was."""
+        part, scan = self.part, self.part.scan
+        for store, n_before in self.n_blocks:
+            store.truncate(n_before)
+        part.types, scan.group_exchange, scan.unit_exchange, part.pending, part.pending_rows = self.before
+
+    def finish(self) -> None:
+        """Count the rows."""
+        for batch in self.batches:
+            self.part.scan.record_batch(batch)
+        self.part.histograms = self.histograms
+        self.part.additive.merge(self.additive)
+
+
+class PartState:
+    """What an accumulator has taken in for one part of its plan.
+
+    Attributes
+    ----------
     scan : Scan
-        The rows that exchanges keep, the slices, and the counts of rows.
+        The rows that exchanges keep, and the counts of rows.
     additive : AdditiveStates
     histograms : dict
         The scores of an approximate state, in histograms of at most `n_bins` bins.
@@ -53,22 +210,12 @@ class AccumulatorState:
         Rows that wait for the exchange.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        names: ColumnNames,
-        names_to_read: ColumnNames,
-        on_invalid: str,
-        approximate: bool,
-        n_bins: int,
-    ) -> None:
-        self.names = names
-        self.on_invalid = on_invalid
+    def __init__(self, scan: Scan, approximate: bool, n_bins: int) -> None:
+        self.scan = scan
         self.approximate = approximate
         self.n_bins = n_bins
-        self.scan = Scan(plan, names_to_read, on_invalid, UNKNOWN_ROWS)
-        worker = ScanWorker(plan, self.scan.score_label_pairs, 1)
-        self.scan.workers = [worker]
+        worker = ScanWorker(scan.plan, scan.score_label_pairs, 1)
+        scan.workers = [worker]
         self.additive = worker.additive
         self.histograms: dict[HistogramKey, ScoreHistogram] = {}
         self.types: tuple[str, ...] | None = None
@@ -78,63 +225,15 @@ class AccumulatorState:
     def keeps_rows(self) -> bool:
         """Return whether an exchange keeps the rows."""
         plan = self.scan.plan
-        if self.scan.names.unit is not None:
-            return True
-        return not self.approximate and (plan.needs("hash") or plan.needs("range"))
+        return self.scan.names.unit is not None or (not self.approximate and plan.keeps_rows)
 
     def typed_columns(self) -> list[str]:
         """Columns whose type is part of the state."""
-        names = self.scan.names
-        labels = names.labels if self.scan.plan.targets.partition else ()
+        plan, names = self.scan.plan, self.scan.names
+        any_type = names.labels and not plan.is_numeric and not plan.kind(LABEL_ROLE).has_long_values
+        labels = names.labels if any_type else ()
         keys = [name for name in dict.fromkeys((names.group, names.unit)) if name is not None]
         return [*names.scores, *labels, *keys, *names.by]
-
-    def update(self, source: Source, n_threads: int | None) -> None:
-        """Take in the rows of a source. After an error the state is as before."""
-        names = self.scan.names
-        declare_column_kinds(source, self.scan.plan, names)
-        for role, column in names.columns_with_roles():
-            source.require(column, role)
-        slices = self.scan.validator.slices
-        before = len(slices), self.types, self.scan.group_exchange, self.scan.unit_exchange
-        n_pending, pending_rows = len(self.pending), self.pending_rows
-        histograms = {key: histogram.copy() for key, histogram in self.histograms.items()}
-        batches = []
-        first_row = 0
-        try:
-            additive = AdditiveStates(self.scan.plan, self.scan.score_label_pairs)
-            for rows in source.batches(names.distinct_columns(), use_threads=False):
-                batch = self.scan.validator.validate(rows, first_row)
-                first_row += rows.num_rows
-                if batch.label_kinds_seen:
-                    # A batch without a valid row says nothing about types: its columns may be all null.
-                    self.check_types(rows.schema)
-                    self.scan.create_exchanges(rows)
-                if batch.columns is not None:
-                    additive.update(batch.columns)
-                    if self.approximate:
-                        self.fill_histograms(histograms, batch.columns)
-                batches.append(batch if self.keeps_rows() else batch._replace(columns=None, keys=None, unit_keys=None))
-            self.check_labels(batches)
-            check_row_count(self.scan.rows + first_row)
-            if self.keeps_rows() and self.pending_rows + sum(map(count_rows, batches)) < FLUSH_ROWS:
-                # Rows that wait are copied: the batch may be far larger than what is read of it, and the caller may
-                # use its memory again (an Arrow table too can stand on a NumPy array).
-                batches = [batch if batch.columns is None else join_batches([batch]) for batch in batches]
-            self.pending += [batch for batch in batches if batch.columns is not None]
-            self.pending_rows += sum(map(count_rows, batches))
-            if self.pending_rows >= FLUSH_ROWS:
-                self.flush(n_threads)
-        except BaseException:
-            del self.pending[n_pending:]
-            self.pending_rows = pending_rows
-            n_slices, self.types, self.scan.group_exchange, self.scan.unit_exchange = before
-            slices.truncate(n_slices)
-            raise
-        for batch in batches:
-            self.scan.record_batch(batch)
-        self.histograms = histograms
-        self.additive.merge(additive)
 
     def check_types(self, schema: Any) -> None:
         """Types have to be those of the first batch: hashes and scores of different types never compare equal."""
@@ -149,19 +248,19 @@ class AccumulatorState:
 
     def check_labels(self, batches: list[ValidatedBatch]) -> None:
         """Labels have to be 0 and 1, or -1 and +1, but not a mix; earlier batches count too."""
-        for number, name in enumerate(self.scan.names.labels):
+        for number, (role, name) in enumerate(self.scan.class_columns):
             seen = self.scan.label_kinds_seen[number]
             for batch in batches:
                 seen |= batch.label_kinds_seen[number] if batch.label_kinds_seen else 0
             rows = [batch.minus_one_rows[number] for batch in batches if batch.minus_one_rows]
             first = next((row for row in rows if row is not None), None)
             if first is None and mixes_zero_and_minus_one(seen):
-                zero = find_first_zero(batches, number)
+                zero = find_first_zero(batches, number, role)
                 where = "" if zero is None else f" at row {zero}"
                 raise ValueError(
-                    f"{describe_column('label', name)} has 0{where} and -1 in earlier batches: {MIXED_LABELS}"
+                    f"{describe_column(role, name)} has 0{where} and -1 in earlier batches: {MIXED_LABELS}"
                 )
-            check_label_kinds(seen, locate_minus_one(first or 0), describe_column("label", name))
+            check_label_kinds(seen, locate_minus_one(first or 0), describe_column(role, name))
 
     def fill_histograms(self, histograms: dict[HistogramKey, ScoreHistogram], columns: RowBlock) -> None:
         if not self.scan.plan.needs("range"):
@@ -217,19 +316,8 @@ class AccumulatorState:
                 store.truncate(n_before)
             self.pending, self.pending_rows = pending, rows
 
-    def merge(self, other: AccumulatorState, n_threads: int | None, other_n_threads: int | None) -> None:
-        """Take in all rows of another state of the same columns and options; it stays as it is."""
-        # Additive states may be large, and are only read: they are not copied, even where both states are the same.
-        states = list(other.additive.sums.items())
-        other = other.copy_rows(other_n_threads)
-        self.flush(n_threads)
-        slices = self.scan.validator.slices
-        n_slices = len(slices)
-        try:
-            numbers = slices.number_slices(other.scan.validator.slices.values())
-        except ValueError:
-            slices.truncate(n_slices)
-            raise
+    def merge(self, other: PartState, states: list[tuple[StateKey, Any]], numbers: np.ndarray) -> None:
+        """Take in the rows and the additive states of another part; its slice s becomes numbers[s]."""
         for (statistic, pair, number), state in states:
             self.additive.state(statistic, pair, None if number is None else int(numbers[number])).merge(state)
         for (pair, number), histogram in other.histograms.items():
@@ -239,37 +327,26 @@ class AccumulatorState:
         self.types = self.types or other.types
         self.scan.record_scan(other.scan)
 
-    def check_mergeable(self, other: AccumulatorState) -> None:
-        """Row counts, column types and kinds of labels have to fit each other."""
-        check_row_count(self.scan.rows + other.scan.rows)
+    def check_mergeable(self, other: PartState) -> None:
+        """Column types and kinds of labels have to fit each other."""
         if self.types and other.types and [*map(stored_type, self.types)] != [*map(stored_type, other.types)]:
             raise TypeError(
                 f"states of different column types do not merge: {self.typed_columns()} are {self.types} here, "
                 f"{other.types} there"
             )
-        kinds = zip(self.names.labels, self.scan.label_kinds_seen, other.scan.label_kinds_seen, strict=True)
-        for name, here, there in kinds:
+        kinds = zip(self.scan.class_columns, self.scan.label_kinds_seen, other.scan.label_kinds_seen, strict=True)
+        for (role, name), here, there in kinds:
             if mixes_zero_and_minus_one(here | there):
                 raise ValueError(
-                    f"{describe_column('label', name)} has -1 in one of the states and 0 in the other: {MIXED_LABELS}"
+                    f"{describe_column(role, name)} has -1 in one of the states and 0 in the other: {MIXED_LABELS}"
                 )
 
-    def copy(self, n_threads: int | None) -> AccumulatorState:
-        """A state of the same rows. Blocks of rows are shared: they never change."""
-        new = self.copy_rows(n_threads)
-        new.additive.merge(self.additive)
-        return new
-
-    def copy_rows(self, n_threads: int | None) -> AccumulatorState:
-        """A copy without the additive states."""
-        self.flush(n_threads)
-        scan = self.scan
-        new = AccumulatorState(scan.plan, self.names, scan.names, self.on_invalid, self.approximate, self.n_bins)
-        new.types = self.types
-        new.histograms = {key: histogram.copy() for key, histogram in self.histograms.items()}
-        new.scan.adopt_rows(scan, new.scan.validator.slices.number_slices(scan.validator.slices.values()))
-        new.scan.record_scan(scan)
-        return new
+    def copy_rows_of(self, other: PartState, numbers: np.ndarray) -> None:
+        """Take in the rows of another part, without its additive states, into this empty one."""
+        self.types = other.types
+        self.histograms = {key: histogram.copy() for key, histogram in other.histograms.items()}
+        self.scan.adopt_rows(other.scan, numbers)
+        self.scan.record_scan(other.scan)
 
     def bounds(self) -> dict[StateKey, tuple[Any, Any]]:
         """For every statistic of the range exchange, pair and slice: a state below and a state above the exact one."""
@@ -316,6 +393,7 @@ def join_batches(batches: list[ValidatedBatch]) -> ValidatedBatch:
         scores=tuple(map(np.concatenate, zip(*(block.scores for block in blocks), strict=True))),
         weights=join_arrays([block.weights for block in blocks]),
         slices=join_arrays([block.slices for block in blocks]),
+        others={role: np.concatenate([block.others[role] for block in blocks]) for role in blocks[0].others},
     )
     keys = concatenate_keys([batch.keys for batch in batches])
     unit_keys = keys
@@ -330,11 +408,14 @@ def join_arrays(arrays: list[np.ndarray | None]) -> np.ndarray | None:
     return np.concatenate(present) if present else None
 
 
-def find_first_zero(batches: list[ValidatedBatch], label: int) -> int | None:
-    """The first row with label 0, of batches without -1; None if that row was left out after its label was read."""
+def find_first_zero(batches: list[ValidatedBatch], number: int, role: str) -> int | None:
+    """The first row with 0 in a column of two classes, of batches without -1; None if the row was left out later."""
     for batch in batches:
-        if batch.columns is not None and not batch.columns.labels[label].all():
-            row = int(batch.columns.labels[label].argmin())
-            places = batch.columns.row_numbers
-            return batch.columns.first_row + (row if places is None else int(places[row]))
+        columns = batch.columns
+        if columns is None:
+            continue
+        classes = columns.labels[number] if role == LABEL_ROLE else columns.others[role]
+        if not classes.all():
+            row = int(classes.argmin())
+            return columns.first_row + (row if columns.row_numbers is None else int(columns.row_numbers[row]))
     return None

@@ -32,6 +32,7 @@ from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 from fastmetrics.engine.plan.column_names import ColumnNames, as_column_tuple, read_column_names
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names, make_plan
+from fastmetrics.engine.plan.plan_parts import PlanPart, divide_plan
 from fastmetrics.engine.plan.resampling_options import DELONG, Resampling, read_resampling
 from fastmetrics.engine.scan.intervals import MetricReplicates, make_interval, resolve_intervals
 from fastmetrics.engine.scan.log_scan import Progress, make_memory_budget, scan_log
@@ -65,7 +66,7 @@ class ComparisonScan(NamedTuple):
     """
 
     scan: Scan
-    names: ColumnNames
+    group: str | None
     states: FinalStates
     resampling: Resampling
     replicates: MetricReplicates | None
@@ -94,6 +95,10 @@ def compare(
     n_threads: int | None = None,
     on_invalid: str = "raise",
     progress: Progress | None = None,
+    item: str | None = None,
+    treatment: str | None = None,
+    propensity: str | None = None,
+    roles: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Compare models on the same log: differences of metrics with intervals and p-values, paired by unit.
 
@@ -213,31 +218,58 @@ def compare(
     plan = make_plan(metrics)
     ordered = order_scores(scores, baseline)
     correction = read_correction(correction)
-    names = read_column_names(plan, label, ordered, group, weight, by)
+    other_roles = {"item": item, "treatment": treatment, "propensity": propensity}
+    names = read_column_names(plan, label, ordered, group, weight, by, other_roles | dict(roles or {}))
     resampling = read_test_options(plan, names, ci, ci_method, replicates, seed, unit)
     names = names._replace(unit=resampling.unit)
     threads = count_threads(n_threads)
     budget = make_memory_budget(memory_limit, spill_dir, threads)
-    names_to_read = names._replace(unit=resampling.unit_to_read)
-    with scan_log(data, plan, names_to_read, on_invalid, budget, threads, progress) as scan:
-        states, intervals = resolve_intervals(scan, resampling, threads, progress)
-        metric_replicates = intervals if isinstance(intervals, MetricReplicates) else None
-        analytic_tests = test_rows(scan, resampling.level, threads) if metric_replicates is None else {}
-        win_counts = {} if metric_replicates is None else count_wins(scan, metric_replicates, threads)
-    compared = ComparisonScan(scan, names, states, resampling, metric_replicates, analytic_tests, win_counts)
-    differences = list(iterate_differences(compared))
+    parts = divide_plan(plan, names, resampling)
+    check_models(parts)
+    notes: list[str] = []
+    with scan_log(data, parts, on_invalid, budget, threads, progress) as scan:
+        compared = []
+        for part in scan.scans:
+            compared.append(compare_part(part, names.group, resampling, threads, progress))
+            notes += explain_missing_counts(part.plan, compared[-1].replicates)
+    differences = [
+        difference
+        for slice_number, slice_values in scan.slices.in_order()
+        for of_part in compared
+        for difference in iterate_differences(of_part, slice_number, slice_values)
+    ]
     return Comparison(
         adjust_pvalues(differences, correction),
         level=resampling.level,
         correction=correction,
         unit=resampling.unit,
         version=__version__,
-        notes=[*explain_missing_counts(plan, metric_replicates)],
+        notes=notes,
         rows=scan.rows,
         dropped=dict(sorted(scan.dropped.items())),
         columns=names.by_role(),
         seconds=time.perf_counter() - started,
     )
+
+
+def check_models(parts: Sequence[PlanPart]) -> None:
+    """Every metric has to read the score columns that are compared."""
+    for plan, names in parts:
+        if len(names.scores) < 2:
+            raise ValueError(
+                f"metrics {list_metric_names(plan.metrics)} do not read the scores that are compared; leave them out"
+            )
+
+
+def compare_part(
+    scan: Scan, group: str | None, resampling: Resampling, n_threads: int, progress: Progress | None
+) -> ComparisonScan:
+    """Resolve a scan, and test the differences of its metrics. `group` is the group of the caller."""
+    states, intervals = resolve_intervals(scan, resampling, n_threads, progress)
+    if isinstance(intervals, MetricReplicates):
+        wins = count_wins(scan, intervals, n_threads)
+        return ComparisonScan(scan, group, states, resampling, intervals, {}, wins)
+    return ComparisonScan(scan, group, states, resampling, None, test_rows(scan, resampling.level, n_threads), {})
 
 
 def count_wins(scan: Scan, replicates: MetricReplicates, n_threads: int) -> dict[WinKey, WinCounts]:
@@ -246,7 +278,7 @@ def count_wins(scan: Scan, replicates: MetricReplicates, n_threads: int) -> dict
     if not scan.rows_kept:
         return wins
     metrics = scan.plan.metrics
-    n_slices = len(scan.validator.slices)
+    n_slices = len(scan.slices)
     if scan.group_exchange is not None:
         wins |= count_group_wins(scan.group_exchange, metrics, scan.score_label_pairs, bool(n_slices), n_threads)
     of_sums = [metric for metric in metrics if has_unit_values(metric)]
@@ -297,7 +329,7 @@ def test_rows(scan: Scan, level: float, n_threads: int) -> dict[WinKey, TestedDi
         baseline = baselines.setdefault(pair.label, pair)
         if baseline is pair:
             continue
-        for slice_number in (None, *range(len(scan.validator.slices))):
+        for slice_number in (None, *range(len(scan.slices))):
             where = slice(None) if slice_number is None else columns[SLICE] == slice_number
             labels, before, after = (
                 np.ascontiguousarray(columns[name][where])
@@ -354,15 +386,16 @@ def read_test_options(
     return resampling
 
 
-def iterate_differences(compared: ComparisonScan) -> Iterator[Difference]:
-    """All differences: all rows first, then slice by slice; in each, every metric of every model but the baseline."""
-    n_scores = len(compared.names.scores)
-    for slice_number, slice_values in compared.scan.validator.slices.in_order():
-        for pair in range(len(compared.scan.score_label_pairs)):
-            if pair % n_scores:
-                baseline_pair = pair - pair % n_scores
-                for metric in compared.scan.plan.metrics:
-                    yield make_difference(compared, metric, (baseline_pair, pair), slice_number, slice_values)
+def iterate_differences(
+    compared: ComparisonScan, slice_number: int | None, slice_values: Mapping[str, Any]
+) -> Iterator[Difference]:
+    """The differences of a slice: every metric of every model but the baseline."""
+    n_scores = len(compared.scan.names.scores)
+    for pair in range(len(compared.scan.score_label_pairs)):
+        if pair % n_scores:
+            baseline_pair = pair - pair % n_scores
+            for metric in compared.scan.plan.metrics:
+                yield make_difference(compared, metric, (baseline_pair, pair), slice_number, slice_values)
 
 
 def make_difference(
@@ -373,7 +406,7 @@ def make_difference(
     slice_values: Mapping[str, Any],
 ) -> Difference:
     """The difference of a metric between two models, given by their score-label pairs, in a slice."""
-    names, resampling, replicates = compared.names, compared.resampling, compared.replicates
+    names, resampling, replicates = compared.scan.names, compared.resampling, compared.replicates
     baseline, other = (names.scores[compared.scan.score_label_pairs[pair].score] for pair in pairs)
     before, after = (
         metric.finalise(*compared.states.select(metric.statistics(), pair, slice_number)) for pair in pairs
@@ -411,7 +444,7 @@ def make_difference(
 
 def count_units(compared: ComparisonScan, value: Value, slice_number: int | None) -> int | None:
     """The number of units. It is known for groups; other units are only counted for all rows, and if they are few."""
-    if compared.resampling.unit == compared.names.group and "groups" in value.coverage:
+    if compared.resampling.unit in (compared.group, compared.scan.names.group) and "groups" in value.coverage:
         return int(value.coverage["groups"])
     if compared.replicates is None:
         return value.coverage.get("rows")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastmetrics._core.columns.validation import check_flag
@@ -12,9 +12,10 @@ from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.plan.column_names import read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
-from fastmetrics.engine.plan.resampling_options import add_interval_statistics, read_resampling
+from fastmetrics.engine.plan.plan_parts import divide_plan
+from fastmetrics.engine.plan.resampling_options import read_resampling
 from fastmetrics.engine.results.report import Report
-from fastmetrics.engine.scan.final_report import make_report
+from fastmetrics.engine.scan.final_report import ResolvedPart, make_report
 from fastmetrics.engine.scan.intervals import MetricReplicates, resolve_intervals
 from fastmetrics.engine.scan.log_scan import Progress, make_memory_budget, scan_log
 from fastmetrics.engine.scan.plots import Bands, add_plots, plan_plots, sample_bands
@@ -42,6 +43,11 @@ def evaluate(
     seed: int = 0,
     unit: str | None = None,
     curves: bool = False,
+    item: str | None = None,
+    treatment: str | None = None,
+    propensity: str | None = None,
+    prediction: str | None = None,
+    roles: Mapping[str, str] | None = None,
 ) -> Report:
     """Evaluate a log: every metric, exactly, in one scan that reads only the columns it needs.
 
@@ -117,6 +123,10 @@ def evaluate(
         Also collect the data of `Report.plot` and `Report.pictures`: ROC, precision and recall, DET, lift, calibration
         and, with `group`, how AUC differs between groups; every score column is a line. Plots are of all rows, not of
         slices, and need metrics of classes; `Report.missing_pictures` has the reasons why plots are missing.
+    item, treatment, propensity, prediction : str, optional
+        Columns of other roles, for metrics that read them: `describe_metrics` has the roles of each metric.
+    roles : dict of str and str, optional
+        Columns of any other role, such as ``{"reward": "revenue"}``.
 
     Returns
     -------
@@ -149,24 +159,26 @@ def evaluate(
     started = time.perf_counter()
     check_flag(curves, "curves")
     plan = make_plan(metrics)
-    names = read_column_names(plan, label, score, group, weight, by)
+    other_roles = {"item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction}
+    names = read_column_names(plan, label, score, group, weight, by, other_roles | dict(roles or {}))
     resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan, weight)
-    plan = add_interval_statistics(plan, resampling)
-    plots = plan_plots(plan, names) if curves else None
+    parts = divide_plan(plan, names, resampling)
+    plots = plan_plots(parts, names) if curves else None
     if plots is not None:
-        plan = plots.add_statistics(plan)
+        parts = plots.add_statistics(parts)
     threads = count_threads(n_threads)
     budget = make_memory_budget(memory_limit, spill_dir, threads)
-    names_to_read = names
     if resampling is not None:
-        names_to_read = names._replace(unit=resampling.unit_to_read)
         names = names._replace(unit=resampling.unit)
-    with scan_log(data, plan, names_to_read, on_invalid, budget, threads, progress) as scan:
-        states, intervals = resolve_intervals(scan, resampling, threads, progress)
-        bands: Bands = {}
-        if isinstance(intervals, MetricReplicates) and plots is not None:
-            bands = sample_bands(scan, plots, states, intervals, threads)
-    report = make_report(scan, states, names, time.perf_counter() - started, intervals=intervals)
-    return report if plots is None else add_plots(report, plots, names, states, bands, ci or 0)
+    resolved = []
+    bands: Bands = {}
+    with scan_log(data, parts, on_invalid, budget, threads, progress) as log_scan:
+        for number, scan in enumerate(log_scan.scans):
+            states, intervals = resolve_intervals(scan, resampling, threads, progress)
+            resolved.append(ResolvedPart(scan, states, intervals))
+            if plots is not None and plots.part == number and isinstance(intervals, MetricReplicates):
+                bands = sample_bands(scan, plots, states, intervals, threads)
+    report = make_report(log_scan, plan, resolved, names, time.perf_counter() - started)
+    return report if plots is None else add_plots(report, plots, resolved[plots.part], bands, ci or 0)
 
 

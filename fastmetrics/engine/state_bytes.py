@@ -6,60 +6,77 @@ content that no accumulator ever had.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns.key_types import HEAD, TAIL, TEXT, parts_of
-from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, label_name, score_name
+from fastmetrics._core.columns.role_columns import is_allowed, stored_dtype
+from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, label_name, role_name, score_name
 from fastmetrics._core.exchange.block_store import NO_TEXT, TEXT_PADDING, Block, BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, HashExchange
 from fastmetrics._core.exchange.score_histogram import KEY_BITS, ScoreHistogram
 from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics._core.registry import Metric
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics._kernels.exchange import hash_partition
-from fastmetrics.engine.accumulator_state import AccumulatorState
+from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
 from fastmetrics.engine.input.batch_validation import ZERO_WEIGHT, mixes_zero_and_minus_one, widened_epsilon
 from fastmetrics.engine.scan.scan import Scan
-from fastmetrics.engine.state_format import ArrayReader, ArrayWriter, is_count, pack_state, require
+from fastmetrics.engine.state_format import FIRST_FORMAT, ArrayReader, ArrayWriter, is_count, pack_state, require
 
+ALL_KINDS = kernels.SAW_ZERO | kernels.SAW_ONE | kernels.SAW_MINUS_ONE
 SINGLE_SCORES = ("halffloat", "float")  # kept as float32; all other types as float64
 
 
 # ------------------------------------------------------------------------------------------------------- writing
 
 
-def write_state(state: AccumulatorState, interval_options: dict[str, Any], state_size: int) -> bytes:
-    """The bytes of a state whose rows are flushed, with the options of its accumulator."""
-    scan, arrays = state.scan, ArrayWriter()
-    statistics = {statistic: number for number, statistic in enumerate(scan.plan.statistics["none"])}
+def write_state(
+    state: AccumulatorState, metrics: Sequence[Metric], interval_options: dict[str, Any], state_size: int
+) -> bytes:
+    """The bytes of a state whose rows are flushed, with the metrics and the options of its accumulator."""
+    scan, arrays = state.log_scan, ArrayWriter()
+    types = types_of_slices(state)
     header = {
-        "metrics": [repr(metric) for metric in scan.plan.metrics],
+        "metrics": [repr(metric) for metric in metrics],
         "names": list(state.names[:5]),
         "intervals": interval_options,
         "on_invalid": state.on_invalid,
         "approximate": state.approximate,
         "state_size": state_size,
-        "types": state.types,
         "rows": scan.rows,
         "dropped": scan.dropped,
+        "slices": arrays.add(slices_to_array(scan.slices.values(), types)),
+    }
+    parts = [write_part(part, arrays) for part in state.parts]
+    if len(parts) == 1 and not state.names.others:
+        return pack_state(header | parts[0], arrays, FIRST_FORMAT)
+    return pack_state(header | {"roles": dict(state.names.others), "parts": parts}, arrays)
+
+
+def write_part(part: PartState, arrays: ArrayWriter) -> dict[str, Any]:
+    """What the header says about a part of the plan; its arrays are appended."""
+    scan = part.scan
+    statistics = {statistic: number for number, statistic in enumerate(scan.plan.statistics["none"])}
+    return {
+        "types": part.types,
         "seen": scan.label_kinds_seen,
         "minus_one_rows": scan.minus_one_rows,
-        "slices": arrays.add(slices_to_array(scan.validator.slices.values(), types_of_slices(state))),
         "sums": [
             [statistics[statistic], pair, number, *map(arrays.add, sums.arrays())]
-            for (statistic, pair, number), sums in state.additive.sums.items()
+            for (statistic, pair, number), sums in part.additive.sums.items()
         ],
         "histograms": [
             [pair, number, histogram.shift, arrays.add(histogram.prefixes), arrays.add(histogram.counts)]
-            for (pair, number), histogram in state.histograms.items()
+            for (pair, number), histogram in part.histograms.items()
         ],
         "exchange": describe_exchange(scan.group_exchange),
         "units": None if scan.unit_exchange is scan.group_exchange else describe_exchange(scan.unit_exchange),
         "blocks": [write_block(block, arrays) for block in scan.range_store().blocks_in_memory],
         "unit_blocks": [write_block(block, arrays) for block in unit_blocks(scan)],
     }
-    return pack_state(header, arrays)
 
 
 def describe_exchange(exchange: HashExchange | None) -> list[Any] | None:
@@ -88,7 +105,8 @@ def write_block(block: Block, arrays: ArrayWriter) -> list[Any]:
 
 
 def types_of_slices(state: AccumulatorState) -> list[str]:
-    return [] if state.types is None else list(state.types[len(state.types) - len(state.names.by) :])
+    types = state.parts[0].types
+    return [] if types is None else list(types[len(types) - len(state.names.by) :])
 
 
 def slices_to_array(values: list[tuple[Any, ...]], types: list[str]) -> np.ndarray:
@@ -123,22 +141,32 @@ def read_options(header: dict[str, Any]) -> dict[str, Any]:
     """The arguments of the accumulator that wrote a header."""
     labels, scores, group, weight, by = header["names"]
     return {
-        "metrics": header["metrics"], "label": labels, "score": scores, "group": group, "weight": weight,
-        "by": by or None, "on_invalid": header["on_invalid"], "approximate": header["approximate"],
-        "state_size": header["state_size"], **header["intervals"],
+        "metrics": header["metrics"], "label": labels or None, "score": scores or None, "group": group,
+        "weight": weight, "by": by or None, "roles": header.get("roles", {}), "on_invalid": header["on_invalid"],
+        "approximate": header["approximate"], "state_size": header["state_size"], **header["intervals"],
     }  # fmt: skip
 
 
 def fill_state(state: AccumulatorState, header: dict[str, Any], body: memoryview) -> None:
     """Fill an empty state of the same options with what a header and its arrays hold."""
     arrays = ArrayReader(body, header["arrays"])
-    read_counts(state, header)
+    headers = header.get("parts", [header])
+    require(len(headers) == len(state.parts), "its parts are not those of its metrics")
+    rows, dropped = header["rows"], header["dropped"]
+    require(
+        is_count(rows, 1 << 63) and all(map(is_count, dropped.values())) and sum(dropped.values()) <= rows,
+        "its counts of rows do not fit each other",
+    )
+    for part, part_header in zip(state.parts, headers, strict=True):
+        part.scan.rows, part.scan.rows_kept, part.scan.dropped = rows, rows - sum(dropped.values()), dict(dropped)
+        read_labels(part, part_header)
     slices = slices_from_array(arrays.get(header["slices"], np.uint8, None), len(state.names.by))
-    state.scan.validator.slices.number_slices(slices)
-    require(len(state.scan.validator.slices) == len(slices), "a slice is there twice")
-    read_sums(state, header, arrays)
-    read_histograms(state, header, arrays)
-    read_rows(state, header, arrays)
+    state.log_scan.slices.number_slices(slices)
+    require(len(state.log_scan.slices) == len(slices), "a slice is there twice")
+    for part, part_header in zip(state.parts, headers, strict=True):
+        read_sums(part, part_header, arrays)
+        read_histograms(part, part_header, arrays)
+        read_rows(part, part_header, arrays)
 
 
 def slices_from_array(data: np.ndarray, n_columns: int) -> list[tuple[Any, ...]]:
@@ -155,46 +183,46 @@ def slices_from_array(data: np.ndarray, n_columns: int) -> list[tuple[Any, ...]]
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def read_counts(state: AccumulatorState, header: dict[str, Any]) -> None:
-    """Rows, labels and types."""
-    scan, names = state.scan, state.names
-    rows, dropped, seen, first_rows = (header[name] for name in ("rows", "dropped", "seen", "minus_one_rows"))
+def read_labels(part: PartState, header: dict[str, Any]) -> None:
+    """The kinds of labels, and the types of columns. The counts of rows are known."""
+    scan = part.scan
+    seen, first_rows = header["seen"], header["minus_one_rows"]
+    n_labels = len(scan.names.labels)
+    allowed = [scan.plan.label_kinds.allowed_label_kinds] * n_labels
+    allowed += [ALL_KINDS] * (len(scan.class_columns) - n_labels)
     require(
-        is_count(rows, 1 << 63) and all(map(is_count, dropped.values())) and sum(dropped.values()) <= rows,
-        "its counts of rows do not fit each other",
-    )
-    allowed = scan.plan.targets.allowed_label_kinds
-    require(
-        len(seen) == len(first_rows) == len(names.labels)
+        len(seen) == len(first_rows) == len(allowed)
         and all(row is None or is_count(row) for row in first_rows)
-        and all(is_count(own) and not own & ~allowed and not mixes_zero_and_minus_one(own) for own in seen),
+        and all(
+            is_count(own) and not own & ~may and not mixes_zero_and_minus_one(own)
+            for own, may in zip(seen, allowed, strict=True)
+        ),
         "its labels are not of one kind",
     )
-    valid = rows - sum(count for reason, count in dropped.items() if reason != ZERO_WEIGHT)
+    valid = scan.rows - sum(count for reason, count in scan.dropped.items() if reason != ZERO_WEIGHT)
     types = header["types"]
     require((types is None) == (valid == 0), "it has rows without types, or types without rows")
     require(
-        types is None or (len(types) == len(state.typed_columns()) and all(isinstance(name, str) for name in types)),
+        types is None or (len(types) == len(part.typed_columns()) and all(isinstance(name, str) for name in types)),
         "its columns have no types",
     )
-    state.types = None if types is None else tuple(types)
-    scan.rows, scan.rows_kept, scan.dropped = rows, rows - sum(dropped.values()), dict(dropped)
+    part.types = None if types is None else tuple(types)
     scan.label_kinds_seen, scan.minus_one_rows = list(seen), list(first_rows)
 
 
-def check_state_key(state: AccumulatorState, pair: Any, slice_number: Any) -> None:
+def check_state_key(part: PartState, pair: Any, slice_number: Any) -> None:
     """The pair of label and score column has to exist, and the slice if there are slices."""
-    n_slices = len(state.scan.validator.slices)
-    fits = is_count(slice_number, n_slices) if state.names.by else slice_number is None
-    require(fits and is_count(pair, len(state.scan.score_label_pairs)), "a state belongs to no column or slice")
+    n_slices = len(part.scan.slices)
+    fits = is_count(slice_number, n_slices) if part.scan.names.by else slice_number is None
+    require(fits and is_count(pair, len(part.scan.score_label_pairs)), "a state belongs to no column or slice")
 
 
-def read_sums(state: AccumulatorState, header: dict[str, Any], arrays: ArrayReader) -> None:
-    scan = state.scan
+def read_sums(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
+    scan = part.scan
     statistics = scan.plan.statistics["none"]
     for index, pair, slice_number, *numbers in header["sums"]:
         require(is_count(index, len(statistics)), "sums belong to no statistic")
-        check_state_key(state, pair, slice_number)
+        check_state_key(part, pair, slice_number)
         sums = statistics[index].new()
         layout = sums.layout()
         require(len(numbers) == len(layout), "a state has not the arrays it should have")
@@ -203,19 +231,19 @@ def read_sums(state: AccumulatorState, header: dict[str, Any], arrays: ArrayRead
             sums.load_arrays(*found)
         except ValueError as error:
             raise ValueError(f"the state is damaged: {error}") from error
-        state.additive.sums[statistics[index], pair, slice_number] = sums
+        part.additive.sums[statistics[index], pair, slice_number] = sums
     for statistic in statistics:
         for pair in range(len(scan.score_label_pairs) if statistic.new().n_rows is not None else 0):
-            rows = [sums.n_rows or 0 for key, sums in state.additive.sums.items() if key[:2] == (statistic, pair)]
+            rows = [sums.n_rows or 0 for key, sums in part.additive.sums.items() if key[:2] == (statistic, pair)]
             require(sum(rows) == scan.rows_kept, "its states have not the rows it counts")
 
 
-def read_histograms(state: AccumulatorState, header: dict[str, Any], arrays: ArrayReader) -> None:
-    scan = state.scan
+def read_histograms(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
+    scan = part.scan
     rows = [0] * len(scan.score_label_pairs)
     for pair, slice_number, shift, prefixes, counts in header["histograms"]:
-        check_state_key(state, pair, slice_number)
-        histogram = ScoreHistogram(state.n_bins)
+        check_state_key(part, pair, slice_number)
+        histogram = ScoreHistogram(part.n_bins)
         histogram.shift = shift
         histogram.prefixes = arrays.get(prefixes, np.uint64, None)
         histogram.counts = arrays.get(counts, np.int64, histogram.prefixes.shape[0], 2)
@@ -223,38 +251,38 @@ def read_histograms(state: AccumulatorState, header: dict[str, Any], arrays: Arr
             is_count(shift, KEY_BITS + 1) and (histogram.prefixes[1:] > histogram.prefixes[:-1]).all(),
             "a histogram's bins are out of order",
         )
-        require(histogram.prefixes.shape[0] <= state.n_bins, "a histogram has more bins than the state may")
+        require(histogram.prefixes.shape[0] <= part.n_bins, "a histogram has more bins than the state may")
         require((histogram.counts >= 0).all(), "a count is negative")
         rows[pair] += int(histogram.counts.sum())
-        state.histograms[pair, slice_number] = histogram
-    expected = scan.rows_kept if state.approximate and scan.plan.needs("range") else 0
-    n_histograms = len(rows) * max(1, len(scan.validator.slices)) if expected else 0
+        part.histograms[pair, slice_number] = histogram
+    expected = scan.rows_kept if part.approximate and scan.plan.needs("range") else 0
+    n_histograms = len(rows) * max(1, len(scan.slices)) if expected else 0
     require(
-        rows == [expected] * len(rows) and len(state.histograms) == n_histograms,
+        rows == [expected] * len(rows) and len(part.histograms) == n_histograms,
         "its histograms have not the rows it counts",
     )
 
 
-def read_rows(state: AccumulatorState, header: dict[str, Any], arrays: ArrayReader) -> None:
+def read_rows(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
     """The exchanges and their blocks."""
-    scan, names, types = state.scan, state.scan.names, state.types
+    scan, names, types = part.scan, part.scan.names, part.types
     if types is not None:
         scan.score_epsilons = tuple(map(widened_epsilon, types[: len(names.scores)]))
         # A key column may be a score column too: the types of scores come first.
-        keys = state.typed_columns()[len(names.scores) :]
+        keys = part.typed_columns()[len(names.scores) :]
         scan.create_exchanges_of_types(lambda column: types[len(names.scores) + keys.index(column)])
     units = None if scan.unit_exchange is scan.group_exchange else scan.unit_exchange
     found = describe_exchange(scan.group_exchange), describe_exchange(units)
     require(found == (header["exchange"], header["units"]), "its exchange is not that of its metrics and keys")
     main = units if scan.group_exchange is None else scan.group_exchange
-    read_blocks(state, arrays, scan.range_store(), header["blocks"], main, state.keeps_rows())
+    read_blocks(part, arrays, scan.range_store(), header["blocks"], main, part.keeps_rows())
     is_other = units is not main
     store = units.store if units is not None and is_other else BlockStore(1)
-    read_blocks(state, arrays, store, header["unit_blocks"], units, units is not None and is_other)
+    read_blocks(part, arrays, store, header["unit_blocks"], units, units is not None and is_other)
 
 
 def read_blocks(
-    state: AccumulatorState,
+    part: PartState,
     arrays: ArrayReader,
     store: BlockStore,
     blocks: list[Any],
@@ -262,26 +290,28 @@ def read_blocks(
     is_used: bool,
 ) -> None:
     """The blocks of one store, which holds all rows if it is used."""
-    expected = types_of_columns(state, exchange) if is_used and state.types is not None else {}
+    expected = types_of_columns(part, exchange) if is_used and part.types is not None else {}
     for columns, offsets, text in blocks:
         require(expected, "it has rows that no metric needs")
         block = read_block(arrays, columns, offsets, text, store.n_partitions, expected)
-        check_block(block, state)
+        check_block(block, part)
         store.add(block, True)
-    require(store.rows == (state.scan.rows_kept if expected else 0), "it has not the rows it counts")
+    require(store.rows == (part.scan.rows_kept if expected else 0), "it has not the rows it counts")
 
 
-def types_of_columns(state: AccumulatorState, exchange: HashExchange | None) -> dict[str, Any]:
+def types_of_columns(part: PartState, exchange: HashExchange | None) -> dict[str, Any]:
     """The columns that every block of an exchange has; without an exchange, those of rows that only scores order."""
-    names, types = state.names, state.types or ()
-    label_dtype = np.uint8 if state.scan.plan.targets.binary else np.float64
+    names, types = part.scan.names, part.types or ()
+    label_dtype = np.uint8 if part.scan.plan.label_kinds.binary else np.float64
     expected: dict[str, Any] = {label_name(number): label_dtype for number in range(len(names.labels))}
     for number, name in enumerate(types[: len(names.scores)]):
         expected[score_name(number)] = np.float32 if name in SINGLE_SCORES else np.float64
+    for role, _ in names.others:
+        expected[role_name(role)] = stored_dtype(part.scan.plan.kind(role))
     if exchange is not None:
         expected |= dict.fromkeys((HASH, *exchange.slots), np.uint64)
-    read = state.scan.names
-    if exchange is not None and exchange is state.scan.group_exchange and read.unit not in (None, read.group):
+    read = part.scan.names
+    if exchange is not None and exchange is part.scan.group_exchange and read.unit not in (None, read.group):
         expected[UNIT] = np.uint64
     if names.weight is not None:
         expected[WEIGHT] = np.float64
@@ -317,9 +347,10 @@ def read_block(
     return Block(found, block_offsets, block_text)
 
 
-def check_block(block: Block, state: AccumulatorState) -> None:
+def check_block(block: Block, part: PartState) -> None:
     """Check numbers that kernels use as indices, and numbers that they could not count with."""
-    columns, names, targets = block.columns, state.names, state.scan.plan.targets
+    plan = part.scan.plan
+    columns, names, targets = block.columns, part.scan.names, plan.label_kinds
     labels = [columns[label_name(number)] for number in range(len(names.labels))]
     if targets.binary:
         require(all((column <= 1).all() for column in labels), "a label is neither 0 nor 1")
@@ -327,11 +358,14 @@ def check_block(block: Block, state: AccumulatorState) -> None:
         require(all(np.isfinite(column).all() for column in labels), "a grade is not finite")
         least = 0 if targets.without_negative_grades else -np.inf
         require(all((column >= least).all() for column in labels), "a grade is negative")
-        greatest, _ = state.scan.validator.greatest_grade
+        greatest, _ = part.scan.reader.greatest_grade
         require(all((column <= greatest).all() for column in labels), "a grade is greater than its metrics take")
     scores = [columns[score_name(number)] for number in range(len(names.scores))]
     require(not any(np.isnan(column).any() for column in scores), "a score is NaN")
-    n_slices = len(state.scan.validator.slices)
+    for role, _ in names.others:
+        values = columns[role_name(role)]
+        require(is_allowed(plan.kind(role), values), f"a number of role {role} is out of range")
+    n_slices = len(part.scan.slices)
     require(SLICE not in columns or (columns[SLICE] < n_slices).all(), "a slice has no values")
     if WEIGHT in columns:
         require(

@@ -24,18 +24,19 @@ import numpy as np
 from fastmetrics import _version
 
 MAGIC = b"FMSTATE\n"
-FORMAT = 1
+FIRST_FORMAT = 1  # one part with labels and scores: version 0.1 reads it too
+FORMAT = 2  # several parts, and columns of other roles
 PREFIX = struct.Struct("<8sIIQ16s")
 ALIGNMENT = 8
 MAX_DIMENSIONS = 2
 
 
-def pack_state(header: dict[str, Any], arrays: ArrayWriter) -> bytes:
-    """The bytes of a header and of the arrays that it refers to by number."""
+def pack_state(header: dict[str, Any], arrays: ArrayWriter, number: int = FORMAT) -> bytes:
+    """The bytes of a header and of the arrays that it refers to by number, in format `number`."""
     text = json.dumps({"library": _version.__version__} | header | {"arrays": arrays.shapes}, allow_nan=False).encode()
     text += b" " * (padded_length(len(text)) - len(text))
     body = b"".join(arrays.segments)
-    return b"".join((PREFIX.pack(MAGIC, FORMAT, len(text), len(body), checksum(text, body)), text, body))
+    return b"".join((PREFIX.pack(MAGIC, number, len(text), len(body), checksum(text, body)), text, body))
 
 
 def unpack_state(data: Any) -> tuple[dict[str, Any], memoryview]:

@@ -8,7 +8,7 @@ the driver. Executors need only fastmetrics and pyarrow.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -19,11 +19,13 @@ from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
 from fastmetrics.engine.input.batch_validation import POLICIES
 from fastmetrics.engine.input.batches import require_column
+from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import ColumnNames, read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
-from fastmetrics.engine.plan.resampling_options import add_interval_statistics, read_resampling, refuse_row_units
+from fastmetrics.engine.plan.plan_parts import PlanPart, divide_plan
+from fastmetrics.engine.plan.resampling_options import read_resampling, refuse_row_units
 from fastmetrics.engine.results.report import Report
-from fastmetrics.engine.scan.final_report import make_report
+from fastmetrics.engine.scan.final_report import ResolvedPart, make_report
 from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates
 from fastmetrics.engine.scan.log_scan import check_rows
 from fastmetrics.engine.scan.partition_states import PartitionMerger
@@ -34,6 +36,7 @@ from fastmetrics.engine.scan.range_shards import (
     PartitionState,
     needs_range_totals,
 )
+from fastmetrics.engine.scan.scan import LogScan
 from fastmetrics.spark.tasks import (
     N_RANGES,
     OUTCOME_SCHEMA,
@@ -42,7 +45,6 @@ from fastmetrics.spark.tasks import (
     SHUFFLE_KEY,
     UNITS,
     Task,
-    column_alias,
     count_partition_units,
     read_outcomes,
     resolve_shards,
@@ -75,6 +77,11 @@ def evaluate(
     replicates: int = 1000,
     seed: int = 0,
     unit: str | None = None,
+    item: str | None = None,
+    treatment: str | None = None,
+    propensity: str | None = None,
+    prediction: str | None = None,
+    roles: Mapping[str, str] | None = None,
 ) -> Report:
     """Evaluate a Spark DataFrame: the same metrics, to the same bits, as `fastmetrics.evaluate` over its rows.
 
@@ -145,6 +152,10 @@ def evaluate(
         user are alike, and intervals would be too narrow.
 
         Rows of a DataFrame have no position, so the unit has to be a column.
+    item, treatment, propensity, prediction : str, optional
+        Columns of other roles, for metrics that read them: `describe_metrics` has the roles of each metric.
+    roles : dict of str and str, optional
+        Columns of any other role, such as ``{"reward": "revenue"}``.
 
     Returns
     -------
@@ -173,38 +184,49 @@ def evaluate(
         )
     check_option(on_invalid, "on_invalid", POLICIES)
     plan = make_plan(metrics)
-    names = read_column_names(plan, label, score, group, weight, by)
+    other_roles = {"item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction}
+    names = read_column_names(plan, label, score, group, weight, by, other_roles | dict(roles or {}))
     resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan, weight)
     refuse_row_units(resampling)
-    plan = add_interval_statistics(plan, resampling)
-    names_to_read = names if plan.needs("hash") else names._replace(group=None)
+    parts = divide_plan(plan, names, resampling)
     if resampling is not None:
         names = names._replace(unit=resampling.unit)
-        names_to_read = names_to_read._replace(unit=resampling.unit_to_read)
-    check_columns(df, names)
+    check_columns(df, names, parts)
     limit = parse_size(memory_limit, "memory_limit")
+    strings = [([repr(metric) for metric in part.plan.metrics], part.names) for part in parts]
+    task = Task(strings, 0, on_invalid, limit, spill_dir, NO_TOTALS, [], True, resampling)
+    slices = SliceNumbers(names.by)
+    found = [run_part(df, parts, number, task, slices, n_partitions) for number in range(len(parts))]
+    check_same_scans([scan for scan, _ in found])
+    resolved = [part for _, part in found]
+    return make_report(found[0][0], plan, resolved, names, time.perf_counter() - started)
+
+
+def run_part(
+    df: Any, parts: Sequence[PlanPart], number: int, options: Task, slices: SliceNumbers, n_partitions: int | None
+) -> tuple[LogScan, ResolvedPart]:
+    """The scan of all rows for one part of the plan, and its final states. `options` has those of all parts."""
+    plan, names = parts[number]
+    resampling = options.resampling
     cuts = sample_cuts(df, names) if plan.needs("range") else []
-    metric_strings = [repr(metric) for metric in plan.metrics]
     in_one_pass = not needs_range_totals(plan)
-    task = Task(
-        metric_strings, names_to_read, on_invalid, limit, spill_dir, NO_TOTALS, cuts, in_one_pass, resampling
-    )
-    merger = PartitionMerger(plan, names_to_read, on_invalid)
-    rows = select_columns(df, names_to_read)
+    task = options._replace(number=number, cuts=cuts, in_one_pass=in_one_pass)
+    merger = PartitionMerger(parts[number], task.on_invalid, slices)
+    rows = select_columns(df, task)
     partition_resampling = None
     if resampling is not None and resampling.unit_to_read is not None:
         partition_resampling = PartitionResampling(resampling, count_all_units(rows, task))
         task = task._replace(partition_resampling=partition_resampling)
-    if names_to_read.group is not None:
-        rows = shuffle(rows.repartition, n_partitions, column_alias(names_to_read, names_to_read.group))
+    if names.group is not None:
+        rows = shuffle(rows.repartition, n_partitions, task.alias(names.group))
     partition_states, range_states = run_pass(rows, task, n_partitions)
     merger.add_partitions(partition_states)
-    check_rows(merger.scan)
+    check_rows(merger.log_scan)
     if not in_one_pass and merger.scan.rows_kept:
         # The totals of the ranges are known only now, so the rows of the ranges need a second pass.
         whole_columns = [state for state in range_states if state[1].range_number == WHOLE_COLUMN]
         second = task._replace(totals=merger.totals, partition_resampling=None)
-        _, range_states = run_pass(select_columns(df, names_to_read), second, n_partitions)
+        _, range_states = run_pass(select_columns(df, task), second, n_partitions)
         check_same_rows(range_states, merger.scan.rows_kept, len(cuts))
         range_states += whole_columns
     for number in range(len(cuts)):
@@ -214,13 +236,22 @@ def evaluate(
         intervals = merger.replicates(partition_resampling)
     elif resampling is not None:
         intervals = AnalyticIntervals(merger.states, resampling)
-    return make_report(merger.scan, merger.states, names, time.perf_counter() - started, intervals=intervals)
+    return merger.log_scan, ResolvedPart(merger.scan, merger.states, intervals)
 
 
-def check_columns(df: Any, names: ColumnNames) -> None:
+def check_columns(df: Any, names: ColumnNames, parts: Sequence[PlanPart]) -> None:
     """Check that the DataFrame has every column exactly once."""
-    for role, name in names.columns_with_roles():
-        require_column(name, role, "the DataFrame", list(df.columns))
+    for own in (names, *(part.names for part in parts)):
+        for role, name in own.columns_with_roles():
+            require_column(name, role, "the DataFrame", list(df.columns))
+
+
+def check_same_scans(scans: Sequence[LogScan]) -> None:
+    """Check that the passes of all parts read the same rows. Slices get their values from the first."""
+    first = scans[0]
+    for scan in scans[1:]:
+        if (scan.rows, scan.dropped) != (first.rows, first.dropped):
+            raise ValueError(explain_changed_rows(first.rows, scan.rows))
 
 
 def sample_cuts(df: Any, names: ColumnNames) -> list[list[float]]:
@@ -271,10 +302,14 @@ def check_same_rows(range_states: RangeStates, rows_kept: int, n_scores: int) ->
     """Check that the second pass read as many rows as the first."""
     n_rows = sum(state.rows for _, state in range_states)
     if n_rows != rows_kept * n_scores:
-        raise ValueError(
-            f"df had {rows_kept:,} valid rows when it was first computed and {n_rows // n_scores:,} the second time: "
-            "it is not the same each time. Cache it first: df = df.cache()"
-        )
+        raise ValueError(explain_changed_rows(rows_kept, n_rows // n_scores))
+
+
+def explain_changed_rows(first: int, second: int) -> str:
+    return (
+        f"df had {first:,} valid rows when it was first computed and {second:,} the second time: "
+        "it is not the same each time. Cache it first: df = df.cache()"
+    )
 
 
 def quoted_column(name: str) -> Any:
@@ -284,9 +319,9 @@ def quoted_column(name: str) -> Any:
     return functions.col("`" + name.replace("`", "``") + "`")
 
 
-def select_columns(df: Any, names: ColumnNames) -> Any:
+def select_columns(df: Any, task: Task) -> Any:
     """The columns that are read, under aliases: pyspark does not pass on every name."""
-    return df.select(*(quoted_column(name).alias(column_alias(names, name)) for name in names.distinct_columns()))
+    return df.select(*(quoted_column(name).alias(task.alias(name)) for name in task.columns()))
 
 
 def shuffle(repartition: Callable[..., Any], n_partitions: int | None, key: str) -> Any:

@@ -14,7 +14,8 @@ from fastmetrics._core.columns.validation import InputError
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics.engine.input.batches import BATCH_ROWS, TEXT_BATCH_ROWS, resize_batches
 from fastmetrics.engine.plan.column_names import ColumnNames
-from fastmetrics.engine.plan.metric_plan import Plan, make_plan
+from fastmetrics.engine.plan.metric_plan import make_plan
+from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.resampling_options import Resampling, add_interval_statistics
 from fastmetrics.engine.scan.log_scan import make_memory_budget
 from fastmetrics.engine.scan.partition_states import count_units, rescan_ranges, scan_partition
@@ -37,12 +38,13 @@ DATA_ERRORS = (InputError, ValueError, TypeError, OverflowError, OSError)
 class Task(NamedTuple):
     """The parameters of a pass, as executors receive them.
 
+    `parts` are the metric strings and the columns of all parts of the plan. The pass computes part `number`.
     `cuts` divide each score column into ranges. `totals` are those of all ranges; the first pass has none
     yet. `in_one_pass` is True if the ranges can be resolved without them.
     """
 
-    metrics: list[str]
-    names: ColumnNames
+    parts: list[tuple[list[str], ColumnNames]]
+    number: int
     on_invalid: str
     memory_limit: int | None
     spill_dir: str | None
@@ -52,8 +54,25 @@ class Task(NamedTuple):
     resampling: Resampling | None = None
     partition_resampling: PartitionResampling | None = None
 
-    def plan(self) -> Plan:
-        return add_interval_statistics(make_plan(self.metrics), self.resampling)
+    @property
+    def names(self) -> ColumnNames:
+        """The columns of the part."""
+        return self.parts[self.number][1]
+
+    def plan_parts(self) -> list[PlanPart]:
+        """All parts, with the statistics of intervals that do not resample."""
+        return [
+            PlanPart(add_interval_statistics(make_plan(metrics), self.resampling), names)
+            for metrics, names in self.parts
+        ]
+
+    def columns(self) -> list[str]:
+        """The columns to read: those of all parts, by which rows are selected."""
+        return list(dict.fromkeys(name for _, names in self.parts for name in names.distinct_columns()))
+
+    def alias(self, name: str) -> str:
+        """The name of a column while Spark moves it: any original name works."""
+        return f"column_{self.columns().index(name)}"
 
     def memory_budget(self) -> MemoryBudget:
         import os
@@ -62,8 +81,8 @@ class Task(NamedTuple):
 
     def batch_rows(self) -> int:
         """The greatest number of rows of a batch that is concatenated from small batches."""
-        target = make_plan(self.metrics).targets.non_numeric
-        return TEXT_BATCH_ROWS if target is not None and target.has_long_values else BATCH_ROWS
+        has_long_values = any(make_plan(metrics).has_long_values for metrics, _ in self.parts)
+        return TEXT_BATCH_ROWS if has_long_values else BATCH_ROWS
 
     def has_shards(self) -> bool:
         """Does the pass shuffle shards of score ranges?"""
@@ -73,30 +92,25 @@ class Task(NamedTuple):
 
     def scan(self, batches: Iterable[Any]) -> Iterator[PartitionState | ScoreRangeShard | None]:
         """The state of a partition, and its shards of score ranges."""
-        plan, budget = self.plan(), self.memory_budget()
+        parts, budget = self.plan_parts(), self.memory_budget()
         if self.totals.ranges:
-            yield from rescan_ranges(plan, self.names, self.on_invalid, batches, budget, self.cuts)
+            yield from rescan_ranges(parts, self.number, self.on_invalid, batches, budget, self.cuts)
         else:
             yield from scan_partition(
-                plan, self.names, self.on_invalid, batches, budget, self.cuts, self.in_one_pass,
+                parts, self.number, self.on_invalid, batches, budget, self.cuts, self.in_one_pass,
                 self.partition_resampling,
             )  # fmt: skip
 
     def renamed(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The batches with the original names of the columns instead of their aliases."""
-        names = self.names.distinct_columns()
+        names = self.columns()
         return resize_batches((batch.rename_columns(names) for batch in batches), self.batch_rows())
-
-
-def column_alias(names: ColumnNames, name: str) -> str:
-    """The name of a column while Spark moves it: any original name works."""
-    return f"column_{names.distinct_columns().index(name)}"
 
 
 def count_partition_units(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
     """The rows of a partition in; its resampling units out."""
     try:
-        yield encode(UNITS, count_units(task.plan(), task.names, task.on_invalid, task.renamed(batches)))
+        yield encode(UNITS, count_units(task.plan_parts(), task.number, task.on_invalid, task.renamed(batches)))
     except DATA_ERRORS as error:
         yield encode_error(error)
 
@@ -116,9 +130,8 @@ def scan_partition_rows(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
 def resolve_shards(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
     """All shards of some ranges in; the states of these ranges out. Other outcomes are passed on."""
     try:
-        shards = RangeShards(
-            task.plan(), task.names, task.memory_budget(), task.totals, task.partition_resampling
-        )
+        plan, names = task.plan_parts()[task.number]
+        shards = RangeShards(plan, names, task.memory_budget(), task.totals, task.partition_resampling)
         for batch in batches:
             for kind, _, payload in zip(*batch.to_pydict().values(), strict=True):
                 if kind == SHARD:

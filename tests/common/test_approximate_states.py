@@ -334,7 +334,7 @@ def test_the_state_does_not_grow_with_the_rows():
         state.update({"y": log["label"], "s": log["prob"]})
         sizes.append(len(state.to_bytes()))
         assert not state._state.pending
-        assert not state._state.scan.range_store().blocks_in_memory
+        assert not state._state.parts[0].scan.range_store().blocks_in_memory
     additive = len(new(ADDITIVE).to_bytes()) + len(filled({"y": log["label"], "s": log["prob"]}, ADDITIVE).to_bytes())
     assert max(sizes) <= (1 << 16) + additive + HEADER_BYTES
     assert state.rows == 240_000

@@ -16,8 +16,21 @@ def now(section):
 
 def changes(section):
     """Entries of version 0.1 that are not as they were: what there is now, and what was stored."""
-    found = now(section)
+    found = {name: without_new_options(entry, STORED[section].get(name)) for name, entry in now(section).items()}
     return {name: (found.get(name), own) for name, own in STORED[section].items() if found.get(name) != own}
+
+
+def without_new_options(entry, stored):
+    """An entry without options that 0.1 had not: keyword-only parameters with a default break no call."""
+    if isinstance(entry, dict) and isinstance(stored, dict):
+        return {name: without_new_options(own, stored.get(name)) for name, own in entry.items()}
+    if isinstance(entry, list) and isinstance(stored, list):
+        return [own for own in entry if own in stored or not is_new_option(own)]
+    return entry
+
+
+def is_new_option(parameter):
+    return isinstance(parameter, str) and parameter.startswith("keyword_only ") and "=" in parameter
 
 
 @pytest.mark.parametrize("section", ["names", "metric_names"])

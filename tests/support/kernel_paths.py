@@ -110,23 +110,25 @@ def run_tasks(log: Any, metric: str, label: str, score: str, group: str | None =
 
     from fastmetrics.engine.plan.column_names import read_column_names
     from fastmetrics.engine.plan.metric_plan import make_plan
+    from fastmetrics.engine.plan.plan_parts import divide_plan
     from fastmetrics.engine.scan.partition_states import PartitionMerger
     from fastmetrics.engine.scan.range_shards import NO_TOTALS, needs_range_totals
     from fastmetrics.spark import tasks
 
     plan = make_plan([metric])
     names = read_column_names(plan, label, score, group, None, None)
-    read = names if plan.needs("hash") else names._replace(group=None)
+    (part,) = divide_plan(plan, names)
     cuts = [[0.25, 0.5, 0.75]] if plan.needs("range") else []
-    task = tasks.Task([metric], read, "raise", None, None, NO_TOTALS, cuts, not needs_range_totals(plan))
-    merger = PartitionMerger(plan, read, "raise")
+    strings = [([metric], part.names)]
+    task = tasks.Task(strings, 0, "raise", None, None, NO_TOTALS, cuts, not needs_range_totals(plan))
+    merger = PartitionMerger(part, "raise")
     halves = [log[: len(log) // 2], log[len(log) // 2 :]]
 
     def run(own_task: Any) -> list[tuple[str, Any]]:
         outcomes = [
             outcome
             for half in halves
-            for outcome in tasks.scan_partition_rows(own_task, half.select(read.distinct_columns()).to_batches())
+            for outcome in tasks.scan_partition_rows(own_task, half.select(task.columns()).to_batches())
         ]
         if own_task.has_shards():
             outcomes = list(tasks.resolve_shards(own_task, iter(outcomes)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
@@ -54,6 +54,10 @@ class UnpooledScratch(Scratch):
         return np.empty(length, dtype)
 
 
+NO_COLUMNS: dict[str, np.ndarray] = {}
+NO_VALUES: np.ndarray = np.empty(0)
+
+
 class Rows(NamedTuple):
     """A block of checked rows of one label column and one score column.
 
@@ -72,6 +76,8 @@ class Rows(NamedTuple):
         If rows were left out or reordered: the number of each row, counted from `first_row`.
     eps : float or None
         The machine epsilon of the scores' original type, if they were widened.
+    others : dict
+        The columns of other roles. Metrics that read no labels or no scores find arrays without rows there.
     """
 
     labels: np.ndarray
@@ -82,6 +88,7 @@ class Rows(NamedTuple):
     row_numbers: np.ndarray | None = None
     eps: float | None = None
     label_name: str = "y_true"
+    others: dict[str, np.ndarray] = NO_COLUMNS
 
     def raise_bad_probability(self) -> NoReturn:
         """Raise the error for scores that are not probabilities, with the row number of the whole column."""
@@ -130,7 +137,7 @@ class RowBlock(NamedTuple):
     """A block of checked rows with all columns of a plan. `pair_rows` selects the columns of one metric.
 
     Labels, scores and weights are as in `Rows`; `slices` (uint16) is the slice of every row. The exchanges store blocks
-    whose labels are classes (uint8) or grades (float64): metrics of numbers have no exchange.
+    whose labels are classes (uint8) or numbers (float64). `others` are the columns of other roles, by role.
 
     Metrics that are not numeric have `label_columns` and `score_columns` instead of labels and scores.
     """
@@ -146,10 +153,31 @@ class RowBlock(NamedTuple):
     label_names: tuple[str, ...] = ()
     label_columns: tuple[NonNumericColumn, ...] = ()
     score_columns: tuple[NonNumericColumn, ...] = ()
+    others: dict[str, np.ndarray] = NO_COLUMNS
 
     @property
     def rows(self) -> int:
-        return self.score_columns[0].rows if self.score_columns else int(self.labels[0].shape[0])
+        if self.labels:
+            return int(self.labels[0].shape[0])
+        if self.score_columns:
+            return self.score_columns[0].rows
+        first = self.scores[0] if self.scores else next(iter(self.others.values()))
+        return int(first.shape[0])
+
+    def move(self, function: Callable[[Any], Any]) -> RowBlock:
+        """The block with `function` applied to every column: it selects, reorders or copies rows.
+
+        Names, `first_row` and `row_numbers` stay as they are.
+        """
+        return self._replace(
+            labels=tuple(map(function, self.labels)),
+            scores=tuple(map(function, self.scores)),
+            weights=None if self.weights is None else function(self.weights),
+            slices=None if self.slices is None else function(self.slices),
+            label_columns=tuple(map(function, self.label_columns)),
+            score_columns=tuple(map(function, self.score_columns)),
+            others={role: function(column) for role, column in self.others.items()},
+        )
 
     def pair_columns(self, pair: ScoreLabelPair) -> ColumnPair:
         """The two columns of a pair that is not numeric."""
@@ -162,14 +190,18 @@ class RowBlock(NamedTuple):
         """The labels and scores of a pair, with the weights."""
         name = self.names[pair.score] if self.names else "y_score"
         eps = self.eps[pair.score] if self.eps else None
-        labels, scores = self.labels[pair.label], self.scores[pair.score]
+        labels = self.labels[pair.label] if self.labels else NO_VALUES
+        scores = self.scores[pair.score] if self.scores else NO_VALUES
         label_name = self.label_names[pair.label] if self.label_names else "y_true"
-        return Rows(labels, scores, self.weights, self.first_row, name, self.row_numbers, eps, label_name)
+        return Rows(
+            labels, scores, self.weights, self.first_row, name, self.row_numbers, eps, label_name, self.others
+        )
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The columns by name, as blocks store them."""
         named = {label_name(number): array for number, array in enumerate(self.labels)}
         named |= {score_name(number): array for number, array in enumerate(self.scores)}
+        named |= {role_name(role): array for role, array in self.others.items()}
         if self.weights is not None:
             named[WEIGHT] = self.weights
         if self.slices is not None:
@@ -179,6 +211,7 @@ class RowBlock(NamedTuple):
 
 LABEL = "label "
 SCORE = "score "
+ROLE = "role "
 WEIGHT = "weight"
 SLICE = "slice"
 
@@ -189,3 +222,7 @@ def label_name(number: int) -> str:
 
 def score_name(number: int) -> str:
     return f"{SCORE}{number}"
+
+
+def role_name(role: str) -> str:
+    return f"{ROLE}{role}"

@@ -5,8 +5,8 @@ Batches are validated one by one. Messages name a row by its number in the whole
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,14 +14,16 @@ import numpy as np
 from fastmetrics._core.columns import group_keys as keys
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.key_columns import Keys, NumberKeys
+from fastmetrics._core.columns.role_columns import Locate, find_empty_values, read_classes, read_column, read_numbers
 from fastmetrics._core.columns.row_blocks import RowBlock
+from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, Binary, Kind
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, describe_column
-from fastmetrics.engine.plan.metric_plan import MetricsByTarget, Plan, list_metric_names
-from fastmetrics.engine.plan.non_numeric_targets import Locate, NonNumericTarget
+from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
+from fastmetrics.engine.plan.plan_parts import PlanPart
 
 POLICIES = ("raise", "drop")
 ZERO_WEIGHT = "zero weight"
@@ -30,8 +32,150 @@ INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
 STRINGS = ("large_string", "string_view")
 
 
+class SelectedBatch(NamedTuple):
+    """The rows of a batch that have every value which any part of a plan reads.
+
+    Attributes
+    ----------
+    columns : dict
+        pyarrow arrays without the other rows, by name; dictionaries that may stay dictionaries are under (name, True).
+    rows_read : int
+        Rows of the batch before any was dropped.
+    dropped : dict
+        Reason -> dropped rows.
+    first_row : int
+        The number of the batch's first row in the log.
+    valid : ndarray or None
+        The mask of the rows that were kept; None if all were.
+    slices, weights, present : ndarray or None
+        The slice and the weight of every row; the mask of rows with a weight above zero, None if all have one.
+    """
+
+    columns: dict[tuple[str, bool], Any]
+    rows_read: int
+    dropped: dict[str, int]
+    first_row: int
+    valid: np.ndarray | None = None
+    slices: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    present: np.ndarray | None = None
+
+    @property
+    def kept(self) -> int:
+        """Rows without a null or NaN; rows of weight zero are among them."""
+        dropped = sum(count for reason, count in self.dropped.items() if reason != ZERO_WEIGHT)
+        return self.rows_read - dropped
+
+    def locate(self, row: int) -> int:
+        """The row of the log that is row `row` of the kept rows."""
+        return log_row(row, self.first_row, self.valid)
+
+
+class RowSelector:
+    """Selects the rows of batches that have all values, numbers their slices and reads their weights.
+
+    A row without one of the values is left out of all metrics, also of those that do not read that column.
+    """
+
+    def __init__(self, parts: Sequence[PlanPart], on_invalid: str, slices: SliceNumbers | None = None) -> None:
+        validation.check_option(on_invalid, "on_invalid", POLICIES)
+        self.drop = on_invalid == "drop"
+        self.by = parts[0].names.by
+        self.weight = parts[0].names.weight
+        self.slices = SliceNumbers(self.by) if slices is None else slices
+        # Role, column, and the kind that tells which values hold nothing; in the order of the messages.
+        columns: dict[tuple[str, str], Kind | None] = {}
+        # Name, and whether a dictionary may stay one.
+        self.arrays: dict[tuple[str, bool], None] = {}
+        for plan, names in parts:
+            for role, name in names.columns_with_roles():
+                kind = plan.kind(role) if role in (LABEL_ROLE, SCORE_ROLE) else None
+                columns.setdefault((role, name), kind)
+                self.arrays[name, role == "by" or (kind is not None and may_be_dictionary(kind))] = None
+        self.columns = dict(sorted(columns.items(), key=lambda item: ROLE_ORDER.get(item[0][0], OTHER_ROLES)))
+
+    def select(self, batch: Any, first_row: int) -> SelectedBatch:
+        """The rows of a pyarrow RecordBatch that begins at `first_row` of the log."""
+        arrays = {
+            (name, keep): decode_column(batch.column(batch.schema.get_field_index(name)), keep_dictionary=keep)
+            for name, keep in self.arrays
+        }
+        valid, dropped = self.find_valid(arrays, batch.num_rows, first_row)
+        if valid is not None:
+            mask = pyarrow.array(valid)
+            arrays = {key: column.filter(mask) for key, column in arrays.items()}
+        rows = SelectedBatch(arrays, batch.num_rows, dropped, first_row, valid)
+        if rows.kept == 0:
+            return rows
+        if self.by:
+            by = [arrays[name, True] for name in self.by]
+            rows = rows._replace(slices=self.slices.number_rows(by, rows.locate))
+        return rows if self.weight is None else self.weigh(rows)
+
+    def weigh(self, rows: SelectedBatch) -> SelectedBatch:
+        """The rows with their weights. Rows of weight zero are counted as dropped."""
+        weights = self.read_weights(rows)
+        present = weights > 0
+        if present.all():
+            return rows._replace(weights=weights)
+        dropped = rows.dropped | {ZERO_WEIGHT: int(rows.kept - np.count_nonzero(present))}
+        return rows._replace(weights=weights, present=present, dropped=dropped)
+
+    def find_valid(
+        self, arrays: dict[tuple[str, bool], Any], rows: int, first_row: int
+    ) -> tuple[np.ndarray | None, dict[str, int]]:
+        """The mask of rows without null and NaN (None: all rows), and counts of the others by their first reason."""
+        valid: np.ndarray | None = None
+        dropped: dict[str, int] = {}
+        for role, name, reason, missing in self.iterate_missing(arrays):
+            if not self.drop:
+                row = int(np.flatnonzero(missing)[0])
+                column = array_of(arrays, name)
+                what = "no text" if reason == NO_REFERENCE else "NaN" if column[row].is_valid else "a null"
+                title = describe_column(role, name)
+                raise ValueError(
+                    f"{title} has {what} at row {first_row + row}; on_invalid='drop' leaves such rows out"
+                )
+            valid = np.ones(rows, bool) if valid is None else valid
+            dropped[reason] = dropped.get(reason, 0) + int(np.count_nonzero(missing & valid))
+            valid &= ~missing
+        return valid, {reason: count for reason, count in dropped.items() if count}
+
+    def iterate_missing(self, arrays: dict[tuple[str, bool], Any]) -> Iterator[tuple[str, str, str, np.ndarray]]:
+        """Role, column, reason and mask of missing values."""
+        for (role, name), kind in self.columns.items():
+            column = array_of(arrays, name)
+            missing = find_missing(column)
+            if missing is not None:
+                yield role, name, f"null or NaN {role}", missing
+            empty = None if kind is None else find_empty_values(kind, column)
+            if empty is not None:
+                yield role, name, NO_REFERENCE, empty
+
+    def read_weights(self, rows: SelectedBatch) -> np.ndarray:
+        name = describe_column("weight", self.weight or "")
+        array = validation.as_floats(rows.columns[self.weight or "", False], name, rows.locate)
+        array = array.astype(np.float64, copy=False)
+        found = np.zeros(2, np.int64)
+        kernels.check_weights(array, 0, array.shape[0], found)
+        if found[0]:
+            row = validation.first_bad_weight(array)
+            raise ValueError(f"{name} has {array[row]} at row {rows.locate(row)}: {validation.WEIGHTS_WANTED}")
+        return array
+
+
+def array_of(arrays: dict[tuple[str, bool], Any], name: str) -> Any:
+    """The array of a column, which may be a dictionary."""
+    return arrays[name, (name, True) in arrays]
+
+
+# Messages name the first bad column in this order of roles; other roles come after scores.
+ROLE_ORDER = {"label": 0, "score": 1, "group": 3, "weight": 4, "unit": 5, "by": 6}
+OTHER_ROLES = 2
+
+
 class ValidatedBatch(NamedTuple):
-    """The valid rows of a batch.
+    """The valid rows of a batch, with the columns of one part of a plan.
 
     Attributes
     ----------
@@ -44,9 +188,9 @@ class ValidatedBatch(NamedTuple):
     dropped : dict
         Reason -> dropped rows.
     label_kinds_seen : tuple of int
-        SAW_ bits of every label column; empty if the batch had no valid row.
+        SAW_ bits of every label column and of every other column of two classes; empty without a valid row.
     minus_one_rows : tuple of int or None
-        The first row of the log with label -1, for every label column.
+        The first row of the log with label -1, for every such column.
     unit_keys : Keys or None
         The resampling unit of every row.
     """
@@ -60,150 +204,97 @@ class ValidatedBatch(NamedTuple):
     unit_keys: Keys | None = None
 
 
-class BatchValidator:
-    """Validates batches, in any order and by any thread. Only the numbers of slices depend on the order."""
+class ColumnReader:
+    """Reads and checks the columns of one part of a plan, in any order and by any thread."""
 
-    def __init__(self, names: ColumnNames, on_invalid: str, targets: MetricsByTarget) -> None:
-        validation.check_option(on_invalid, "on_invalid", POLICIES)
+    def __init__(self, plan: Plan, names: ColumnNames) -> None:
+        self.plan = plan
         self.names = names
-        self.targets = targets
-        self.non_numeric = targets.non_numeric
-        self.greatest_grade = targets.greatest_grade
-        self.drop = on_invalid == "drop"
-        self.slices = SliceNumbers(names.by)
+        self.label_kinds = plan.label_kinds
+        self.greatest_grade = self.label_kinds.greatest_grade
 
-    def validate(self, batch: Any, first_row: int) -> ValidatedBatch:
-        """Validate a pyarrow RecordBatch that begins at `first_row` of the log."""
-        may_be_dictionaries = ("by",) if self.non_numeric is None else ("by", "label", "score")
-        arrays = {
-            (role, name): decode_column(
-                batch.column(batch.schema.get_field_index(name)), keep_dictionary=role in may_be_dictionaries
-            )
-            for role, name in self.names.columns_with_roles()
-        }
-        rows = batch.num_rows
-        valid, dropped = self.find_valid(arrays, rows, first_row)
-        if valid is not None:
-            # All columns lose the same rows; the others have no nulls.
-            mask = pyarrow.array(valid)
-            arrays = {key: column.filter(mask) for key, column in arrays.items()}
-        kept = int(rows - sum(dropped.values()))
-        if kept == 0:
-            return ValidatedBatch(None, None, rows, dropped)
+    def read(self, rows: SelectedBatch) -> ValidatedBatch:
+        """The columns of selected rows."""
+        if rows.kept == 0:
+            return ValidatedBatch(None, None, rows.rows_read, rows.dropped)
+        names, valid = self.names, rows.valid
         columns = RowBlock(
             (),
             (),
-            first_row=first_row,
-            names=tuple(describe_column("score", name) for name in self.names.scores),
+            first_row=rows.first_row,
+            names=tuple(describe_column("score", name) for name in names.scores),
             row_numbers=None if valid is None else np.flatnonzero(valid),
-            label_names=tuple(describe_column("label", name) for name in self.names.labels),
+            label_names=tuple(describe_column("label", name) for name in names.labels),
         )
-        locate = partial(log_row, first_row=first_row, valid=valid)
-        if self.non_numeric is not None:
-            columns, seen, minus_one_rows = self.read_non_numeric(self.non_numeric, arrays, columns, locate)
+        if self.plan.is_numeric:
+            columns, seen, minus_one_rows = self.read_numbers(rows, columns)
         else:
-            columns, seen, minus_one_rows = self.read_numbers(arrays, columns, locate)
-        if self.names.by:
-            by = [arrays["by", name] for name in self.names.by]
-            columns = columns._replace(slices=self.slices.number_rows(by, locate))
-        group = self.names.group
+            columns, seen, minus_one_rows = self.read_non_numeric(rows, columns)
+        columns = columns._replace(slices=rows.slices, weights=rows.weights)
         key_column: Keys | None = None
-        if group is not None:
-            key_column = keys.as_keys(arrays["group", group], describe_column("group", group))
-        unit_keys = self.read_unit_keys(arrays, key_column, first_row, kept if valid is None else valid)
-        if self.names.weight is not None:
-            weights = self.read_weights(arrays["weight", self.names.weight], locate)
-            present = weights > 0
-            columns = columns._replace(weights=weights)
-            if not present.all():
-                dropped[ZERO_WEIGHT] = int(kept - np.count_nonzero(present))
-                columns = select_present_rows(columns, present)
-                is_group = unit_keys is key_column
-                key_column = None if key_column is None else key_column.select(present)
-                unit_keys = None if unit_keys is None else unit_keys.select(present)
-                unit_keys = key_column if is_group else unit_keys
+        if names.group is not None:
+            key_column = keys.as_keys(rows.columns[names.group, False], describe_column("group", names.group))
+        unit_keys = self.read_unit_keys(rows, key_column)
+        if rows.present is not None:
+            columns = select_present_rows(columns, rows.present)
+            is_group = unit_keys is key_column
+            key_column = None if key_column is None else key_column.select(rows.present)
+            unit_keys = None if unit_keys is None else unit_keys.select(rows.present)
+            unit_keys = key_column if is_group else unit_keys
         if columns.rows == 0:
-            return ValidatedBatch(None, None, rows, dropped, seen, minus_one_rows)
-        return ValidatedBatch(columns, key_column, rows, dropped, seen, minus_one_rows, unit_keys)
+            return ValidatedBatch(None, None, rows.rows_read, rows.dropped, seen, minus_one_rows)
+        return ValidatedBatch(columns, key_column, rows.rows_read, rows.dropped, seen, minus_one_rows, unit_keys)
 
-    def read_unit_keys(
-        self, arrays: dict[tuple[str, str], Any], group_keys: Keys | None, first_row: int, kept: int | np.ndarray
-    ) -> Keys | None:
+    def read_unit_keys(self, rows: SelectedBatch, group_keys: Keys | None) -> Keys | None:
         """The keys of resampling units. Rows as units have their numbers in the log as keys."""
         unit = self.names.unit
         if unit is None or unit == self.names.group:
             return group_keys if unit is not None else None
         if unit != ROW_UNITS:
-            return keys.as_keys(arrays["unit", unit], describe_column("unit", unit))
-        rows = np.arange(kept, dtype=np.int64) if isinstance(kept, int) else np.flatnonzero(kept).astype(np.int64)
-        return NumberKeys(rows + first_row)
+            return keys.as_keys(rows.columns[unit, False], describe_column("unit", unit))
+        numbers = np.arange(rows.kept) if rows.valid is None else np.flatnonzero(rows.valid)
+        return NumberKeys(numbers.astype(np.int64, copy=False) + rows.first_row)
 
     def read_non_numeric(
-        self,
-        target: NonNumericTarget,
-        arrays: dict[tuple[str, str], Any],
-        columns: RowBlock,
-        locate: Locate,
+        self, rows: SelectedBatch, columns: RowBlock
     ) -> tuple[RowBlock, tuple[int, ...], tuple[int | None, ...]]:
         """Label and score columns that are not numeric; their labels have no kinds to record."""
         names = self.names
 
+        def read(role: str, name: str) -> Any:
+            kind = self.plan.kind(role)
+            column = rows.columns[name, may_be_dictionary(kind)]
+            return read_column(kind, column, describe_column(role, name), rows.locate)
+
         columns = columns._replace(
-            label_columns=tuple(
-                target.read_label(arrays["label", name], describe_column("label", name), locate)
-                for name in names.labels
-            ),
-            score_columns=tuple(
-                target.read_score(arrays["score", name], describe_column("score", name), locate)
-                for name in names.scores
-            ),
+            label_columns=tuple(read(LABEL_ROLE, name) for name in names.labels),
+            score_columns=tuple(read(SCORE_ROLE, name) for name in names.scores),
         )
         return columns, (0,) * len(names.labels), (None,) * len(names.labels)
 
     def read_numbers(
-        self, arrays: dict[tuple[str, str], Any], columns: RowBlock, locate: Locate
+        self, rows: SelectedBatch, columns: RowBlock
     ) -> tuple[RowBlock, tuple[int, ...], tuple[int | None, ...]]:
         """Label and score columns, the kinds of labels seen, and the first row with label -1."""
         names = self.names
-        decoded = [self.read_labels(name, arrays["label", name], locate) for name in names.labels]
-        labels, seen, minus_one_rows = (tuple(column) for column in zip(*decoded, strict=True))
-
+        classes = [self.read_labels(name, rows.columns[name, False], rows.locate) for name in names.labels]
+        labels = tuple(column for column, _, _ in classes)
         scores = tuple(
-            validation.as_scores(arrays["score", name], describe_column("score", name), locate)
+            validation.as_scores(rows.columns[name, False], describe_column("score", name), rows.locate)
             for name in names.scores
         )
-        eps = tuple(widened_epsilon(str(arrays["score", name].type)) for name in names.scores)
-        return columns._replace(labels=labels, scores=scores, eps=eps), seen, minus_one_rows
-
-    def find_valid(
-        self, arrays: dict[tuple[str, str], Any], rows: int, first_row: int
-    ) -> tuple[np.ndarray | None, dict[str, int]]:
-        """The mask of rows without null and NaN (None: all rows), and counts of the others by their first reason."""
-        valid: np.ndarray | None = None
-        dropped: dict[str, int] = {}
-        for role, name, reason, missing in self.iterate_missing(arrays):
-            if not self.drop:
-                row = int(np.flatnonzero(missing)[0])
-                what = "no text" if reason == NO_REFERENCE else "NaN" if arrays[role, name][row].is_valid else "a null"
-                title = describe_column(role, name)
-                raise ValueError(
-                    f"{title} has {what} at row {first_row + row}; on_invalid='drop' leaves such rows out"
-                )
-            valid = np.ones(rows, bool) if valid is None else valid
-            dropped[reason] = dropped.get(reason, 0) + int(np.count_nonzero(missing & valid))
-            valid &= ~missing
-        return valid, {reason: count for reason, count in dropped.items() if count}
-
-    def iterate_missing(self, arrays: dict[tuple[str, str], Any]) -> Iterator[tuple[str, str, str, np.ndarray]]:
-        """Role, column, reason and mask of missing values."""
-        for (role, name), column in arrays.items():
-            missing = find_missing(column)
-            if missing is not None:
-                yield role, name, f"null or NaN {role}", missing
-            if self.non_numeric is not None and role == "label":
-                empty = self.non_numeric.find_empty_labels(column)
-                if empty is not None:
-                    yield role, name, NO_REFERENCE, empty
+        eps = tuple(widened_epsilon(str(rows.columns[name, False].type)) for name in names.scores)
+        others = {}
+        for role, name in names.others:
+            kind = self.plan.kind(role)
+            column = rows.columns[name, False]
+            if isinstance(kind, Binary):
+                classes.append(read_classes(column, describe_column(role, name), rows.locate))
+                others[role] = classes[-1][0]
+            else:
+                others[role] = read_numbers(kind, column, describe_column(role, name), rows.locate)
+        seen, minus_one_rows = tuple(kinds for _, kinds, _ in classes), tuple(row for _, _, row in classes)
+        return columns._replace(labels=labels, scores=scores, eps=eps, others=others), seen, minus_one_rows
 
     def read_labels(self, name: str, column: Any, locate: Locate) -> tuple[np.ndarray, int, int | None]:
         """Labels as uint8 (numbers if no metric needs classes), the kinds seen, and the first row with label -1.
@@ -211,58 +302,31 @@ class BatchValidator:
         Grades become float64 whatever their type: blocks of all batches, files and states are put together.
         """
         title = describe_column("label", name)
-        if not self.targets.binary:
+        kinds = self.label_kinds
+        if not kinds.binary:
             numbers = validation.as_numbers(column, title, locate)
-            if self.targets.graded:
+            if not self.plan.keeps_rows:
+                return numbers, 0, None
+            if kinds.graded:
                 self.check_grades(numbers, title, locate)
-            return numbers.astype(np.float64, copy=False) if self.targets.graded else numbers, 0, None
-        array = validation.as_labels(column, title, locate)
-        out = np.empty(array.shape[0], np.uint8)
-        seen = np.zeros(2, np.int64)
-        kernels.decode_labels(array, 0, array.shape[0], out, seen)
-
-        def find(what: str) -> tuple[int, Any]:
-            row, value = validation.find_label(array, what)
-            return locate(row), value
-
-        if self.targets.shares_labels:
-            validation.check_common_labels(int(seen[0]), find, title, self.targets.explain_shared_labels())
-        validation.check_label_kinds(int(seen[0]), find, title)
-        if self.targets.graded:
+            return numbers.astype(np.float64, copy=False), 0, None
+        explanation = kinds.explain_shared_labels() if kinds.shares_labels else None
+        out, seen, minus_one_row = read_classes(column, title, locate, explanation)
+        if kinds.graded:
             self.check_grades(out, title, locate)
-        minus_one_row = find("minus one")[0] if seen[0] & kernels.SAW_MINUS_ONE else None
-        return out, int(seen[0]), minus_one_row
+        return out, seen, minus_one_row
 
     def check_grades(self, grades: np.ndarray, name: str, locate: Locate) -> None:
         """Check labels that are grades against the limits of the plan's metrics."""
-        refusing = list_metric_names(self.targets.without_negative_grades)
+        refusing = list_metric_names(self.label_kinds.without_negative_grades)
 
         validation.check_grades(grades, name, locate, refusing, *self.greatest_grade)
-
-    def read_weights(self, column: Any, locate: Locate) -> np.ndarray:
-        name = describe_column("weight", self.names.weight or "")
-        array = validation.as_floats(column, name, locate)
-        array = array.astype(np.float64, copy=False)
-        found = np.zeros(2, np.int64)
-        kernels.check_weights(array, 0, array.shape[0], found)
-        if found[0]:
-            row = validation.first_bad_weight(array)
-            raise ValueError(f"{name} has {array[row]} at row {locate(row)}: {validation.WEIGHTS_WANTED}")
-        return array
 
 
 def select_present_rows(columns: RowBlock, present: np.ndarray) -> RowBlock:
     """The rows where `present` is true. `row_numbers` keeps their positions in the batch."""
     row_numbers = np.arange(present.shape[0]) if columns.row_numbers is None else columns.row_numbers
-    return columns._replace(
-        labels=tuple(labels[present] for labels in columns.labels),
-        scores=tuple(scores[present] for scores in columns.scores),
-        label_columns=tuple(column[present] for column in columns.label_columns),
-        score_columns=tuple(column[present] for column in columns.score_columns),
-        weights=None if columns.weights is None else columns.weights[present],
-        slices=None if columns.slices is None else columns.slices[present],
-        row_numbers=row_numbers[present],
-    )
+    return columns.move(itemgetter(present))._replace(row_numbers=row_numbers[present])
 
 
 def decode_column(column: Any, keep_dictionary: bool = False) -> Any:
@@ -302,15 +366,21 @@ def log_row(row: int, first_row: int, valid: np.ndarray | None) -> int:
     return first_row + (row if valid is None else int(np.flatnonzero(valid)[row]))
 
 
-def declare_column_kinds(source: Source, plan: Plan, names: ColumnNames) -> None:
+def may_be_dictionary(kind: Kind) -> bool:
+    """May a column of this kind be read as a dictionary? Labels of any type may."""
+    return not kind.is_numeric and not kind.has_long_values
+
+
+def declare_column_kinds(source: Source, parts: Sequence[PlanPart]) -> None:
     """Let a source know which columns may come as dictionaries, and which have long texts."""
-    target = plan.targets.non_numeric
-    if target is None:
-        source.allow_dictionaries(names.by)
-        return
-    columns = names.labels + names.scores
-    source.expect_texts(columns if target.has_long_values else ())
-    source.allow_dictionaries(names.by if target.has_long_values else names.by + columns)
+    kinds = [
+        (name, plan.kind(role))
+        for plan, names in parts
+        for role, columns in ((LABEL_ROLE, names.labels), (SCORE_ROLE, names.scores))
+        for name in columns
+    ]
+    source.expect_texts([name for name, kind in kinds if kind.has_long_values])
+    source.allow_dictionaries([*parts[0].names.by, *(name for name, kind in kinds if may_be_dictionary(kind))])
 
 
 def mixes_zero_and_minus_one(label_kinds: int) -> bool:

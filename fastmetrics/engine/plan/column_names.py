@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair
+from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
+from fastmetrics._core.registry import GROUP_ROLE, Metric
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 
 ROW_UNITS = "row"  # the resampling unit if no column is named: every row by itself
+# Roles with keywords of their own in the entry points. Any other role is named by `roles`.
+KEYWORD_ROLES = ("item", "treatment", "propensity", "prediction")
 
 
 class ColumnNames(NamedTuple):
-    """The columns of a log, by role."""
+    """The columns of a log, by role. `others` are pairs of any other role and its column."""
 
     labels: tuple[str, ...]
     scores: tuple[str, ...]
@@ -20,10 +24,12 @@ class ColumnNames(NamedTuple):
     weight: str | None = None
     by: tuple[str, ...] = ()
     unit: str | None = None
+    others: tuple[tuple[str, str], ...] = ()
 
     def columns_with_roles(self) -> list[tuple[str, str]]:
         """Pairs of role and column. A column may have several roles."""
         pairs = [("label", name) for name in self.labels] + [("score", name) for name in self.scores]
+        pairs += self.others
         pairs += [(role, name) for role, name in (("group", self.group), ("weight", self.weight)) if name is not None]
         if self.unit not in (None, ROW_UNITS, self.group):
             pairs.append(("unit", self.unit))
@@ -37,7 +43,7 @@ class ColumnNames(NamedTuple):
         """Role -> column, or a tuple of columns if there are several."""
         by_role: dict[str, str | tuple[str, ...] | None] = {
             "label": self.labels, "score": self.scores, "group": self.group, "weight": self.weight, "by": self.by,
-            "unit": self.unit,
+            "unit": self.unit, **dict(self.others),
         }  # fmt: skip
         return {
             role: names[0] if isinstance(names, tuple) and len(names) == 1 else names
@@ -46,8 +52,17 @@ class ColumnNames(NamedTuple):
         }
 
     def score_label_pairs(self) -> list[ScoreLabelPair]:
-        """Every score column with every label column."""
-        return [ScoreLabelPair(label, score) for label in range(len(self.labels)) for score in range(len(self.scores))]
+        """Every score column with every label column; one pair if there are none, for the other columns."""
+        n_labels, n_scores = max(1, len(self.labels)), max(1, len(self.scores))
+        return [ScoreLabelPair(label, score) for label in range(n_labels) for score in range(n_scores)]
+
+    def label_of(self, pair: ScoreLabelPair) -> str:
+        """The label column of a pair; empty if its metrics read no labels."""
+        return self.labels[pair.label] if self.labels else ""
+
+    def score_of(self, pair: ScoreLabelPair) -> str:
+        """The score column of a pair; empty if its metrics read no scores."""
+        return self.scores[pair.score] if self.scores else ""
 
 
 def describe_column(role: str, name: str) -> str:
@@ -61,26 +76,75 @@ def read_column_names(
     group: str | None,
     weight: str | None,
     by: str | Sequence[str] | None,
+    roles: Mapping[str, str | None] | None = None,
 ) -> ColumnNames:
-    """Check the caller's column names. A target whose columns are not numeric has default names."""
-    non_numeric = plan.targets.non_numeric
-    if non_numeric is not None:
-        label = non_numeric.default_label if label is None else label
-        score = non_numeric.default_score if score is None else score
-        if weight is not None:
-            raise ValueError(
-                f"metrics of {non_numeric.noun} ({list_metric_names(plan.metrics)}) have no weights of rows; leave out "
-                f"weight={weight!r}"
-            )
+    """Check the caller's column names. They need not have all that metrics read: `divide_plan` tells."""
+    if not plan.is_numeric and weight is not None:
+        without = tuple(metric for metric in plan.metrics if not plan_of(metric).is_numeric)
+        noun = next(iter(without[0].spec.roles.values())).noun
+        raise ValueError(
+            f"metrics of {noun} ({list_metric_names(without)}) have no weights of rows; leave out weight={weight!r}"
+        )
     for role, name in (("group", group), ("weight", weight)):
         if not isinstance(name, str) and name is not None:
             raise TypeError(f"{role} must be the name of a column; found {name!r}")
+    labels = None if label is None else as_column_tuple("label", label)
+    scores = None if score is None else as_column_tuple("score", score)
+    # Defaults first: columns are missing only if no metric has a name for them.
+    for metric in sorted(plan.metrics, key=lambda metric: plan_of(metric).needs_columns((LABEL_ROLE, SCORE_ROLE))):
+        labels = labels or default_columns(metric, LABEL_ROLE)
+        scores = scores or default_columns(metric, SCORE_ROLE)
+    if plan.is_numeric:  # else kinds that do not fit each other are the first error
+        check_groups(plan, group)
     slices = () if by is None else as_column_tuple("by", by)
-    names = ColumnNames(as_column_tuple("label", label), as_column_tuple("score", score), group, weight, slices)
-    if plan.needs("hash") and group is None:
-        metric = plan.first_metric("hash")
-        raise ValueError(f"metric {metric!r} is computed inside groups; say which column has their keys: group=...")
-    return names
+    others = tuple(sorted(read_roles(plan, roles or {}).items()))
+    return ColumnNames(labels or (), scores or (), group, weight, slices, None, others)
+
+
+def check_groups(plan: Plan, group: str | None) -> None:
+    """Metrics of groups need the column of their keys."""
+    for metric in plan.metrics if group is None else ():
+        if metric.spec.exchange == "hash" and GROUP_ROLE not in metric.columns:
+            raise ValueError(
+                f"metric {metric!r} is computed inside groups; say which column has their keys: group=..."
+            )
+
+
+def plan_of(metric: Metric) -> Plan:
+    """The plan of one metric."""
+    return Plan((metric,), {"none": (), "range": (), "hash": ()})
+
+
+def default_columns(metric: Metric, role: str) -> tuple[str, ...]:
+    """The columns of a role that the caller did not name, for a metric that reads it; empty if it does not."""
+    kind = metric.spec.roles.get(role)
+    if kind is None or role in metric.columns:
+        return ()
+    return as_column_tuple(role, kind.column)
+
+
+def read_roles(plan: Plan, roles: Mapping[str, str | None]) -> dict[str, str]:
+    """Check the columns of other roles: each has to be one that some metric reads."""
+    if not isinstance(roles, Mapping):
+        raise TypeError(f"roles must be a dict of role and column; found {roles!r}")
+    found = {}
+    for role, name in roles.items():
+        if name is None:
+            continue
+        if not isinstance(name, str):
+            raise TypeError(f"{role} must be the name of a column; found {name!r}")
+        readers = [metric for metric in plan.metrics if role in metric.spec.roles]
+        if not readers:
+            wanted = sorted({own for metric in plan.metrics for own in other_roles(metric)})
+            known = f"they read {', '.join(wanted)}" if wanted else "they read no other roles"
+            raise ValueError(f"no metric asked for reads a column of role {role!r} ({role}={name!r}): {known}")
+        found[role] = name
+    return found
+
+
+def other_roles(metric: Metric) -> list[str]:
+    """The roles of a metric beside label and score."""
+    return [role for role in metric.spec.roles if role not in (LABEL_ROLE, SCORE_ROLE)]
 
 
 def as_column_tuple(role: str, names: str | Sequence[str] | None) -> tuple[str, ...]:

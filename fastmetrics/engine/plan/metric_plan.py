@@ -6,36 +6,27 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from fastmetrics._core.kinds import LABEL_ROLE, Kind
 from fastmetrics._core.registry import TARGETS, Metric, parse
 from fastmetrics._core.statistic import Value
 from fastmetrics._kernels.columns import column_checks as kernels
-from fastmetrics.engine.plan.non_numeric_targets import NON_NUMERIC_TARGETS, NonNumericTarget
 
 MAX_LISTED_METRICS = 3
 
 
-class MetricsByTarget(NamedTuple):
-    """The metrics of a plan, by the kind of their labels.
+class LabelKinds(NamedTuple):
+    """Metrics that share a label column, by the kind of labels that they read.
 
-    The kinds are those of `registry.TARGETS`, in that order: two classes, any numbers, grades of the rows of a group,
-    texts, and partitions (labels of any type).
+    Labels are read once. If a metric needs two classes, metrics of numbers and of grades read the classes as 0 and 1.
     """
 
     binary: tuple[Metric, ...]
     real: tuple[Metric, ...]
     graded: tuple[Metric, ...]
-    text: tuple[Metric, ...]
-    partition: tuple[Metric, ...]
 
-    @property
-    def non_numeric(self) -> NonNumericTarget | None:
-        """The target of a plan whose label and score columns are not numeric; None for numeric columns."""
-        targets = (target for target, _ in self.with_metrics())
-        return next((NON_NUMERIC_TARGETS[target] for target in targets if target in NON_NUMERIC_TARGETS), None)
-
-    def with_metrics(self) -> list[tuple[str, tuple[Metric, ...]]]:
-        """The targets that have metrics, with these metrics."""
-        return [(target, metrics) for target, metrics in zip(TARGETS, self, strict=True) if metrics]
+    @classmethod
+    def of(cls, metrics: tuple[Metric, ...]) -> LabelKinds:
+        return cls(*(tuple(metric for metric in metrics if metric.spec.target == target) for target in cls._fields))
 
     @property
     def allowed_label_kinds(self) -> int:
@@ -65,26 +56,22 @@ class MetricsByTarget(NamedTuple):
         return min(limits, default=(math.inf, ""))
 
     def explain_shared_labels(self) -> str:
-        """The reason why labels have to fit all targets of the plan."""
-        *others, last = self.describe()
+        """The reason why labels have to fit all metrics."""
+        *others, last = describe_metrics_by_kind(self.binary + self.real + self.graded)
         number = "two" if len(others) == 1 else "three"
         return f"metrics {', '.join(others)} and {last} share them; ask for the {number} kinds separately"
 
-    def describe(self) -> list[str]:
-        """The targets of the plan in words, with the first metrics of each."""
-        nouns = {"binary": "classes", "real": "numbers", "graded": "grades"} | {
-            target: non_numeric.noun for target, non_numeric in NON_NUMERIC_TARGETS.items()
-        }
-        return [f"of {nouns[target]} ({list_metric_names(metrics)})" for target, metrics in self.with_metrics()]
 
-    def check_compatible(self) -> None:
-        """If a metric reads columns that are not numeric, all metrics have to read the same kind."""
-        if self.non_numeric is not None and len(self.with_metrics()) > 1:
-            *others, last = self.describe()
-            raise ValueError(
-                f"metrics {' and '.join([*others, last])} take labels and scores of different kinds; "
-                "ask for them separately"
-            )
+def describe_metrics_by_kind(metrics: tuple[Metric, ...]) -> list[str]:
+    """The kinds of labels in words, with the first metrics of each."""
+    by_target = [(target, tuple(metric for metric in metrics if metric.spec.target == target)) for target in TARGETS]
+    return [f"of {label_noun(found[0])} ({list_metric_names(found)})" for _, found in by_target if found]
+
+
+def label_noun(metric: Metric) -> str:
+    """The labels of a metric in messages."""
+    kinds = metric.spec.roles
+    return "grades" if metric.spec.target == "graded" else kinds.get(LABEL_ROLE, next(iter(kinds.values()))).noun
 
 
 def list_metric_names(metrics: tuple[Metric, ...]) -> str:
@@ -111,9 +98,39 @@ class Plan(NamedTuple):
         return next(metric for metric in self.metrics if metric.spec.exchange == exchange)
 
     @property
-    def targets(self) -> MetricsByTarget:
-        by_target = (tuple(metric for metric in self.metrics if metric.spec.target == target) for target in TARGETS)
-        return MetricsByTarget(*by_target)
+    def label_kinds(self) -> LabelKinds:
+        return LabelKinds.of(self.metrics)
+
+    def kind(self, role: str) -> Kind:
+        """The kind of a role's column. The metrics of a part that read the role agree on it, except on labels."""
+        return next(metric.spec.roles[role] for metric in self.metrics if role in metric.spec.roles)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Are all columns numbers that exchanges move?"""
+        return all(kind.is_numeric for metric in self.metrics for kind in metric.spec.roles.values())
+
+    def of(self, metrics: tuple[Metric, ...]) -> Plan:
+        """The plan of some of the metrics."""
+        return self if metrics == self.metrics else plan_metrics(metrics)
+
+    def needs_columns(self, roles: Sequence[str]) -> bool:
+        """Does a metric read a column of one of these roles that it neither names nor has a default for?"""
+        return any(
+            role in metric.spec.roles and role not in metric.columns and metric.spec.roles[role].column is None
+            for metric in self.metrics
+            for role in roles
+        )
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Does an exchange keep rows?"""
+        return self.needs("hash") or self.needs("range")
+
+    @property
+    def has_long_values(self) -> bool:
+        """Do rows have long values? Batches then have fewer rows."""
+        return any(kind.has_long_values for metric in self.metrics for kind in metric.spec.roles.values())
 
     def without_plots(self) -> Plan:
         """The plan without the statistics of plots."""
@@ -144,9 +161,7 @@ def make_plan(metrics: str | Sequence[str | Metric]) -> Plan:
     parsed = tuple(dict.fromkeys(parse(name) for name in names))
     if not parsed:
         raise ValueError("metrics is empty: name at least one; fastmetrics.list_metrics() lists them all")
-    plan = plan_metrics(parsed)
-    plan.targets.check_compatible()
-    return plan
+    return plan_metrics(parsed)
 
 
 def plan_metrics(metrics: tuple[Metric, ...]) -> Plan:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from fastmetrics._core.comparison.test_results import check_level, check_replicates, check_seed
+from fastmetrics._core.registry import GROUP_ROLE
 from fastmetrics.engine.plan.column_names import ROW_UNITS
 from fastmetrics.engine.plan.metric_plan import Plan
 
@@ -60,8 +61,9 @@ def read_resampling(
     if ci_method == DELONG:
         check_delong_options(unit, plan, weight)
     count, start = check_replicates(replicates, MAX_REPLICATES), check_seed(seed)
-    non_numeric = plan is not None and plan.targets.non_numeric is not None
+    non_numeric = plan is not None and not plan.is_numeric
     if unit is None:
+        group = own_group(plan) if group is None and plan is not None else group
         unit = ROW_UNITS if group is None or non_numeric or ci_method == DELONG else group
     if unit == ROW_UNITS and plan is not None and plan.needs("hash"):
         raise ValueError(
@@ -69,6 +71,14 @@ def read_resampling(
             "leave out unit='row', or name a column whose units are whole groups"
         )
     return Resampling(float(ci), ci_method, count, start, unit)
+
+
+def own_group(plan: Plan) -> str | None:
+    """The group that metrics name themselves, if all name the same one. Of several, the caller has to choose."""
+    groups = {metric.columns[GROUP_ROLE] for metric in plan.metrics if GROUP_ROLE in metric.columns}
+    if len(groups) > 1:
+        raise ValueError("metrics have different groups: name the column whose units are resampled, unit=...")
+    return next(iter(groups))[0] if groups else None
 
 
 def check_delong_options(unit: str | None, plan: Plan | None, weight: str | None) -> None:

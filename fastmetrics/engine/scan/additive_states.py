@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -130,20 +131,9 @@ def split_rows_by_slice(columns: RowBlock, slices: np.ndarray) -> list[tuple[int
     def move(values: np.ndarray) -> np.ndarray:
         return scatter_rows(values, destinations)
 
-    moved = columns._replace(
-        labels=tuple(map(move, columns.labels)),
-        scores=tuple(map(move, columns.scores)),
-        weights=None if columns.weights is None else move(columns.weights),
-        slices=None,
-        row_numbers=None,
-    )
+    moved = columns._replace(slices=None, row_numbers=None).move(move)
     by_slice = []
     for number in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
         where = slice(*starts[number : number + 2].tolist())
-        block = moved._replace(
-            labels=tuple(labels[where] for labels in moved.labels),
-            scores=tuple(scores[where] for scores in moved.scores),
-            weights=None if moved.weights is None else moved.weights[where],
-        )
-        by_slice.append((number, block))
+        by_slice.append((number, moved.move(itemgetter(where))))
     return by_slice

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
+from fastmetrics._core.columns.row_blocks import ScoreLabelPair
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 from fastmetrics.engine.plan.column_names import ColumnNames
+from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.results.report import Report, Result
 from fastmetrics.engine.scan.additive_states import StateKey
 from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates
 from fastmetrics.engine.scan.resolve import FinalStates
-from fastmetrics.engine.scan.scan import Scan
+from fastmetrics.engine.scan.scan import LogScan, Scan
 
 # States between which the exact state of a key lies.
+SliceValues = Mapping[str, Any]
 StateBounds = dict[StateKey, tuple[Any, Any]]
 
 
@@ -30,40 +34,71 @@ def value_between(
     return ends[0]._replace(value=low + (high - low) / 2), (low, high)
 
 
+class ResolvedPart(NamedTuple):
+    """The final states of a part of the plan.
+
+    `intervals` are those that were asked for; `bounds` are those of an approximate state's range statistics.
+    """
+
+    scan: Scan
+    states: FinalStates
+    intervals: MetricReplicates | AnalyticIntervals | None = None
+    bounds: StateBounds | None = None
+
+    def results(self, metrics: Sequence[Metric], slice_number: int | None, slice_values: SliceValues) -> list[Result]:
+        """The results of a slice: these metrics for every pair of columns."""
+        return [
+            self.result(metric, number, pair, slice_number, slice_values)
+            for number, pair in enumerate(self.scan.score_label_pairs)
+            for metric in metrics
+        ]
+
+    def result(
+        self,
+        metric: Metric,
+        pair_number: int,
+        pair: ScoreLabelPair,
+        slice_number: int | None,
+        slice_values: SliceValues,
+    ) -> Result:
+        """One result."""
+        names = self.scan.names
+        interval, error, suffix = None, None, ""
+        if self.bounds is not None and metric.spec.exchange == "range":
+            value, interval = value_between(metric, self.bounds, pair_number, slice_number)
+        else:
+            value = metric.finalise(*self.states.select(metric.statistics(), pair_number, slice_number))
+        if self.intervals is not None:
+            found = self.intervals.interval(metric, pair_number, slice_number, value)
+            interval, error = found.bounds, found.standard_error
+            suffix = self.intervals.resampling.signature_suffix
+            value = value._replace(coverage=value.coverage | found.coverage)
+        approximate = self.bounds is not None and interval is not None
+        signature = metric.signature(value.coverage, names.weight, approximate)
+        return Result(
+            repr(metric), names.score_of(pair), slice_values, value.value, signature + suffix, value.coverage,
+            value.reason, label=names.label_of(pair), interval=interval, standard_error=error,
+        )  # fmt: skip
+
+
 def make_report(
-    scan: Scan,
-    states: FinalStates,
+    scan: LogScan,
+    plan: Plan,
+    parts: Sequence[ResolvedPart],
     names: ColumnNames,
     seconds: float | None,
-    bounds: StateBounds | None = None,
-    intervals: MetricReplicates | AnalyticIntervals | None = None,
 ) -> Report:
     """The report: all rows first, then slices in the order of their values; in each, every metric of every pair.
 
-    `bounds` are those of an approximate state's range statistics; `intervals` are those that were asked for.
+    Metrics stand in the order in which they were asked for, as far as they read the same columns.
     """
-    results = []
-    for slice_number, slice_values in scan.validator.slices.in_order():
-        for pair_number, pair in enumerate(scan.score_label_pairs):
-            for metric in scan.plan.metrics:
-                interval, error, suffix = None, None, ""
-                if bounds is not None and metric.spec.exchange == "range":
-                    value, interval = value_between(metric, bounds, pair_number, slice_number)
-                else:
-                    value = metric.finalise(*states.select(metric.statistics(), pair_number, slice_number))
-                if intervals is not None:
-                    found = intervals.interval(metric, pair_number, slice_number, value)
-                    interval, error = found.bounds, found.standard_error
-                    suffix = intervals.resampling.signature_suffix
-                    value = value._replace(coverage=value.coverage | found.coverage)
-                approximate = bounds is not None and interval is not None
-                signature = metric.signature(value.coverage, names.weight, approximate)
-                result = Result(
-                    repr(metric), names.scores[pair.score], slice_values, value.value, signature + suffix,
-                    value.coverage, value.reason, label=names.labels[pair.label], interval=interval,
-                    standard_error=error,
-                )  # fmt: skip
-                results.append(result)
+    of_parts = [(part, [metric for metric in plan.metrics if metric in part.scan.plan.metrics]) for part in parts]
+    results = [
+        result
+        for slice_number, slice_values in scan.slices.in_order()
+        for part, metrics in of_parts
+        for result in part.results(metrics, slice_number, slice_values)
+    ]
     return Report(
         results,
         rows=scan.rows,

@@ -138,7 +138,7 @@ def resample(
     rest = plan if group_replicates is None else plan._replace(statistics=plan.statistics | {"hash": ()})
     n_passes = len(passes) * (bool(rest.statistics["none"]) + len(group_statistics_by_table(rest)))
     n_passes += len(passes) + bool(by_score)
-    n_passes += (2 if len(scan.validator.slices) else 1) * len(scan.score_label_pairs) * bool(by_score)
+    n_passes += (2 if len(scan.slices) else 1) * len(scan.score_label_pairs) * bool(by_score)
     counter = ProgressCounter(progress, scan.rows_kept, scan.rows_kept * n_passes, "resample")
     counter.advance(0)
     if additive:
@@ -156,7 +156,7 @@ def resample(
 
 def split_slices_by_memory(scan: Scan, plan: Plan, replicates: int, n_threads: int) -> Iterator[SliceRange]:
     """The slices of every pass: all in one if there is memory for their replicates, otherwise all rows come first."""
-    n_slices = len(scan.validator.slices)
+    n_slices = len(scan.slices)
     n_states = len(scan.score_label_pairs) * (len(plan.statistics["none"]) + len(plan.statistics["hash"]))
     limit = None if scan.memory_budget is None else scan.memory_budget.explicit_limit
     n_bytes = MAX_REPLICATE_BYTES if limit is None else min(limit, MAX_REPLICATE_BYTES)
@@ -185,7 +185,7 @@ def replicate_additive(
 ) -> dict[Any, Any]:
     """The replicates of additive statistics, of rows and of groups."""
     replicates: dict[Any, Any] = {}
-    n_slices = len(scan.validator.slices)
+    n_slices = len(scan.slices)
     if scan.counted_rows is not None:
         replicates |= scan.counted_rows.replicates(weights, n_slices, slices)
     if plan.statistics["none"] and scan.unit_exchange is not None:
@@ -229,7 +229,7 @@ def replicate_score_statistics(
     if scan.unit_exchange is None:
         return {}
     replicates: dict[Any, Any] = {}
-    n_slices = len(scan.validator.slices)
+    n_slices = len(scan.slices)
     for pair_number, pair in enumerate(scan.score_label_pairs):
         is_weighted = scan.names.weight is not None
         reduction = RangeReduction(scan.unit_exchange.store, pair, is_weighted, plan.statistics["range"], n_threads)
@@ -258,7 +258,7 @@ def finalise_replicates(
     """The values of some metrics, by default all, for every score-label pair and slice: one per replicate."""
     values = {}
     metrics = scan.plan.metrics if metrics is None else metrics
-    slice_numbers = [number for number in (None, *range(len(scan.validator.slices))) if slices.has(number)]
+    slice_numbers = [number for number in (None, *range(len(scan.slices))) if slices.has(number)]
     for pair in range(len(scan.score_label_pairs)):
         for slice_number in slice_numbers:
             for metric in metrics:

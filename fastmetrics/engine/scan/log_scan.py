@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any
@@ -19,9 +19,8 @@ from fastmetrics._core.exchange.spill import SpillFile, as_path
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics.engine.input.batch_validation import ZERO_WEIGHT, ValidatedBatch, declare_column_kinds
 from fastmetrics.engine.input.batches import Source, SourcePartition
-from fastmetrics.engine.plan.column_names import ColumnNames
-from fastmetrics.engine.plan.metric_plan import Plan
-from fastmetrics.engine.scan.scan import Scan
+from fastmetrics.engine.plan.plan_parts import PlanPart
+from fastmetrics.engine.scan.scan import LogScan
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -31,25 +30,24 @@ RELEASE_ROWS = 1 << 23  # how often Arrow is asked to give freed batches back to
 @contextmanager
 def scan_log(
     data: Any,
-    plan: Plan,
-    names: ColumnNames,
+    parts: Sequence[PlanPart],
     on_invalid: str,
     budget: MemoryBudget,
     n_threads: int,
     progress: Progress | None,
-) -> Iterator[Scan]:
+) -> Iterator[LogScan]:
     """Read a log; yield the scan, which holds its rows until the context ends."""
     # Imported here because it takes milliseconds, which `import fastmetrics` should not take.
     from fastmetrics.engine.input.sources import open_source
 
-    read = names if plan.needs("hash") else names._replace(group=None)
     source = open_source(data)
-    for role, column in read.columns_with_roles():
-        source.require(column, role)
-    declare_column_kinds(source, plan, read)
-    scan = Scan(plan, read, on_invalid, source.rows, budget)
+    for _, names in parts:
+        for role, column in names.columns_with_roles():
+            source.require(column, role)
+    declare_column_kinds(source, parts)
+    scan = LogScan(parts, on_invalid, source.rows, budget)
     try:
-        run_scan(scan, source, read.distinct_columns(), n_threads, progress)
+        run_scan(scan, source, scan.distinct_columns(), n_threads, progress)
         check_rows(scan)
         if progress is not None:
             progress("scan", scan.rows, scan.rows)
@@ -73,21 +71,22 @@ def make_memory_budget(
     return MemoryBudget(limit, folder, n_threads, processes)
 
 
-def check_rows(scan: Scan) -> None:
+def check_rows(scan: LogScan) -> None:
     """Check that labels are of one kind, and that there are rows to evaluate."""
-    scan.check_labels()
+    for part in scan.scans:
+        part.check_labels()
     if scan.rows_kept == 0 and ZERO_WEIGHT not in scan.dropped:
         raise ValueError(explain_no_rows(scan))
 
 
-def explain_no_rows(scan: Scan) -> str:
+def explain_no_rows(scan: LogScan) -> str:
     if scan.rows == 0:
         return "data has no rows: at least one is needed"
     reasons = ", ".join(f"{count} with {reason}" for reason, count in scan.dropped.items())
     return f"no row is left of {scan.rows} read: {reasons}"
 
 
-def run_scan(scan: Scan, source: Source, columns: list[str], n_threads: int, progress: Progress | None) -> None:
+def run_scan(scan: LogScan, source: Source, columns: list[str], n_threads: int, progress: Progress | None) -> None:
     """Feed all rows to the scan, in the way that suits the source and the number of threads."""
     partitions = source.partitions(columns) if n_threads > 1 else []
     if partitions:
@@ -105,17 +104,17 @@ def run_scan(scan: Scan, source: Source, columns: list[str], n_threads: int, pro
             batches.close()
 
 
-def scan_in_calling_thread(scan: Scan, batches: Iterator[Any], total: int | None, progress: Progress | None) -> None:
+def scan_in_calling_thread(scan: LogScan, batches: Iterator[Any], total: int | None, progress: Progress | None) -> None:
     """Process all batches in the calling thread."""
     for batch in scan.process_batches(batches):
         if progress is not None:
             progress("scan", scan.rows, total)
-        if scan.rows % RELEASE_ROWS < batch.rows_read:
+        if scan.rows % RELEASE_ROWS < batch[0].rows_read:
             release_arrow_memory()
 
 
 def scan_in_pool(
-    scan: Scan, batches: Iterator[Any], total: int | None, n_threads: int, progress: Progress | None
+    scan: LogScan, batches: Iterator[Any], total: int | None, n_threads: int, progress: Progress | None
 ) -> None:
     """Read one stream of batches while earlier ones are processed by a pool; only a few wait in memory."""
     from concurrent.futures import ThreadPoolExecutor
@@ -167,12 +166,12 @@ class PartitionWorkers:
     that is raised is the first of the log, whatever the order of the threads.
     """
 
-    def __init__(self, scan: Scan, partitions: list[SourcePartition]) -> None:
+    def __init__(self, scan: LogScan, partitions: list[SourcePartition]) -> None:
         from queue import SimpleQueue
 
         self.scan = scan
         self.waiting = deque(partitions)
-        self.done: SimpleQueue[ValidatedBatch | None] = SimpleQueue()
+        self.done: SimpleQueue[list[ValidatedBatch] | None] = SimpleQueue()
         self.first_error = FirstError()
         self.creating_exchanges = Lock()
 

@@ -18,9 +18,9 @@ from fastmetrics._core.exchange.range_reduction import merge_ranges
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
-from fastmetrics.engine.input.batch_validation import BatchValidator, ValidatedBatch
-from fastmetrics.engine.plan.column_names import ColumnNames
-from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.input.batch_validation import ColumnReader, RowSelector, ValidatedBatch
+from fastmetrics.engine.input.slices import SliceNumbers
+from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.additive_states import StateKey
 from fastmetrics.engine.scan.group_units import find_units_of_groups
 from fastmetrics.engine.scan.intervals import MetricReplicates, ReplicateStates, finalise_replicates, replicate_additive
@@ -38,12 +38,12 @@ from fastmetrics.engine.scan.range_shards import (
     split_into_ranges,
 )
 from fastmetrics.engine.scan.resolve import FinalStates, empty_state, resolve
-from fastmetrics.engine.scan.scan import Scan
+from fastmetrics.engine.scan.scan import LogScan, Scan
 
 
 def scan_partition(
-    plan: Plan,
-    names: ColumnNames,
+    parts: Sequence[PlanPart],
+    number: int,
     on_invalid: str,
     batches: Iterable[Any],
     budget: MemoryBudget | None,
@@ -53,15 +53,21 @@ def scan_partition(
 ) -> Iterator[PartitionState | ScoreRangeShard]:
     """The state of a partition with whole groups: statistics without an exchange, and those of the hash exchange.
 
+    They are those of part `number` of a plan; rows are selected by the columns of all parts.
+
     `cuts` are ascending scores for every score column. With them, the partition's rows follow as shards of the ranges
     between cuts; if not `in_one_pass`, the ranges are only counted. With `resampling`, the state has replicates, and
     the rows of score columns follow with their units.
     """
+    plan = parts[number].plan
     without_ranges = plan._replace(statistics=plan.statistics | {"range": ()})
-    scan = Scan(plan if cuts and (in_one_pass or resampling) else without_ranges, names, on_invalid, None, budget)
+    if not cuts or not (in_one_pass or resampling):
+        parts = replace_part(parts, number, plan=without_ranges)
+    log_scan = LogScan(parts, on_invalid, None, budget, number)
+    (scan,) = log_scan.scans
     totals = NO_TOTALS
     try:
-        for validated in scan.process_batches(batches):
+        for (validated,) in log_scan.process_batches(batches):
             if not in_one_pass and validated.columns is not None:
                 totals = totals.merge(count_ranges(validated.columns, scan, cuts))
         if scan.rows == 0:
@@ -77,51 +83,59 @@ def scan_partition(
             yield from split_into_ranges(scan, score, score_cuts)
         for score in range(len(cuts) if resampling is not None else 0):
             for columns in iterate_score_column(scan, score):
-                yield ScoreRangeShard(score, WHOLE_COLUMN, scan.validator.slices.values(), columns)
+                yield ScoreRangeShard(score, WHOLE_COLUMN, scan.slices.values(), columns)
     finally:
         scan.close()
 
 
 def rescan_ranges(
-    plan: Plan,
-    names: ColumnNames,
+    parts: Sequence[PlanPart],
+    number: int,
     on_invalid: str,
     batches: Iterable[Any],
     budget: MemoryBudget | None,
     cuts: Sequence[Sequence[float]],
 ) -> Iterator[ScoreRangeShard]:
     """The shards of a partition whose ranges were counted in an earlier pass."""
+    plan, names = parts[number]
     range_plan = plan._replace(statistics={"none": (), "hash": (), "range": plan.statistics["range"]})
-    scan = Scan(range_plan, names._replace(unit=None), on_invalid, None, budget)
+    parts = replace_part(parts, number, plan=range_plan, names=names._replace(unit=None))
+    log_scan = LogScan(parts, on_invalid, None, budget, number)
+    (scan,) = log_scan.scans
     try:
-        deque(scan.process_batches(batches), maxlen=0)
+        deque(log_scan.process_batches(batches), maxlen=0)
         for score, score_cuts in enumerate(cuts):
             yield from split_into_ranges(scan, score, score_cuts)
     finally:
         scan.close()
 
 
+def replace_part(parts: Sequence[PlanPart], number: int, **fields: Any) -> list[PlanPart]:
+    """The parts of a plan with some fields of one replaced."""
+    return [part._replace(**fields) if own == number else part for own, part in enumerate(parts)]
+
+
 def make_partition_state(scan: Scan, states: FinalStates, totals: RangeTotals) -> PartitionState:
     """The state of a scanned partition. Slices are identified by their values: partitions number them differently."""
-    kinds, slices = tuple(scan.label_kinds_seen), scan.validator.slices.values()
+    kinds, slices = tuple(scan.label_kinds_seen), scan.slices.values()
     by_key = key_by_slice_values(scan, states.by_key)
     return PartitionState(scan.rows, scan.dropped, kinds, slices, by_key, totals)
 
 
 def key_by_slice_values(scan: Scan, states: dict[Any, Any]) -> dict[SliceStateKey, Any]:
-    values = scan.validator.slices.values()
+    values = scan.slices.values()
     return {
         (statistic, pair, None if slice_number is None else values[slice_number]): state
         for (statistic, pair, slice_number), state in states.items()
     }
 
 
-def count_units(plan: Plan, names: ColumnNames, on_invalid: str, batches: Iterable[Any]) -> UnitCounter:
-    """The units of the valid rows of a partition."""
-    validator, counter = BatchValidator(names, on_invalid, plan.targets), UnitCounter()
+def count_units(parts: Sequence[PlanPart], number: int, on_invalid: str, batches: Iterable[Any]) -> UnitCounter:
+    """The units of the valid rows of a partition, as part `number` of the plan reads them."""
+    selector, reader, counter = RowSelector(parts, on_invalid), ColumnReader(*parts[number]), UnitCounter()
     first_row = 0
     for batch in batches:
-        keys = validator.validate(batch, first_row).unit_keys
+        keys = reader.read(selector.select(batch, first_row)).unit_keys
         first_row += batch.num_rows
         if keys is not None and keys.rows:
             scratch = KeyScratch(keys.rows, keys.dtype)
@@ -157,8 +171,11 @@ def check_units(scan: Scan, unit_buckets: UnitBuckets) -> None:
 class PartitionMerger:
     """Merges partitions into the states of a scan of all their rows."""
 
-    def __init__(self, plan: Plan, names: ColumnNames, on_invalid: str) -> None:
-        self.scan = Scan(plan, names, on_invalid, None)
+    def __init__(self, part: PlanPart, on_invalid: str, slices: SliceNumbers | None = None) -> None:
+        """`slices` are shared with the mergers of other parts of the plan."""
+        plan = part.plan
+        self.log_scan = LogScan([part], on_invalid, None, slices=slices)
+        (self.scan,) = self.log_scan.scans
         self.states = FinalStates({})
         self.totals = NO_TOTALS
         self.replicates_by_key: dict[StateKey, Any] = {}
@@ -190,7 +207,7 @@ class PartitionMerger:
     def count_rows(self, partitions: list[PartitionState]) -> None:
         """Add the counts of partitions that together have all rows."""
         for partition in partitions:
-            self.scan.validator.slices.number_slices(partition.slices)
+            self.scan.slices.number_slices(partition.slices)
             kinds = partition.label_kinds_seen
             no_rows = (None,) * len(kinds)
             self.scan.record_batch(ValidatedBatch(None, None, partition.rows, partition.dropped, kinds, no_rows))
@@ -222,4 +239,4 @@ class PartitionMerger:
     def state_key(self, slice_key: SliceStateKey) -> StateKey:
         """The key of a state with the number of its slice instead of the slice's values."""
         statistic, pair, values = slice_key
-        return statistic, pair, None if values is None else self.scan.validator.slices.numbers[values]
+        return statistic, pair, None if values is None else self.scan.slices.numbers[values]

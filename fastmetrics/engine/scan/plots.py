@@ -22,41 +22,61 @@ from fastmetrics._core.resampling.additive_replicates import (
 )
 from fastmetrics.engine.plan.column_names import ColumnNames
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
+from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.results.report import Report, Result, attach_plots
+from fastmetrics.engine.scan.final_report import ResolvedPart
 from fastmetrics.engine.scan.intervals import MetricReplicates
 from fastmetrics.engine.scan.resolve import FinalStates
 from fastmetrics.engine.scan.scan import Scan
 
 
 class PlotPlan(NamedTuple):
-    """The plots to make, and the reasons why the others are not made."""
+    """The plots to make, of which part of the plan, and the reasons why the others are not made."""
 
     selected: tuple[PlotSpec, ...]
     missing: dict[str, str]
+    part: int
+    group: str | None
 
-    def add_statistics(self, plan: Plan) -> Plan:
-        """The plan with the statistics of the plots."""
+    def add_statistics(self, parts: Sequence[PlanPart]) -> list[PlanPart]:
+        """The parts with the statistics of the plots."""
+        parts = list(parts)
+        plan, names = parts[self.part]
+        plan = self.add_to_plan(plan)
+        if plan.needs("hash") and names.group is None:
+            names = names._replace(group=self.group)
+        parts[self.part] = PlanPart(plan, names)
+        return parts
+
+    def add_to_plan(self, plan: Plan) -> Plan:
+        """A plan with the statistics of the plots."""
         by_group = [statistic for spec in self.selected if spec.exchange == "hash" for statistic in spec.statistics]
         by_row = [statistic for spec in self.selected if spec.exchange == "none" for statistic in spec.statistics]
         statistics = plan.statistics | {"hash": tuple(dict.fromkeys([*plan.statistics["hash"], *by_group]))}
         return plan._replace(statistics=statistics, unsliced=tuple(dict.fromkeys(by_row)))
 
 
-def plan_plots(plan: Plan, names: ColumnNames) -> PlotPlan:
-    """Select the plots of the registry that the labels, groups and weights of a plan allow."""
+def plan_plots(parts: Sequence[PlanPart], names: ColumnNames) -> PlotPlan:
+    """Select the plots of the registry that the labels, groups and weights allow, of the first part with two classes.
+
+    `names` are the columns of the caller: plots may be made of groups though no metric is.
+    """
+    number = next((number for number, part in enumerate(parts) if part.plan.label_kinds.binary), 0)
+    group = parts[number].names.group or names.group
+    own_names = parts[number].names._replace(group=group)
     selected, missing = [], {}
     for name, spec in known_plots().items():
-        reason = missing_reason(spec, plan, names)
+        reason = missing_reason(spec, parts[number].plan, own_names)
         if reason is None:
             selected.append(spec)
         else:
             missing[name] = reason
-    return PlotPlan(tuple(selected), missing)
+    return PlotPlan(tuple(selected), missing, number, group)
 
 
 def missing_reason(spec: PlotSpec, plan: Plan, names: ColumnNames) -> str | None:
     """Why the plot cannot be made; None if it can."""
-    if not plan.targets.binary:
+    if not plan.label_kinds.binary:
         return f"no metric of classes was asked for, but {list_metric_names(plan.metrics)}"
     if spec.exchange == "hash" and names.group is None:
         return "it is made of groups: say which column has their keys, group=..."
@@ -113,20 +133,19 @@ def sample_bands(
 def add_plots(
     report: Report,
     plots: PlotPlan,
-    names: ColumnNames,
-    states: FinalStates,
+    part: ResolvedPart,
     bands: Bands,
     level: float,
 ) -> Report:
     """The report with all plots that can be made, and the reasons why the others are missing."""
     made: dict[str, Plot] = {}
     missing = dict(plots.missing)
-    scores, labels = names.scores, names.labels
+    names, states = part.scan.names, part.states
     for spec in plots.selected:
         models = []
-        for number, pair in enumerate(names.score_label_pairs()):
-            score, label = scores[pair.score], labels[pair.label]
-            name = score if len(labels) == 1 else f"{score}, {label}"
+        for number, pair in enumerate(part.scan.score_label_pairs):
+            score, label = names.score_of(pair), names.label_of(pair)
+            name = score if len(names.labels) == 1 else f"{score}, {label}"
             note = legend_note(spec, report.results, score, label)
             plot_states = tuple(states.select(spec.statistics, number, None))
             models.append(ModelStates(name, plot_states, note, bands.get((spec.name, number)), level))

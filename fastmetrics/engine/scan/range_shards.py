@@ -120,7 +120,7 @@ def stored_columns(scan: Scan, score: int) -> list[str]:
 def split_into_ranges(scan: Scan, score: int, cuts: Sequence[float]) -> Iterator[ScoreRangeShard]:
     """The rows of one score column as shards of ranges, a few million rows at a time."""
     names = stored_columns(scan, score)
-    slices = scan.validator.slices.values()
+    slices = scan.slices.values()
     readers = deque(scan.range_store().block_readers(names))
     while readers:
         blocks = []
@@ -250,7 +250,7 @@ def needs_range_totals(plan: Plan) -> bool:
 
 def count_ranges(columns: RowBlock, scan: Scan, cuts: Sequence[Sequence[float]]) -> RangeTotals:
     """Rows and weights of the classes in every range of a block."""
-    values = scan.validator.slices.values()
+    values = scan.slices.values()
     by_slice: list[tuple[SliceValues | None, RowBlock]] = [(None, columns)]
     if columns.slices is not None:
         by_slice += [(values[number], block) for number, block in split_rows_by_slice(columns, columns.slices)]

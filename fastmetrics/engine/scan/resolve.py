@@ -77,7 +77,7 @@ def resolve(
     if last:
         scan.workers.clear()
         scan.idle_workers.clear()
-    n_slices = len(scan.validator.slices)
+    n_slices = len(scan.slices)
     passes = (2 if n_slices else 1) * len(scan.score_label_pairs) * bool(plan.statistics["range"])
     tables = group_statistics_by_table(plan)
     counter = ProgressCounter(progress, scan.rows_kept, scan.rows_kept * (len(tables) + passes))

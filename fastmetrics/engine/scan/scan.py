@@ -1,12 +1,13 @@
 """One pass over a log: every batch is validated, then added to the additive states and to the exchanges.
 
-Several threads may process batches. They share nothing but lists.
+A scan has the metrics that read the same columns. The scans of all parts of a plan share the pass (`LogScan`). Several
+threads may process batches. They share nothing but lists.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,19 @@ from fastmetrics._core.exchange.hash_exchange import (
     initial_partition_bits,
 )
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.kinds import Binary
 from fastmetrics._core.resampling.counted_row_replicates import CountedRows
-from fastmetrics.engine.input.batch_validation import BatchValidator, ValidatedBatch, type_name
+from fastmetrics.engine.input.batch_validation import (
+    ColumnReader,
+    RowSelector,
+    SelectedBatch,
+    ValidatedBatch,
+    type_name,
+)
+from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, describe_column
 from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.additive_states import AdditiveStates
 
 SLAB_BLOCKS = 64
@@ -80,22 +90,25 @@ class Scan:
         Counts of every row, for resampling metrics of text and of partitions: no exchange keeps such rows.
     rows, rows_kept, dropped : int, int and dict
         Rows read; rows that were not dropped; dropped rows by reason.
+    class_columns : list of (role, column)
+        The label columns, and other columns of two classes.
     label_kinds_seen, minus_one_rows : list
-        For every label column, SAW_ bits and the first row with label -1.
+        For every one of these, SAW_ bits and the first row with label -1.
     """
 
     def __init__(
         self,
-        plan: Plan,
-        names: ColumnNames,
-        on_invalid: str,
+        part: PlanPart,
+        slices: SliceNumbers,
         expected_rows: int | None,
         budget: MemoryBudget | None = None,
     ) -> None:
+        plan, names = part
         self.plan = plan
         self.names = names
+        self.slices = slices
         self.score_label_pairs = names.score_label_pairs()
-        self.validator = BatchValidator(names, on_invalid, plan.targets)
+        self.reader = ColumnReader(plan, names)
         self.memory_budget = budget
         self.expected_rows = UNKNOWN_ROWS if expected_rows is None else expected_rows
         self.block_rows = max(1, min(BLOCK_ROWS, self.expected_rows))
@@ -104,30 +117,20 @@ class Scan:
         self.group_exchange: HashExchange | None = None
         self.unit_exchange: HashExchange | None = None
         self.score_epsilons: tuple[float | None, ...] = ()
-        self.counted_rows = CountedRows() if names.unit is not None and plan.targets.non_numeric is not None else None
+        self.counted_rows = CountedRows() if names.unit is not None and not plan.is_numeric else None
         self.store = BlockStore(1, budget)
         self.rows = 0
         self.rows_kept = 0
         self.dropped: dict[str, int] = {}
-        self.label_kinds_seen = [0] * len(names.labels)
-        self.minus_one_rows: list[int | None] = [None] * len(names.labels)
+        self.class_columns = class_columns(plan, names)
+        self.label_kinds_seen = [0] * len(self.class_columns)
+        self.minus_one_rows: list[int | None] = [None] * len(self.class_columns)
 
-    def process_batch(self, batch: Any, first_row: int) -> ValidatedBatch:
-        """Validate a batch and accumulate it. Several threads may call this at the same time."""
-        validated = self.validator.validate(batch, first_row)
+    def process_rows(self, rows: SelectedBatch) -> ValidatedBatch:
+        """Read the columns of selected rows and accumulate them. Several threads may call this at the same time."""
+        validated = self.reader.read(rows)
         self.accumulate_block(validated)
-        return validated._replace(columns=None, keys=None)
-
-    def process_batches(self, batches: Iterable[Any]) -> Iterator[ValidatedBatch]:
-        """Process batches one after the other, each before the next is read; yield the valid rows of each."""
-        first_row = 0
-        for batch in batches:
-            self.create_exchanges(batch)
-            validated = self.validator.validate(batch, first_row)
-            first_row += batch.num_rows
-            self.accumulate_block(validated)
-            self.record_batch(validated)
-            yield validated
+        return validated
 
     def accumulate_block(self, batch: ValidatedBatch) -> None:
         """Add a validated batch to the additive states and to the exchanges."""
@@ -212,8 +215,10 @@ class Scan:
 
     def check_labels(self) -> None:
         """Check, after all rows, that labels are 0 and 1, or -1 and +1, but not a mix."""
-        for name, seen, row in zip(self.names.labels, self.label_kinds_seen, self.minus_one_rows, strict=True):
-            check_label_kinds(seen, locate_minus_one(row or 0), describe_column("label", name))
+        for (role, name), seen, row in zip(
+            self.class_columns, self.label_kinds_seen, self.minus_one_rows, strict=True
+        ):
+            check_label_kinds(seen, locate_minus_one(row or 0), describe_column(role, name))
 
     def merge_additive_states(self) -> AdditiveStates:
         """Merge the states of all threads into those of the first, since states may be large."""
@@ -251,6 +256,91 @@ class Scan:
         """Release all rows, in memory and on disk."""
         for store in self.stores():
             store.close()
+
+
+class LogScan:
+    """One pass over a log for all parts of a plan: each has a scan, and all get the rows that have every value.
+
+    Attributes
+    ----------
+    scans : list of Scan
+    selector : RowSelector
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[PlanPart],
+        on_invalid: str,
+        expected_rows: int | None,
+        budget: MemoryBudget | None = None,
+        only: int | None = None,
+        slices: SliceNumbers | None = None,
+    ) -> None:
+        """`only` is the number of the one part to scan: rows are selected by the columns of all parts nevertheless."""
+        self.parts = parts
+        self.selector = RowSelector(parts, on_invalid, slices)
+        scanned = parts if only is None else [parts[only]]
+        self.scans = [Scan(part, self.selector.slices, expected_rows, budget) for part in scanned]
+
+    @property
+    def rows(self) -> int:
+        """Rows read so far."""
+        return self.scans[0].rows
+
+    @property
+    def rows_kept(self) -> int:
+        """Rows read so far and not dropped."""
+        return self.scans[0].rows_kept
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """Dropped rows by reason."""
+        return self.scans[0].dropped
+
+    @property
+    def slices(self) -> SliceNumbers:
+        return self.selector.slices
+
+    def distinct_columns(self) -> list[str]:
+        """The columns to read, each once."""
+        return list(dict.fromkeys(name for _, names in self.parts for name in names.distinct_columns()))
+
+    def create_exchanges(self, batch: Any) -> None:
+        """Create the exchanges of all scans when the first batch shows the types of their keys."""
+        for scan in self.scans:
+            scan.create_exchanges(batch)
+
+    def process_batch(self, batch: Any, first_row: int) -> list[ValidatedBatch]:
+        """Validate a batch and accumulate it, for every scan. Several threads may call this at the same time."""
+        selected = self.selector.select(batch, first_row)
+        return [scan.process_rows(selected)._replace(columns=None, keys=None) for scan in self.scans]
+
+    def process_batches(self, batches: Iterable[Any]) -> Iterator[list[ValidatedBatch]]:
+        """Process batches one after the other, each before the next is read; yield the valid rows for every scan."""
+        first_row = 0
+        for batch in batches:
+            self.create_exchanges(batch)
+            selected = self.selector.select(batch, first_row)
+            first_row += batch.num_rows
+            validated = [scan.process_rows(selected) for scan in self.scans]
+            self.record_batch(validated)
+            yield validated
+
+    def record_batch(self, validated: list[ValidatedBatch]) -> None:
+        """Add the counts of a batch to those of all scans. Only one thread may call this."""
+        for scan, batch in zip(self.scans, validated, strict=True):
+            scan.record_batch(batch)
+
+    def close(self) -> None:
+        """Release all rows, in memory and on disk."""
+        for scan in self.scans:
+            scan.close()
+
+
+def class_columns(plan: Plan, names: ColumnNames) -> list[tuple[str, str]]:
+    """Role and name of the label columns, and of other columns of two classes."""
+    others = [(role, name) for role, name in names.others if isinstance(plan.kind(role), Binary)]
+    return [*(("label", name) for name in names.labels), *others]
 
 
 def locate_minus_one(row: int) -> Callable[[str], tuple[int, Any]]:

@@ -12,8 +12,9 @@ from fastmetrics._core.registry import parse
 from fastmetrics.engine.input.sources import open_source
 from fastmetrics.engine.plan.column_names import read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
+from fastmetrics.engine.plan.plan_parts import divide_plan
 from fastmetrics.engine.scan.log_scan import run_scan
-from fastmetrics.engine.scan.scan import Scan
+from fastmetrics.engine.scan.scan import LogScan
 from support.states.spilled_logs import counted
 
 METRICS = [
@@ -41,11 +42,12 @@ def wins_of(log, metrics, label="click", by=None, n_threads=2, budget=None, weig
     plan = make_plan(metrics)
     names = read_column_names(plan, label, ["a", "b", "c"], "user", weight, by)
     source = open_source(log)
-    scan = Scan(plan, names, "raise", source.rows, budget)
+    log_scan = LogScan(divide_plan(plan, names), "raise", source.rows, budget)
+    (scan,) = log_scan.scans
     try:
-        run_scan(scan, source, names.distinct_columns(), n_threads, None)
+        run_scan(log_scan, source, names.distinct_columns(), n_threads, None)
         found = count_group_wins(scan.group_exchange, plan.metrics, scan.score_label_pairs, by is not None, n_threads)
-        slices = {number: values for values, number in scan.validator.slices.numbers.items()} | {None: ()}
+        slices = {number: values for values, number in scan.slices.numbers.items()} | {None: ()}
     finally:
         scan.close()
     counts = {}

@@ -4,6 +4,7 @@ The metrics are registered by these tests only: the sum of every group's grades,
 """
 
 import copy
+import itertools
 import math
 import pickle
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,7 @@ import fastmetrics as fm
 from fastmetrics._core import exact, registry
 from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, Scratch, label_name
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout
+from fastmetrics._core.kinds import GRADES, PARTITIONS, SIGNED_GRADES, TEXTS, Real
 from fastmetrics._core.registry import parse
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._kernels.numeric import sums
@@ -113,8 +115,8 @@ def finalise(parameters: dict[str, Any], state: Sums) -> Value:
 
 def register_metric(name: str, negative_grades: bool = False, **options: Any) -> None:
     registry.metric(
-        name, exchange="hash", target="graded", statistics=lambda power=1, k=None: (GradeSums(power, k),),
-        function=None, undefined="", parameters={"power": 1}, negative_grades=negative_grades, **options,
+        name, exchange="hash", statistics=lambda power=1, k=None: (GradeSums(power, k),), function=None, undefined="",
+        parameters={"power": 1}, roles=SIGNED_GRADES if negative_grades else GRADES, **options,
     )(finalise)  # fmt: skip
 
 
@@ -201,18 +203,16 @@ class TestNames:
         register_metric("capped")
         assert (parse("capped").spec.cutoff, parse("capped@3").spec.cutoff) == (False, "required")
 
-    @each_case(
-        ("exchange", "target", "needed"),
-        [
-            ("none", "graded", "hash"),
-            ("range", "graded", "hash"),
-            *[(exchange, target, "none") for exchange in ("range", "hash") for target in ("real", "text", "partition")],
-        ],
-    )
-    def test_exchanges_of_targets(self, exchange, target, needed):
-        options = {"exchange": exchange, "statistics": tuple, "function": None, "undefined": "", "target": target}
-        message = f"target '{target}' needs exchange '{needed}'"
+    @each_case(("exchange", "roles"), itertools.product(("range", "hash"), (TEXTS, PARTITIONS)))
+    def test_exchanges_move_numbers(self, exchange, roles):
+        options = {"exchange": exchange, "statistics": tuple, "function": None, "undefined": "", "roles": roles}
+        message = "metric 'x' needs exchange 'none': exchanges move numbers"
         assert_raises(ValueError, message, registry.metric, "x", **options)
+
+    @each_case("role", ["group", "weight", "by", "unit", "a b"])
+    def test_roles_with_another_meaning(self, role):
+        options = {"exchange": "none", "statistics": tuple, "function": None, "undefined": "", "roles": {role: Real()}}
+        assert_raises(ValueError, f"cannot have a role '{role}'", registry.metric, "x", **options)
 
 
 class TestGrades:
@@ -284,7 +284,7 @@ class TestGrades:
         for metrics, n_bytes in ((["gauc"], 1), (["gauc", "anygrades"], 1), (["anygrades"], 8)):
             state = updated(new(metrics, label="click"), log)
             state.flush()
-            assert state._state.scan.range_store().types["label 0"].itemsize == n_bytes
+            assert state._state.parts[0].scan.range_store().types["label 0"].itemsize == n_bytes
 
     def test_metrics_that_share_tables_share_a_pass(self):
         MADE.clear()

@@ -115,7 +115,7 @@ class TestNumbers:
     def test_no_rows_are_kept(self, log):
         state = updated(new(by="channel"), log)
         assert len(state.to_bytes()) < 2 * ROWS
-        assert not state._state.scan.range_store().rows
+        assert not state._state.parts[0].scan.range_store().rows
 
     def test_the_log_is_only_read(self, log):
         frozen = {name: own.copy() for name, own in log.items()}

@@ -7,7 +7,8 @@ import pyarrow.parquet
 
 from fastmetrics.engine.plan.column_names import read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
-from fastmetrics.engine.scan.final_report import make_report
+from fastmetrics.engine.plan.plan_parts import divide_plan
+from fastmetrics.engine.scan.final_report import ResolvedPart, make_report
 from fastmetrics.engine.scan.partition_states import PartitionMerger, scan_partition
 from fastmetrics.engine.scan.range_shards import NO_TOTALS, RangeShards, ScoreRangeShard
 from support.states.spilled_logs import slice_rows
@@ -20,25 +21,27 @@ def merged_partitions(log, options, n_partitions, user):
     plan = make_plan(options["metrics"])
     names = read_column_names(plan, *(options.get(role) for role in ROLES))
     cuts = [[0.05, 0.2]] if plan.needs("range") else []
-    merger, ranges = PartitionMerger(plan, names, "raise"), RangeShards(plan, names, None, NO_TOTALS)
+    parts = divide_plan(plan, names)
+    merger, ranges = PartitionMerger(parts[0], "raise"), RangeShards(*parts[0], None, NO_TOTALS)
     partitions = []
     for number in range(n_partitions):
         rows = pa.table(slice_rows(log, log[user] % n_partitions == number))
-        for found in scan_partition(plan, names, "raise", rows.to_batches(max_chunksize=100), None, cuts):
+        for found in scan_partition(parts, 0, "raise", rows.to_batches(max_chunksize=100), None, cuts):
             (ranges.add if isinstance(found, ScoreRangeShard) else partitions.append)(pickle.loads(pickle.dumps(found)))
     merger.add_partitions(partitions)
     merger.add_range_states([score_range for _, score_range in ranges.resolve()], 0)
-    return make_report(merger.scan, merger.states, names, None)
+    return make_report(merger.log_scan, plan, [ResolvedPart(merger.scan, merger.states)], names, None)
 
 
 def of_partitions(metrics, options, partitions):
     """As Spark evaluates metrics that need no exchange, without Spark: states of partitions are pickled and merged."""
     plan = make_plan(metrics)
     names = read_column_names(plan, *(options.get(role) for role in ROLES))
-    merger = PartitionMerger(plan, names, "raise")
+    parts = divide_plan(plan, names)
+    merger = PartitionMerger(parts[0], "raise")
     states = []
     for rows in partitions:
         batches = pa.table(rows).to_batches(max_chunksize=20)
-        states += [pickle.loads(pickle.dumps(state)) for state in scan_partition(plan, names, "raise", batches, None)]
+        states += [pickle.loads(pickle.dumps(state)) for state in scan_partition(parts, 0, "raise", batches, None)]
     merger.add_partitions(states)
-    return make_report(merger.scan, merger.states, names, None)
+    return make_report(merger.log_scan, plan, [ResolvedPart(merger.scan, merger.states)], names, None)

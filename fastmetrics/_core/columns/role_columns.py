@@ -1,0 +1,108 @@
+"""Columns of every kind, from pyarrow arrays without nulls and NaN to what statistics read.
+
+Numeric kinds become arrays that exchanges move: float64, uint8 for two classes, int64 for keys. The others become
+objects whose rows are selected with NumPy's indexing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns import label_columns, text_columns, validation
+from fastmetrics._core.columns.group_keys import as_keys
+from fastmetrics._core.columns.key_columns import NumberKeys
+from fastmetrics._core.kinds import Binary, Category, Key, Kind, Real, Text
+from fastmetrics._kernels.columns import column_checks
+
+# From a row of the column to the row of the log, for messages.
+Locate = Callable[[int], int]
+
+
+def read_column(kind: Kind, column: Any, name: str, locate: Locate) -> Any:
+    """The values of a column that is not numeric."""
+    if isinstance(kind, Category):
+        return label_columns.as_label_column(column, name, locate)
+    if isinstance(kind, Text):
+        return text_columns.as_texts(column, name, lists=kind.lists)
+    raise TypeError(f"{kind!r} is numeric")
+
+
+def find_empty_values(kind: Kind, column: Any) -> np.ndarray | None:
+    """Rows that are not null but hold nothing, as a mask; None if there can be none."""
+    return text_columns.rows_without_text(column) if isinstance(kind, Text) and kind.lists else None
+
+
+def stored_dtype(kind: Kind) -> np.dtype:
+    """The type in which exchanges and states store the values of a numeric kind."""
+    if isinstance(kind, Binary):
+        return np.dtype(np.uint8)
+    return np.dtype(np.int64 if isinstance(kind, Key) else np.float64)
+
+
+def read_numbers(kind: Kind, column: Any, name: str, locate: Locate) -> np.ndarray:
+    """The values of a numeric kind that is not `Binary`, in the type in which exchanges store them."""
+    if isinstance(kind, Key):
+        return read_keys(column, name)
+    numbers = validation.as_floats(column, name, locate)
+    check_range(kind, numbers, name, locate)
+    return numbers.astype(np.float64, copy=False)
+
+
+def read_classes(
+    column: Any, name: str, locate: Locate, why_shared: str | None = None
+) -> tuple[np.ndarray, int, int | None]:
+    """Two classes as uint8, the SAW_ bits of the values that occur, and the first row of the log with -1.
+
+    `why_shared` says why -1 is refused, where metrics of numbers read the classes too.
+    """
+    array = validation.as_labels(column, name, locate)
+    out = np.empty(array.shape[0], np.uint8)
+    seen = np.zeros(2, np.int64)
+    column_checks.decode_labels(array, 0, array.shape[0], out, seen)
+
+    def find(what: str) -> tuple[int, Any]:
+        row, value = validation.find_label(array, what)
+        return locate(row), value
+
+    kinds = int(seen[0])
+    if why_shared is not None:
+        validation.check_common_labels(kinds, find, name, why_shared)
+    validation.check_label_kinds(kinds, find, name)
+    return out, kinds, find("minus one")[0] if kinds & column_checks.SAW_MINUS_ONE else None
+
+
+def read_keys(column: Any, name: str) -> np.ndarray:
+    """Keys as int64."""
+    keys = as_keys(column, name)
+    if not isinstance(keys, NumberKeys) or keys.dtype.kind not in "biMm":
+        raise TypeError(f"{name} has Arrow type {column.type}: keys of this role are integers; number other keys first")
+    values: np.ndarray = keys.values.astype(np.int64, copy=False)
+    return values
+
+
+def is_allowed(kind: Kind, values: np.ndarray) -> bool:
+    """Does the kind allow all values? They are in the type in which they are stored, and may be NaN."""
+    if not values.shape[0] or isinstance(kind, Key):
+        return True
+    low, high = values.min(), values.max()
+    if isinstance(kind, Binary):
+        return bool(high <= 1)
+    if not isinstance(kind, Real):
+        return False
+    allowed = (low > kind.low or (kind.allows_low and low == kind.low)) and high <= kind.high
+    return bool(allowed and (not kind.finite or (np.isfinite(low) and np.isfinite(high))))
+
+
+def check_range(kind: Kind, numbers: np.ndarray, name: str, locate: Locate) -> None:
+    """Raise ValueError for the first number that the kind does not allow."""
+    if not isinstance(kind, Real) or is_allowed(kind, numbers):
+        return
+    bad = numbers < kind.low if kind.allows_low else numbers <= kind.low
+    bad |= numbers > kind.high
+    if kind.finite:
+        bad |= ~np.isfinite(numbers)
+    row = int(bad.argmax())
+    raise ValueError(f"{name} has {numbers[row]} at row {locate(row)}: {kind.wanted}")

@@ -1,0 +1,101 @@
+"""The parts of a plan: metrics that read the same columns, and which columns these are.
+
+A part has its own labels, scores and group. The parts of a plan share one pass over the log.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
+from fastmetrics._core.registry import GROUP_ROLE, Metric
+from fastmetrics.engine.plan.column_names import KEYWORD_ROLES, ColumnNames, check_groups, other_roles
+from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind
+from fastmetrics.engine.plan.resampling_options import Resampling, add_interval_statistics
+
+
+class PlanPart(NamedTuple):
+    """Metrics that read the same columns, and these columns. The parts of a plan share one pass over the log."""
+
+    plan: Plan
+    names: ColumnNames
+
+
+def divide_plan(plan: Plan, names: ColumnNames, resampling: Resampling | None = None) -> list[PlanPart]:
+    """The parts of a plan. Metrics share a part if they read the same labels and scores, and at most one group.
+
+    With `resampling`, parts read the resampling unit, and have the statistics of intervals that do not resample.
+    """
+    if resampling is not None:
+        names = names._replace(unit=resampling.unit_to_read)
+    drafts: list[tuple[ColumnNames, list[Metric]]] = []
+    for metric in plan.metrics:
+        own = columns_of(metric, names)
+        for number, (shared, metrics) in enumerate(drafts):
+            joined = join_columns(shared, own, metrics[0], metric)
+            if joined is not None:
+                drafts[number] = joined, [*metrics, metric]
+                break
+        else:
+            drafts.append((own, [metric]))
+    parts = [PlanPart(plan.of(tuple(metrics)), own) for own, metrics in drafts]
+    check_kinds(parts)
+    check_groups(plan, names.group)
+    return [part._replace(plan=add_interval_statistics(part.plan, resampling)) for part in parts]
+
+
+def columns_of(metric: Metric, names: ColumnNames) -> ColumnNames:
+    """The columns that a metric reads: those it names itself, else those of the caller."""
+    roles = metric.spec.roles
+    labels = metric.columns.get(LABEL_ROLE, names.labels) if LABEL_ROLE in roles else ()
+    scores = metric.columns.get(SCORE_ROLE, names.scores) if SCORE_ROLE in roles else ()
+    group = None
+    if metric.spec.exchange == "hash":
+        own_group = metric.columns.get(GROUP_ROLE)
+        group = names.group if own_group is None else own_group[0]
+    given = dict(names.others)
+    others = []
+    for role in other_roles(metric):
+        (column,) = metric.columns.get(role, (given.get(role) or roles[role].column,))
+        if column is None:
+            keyword = f"{role}=..." if role in KEYWORD_ROLES else f'roles={{"{role}": ...}}'
+            raise ValueError(f"metric {metric!r} reads a column of role {role!r}: name it, {keyword}")
+        others.append((role, column))
+    return names._replace(labels=labels, scores=scores, group=group, others=tuple(sorted(others)))
+
+
+def join_columns(shared: ColumnNames, own: ColumnNames, first: Metric, metric: Metric) -> ColumnNames | None:
+    """The columns of both, if a part can have them; otherwise None."""
+    if (shared.labels, shared.scores) != (own.labels, own.scores):
+        return None
+    if None not in (shared.group, own.group) and shared.group != own.group:
+        return None
+    others = dict(shared.others) | dict(own.others)
+    if len(others) != len({*shared.others, *own.others}):  # one role, two columns
+        return None
+    kinds = [
+        [None if kind is None or kind.is_numeric else kind for kind in (roles.get(LABEL_ROLE), roles.get(SCORE_ROLE))]
+        for roles in (first.spec.roles, metric.spec.roles)
+    ]
+    if kinds[0] != kinds[1] or not same_kinds(first, metric):
+        return None
+    return own._replace(group=shared.group or own.group, others=tuple(sorted(others.items())))
+
+
+def same_kinds(first: Metric, metric: Metric) -> bool:
+    """Do two metrics read the columns of other roles as the same kinds?"""
+    common = set(other_roles(first)) & set(other_roles(metric))
+    return all(first.spec.roles[role] == metric.spec.roles[role] for role in common)
+
+
+def check_kinds(parts: list[PlanPart]) -> None:
+    """Texts and numbers are never in one column: metrics of both have to name their columns."""
+    for number, part in enumerate(parts):
+        for other in parts[:number]:
+            same = (set(part.names.labels) & set(other.names.labels)) and part.names.scores == other.names.scores
+            if same and part.plan.is_numeric != other.plan.is_numeric:
+                *others, last = describe_metrics_by_kind(other.plan.metrics + part.plan.metrics)
+                raise ValueError(
+                    f"metrics {' and '.join([*others, last])} take labels and scores of different kinds; "
+                    "ask for them separately, or name their columns, metric(label=..., score=...)"
+                )
