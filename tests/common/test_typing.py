@@ -28,14 +28,20 @@ MESSAGE = re.compile(r"^(?P<file>.+?):(?P<line>\d+): (?P<kind>error|note): (?P<t
 REVEALED = re.compile(r'Revealed type is "(.+)"')
 
 
-def run_mypy(paths: list[Path], folder: Path) -> str:
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """What mypy found about the package, for all tests."""
+    return tmp_path_factory.mktemp("cache")
+
+
+def run_mypy(paths: list[Path], folder: Path, cache: Path) -> str:
     """The messages of mypy --strict, without the configuration of this project."""
     pytest.importorskip("mypy", reason="mypy has no wheel for every platform")
     package_parent = Path(fastmetrics.__file__).resolve().parents[1]
     environment = {name: value for name, value in os.environ.items() if name not in {"MYPYPATH", "MYPY_CACHE_DIR"}}
     if package_parent.name not in {"site-packages", "dist-packages"}:
         environment["MYPYPATH"] = str(package_parent)
-    arguments = ["--strict", "--config-file=", "--cache-dir", str(folder / "cache"), "--follow-imports=silent"]
+    arguments = ["--strict", "--config-file=", "--cache-dir", str(cache), "--follow-imports=silent"]
     run = subprocess.run(
         [sys.executable, "-m", "mypy", *arguments, "--no-error-summary", "--hide-error-context", *map(str, paths)],
         cwd=folder,
@@ -96,11 +102,11 @@ def example_of_stated_values(names: set[str]) -> str:
     return "".join(["from typing import reveal_type\n", "import fastmetrics as fm\n", *lines])
 
 
-def test_examples_have_the_types_in_their_comments(tmp_path):
+def test_examples_have_the_types_in_their_comments(tmp_path, cache):
     assert EXAMPLES
     stated = tmp_path / "stated_values.py"
     stated.write_text(example_of_stated_values({"copc", *names_without_example()}), encoding="utf-8")
-    bad = complaints(run_mypy([*EXAMPLES, stated], tmp_path), [*EXAMPLES, stated])
+    bad = complaints(run_mypy([*EXAMPLES, stated], tmp_path, cache), [*EXAMPLES, stated])
     assert not bad, "\n".join(bad)
 
 
@@ -109,7 +115,7 @@ def test_every_public_name_has_an_example():
     assert not without, f"add CHECKED_VALUES beside them, or a line in tests/typing: {without}"
 
 
-def test_wrong_example_is_found(tmp_path):
+def test_wrong_example_is_found(tmp_path, cache):
     text = (
         "import fastmetrics as fm\n"
         "auc = fm.roc_auc_score([0, 1], [0.1, 0.2])\n"
@@ -123,7 +129,7 @@ def test_wrong_example_is_found(tmp_path):
     path.write_text(text, encoding="utf-8")
     lines = [
         int(re.search(r"wrong\.py:(\d+):", complaint)[1])
-        for complaint in complaints(run_mypy([path], tmp_path), [path])
+        for complaint in complaints(run_mypy([path], tmp_path, cache), [path])
     ]
     assert sorted(lines) == [3, 4, 5, 6, 7]
 

@@ -10,7 +10,7 @@ from support import strategies
 
 # Numbers of rows: the short kernel, one range, the largest single range, the smallest case with two ranges, buckets.
 SIZES = [1024, 1025, 5000, SERIAL_ROWS, SERIAL_ROWS + 1, 200_003]
-LARGE_ROWS = 200_003
+LARGE_ROWS = 140_003
 
 
 @st.composite

@@ -78,7 +78,7 @@ def assert_oracle(found, lists, ties, items=None, bounds=None):
 
 
 @each_case("ties", ["average", "optimistic", "pessimistic", "stable"])
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     lists=st.lists(one_list(), min_size=1, max_size=4),
     score_type=st.sampled_from([np.float32, np.float64]),
@@ -100,7 +100,7 @@ def test_all_measures_are_the_oracles(ties, lists, score_type, grade_type):
 
 
 @pytest.mark.parametrize("texts", [False, True])
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(lists=st.lists(one_list(), min_size=1, max_size=4), data=st.data())
 def test_the_greater_item_is_first(texts, lists, data):
     bounds = offsets_of([scores for scores, _, _ in lists])
