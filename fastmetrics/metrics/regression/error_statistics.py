@@ -62,12 +62,22 @@ class Moments(SumStatistic):
     """Sums for R^2: squared errors, targets and squared targets. The sums of targets and of their squares are exact."""
 
     sums_size = 0, 1 + 2 * moments.BANDS
+    center_errors = False
 
     def update(self, state: Sums, rows: Rows) -> None:
         n = rows.labels.shape[0]
-        flags = moments.add_moments(rows.labels, rows.scores, rows.weights, 0, n, False, state.exact[None])
+        flags = moments.add_moments(
+            rows.labels, rows.scores, rows.weights, 0, n, self.center_errors, state.exact[None]
+        )
         if flags:
             raise_bad_rows(rows, flags)
+
+
+class CenteredMoments(Moments):
+    """Sums for explained variance: those for R^2, errors and squared errors, all exact but for the first."""
+
+    sums_size = 0, 1 + 4 * moments.BANDS
+    center_errors = True
 
 
 def reduce_targets(targets: NumericTargets, statistics: Sequence[AdditiveStatistic]) -> list[Sums]:

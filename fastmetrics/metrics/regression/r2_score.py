@@ -18,7 +18,7 @@ from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import errors, moments
-from fastmetrics.metrics.regression.error_statistics import Moments, RowWeights
+from fastmetrics.metrics.regression.error_statistics import CenteredMoments, Moments, RowWeights
 from fastmetrics.metrics.regression.numeric_targets import (
     BY_VARIANCE,
     NO_WEIGHT,
@@ -207,4 +207,24 @@ def finalise_r2(parameters: dict[str, Any], counts: Sums, moments: Sums) -> Valu
     if weight == 0:
         return Value(float("nan"), coverage, NO_WEIGHT)
     lost, whole = error_and_target_variance(weight, moments.exact, False)
+    return Value(explained_fraction(lost, whole, force_finite=True), coverage)
+
+
+@metric(
+    "explained_variance",
+    exchange="none",
+    roles=NUMBERS,
+    statistics=lambda: (RowWeights(), CenteredMoments()),
+    function=explained_variance_score,
+    undefined="never",
+    default=False,
+    aliases=("explained_variance_score",),
+)
+def finalise_explained_variance(parameters: dict[str, Any], counts: Sums, moments: Sums) -> Value:
+    """Explained variance: the share of the labels' variance that predictions explain, up to a constant error."""
+    coverage = {"rows": counts.count(0)}
+    weight = RowWeights.total(counts)
+    if weight == 0:
+        return Value(float("nan"), coverage, NO_WEIGHT)
+    lost, whole = error_and_target_variance(weight, moments.exact, True)
     return Value(explained_fraction(lost, whole, force_finite=True), coverage)
