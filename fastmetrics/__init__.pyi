@@ -69,6 +69,7 @@ from fastmetrics.metrics.curves.eer import EqualErrorRate as EqualErrorRate
 from fastmetrics.metrics.curves.eer import equal_error_rate as equal_error_rate
 from fastmetrics.metrics.curves.far_frr_curve import far_frr_curve as far_frr_curve
 from fastmetrics.metrics.curves.ks import ks_statistic as ks_statistic
+from fastmetrics.metrics.curves.lift import lift as lift
 from fastmetrics.metrics.curves.lift_curve import lift_curve as lift_curve
 from fastmetrics.metrics.curves.precision_recall_curve import precision_recall_curve as precision_recall_curve
 from fastmetrics.metrics.curves.roc_curve import roc_curve as roc_curve
@@ -303,6 +304,7 @@ __all__ = [
     "ks_statistic",
     "label_ranking_average_precision_score",
     "label_ranking_loss",
+    "lift",
     "lift_curve",
     "list_metrics",
     "log_loss",

@@ -104,6 +104,7 @@ REAL = {
     "msle": ("msle", lambda: of_numbers(fm.mean_squared_log_error)),
     "pinball": ("pinball(alpha=0.25)", lambda: of_numbers(fm.mean_pinball_loss, alpha=0.25)),
     "poisson_deviance": ("poisson_deviance", lambda: of_numbers(fm.mean_poisson_deviance)),
+    "explained_variance": ("explained_variance", lambda: of_numbers(fm.explained_variance_score)),
     "r2": ("r2", lambda: of_numbers(fm.r2_score)),
     "rmse": ("rmse", lambda: of_numbers(fm.root_mean_squared_error)),
     "rmsle": ("rmsle", lambda: of_numbers(fm.root_mean_squared_log_error)),

@@ -46,39 +46,43 @@ class RunStatistic(Statistic):
         """
         raise NotImplementedError
 
+    def find_below(self, negatives: np.ndarray, positives: np.ndarray, totals: Masses, above: Masses) -> Any:
+        """`find`, for a statistic that also needs the masses of the rows with greater scores than the range."""
+        return self.find(negatives, positives, totals)
+
     def join(self, low: RangeState, high: RangeState, totals: Masses) -> Any:
         """What to know of two neighbouring ranges together; all scores of `high` are greater than those of `low`."""
         raise NotImplementedError
 
     def empty(self) -> RangeState:
         nothing: np.ndarray = np.empty(0, np.int64)
-        return self.state(nothing, nothing, NO_ROWS, NO_ROWS)
+        return self.state(nothing, nothing, NO_ROWS, RangePosition(NO_ROWS, NO_ROWS))
 
     def state(
-        self, negatives: np.ndarray, positives: np.ndarray, own: ClassTotals, all_rows: ClassTotals
+        self, negatives: np.ndarray, positives: np.ndarray, own: ClassTotals, position: RangePosition
     ) -> RangeState:
-        totals = masses(all_rows)
+        totals = masses(position.totals)
         if totals[0] * totals[1] > INT64_PRODUCTS:
             negatives, positives = negatives.astype(object), positives.astype(object)
-        return RangeState(own[:2], masses(own), self.find(negatives, positives, totals))
+        return RangeState(own[:2], masses(own), self.find_below(negatives, positives, totals, masses(position.above)))
 
     def from_sweep(self, sweep: ThresholdSweep, position: RangePosition) -> RangeState:
         n = sweep.pivot_counts.shape[0]
         pivots, others = np.zeros((2, 2 * n + 1), np.int64)
         pivots[1::2], others[1::2], others[::2] = sweep.pivot_counts, sweep.tied_counts, sweep.between_counts
         negatives, positives = (others, pivots) if sweep.pivot else (pivots, others)
-        return self.state(negatives, positives, sweep.class_totals, position.totals)
+        return self.state(negatives, positives, sweep.class_totals, position)
 
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> RangeState:
         sweep = sweep_weighted(rows)
         negatives, positives = (own.astype(object) << sweep.shift for own in (sweep.negatives, sweep.positives))
         counts = rows.negatives[0].shape[0], rows.positives[0].shape[0]
         own = ClassTotals(*counts, int(negatives.sum()), int(positives.sum()))
-        return self.state(negatives, positives, own, position.totals)
+        return self.state(negatives, positives, own, position)
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> RangeState:
         negatives, positives = np.array([[mass] for mass in tied[2:]], object)
-        return self.state(negatives, positives, tied, position.totals)
+        return self.state(negatives, positives, tied, position)
 
     def merge(self, low: RangeState, high: RangeState, totals: ClassTotals) -> RangeState:
         rows, both = ((one[0] + two[0], one[1] + two[1]) for one, two in zip(low[:2], high[:2], strict=True))

@@ -1,0 +1,142 @@
+"""Lift: the share of positives among the highest scores, relative to that among all rows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.binary_probabilities import warn_and_unwrap
+from fastmetrics._core.exact import divide
+from fastmetrics._core.exchange.class_runs import Masses, RangeState, RunStatistic
+from fastmetrics._core.exchange.sorted_rows import OrderedRows
+from fastmetrics._core.registry import metric
+from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
+from fastmetrics._core.statistic import Value
+
+__all__ = ["lift"]
+
+# The docstring has the texts of this function's parameters (tools/parameter_texts.toml), whatever the family says.
+PARAMETERS_AS = "gauc_score"
+
+
+def check_share(q: Any) -> None:
+    if isinstance(q, bool) or not isinstance(q, (int, float, np.number)) or not 0 < q <= 1:
+        raise validation.OptionError(f"q must be a number above 0, at most 1; found {q!r}")
+
+
+def share_of(q: float) -> Fraction:
+    """The share as it is written: 0.1 is one tenth, though no float is."""
+    return Fraction(repr(float(q)))
+
+
+class PositivesOnTop(RunStatistic):
+    """The mass of the positives among the rows of greatest score, which are the share q of all: a fraction, as a pair.
+
+    Only the range in which these rows end finds it; other ranges find None.
+    """
+
+    __slots__ = ("q",)
+
+    def __init__(self, q: float) -> None:
+        self.q = float(q)
+
+    def find_below(
+        self, negatives: np.ndarray, positives: np.ndarray, totals: Masses, above: Masses
+    ) -> tuple[int, int] | None:
+        left = share_of(self.q) * sum(totals) - sum(above)
+        reached = np.cumsum(negatives + positives)
+        if left <= 0 or not reached.shape[0] or left > int(reached[-1]):
+            return None
+        run = int(np.searchsorted(reached, -(-left.numerator // left.denominator)))
+        tied_positives, tied = int(positives[run]), int(negatives[run]) + int(positives[run])
+        higher = above[1] + int(np.cumsum(positives)[run]) - tied_positives
+        on_top = higher + (left - int(reached[run]) + tied) * Fraction(tied_positives, tied)
+        return on_top.numerator, on_top.denominator
+
+    def join(self, low: RangeState, high: RangeState, totals: Masses) -> Any:
+        return low.found if high.found is None else high.found
+
+
+def lift(
+    y_true: Any,
+    y_score: Any,
+    *,
+    sample_weight: Any = None,
+    q: float = 0.1,
+    n_threads: int | None = None,
+) -> float:
+    """The share of positives among the highest scores, relative to that among all rows.
+
+    lift(q) = [TP(q) / (q n)] / [P / n], for n rows with P positives, of which TP(q) are among the q n rows of greatest
+    score (Provost and Fawcett, Data Science for Business, 2013, chapter 8). Of rows that tie at the end, the share that
+    still fits is counted: the mean over their orders. q is read as the decimal number that it prints. At the shares of
+    `lift_curve` it is the curve's lift, rounded once.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels 0 and 1, or -1 and +1.
+    y_score : array-like of shape (n,)
+        Scores, higher for more likely positive. float32 and float64 are read without conversion; integers and float16
+        are widened. Infinities are ordered, -0.0 ties with 0.0, and scores tie only if they are exactly equal.
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows, from 0 to 1e300. A row of weight zero is left out.
+    q : float in (0, 1]
+        The share of rows (of weight) with the highest scores.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float
+        At least 0; 1 for a random order. NaN with an UndefinedMetricWarning if there is no positive row.
+
+    Raises
+    ------
+    ValueError
+        NaN scores, invalid labels, different lengths, no rows or invalid weights; the message names the row.
+        A q outside (0, 1].
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.lift([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], q=0.25)
+    2.0
+    """
+    check_share(q)
+    rows = OrderedRows(validation.as_labels(y_true), validation.as_scores(y_score), sample_weight, n_threads)
+    (state,) = rows.sweep(PositivesOnTop(q))
+    return warn_and_unwrap("lift", finalise_lift({"q": q}, state))
+
+
+@metric(
+    "lift",
+    exchange="range",
+    statistics=lambda q: (PositivesOnTop(q),),
+    function=lift,
+    undefined="no positive row",
+    parameters={"q": 0.1},
+    checks={"q": check_share},
+    default=False,
+    variants=("lift(q=0.5)", "lift(q=1)"),
+)
+def finalise_lift(parameters: dict[str, Any], state: RangeState) -> Value:
+    """Lift: the share of positives among the share q of rows with the highest scores, relative to all rows."""
+    coverage = pair_coverage(*state.rows)
+    if not state.rows[1]:
+        return Value(float("nan"), coverage, undefined_reason(*state.rows))
+    share, (numerator, denominator) = share_of(parameters["q"]), state.found
+    return Value(divide(numerator * share.denominator, denominator * share.numerator * state.masses[1]), coverage)
+
+
+# Calls with their values, worked out by hand.
+CHECKED_VALUES: dict[str, Any] = {
+    "lift": [
+        (([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), {"q": 0.5}, 1.0),
+        (([1, 0, 0, 0], [3, 3, 3, 1]), {"q": 0.5}, 4 / 3),
+        (([0, 1, 0, 1], [1, 2, 3, 3]), {"q": 0.25, "sample_weight": [3, 1, 1, 3]}, 1.5),
+    ]
+}
