@@ -68,6 +68,7 @@ BINARY = {
     "specificity": ("specificity", lambda: of_predictions(fm.specificity_score)),
     "ap": ("ap", lambda: of_scores(fm.average_precision_score)),
     "auc": ("auc", lambda: of_scores(fm.roc_auc_score)),
+    "best_threshold": ("best_threshold", lambda: of_scores(fm.best_threshold).value),
     "eer": ("eer", lambda: of_scores(fm.equal_error_rate).value),
     "ks": ("ks", lambda: of_scores(fm.ks_statistic)),
     "brier": ("brier", lambda: of_scores(fm.brier_score_loss)),

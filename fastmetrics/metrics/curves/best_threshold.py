@@ -8,8 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.exact import EXPONENT, divide
 from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
-from fastmetrics._core.score_statistics.pair_counts import undefined_reason
+from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition, ThresholdSweep
+from fastmetrics._core.exchange.weighted_ranges import WeightedRows
+from fastmetrics._core.exchange.weighted_sweep import sweep_weighted
+from fastmetrics._core.registry import metric as register_metric
+from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
+from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.sweep import curve_points
 
@@ -87,11 +93,9 @@ def best_threshold(
 def best_threshold_from_rows(rows: OrderedRows, metric: str, beta: float) -> BestThreshold:
     """The result of `best_threshold`."""
     validation.check_option(metric, "metric", METRICS)
-    if isinstance(beta, (bool, str)) or not isinstance(beta, (int, float, np.number)) or not 0 < beta < np.inf:
-        raise validation.OptionError(f"beta must be a positive number; found {beta!r}")
-    totals = rows.totals()
-    reason = undefined_reason(totals.negatives, totals.positives)
-    if reason and (metric != "accuracy" or totals.negatives == totals.positives == 0):
+    check_beta(beta)
+    reason = reason_without_threshold(metric, rows.totals())
+    if reason:
         warn_undefined("best_threshold", reason)
         return BestThreshold(float("nan"), float("nan"))
     beta = float(beta) if metric == "fbeta" else 1.0
@@ -100,6 +104,17 @@ def best_threshold_from_rows(rows: OrderedRows, metric: str, beta: float) -> Bes
     values = metric_values(metric, fps, tps, beta)
     best = index_of_maximum(metric, fps, tps, beta, values)
     return BestThreshold(float(curve.thresholds[best - 1]) if best else float("inf"), float(values[best]))
+
+
+def check_beta(beta: Any) -> None:
+    if isinstance(beta, (bool, str)) or not isinstance(beta, (int, float, np.number)) or not 0 < beta < np.inf:
+        raise validation.OptionError(f"beta must be a positive number; found {beta!r}")
+
+
+def reason_without_threshold(metric: str, totals: ClassTotals) -> str | None:
+    """Why no threshold has a value: all metrics but accuracy need rows of both classes."""
+    reason = undefined_reason(totals.negatives, totals.positives)
+    return None if metric == "accuracy" and totals.negatives + totals.positives else reason
 
 
 def scale_weights(fps: np.ndarray, tps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -171,6 +186,113 @@ def exact_rank_value(
         return tps / (positives + fps)
     predicted = (tps + fps) * (positives + negatives - tps - fps)
     return covariance * abs(covariance) / predicted if predicted else Fraction(0)
+
+
+class ThresholdPoint(NamedTuple):
+    """A threshold, and the rows (or weights) of both classes that score at least that."""
+
+    threshold: float
+    fps: float
+    tps: float
+
+
+NO_ROW_CHOSEN = ThresholdPoint(float("inf"), 0.0, 0.0)
+
+
+class BestPointState(NamedTuple):
+    """State of a range of scores: its rows, and the best threshold in it; None if it has no positive row."""
+
+    totals: ClassTotals
+    best: ThresholdPoint | None
+
+
+class BestPoint(Statistic):
+    """The best threshold of a range. Only scores of positives are thresholds: below them every metric is less."""
+
+    __slots__ = ("beta", "metric")
+    needs_position = True
+    pivots_on_positives = True
+    bounds = None  # no approximate states
+
+    def __init__(self, metric: str, beta: float) -> None:
+        self.metric = metric
+        self.beta = float(beta) if metric == "fbeta" else 1.0
+
+    def empty(self) -> BestPointState:
+        return BestPointState(NO_ROWS, None)
+
+    def from_sweep(self, sweep: ThresholdSweep, position: RangePosition) -> BestPointState:
+        fps = position.above.negatives + np.cumsum(sweep.between_counts[:-1]) + np.cumsum(sweep.tied_counts)
+        tps = position.above.positives + np.cumsum(sweep.pivot_counts)
+        return self.state(sweep.class_totals, sweep.scores(), fps, tps, position.totals)
+
+    def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> BestPointState:
+        sweep = sweep_weighted(rows)
+        negatives, positives = sweep.cumulative()
+        totals = ClassTotals(len(rows.negatives[0]), len(rows.positives[0]), negatives[-1], positives[-1])
+        chosen = np.flatnonzero(sweep.positives)
+        fps = [rounded_weight(position.above.negative_weight + negatives[point]) for point in chosen.tolist()]
+        tps = [rounded_weight(position.above.positive_weight + positives[point]) for point in chosen.tolist()]
+        return self.state(totals, sweep.scores[chosen], fps, tps, position.totals)
+
+    def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> BestPointState:
+        both = position.above.plus(tied)
+        fps, tps = [rounded_weight(both.negative_weight)], [rounded_weight(both.positive_weight)]
+        return self.state(tied, [score], fps, tps, position.totals)
+
+    def merge(self, low: BestPointState, high: BestPointState, totals: ClassTotals) -> BestPointState:
+        points = [state.best for state in (high, low) if state.best is not None]
+        return self.state(low.totals.plus(high.totals), *columns_of(points), totals)
+
+    def state(self, own: ClassTotals, thresholds: Any, fps: Any, tps: Any, totals: ClassTotals) -> BestPointState:
+        """The state of a range, from points with descending thresholds."""
+        if not len(thresholds) or reason_without_threshold(self.metric, totals):
+            return BestPointState(own, None)
+        best, _ = self.choose(fps, tps, totals)
+        return BestPointState(own, ThresholdPoint(float(thresholds[best]), float(fps[best]), float(tps[best])))
+
+    def choose(self, fps: Any, tps: Any, totals: ClassTotals) -> tuple[int, float]:
+        """The first of the best points, and the metric there."""
+        weights = totals[2:]
+        last = [rounded_weight(weight) for weight in weights] if any(weights) else totals[:2]
+        scaled = scale_weights(np.append(fps, float(last[0])), np.append(tps, float(last[1])))
+        values = metric_values(self.metric, *scaled, self.beta)
+        values[-1] = -np.inf  # the last point has only the totals
+        best = index_of_maximum(self.metric, *scaled, self.beta, values)
+        return best, float(values[best])
+
+
+def rounded_weight(weight: int) -> float:
+    """A sum of weights, which is an integer times 2**-EXPONENT."""
+    return divide(weight, 1 << EXPONENT)
+
+
+def columns_of(points: list[ThresholdPoint]) -> tuple[list[float], list[float], list[float]]:
+    """Thresholds, false positives and true positives."""
+    return [own.threshold for own in points], [own.fps for own in points], [own.tps for own in points]
+
+
+@register_metric(
+    "best_threshold",
+    exchange="range",
+    statistics=lambda metric, beta: (BestPoint(metric, beta),),
+    function=best_threshold,
+    undefined="one class only, but for metric=accuracy",
+    parameters={"metric": "f1", "beta": 1.0},
+    checks={"metric": METRICS, "beta": check_beta},
+    default=False,
+    variants=("best_threshold(metric=mcc)", "best_threshold(metric=youden)", "best_threshold(metric=fbeta, beta=2)"),
+)
+def finalise_best_threshold(parameters: dict[str, Any], state: BestPointState) -> Value:
+    """The greatest value of a metric of predictions at any threshold; the coverage has the threshold."""
+    coverage = pair_coverage(state.totals.negatives, state.totals.positives)
+    reason = reason_without_threshold(parameters["metric"], state.totals)
+    if reason:
+        return Value(float("nan"), coverage, reason)
+    points = [NO_ROW_CHOSEN] + ([] if state.best is None else [state.best])
+    thresholds, fps, tps = columns_of(points)
+    best, value = BestPoint(parameters["metric"], parameters["beta"]).choose(fps, tps, state.totals)
+    return Value(value, coverage | {"threshold": thresholds[best]})
 
 
 # Options that `fastmetrics.testing` checks.

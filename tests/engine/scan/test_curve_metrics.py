@@ -1,4 +1,4 @@
-"""AUC, AP, KS and EER of the engine equal the functions: slices, weights, spilled logs, accumulators."""
+"""AUC, AP, KS, EER, lift and the best threshold of the engine equal the functions: slices, weights, spilled logs, accumulators."""
 
 import math
 
@@ -14,7 +14,10 @@ from support.states.spilled_logs import counted, repeated, small_batches, tiny_m
 
 METHODS = ["interpolate", "mean", "max", "convex_hull"]
 EER = {method: "eer" if method == "interpolate" else f"eer(method={method})" for method in METHODS}
-METRICS = ["auc", "ap", "ks", *EER.values()]
+BEST = {name: f"best_threshold(metric={name})" for name in ("accuracy", "mcc", "youden", "gmean", "jaccard")}
+BEST |= {"f1": "best_threshold", "fbeta": "best_threshold(metric=fbeta, beta=0.3)"}
+SHARES = {"lift": 0.1, "lift(q=0.37)": 0.37}
+METRICS = ["auc", "ap", "ks", *EER.values(), *BEST.values(), *SHARES]
 CERTIFIED = ["auc", "ap", "ks", "eer", "eer(method=convex_hull)"]
 COLUMNS = {"label": "y", "score": "s"}
 
@@ -33,6 +36,11 @@ def expected_values(y_true, y_score, weights=None):
     }
     for method, metric in EER.items():
         values[metric] = tuple(fm.equal_error_rate(y_true, y_score, method=method, **options))
+    for name, metric in BEST.items():
+        beta = 0.3 if name == "fbeta" else 1.0
+        values[metric] = tuple(fm.best_threshold(y_true, y_score, metric=name, beta=beta, **options))[::-1]
+    for metric, share in SHARES.items():
+        values[metric] = fm.lift(y_true, y_score, q=share, **options), None
     return values
 
 
@@ -106,7 +114,8 @@ def test_a_slice_of_one_class():
     report = evaluate(log, by="by")
     for metric in METRICS:
         value = report.value(metric, slice={"by": "c"})
-        assert value == 1.0 if metric == "ap" else math.isnan(value)
+        has_value = metric == "ap" or "accuracy" in metric or "lift" in metric
+        assert value == 1.0 if has_value else math.isnan(value)
 
 
 class TestSpilled:
