@@ -1,4 +1,4 @@
-"""AUC, AP, KS, EER, lift and the best threshold of the engine equal the functions: slices, weights, spilled logs, accumulators."""
+"""AUC, AP, KS, EER, lift and best thresholds of the engine equal the functions: slices, weights, spilled logs, states."""
 
 import math
 
