@@ -15,6 +15,7 @@ from fastmetrics._core.optional_imports import pyarrow
 
 MAX_SLICES = 10_000  # every slice has states of its own, and at least one range of scores
 MAX_TABLE_SIZE = 1 << 16  # combinations up to which a batch is numbered with a table, without sorting
+OF_GROUPS = "values inside users or items are what group=... is for"
 
 SliceValues = tuple[Any, ...]
 
@@ -88,10 +89,12 @@ class SliceNumbers:
         surplus = next((index for index, number in enumerate(numbers) if number >= MAX_SLICES), None)
         if surplus is not None:
             row = locate(int(in_order[surplus]))
+            has_floats = any(isinstance(value, float) for value in combinations[surplus])
+            advice = "put the numbers into bins first" if has_floats else OF_GROUPS
             raise ValueError(
                 f"by={list(self.names)!r} makes more than {MAX_SLICES:,} slices; the one at row {row} "
                 f"({format_slice(self.names, combinations[surplus])}) is one too many. Slices are for a few values; "
-                "values inside users or items are what group=... is for"
+                f"{advice}"
             )
         by_combination = np.empty(len(numbers), np.uint16)
         by_combination[order] = numbers
@@ -102,13 +105,17 @@ def encode_column(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
     """A column's values as codes, and the values that the codes stand for."""
     types = pyarrow.types
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-    if types.is_floating(kind) or types.is_nested(kind) or types.is_null(kind):
+    if types.is_nested(kind) or types.is_null(kind):
         raise TypeError(
-            f"by column {name!r} has Arrow type {kind}: slices are made of integers, strings, booleans or dates; "
-            "put numbers into bins first"
+            f"by column {name!r} has Arrow type {kind}: slices are made of numbers, strings, booleans or dates; name a "
+            "column, or a field, that has such values"
         )
+    if types.is_float16(column.type):
+        column = column.cast(pyarrow.float32())
     coded = column if types.is_dictionary(column.type) else column.dictionary_encode()
-    return np.asarray(coded.indices), coded.dictionary.to_pylist()
+    values = coded.dictionary.to_pylist()
+    # -0.0 becomes 0.0: they are equal, but differ in print.
+    return np.asarray(coded.indices), [value + 0.0 for value in values] if types.is_floating(kind) else values
 
 
 def format_slice(names: tuple[str, ...], values: SliceValues) -> str:

@@ -28,6 +28,10 @@ COLUMNS_OF = {
     "dictionary": LOG["city"].dictionary_encode(),
     "dictionary of integers": pa.array(LOG["hour"]).dictionary_encode(),
     "one value": pa.array(["the same"] * ROWS),
+    "double": pa.array(LOG["hour"] / 2 - 0.5),
+    "float": pa.array((LOG["hour"] / 2).astype(np.float32)),
+    "half float": pa.array((LOG["hour"] / 2).astype(np.float16)),
+    "dictionary of floats": pa.array(LOG["hour"] / 2).dictionary_encode(),
 }
 
 
@@ -66,6 +70,14 @@ class TestEverySlice:
     @each_case("kind", COLUMNS_OF)
     def test_of_any_type(self, kind):
         check_slices({**LOG, "by": COLUMNS_OF[kind]}, "by")
+
+    @pytest.mark.parametrize("weight", ["weight", "real"])
+    def test_zeros_are_one_slice(self, weight):
+        expected = evaluate({**LOG, "by": (LOG["hour"] == 0) / 2}, weight=weight, by="by")
+        zeros = np.where(np.arange(ROWS) % 2, -0.0, 0.0)
+        report = evaluate({**LOG, "by": np.where(LOG["hour"] == 0, 0.5, zeros)}, weight=weight, by="by")
+        assert report == expected
+        assert [str(own["by"]) for own in report.slices()[1:]] == ["0.0", "0.5"]
 
     @pytest.mark.parametrize("weight", ["weight", "real"])
     def test_with_weights(self, weight):
@@ -212,12 +224,21 @@ class TestDroppedRows:
 
 class TestRefusals:
     @pytest.mark.parametrize("kind", ["float", "double", "dictionary"])
-    def test_floats(self, kind):
-        values = pa.array(LOG["prob"])
+    def test_too_many_floats(self, kind):
+        log = log_of(12_000, users=60)
+        values = pa.array(np.arange(12_000) + 0.5)
         values = values.dictionary_encode() if kind == "dictionary" else values.cast(kind)
         assert_raises(
-            TypeError, r"by column 'by' has Arrow type (float|double).*bins", evaluate, {**LOG, "by": values}, by="by"
-        )
+            ValueError, r"row 10000 \(by=10000.5\) is one too many.*into bins first", evaluate, {**log, "by": values},
+            ["auc"], by="by",
+        )  # fmt: skip
+
+    def test_nested_columns(self):
+        for values in (pa.array([[1]] * ROWS), pa.array([{"a": 1}] * ROWS)):
+            assert_raises(
+                TypeError, r"by column 'by' has Arrow type (list|struct).*name a column", evaluate,
+                pa.table({**LOG, "by": values}), by="by",
+            )  # fmt: skip
 
     @each_case("by", [7, [7], {"hour"}, b"hour"])
     def test_by_that_is_not_a_column_name(self, by):
