@@ -13,6 +13,16 @@ if TYPE_CHECKING:
     import pyarrow
 
 
+def arrow_array(column: np.ndarray) -> pyarrow.Array:
+    """A column as an Arrow array; keys of several columns as structs."""
+    import pyarrow
+
+    if column.dtype.names is None:
+        return pyarrow.array(column)
+    names = list(column.dtype.names)
+    return pyarrow.StructArray.from_arrays([pyarrow.array(column[name]) for name in names], names)
+
+
 class ColumnTable:
     """Columns by name."""
 
@@ -38,7 +48,7 @@ class ColumnTable:
         pyarrow.Table
         """
         pa = import_extra("pyarrow", f"{type(self).__name__}.to_arrow")
-        return pa.table({name: pa.array(column) for name, column in self.columns.items()})
+        return pa.table({name: arrow_array(column) for name, column in self.columns.items()})
 
     def to_dict(self) -> dict[str, list[Any]]:
         """The columns as lists.

@@ -80,7 +80,7 @@ def evaluate(
     weight : str, optional
         The column of row weights, from 0 to 1e300; a row of weight zero is left out.
     by : str or list of str, optional
-        Columns whose values divide the rows into slices (integers, strings, booleans or dates; at most 10,000
+        Columns whose values divide the rows into slices (numbers, strings, booleans or dates; at most 10,000
         combinations). Every metric is computed for every slice and for all rows. Slices take memory beyond the limit:
         some kilobytes per slice for every label, score and thread.
     memory_limit : int or str, optional

@@ -221,7 +221,7 @@ NO_COLUMNS = {
 def test_values_that_are_no_column(name, kind):
     log = log_of(6)
     for key in columns_of(name):
-        if name in TAKE_FRAMES and kind in ("pandas frame", "polars frame", "arrow table"):
+        if (name in TAKE_FRAMES or key == "group") and kind in ("pandas frame", "polars frame", "arrow table"):
             continue
         argument = {label_column(name): "y_true", "group": "groups"}.get(key, score_argument(name))
         rejects(name, {**log, key: NO_COLUMNS[kind](log[key])}, argument)
@@ -340,7 +340,7 @@ def test_missing_string_groups(name):
     rejects(name, {**log_of(4), "group": hidden}, "groups", "null", "row 2", error=ValueError)
 
 
-@each_case("groups", [[0.5, 1.0, 1.0, 2.0], [1j] * 4, [{}] * 4, [(1, 2)] * 4], ids=str)
+@each_case("groups", [[0.5, 1.0, np.nan, 2.0], [b"a"] * 4, [1j] * 4, [{}] * 4, [(1, 2)] * 4], ids=str)
 @pytest.mark.parametrize("name", GROUPED)
 def test_groups_of_a_type_that_is_no_key(name, groups):
     rejects(name, {**log_of(4), "group": groups}, "groups")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.column_table import arrow_array
 from fastmetrics._core.columns.row_blocks import UnpooledScratch
 from fastmetrics._core.exchange.group_rows import FIRST_PAIR, exchange_rows
 from fastmetrics._core.exchange.hash_exchange import GroupLayout
@@ -22,7 +23,8 @@ class GroupTable:
     Attributes
     ----------
     group : numpy.ndarray
-        The group keys: integers (int32, int64 or uint64; smaller types widened), or strings (dtype object).
+        The group keys: integers (int32, int64 or uint64; smaller types widened), strings (dtype object), booleans,
+        floats, dates or times. Keys of several columns are a structured array: ``group["session"]`` is one of them.
     auc : numpy.ndarray of float64
         NaN if a group has only one class.
     n, n_pos : numpy.ndarray of int64
@@ -53,7 +55,7 @@ class GroupTable:
         """
         pyarrow = import_extra("pyarrow", "GroupTable.to_arrow")
         auc = pyarrow.array(self.auc, from_pandas=True)
-        return pyarrow.table({"group": self.group, "auc": auc, "n": self.n, "n_pos": self.n_pos})
+        return pyarrow.table({"group": arrow_array(self.group), "auc": auc, "n": self.n, "n_pos": self.n_pos})
 
 
 def auc_by_group(
@@ -71,7 +73,8 @@ def auc_by_group(
         Scores, higher for more likely positive. float32 and float64 are read without conversion; integers and float16
         are widened. Infinities are ordered, -0.0 ties with 0.0, and scores tie only if they are exactly equal.
     groups : array-like of shape (n,)
-        Keys: integers or strings, in any order. Rows with equal keys are one group, wherever they stand.
+        Keys: integers, strings, booleans, dates, times or floats, in any order. Rows with equal keys are one group,
+        wherever they stand. A DataFrame, an Arrow table or a dict of columns gives keys of several columns.
     sample_weight : array-like of shape (n,), optional
         Weights of rows, from 0 to 1e300. A row of weight zero is left out.
     n_threads : int, optional

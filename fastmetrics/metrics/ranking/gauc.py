@@ -148,7 +148,8 @@ def gauc_score(
         Scores, higher for more likely positive. float32 and float64 are read without conversion; integers and float16
         are widened. Infinities are ordered, -0.0 ties with 0.0, and scores tie only if they are exactly equal.
     groups : array-like of shape (n,)
-        Keys: integers or strings, in any order. Rows with equal keys are one group, wherever they stand.
+        Keys: integers, strings, booleans, dates, times or floats, in any order. Rows with equal keys are one group,
+        wherever they stand. A DataFrame, an Arrow table or a dict of columns gives keys of several columns.
     weight : {"impressions", "uniform", "positives", "pairs", "weights"}
         The weight w_g of a group. "impressions": its number of rows. "uniform": 1. "positives": its number of positive
         rows. "pairs": positive times negative rows. "weights": the sum of its sample weights.

@@ -40,7 +40,8 @@ def ndcg_score(
         Scores, higher for rows that come first. float32 and float64 are read without conversion; integers and float16
         are widened.
     groups : array-like of shape (n,), optional
-        The key of each row's list (a query, a user): integers or strings, rows in any order. Without groups, `offsets`
+        The key of each row's list (a query, a user): integers, strings, booleans, dates, times or floats, rows in any
+        order; a DataFrame, an Arrow table or a dict of columns for keys of several columns. Without groups, `offsets`
         says where lists begin and end, or each row of a two-dimensional array is a list.
     k : int or sequence of int, optional
         Cutoff: only the first k rows of a list count; None: all rows. Several cutoffs are computed in one pass.

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.column_table import arrow_array
 from fastmetrics._core.columns import group_keys as keys
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, WEIGHT, RowBlock
@@ -34,7 +35,8 @@ class ErrorTable:
     Attributes
     ----------
     group : numpy.ndarray
-        The group keys: integers (int32, int64 or uint64; smaller types widened), or strings (dtype object).
+        The group keys: integers (int32, int64 or uint64; smaller types widened), strings (dtype object), booleans,
+        floats, dates or times. Keys of several columns are a structured array: ``group["session"]`` is one of them.
     n : numpy.ndarray of int64
         Rows (of positive weight).
     bias : numpy.ndarray of float64
@@ -66,7 +68,8 @@ class ErrorTable:
         pyarrow.Table
         """
         pyarrow = import_extra("pyarrow", "ErrorTable.to_arrow")
-        return pyarrow.table({"group": self.group, "n": self.n, "bias": self.bias, "mse": self.mse, "mae": self.mae})
+        errors_of_groups = {"n": self.n, "bias": self.bias, "mse": self.mse, "mae": self.mae}
+        return pyarrow.table({"group": arrow_array(self.group)} | errors_of_groups)
 
 
 class GroupErrorWorker:
@@ -162,7 +165,8 @@ def errors_by_group(
     y_pred : array-like of shape (n,)
         Predictions: finite numbers.
     groups : array-like of shape (n,)
-        Keys: integers or strings, in any order. Rows with equal keys are one group, wherever they stand.
+        Keys: integers, strings, booleans, dates, times or floats, in any order. Rows with equal keys are one group,
+        wherever they stand. A DataFrame, an Arrow table or a dict of columns gives keys of several columns.
     sample_weight : array-like of shape (n,), optional
         Weights of rows, from 0 to 1e300. A row of weight zero is left out.
     n_threads : int, optional

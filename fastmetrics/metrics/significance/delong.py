@@ -111,8 +111,9 @@ def roc_auc_interval(
         Scores, higher for more likely positive. float32 and float64 are read without conversion; integers and float16
         are widened. Infinities are ordered, -0.0 ties with 0.0, and scores tie only if they are exactly equal.
     groups : array-like of shape (n,), optional
-        The cluster (user, patient) of every row, integers or strings. Clusters are independent; rows of one cluster
-        need not be (Obuchowski, Biometrics 53, 1997). One cluster per row gives the same result as no clusters.
+        The cluster (user, patient) of every row: integers, strings, booleans, dates, times or floats, or a table with
+        several such columns. Clusters are independent; rows of one cluster need not be (Obuchowski, Biometrics 53,
+        1997). One cluster per row gives the same result as no clusters.
     ci : float
         The level of the interval, between 0 and 1.
     method : {"delong", "logit"}
@@ -200,8 +201,9 @@ def delong_test(
     score_a, score_b : array-like of shape (n,)
         Scores of both models, higher for more likely positive. Only their order matters, so their scales may differ.
     groups : array-like of shape (n,), optional
-        The cluster (user, patient) of every row, integers or strings. Clusters are independent; rows of one cluster
-        need not be (Obuchowski, Biometrics 53, 1997). One cluster per row gives the same result as no clusters.
+        The cluster (user, patient) of every row: integers, strings, booleans, dates, times or floats, or a table with
+        several such columns. Clusters are independent; rows of one cluster need not be (Obuchowski, Biometrics 53,
+        1997). One cluster per row gives the same result as no clusters.
     ci : float or None
         The level of the interval of the difference, between 0 and 1; None for no interval.
     alternative : {"two-sided", "less", "greater"}

@@ -16,7 +16,7 @@ from fastmetrics._core.exchange.hash_exchange import GroupKeys
 from fastmetrics._kernels.exchange import hash_partition, tuple_keys
 from support import strategies
 from support.cases import assert_raises, each_case
-from support.function_cases import GROUPED, call, every_value
+from support.function_cases import FUNCTIONS, GROUPED, call, every_value
 from support.peers import pandas, polars
 
 NUMBERS = st.sampled_from([0, 1, -1, 123, 124, 247, 248, 255, 256, -(2**63), 2**63 - 1]) | st.integers(
@@ -235,3 +235,12 @@ def test_two_columns_of_one_name():
     frame = pandas().DataFrame([[1, 2]] * 4, columns=["a", "a"])
     log = {**strategies.click_log(4, seed=1), "group": frame}
     assert_raises(ValueError, "two columns 'a'", call, "auc_by_group", log)
+
+
+@each_case("name", ["auc_by_group", "errors_by_group", "ranking_by_group"])
+def test_keys_of_tables_as_arrow(name):
+    log = strategies.click_log(6, seed=3)
+    groups = {"user": ["a", "b", "a", "b", "a", "a"], "day": np.array([1, 1, 1, 1, 2, 2], "M8[D]")}
+    table = call(name, {**log, "group": groups}, **FUNCTIONS[name].options[0]).to_arrow()
+    days = [datetime.date(1970, 1, 2), datetime.date(1970, 1, 3), datetime.date(1970, 1, 2)]
+    assert table["group"].to_pylist() == [{"user": user, "day": day} for user, day in zip("aab", days, strict=True)]
