@@ -84,7 +84,7 @@ def test_many_rows_of_any_scores(kind, weight, monkeypatch):
     if weight is not None:
         monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", 2000)
     for share in (0.03, 0.9):
-        log = make_log(70_000 if weight is None else 8000, kind, share, "float32" if kind == "tied" else "float64")
+        log = make_log(80_000 if weight is None else 10_000, kind, share, "float32" if kind == "tied" else "float64")
         expected = expected_values(log["y"], log["s"], None if weight is None else log[weight])
         for n_threads in (1, 2):
             assert values_of_slice(evaluate(log, n_threads=n_threads, weight=weight)) == expected
@@ -121,7 +121,8 @@ def test_a_slice_of_one_class():
 class TestSpilled:
     @each_case("weight", [None, "w", "real"])
     @each_case("kind", ["shuffled", "tied", "clustered", "one heavy tie", "constant"])
-    def test_within_a_megabyte(self, kind, weight):
+    def test_within_a_megabyte(self, kind, weight, monkeypatch):
+        monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", 20_000)
         log = make_log(65_000 if weight is None else 45_000, kind, 0.2)
         expected = expected_values(log["y"], log["s"], None if weight is None else log[weight])
         with counted() as calls:

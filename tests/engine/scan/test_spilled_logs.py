@@ -9,7 +9,7 @@ from support.cases import each_case
 from support.registry_cases import NUMBER_COLUMNS, REAL
 from support.states.spilled_logs import EXCHANGED, KEYS, METRICS, counted, evaluate, log_of, moved, small_batches
 
-ROWS = 60_000
+ROWS = 80_000
 LIMITS = ["1MiB", "4MiB"]
 LOG = log_of(ROWS)
 BY_TYPE = {"float64": LOG, "float32": log_of(ROWS, seed=3, dtype="float32")}

@@ -60,7 +60,7 @@ def test_partial_auc(case, max_fpr):
 @each_case("dtype", strategies.SCORE_DTYPES)
 @each_case("levels", [2, 1000, None])
 def test_large_inputs_equal_the_exact_ranks_and_scikit_learn(dtype, levels):
-    log = strategies.click_log(140_003, seed=3, dtype=dtype, levels=levels)
+    log = strategies.click_log(200_003, seed=3, dtype=dtype, levels=levels)
     y_true, y_score = log["label"], log["prob"]
     expected = float(curves.auc_by_ranks(y_true.tolist(), y_score.tolist()))
     assert math.isclose(expected, scikit_learn().roc_auc_score(y_true, y_score), rel_tol=1e-12)
