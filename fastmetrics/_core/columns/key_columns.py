@@ -73,13 +73,12 @@ class NumberKeys:
 
 
 class TextKeys:
-    """Keys in Arrow's layout: UTF-8 bytes and offsets (int32 or int64)."""
+    """Keys in Arrow's layout: UTF-8 bytes and offsets (int32 or int64). `dtype`: what the bytes encode, if not text."""
 
-    dtype = TEXT
-
-    def __init__(self, data: np.ndarray, offsets: np.ndarray) -> None:
+    def __init__(self, data: np.ndarray, offsets: np.ndarray, dtype: np.dtype = TEXT) -> None:
         self.data = data
         self.offsets = offsets
+        self.dtype = dtype
         self.rows = offsets.shape[0] - 1
 
     def hash_block(self, start: int, stop: int, scratch: KeyScratch) -> None:

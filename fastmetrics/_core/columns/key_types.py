@@ -65,7 +65,11 @@ def decode_keys(dtype: np.dtype, hashes: np.ndarray, heads: np.ndarray, tails: n
     """The values of stored keys. Text is read from where it is stored."""
     if TAIL not in slots_of(dtype):
         return decode_numbers(dtype, hashes, heads)
-    encoded = hash_partition.read_text_slots(heads, tails)
+    return decode_texts(dtype, hash_partition.read_text_slots(heads, tails))
+
+
+def decode_texts(dtype: np.dtype, encoded: list[bytes]) -> np.ndarray:
+    """The values of keys that are stored as bytes. Raises ValueError for bytes that no key of the type has."""
     if dtype == TEXT:
         return texts_of(encoded)
     parts = parts_of(dtype)

@@ -6,6 +6,7 @@ from functools import cached_property
 from threading import Lock
 
 from fastmetrics._core.exchange.memory_size import SMALLEST_DEFAULT, default_memory_limit
+from fastmetrics._core.exchange.spill import SpillFile
 
 # Stored blocks may take half of the limit. The partitions that threads work on take the other half.
 BLOCKS_DIVISOR = 2
@@ -41,6 +42,11 @@ class MemoryBudget:
     def limit(self) -> int:
         return default_memory_limit() // self.processes if self.explicit_limit is None else self.explicit_limit
 
+    @cached_property
+    def spill_file(self) -> SpillFile:
+        """The spill file that tables of keys share: there may be many. It is made at its first use."""
+        return SpillFile(self.folder)
+
     @property
     def bytes_per_range(self) -> int:
         """The most bytes that a thread loads at once: those of a range of partitions."""
@@ -49,12 +55,15 @@ class MemoryBudget:
     def try_reserve(self, n_bytes: int) -> bool:
         """Reserve n_bytes if they fit the budget; return whether they did."""
         with self.lock:
-            # The default limit is at least SMALLEST_DEFAULT. Most logs fit that and need not determine the limit.
-            smallest = SMALLEST_DEFAULT // self.processes if self.explicit_limit is None else self.explicit_limit
-            total = self.reserved_bytes + n_bytes
-            fits = total <= smallest // BLOCKS_DIVISOR or total <= self.limit // BLOCKS_DIVISOR
+            fits = self.has_room(self.reserved_bytes + n_bytes)
             self.reserved_bytes += n_bytes if fits else 0
             return fits
+
+    def has_room(self, n_bytes: int) -> bool:
+        """Return whether so many bytes in all fit the half of the limit that stored blocks may take."""
+        # The default limit is at least SMALLEST_DEFAULT. Most logs fit that and need not determine the limit.
+        smallest = SMALLEST_DEFAULT // self.processes if self.explicit_limit is None else self.explicit_limit
+        return n_bytes <= smallest // BLOCKS_DIVISOR or n_bytes <= self.limit // BLOCKS_DIVISOR
 
     def release(self, n_bytes: int) -> None:
         """Give reserved bytes back to the budget."""

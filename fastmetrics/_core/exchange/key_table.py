@@ -1,0 +1,612 @@
+"""The table state: keys of any type, and integers counted for each of them. Exact, mergeable, spilled where it must be.
+
+Keys are those of the hash exchange: integers, and texts that are compared byte by byte. The counts are in hash tables
+(`_kernels/exchange/key_counts.pyx`), cut into shards by the first bits of the keys' hashes. A shard grows while the
+memory budget has room. Then it is written to the spill file as a run, sorted by further bits of the hash, and filled
+again. So a table is exact for any number of keys, and the memory limit bounds what is in memory.
+
+A spilled table is read one part after the other. A part is a range of the partitions of one shard: it is read from all
+runs into a table of its own, which uses the next bits of the hash, and spills in turn if it does not fit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from fastmetrics._core.columns.key_columns import Keys, KeyScratch, NumberKeys, TextKeys, TupleKeys
+from fastmetrics._core.columns.key_types import TEXT, decode_keys, decode_texts, parts_of, slots_of
+from fastmetrics._core.columns.row_blocks import choose_thread_count
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.exchange.spill import SpillFile
+from fastmetrics._core.parallel import for_each
+from fastmetrics._kernels.exchange import hash_partition
+from fastmetrics._kernels.exchange.key_counts import N_PARTITIONS, N_SHARDS, KeyCounter
+
+SEED = int.from_bytes(os.urandom(8), "little")  # where probing starts, see key_counts.pyx
+LEVEL_BITS = 9  # of the hash: those of a shard, and of a partition
+LAST_LEVEL = 6  # the next one would need more than 64 bits
+BLOCK_ROWS = 1 << 14  # hashed at a time: they stay in the first caches
+MIN_ORDERED_ROWS = 1 << 17  # so many rows are ordered first,
+ORDERED_ROWS = 1 << 22  # at most so many at a time,
+ORDER_BITS = 8  # by so many bits of their hashes,
+TASK_ROWS = 1 << 18  # in blocks
+RANGES_OF_SHARD = (1 << ORDER_BITS) // N_SHARDS
+SMALL_SHARD = 64  # keys for which a shard gets memory in any case
+PART_DIVISOR = 8  # a part may take this many times what a thread loads at once; threads have half of the limit
+ENTRY_OVERHEAD = 8  # the slots of an entry
+NO_WORDS: np.ndarray = np.empty(0, np.uint64)
+NO_TEXT: np.ndarray = np.empty(0, np.uint8)
+LENGTH_BITS = np.uint64(0xFFFFFFFF)
+INT64 = np.dtype(np.int64)
+STORED_TYPE = re.compile(r"[|]b1|<[iu]8|<f[248]|[|]O|<[mM]8\[(D|s|ms|us|ns)\]")
+
+Result = TypeVar("Result")
+
+
+class KeyCounts(NamedTuple):
+    """Some keys of a table and their counts. An entry has the words of a key, then its counts."""
+
+    entries: np.ndarray
+    text: np.ndarray
+    dtype: np.dtype
+    n_counts: int
+
+    @property
+    def rows(self) -> int:
+        return int(self.entries.shape[0])
+
+    def counts(self) -> np.ndarray:
+        """int64[rows, n_counts]."""
+        counts: np.ndarray = self.entries[:, self.entries.shape[1] - self.n_counts :].view(np.int64)
+        return counts
+
+    def words(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The hashes, heads and tails of the keys. Tails of long texts are addresses."""
+        n_words = 1 + len(slots_of(self.dtype))
+        words = [np.ascontiguousarray(self.entries[:, number]) for number in range(n_words)]
+        if n_words == 3:
+            words[2][is_long(words[1])] += np.uint64(self.text.ctypes.data)
+        hashes, heads, tails = (*words, NO_WORDS, NO_WORDS)[:3]
+        return hashes, heads, tails
+
+    def keys(self) -> np.ndarray:
+        """The keys in their type: numbers, Python strings, or records of several columns."""
+        return decode_keys(self.dtype, *self.words())
+
+    def texts(self) -> list[bytes]:
+        """The bytes of keys that are texts, or are stored as such."""
+        return hash_partition.read_text_slots(*self.words()[1:])
+
+    def in_order(self) -> KeyCounts:
+        """The same keys in the order of their hashes; keys with equal hashes in the order of their words or bytes."""
+        hashes = self.entries[:, 0]
+        slots = slots_of(self.dtype)
+        order = np.lexsort((self.entries[:, 1], hashes)) if len(slots) == 1 else np.argsort(hashes, kind="stable")
+        ordered = self._replace(entries=self.entries[order])
+        if len(slots) < 2 or (ordered.entries[1:, 0] > ordered.entries[:-1, 0]).all():
+            return ordered
+        texts = ordered.texts()
+        ranks = sorted(range(self.rows), key=lambda row: (int(ordered.entries[row, 0]), texts[row]))
+        return ordered._replace(entries=ordered.entries[ranks])
+
+
+class Run(NamedTuple):
+    """A shard on disk: where each partition's entries and long texts begin, then the entries, then the texts."""
+
+    file: SpillFile
+    position: int
+    rows: int
+    n_words: int
+
+    def bounds(self) -> np.ndarray:
+        """int64[2, N_PARTITIONS + 1]: where the entries and the texts of each partition begin."""
+        bounds = np.empty((2, N_PARTITIONS + 1), np.int64)
+        self.file.read(self.position, bounds)
+        return bounds
+
+    def load(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        """The entries of the partitions start to stop, and their texts."""
+        bounds = self.bounds()
+        (first, last), (begin, end) = bounds[:, [start, stop]].tolist()
+        entries, text = np.empty((last - first, self.n_words), np.uint64), np.empty(end - begin, np.uint8)
+        position = self.position + bounds.nbytes
+        self.file.read(position + first * 8 * self.n_words, entries)
+        self.file.read(position + self.rows * 8 * self.n_words + begin, text)
+        if begin:
+            entries[is_long(entries[:, 1]), 2] -= np.uint64(begin)
+        return entries, text
+
+
+class OrderedRows:
+    """Rows in blocks, each in the order of the first ORDER_BITS of the rows' hashes from `first_bit` on."""
+
+    def __init__(self, keys: Keys, counts: np.ndarray | None, first_bit: int) -> None:
+        self.keys = keys
+        self.counts = counts
+        self.first_bit = np.uint64(first_bit)
+        rows = min(keys.rows, ORDERED_ROWS)
+        self.words = [np.empty(rows, np.uint64) for _ in range(1 + len(slots_of(keys.dtype)))]
+        self.moved_counts = None if counts is None else np.empty((rows, counts.shape[1]), np.int64)
+        self.bounds: list[np.ndarray] = []
+        self.scratch: list[KeyScratch] = []
+
+    def fill(self, rows: range, n_threads: int) -> None:
+        """Order other rows, which replace those before."""
+        starts = rows[::TASK_ROWS]
+        self.bounds = [np.empty((1 << ORDER_BITS) + 1, np.int32) for _ in starts]
+        self.scratch = []
+
+        def make_worker() -> Callable[[int], None]:
+            scratch = KeyScratch(min(TASK_ROWS, len(rows)), self.keys.dtype)
+            destinations = np.empty(scratch.hashes.shape[0], np.uint32)
+
+            def order(number: int) -> None:
+                own = scratch
+                if len(self.words) == 3 and not isinstance(self.keys, TextKeys):
+                    # The texts are in the scratch memory, where the next block would overwrite them.
+                    own = KeyScratch(destinations.shape[0], self.keys.dtype)
+                    self.scratch.append(own)
+                first = starts[number]
+                self.order(number, range(first, min(rows.stop, first + TASK_ROWS)), rows.start, own, destinations)
+
+            return order
+
+        for_each(len(starts), make_worker, n_threads)
+
+    def order(self, number: int, block: range, first: int, scratch: KeyScratch, destinations: np.ndarray) -> None:
+        """Order one block; `first` is the first of all rows at hand."""
+        self.keys.hash_block(block.start, block.stop, scratch)
+        hashes, destinations = scratch.hashes[: len(block)], destinations[: len(block)]
+        hash_partition.partition_block(
+            hashes << self.first_bit if self.first_bit else hashes, 64 - ORDER_BITS, 0, self.bounds[number],
+            destinations,
+        )  # fmt: skip
+        where = slice(block.start - first, block.stop - first)
+        for column, out in zip((scratch.hashes, scratch.heads, scratch.tails), self.words, strict=False):
+            hash_partition.scatter(column[: len(block)], destinations, out[where])
+        if self.counts is not None and self.moved_counts is not None:
+            self.moved_counts[where][destinations] = self.counts[block.start : block.stop]
+
+    def segments(self, number: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]]:
+        """(hashes, heads, tails, counts) of the rows whose hashes begin with `number`, block by block."""
+        hashes, heads, tails = (*self.words, NO_WORDS, NO_WORDS)[:3]
+        for block, bounds in enumerate(self.bounds):
+            start, stop = (bounds[number : number + 2] + block * TASK_ROWS).tolist()
+            if start < stop:
+                counts = None if self.moved_counts is None else self.moved_counts[start:stop]
+                yield hashes[start:stop], heads[start:stop], tails[start:stop], counts
+
+
+class KeyTable:
+    """Counts of keys. The keys of one table are all signed integers, all unsigned integers, or all texts.
+
+    Parameters
+    ----------
+    n_counts : int
+        How many integers are counted for each key.
+    budget : MemoryBudget or None
+        What the table may take. None: any number of bytes.
+    level : int
+        The table uses the bits of the hashes from LEVEL_BITS * level on. Parts of a spilled table have higher levels.
+
+    Notes
+    -----
+    An error of `add` or `merge` leaves a table that has some of the rows. Several threads need a table each.
+    """
+
+    __slots__ = ("budget", "counter", "dtype", "file", "level", "lock", "n_counts", "reserved_bytes", "runs")
+
+    n_rows = None
+
+    def __init__(self, n_counts: int = 1, budget: MemoryBudget | None = None, level: int = 0) -> None:
+        self.n_counts = n_counts
+        self.budget = budget
+        self.level = level
+        self.dtype: np.dtype | None = None
+        self.counter: KeyCounter | None = None
+        self.runs: list[list[Run]] = [[] for _ in range(N_SHARDS)]
+        self.file: SpillFile | None = None
+        self.reserved_bytes = 0
+        self.lock = Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore_table, (self.n_counts, *self.arrays())
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes in memory."""
+        return self.counter.n_bytes if self.counter is not None else 0
+
+    @property
+    def spilled(self) -> bool:
+        return any(self.runs)
+
+    def close(self) -> None:
+        """Remove all keys, and free their memory and their part of the budget."""
+        self.counter = None
+        self.runs = [[] for _ in range(N_SHARDS)]
+        if self.budget is not None:
+            self.budget.release(self.reserved_bytes)
+        self.reserved_bytes = 0
+        if self.level and self.file is not None:
+            self.file.close()
+        self.file = None
+        self.dtype = None
+
+    # ---------------------------------------------------------------------------------------------- adding
+
+    def add(self, keys: Keys, counts: np.ndarray | None = None, n_threads: int = 1) -> None:
+        """Add rows: to the counts of each row's key its own counts, int64[rows, n_counts], or one each."""
+        checked = None if counts is None else check_counts(counts, keys.rows, self.n_counts)
+        counter = self.open_counter(stored_type(keys.dtype))
+        if keys.rows >= MIN_ORDERED_ROWS:
+            ordered = OrderedRows(keys, checked, LEVEL_BITS * self.level)
+            for start in range(0, keys.rows, ORDERED_ROWS):
+                ordered.fill(range(start, min(keys.rows, start + ORDERED_ROWS)), n_threads)
+                for_each(N_SHARDS, lambda: lambda shard: self.add_ordered(counter, ordered, shard), n_threads)
+            return
+        scratch = KeyScratch(min(BLOCK_ROWS, keys.rows), keys.dtype)
+        for start in range(0, keys.rows, BLOCK_ROWS):
+            stop = min(keys.rows, start + BLOCK_ROWS)
+            keys.hash_block(start, stop, scratch)
+            hashes, heads, tails = (words[: stop - start] for words in (scratch.hashes, scratch.heads, scratch.tails))
+            self.add_words(counter, hashes, heads, tails, None if checked is None else checked[start:stop])
+
+    def add_ordered(self, counter: KeyCounter, ordered: OrderedRows, shard: int) -> None:
+        """Add the rows of one shard, one range of hashes after the other: it stays in the cache."""
+        for number in range(shard * RANGES_OF_SHARD, (shard + 1) * RANGES_OF_SHARD):
+            for segment in ordered.segments(number):
+                self.add_words(counter, *segment)
+
+    def add_words(
+        self, counter: KeyCounter, hashes: np.ndarray, heads: np.ndarray, tails: np.ndarray, counts: np.ndarray | None
+    ) -> None:
+        """Add rows whose keys are hashes and text slots."""
+        row = 0
+        while (row := counter.add_rows(hashes, heads, tails, counts, row)) < hashes.shape[0]:
+            text_bytes = long_bytes(heads, row) if counter.has_text else 0
+            self.make_room(counter.shard_number(int(hashes[row])), text_bytes)
+
+    def add_entries(self, entries: np.ndarray, text: np.ndarray, dtype: np.dtype) -> None:
+        """Add keys and counts as another table stores them."""
+        counter = self.open_counter(dtype)
+        row = 0
+        while (row := counter.add_entries(entries, text, row)) < entries.shape[0]:
+            text_bytes = long_bytes(entries[:, 1], row) if counter.has_text else 0
+            self.make_room(counter.shard_number(int(entries[row, 0])), text_bytes)
+
+    def merge(self, other: KeyTable, n_threads: int = 1) -> None:
+        """Add the counts of another table, which may be this one."""
+        if self.n_counts != other.n_counts:
+            raise ValueError(f"tables of {self.n_counts} and of {other.n_counts} counts cannot be merged")
+        if other.dtype is None or other.counter is None:
+            return
+        counter, added = self.open_counter(other.dtype), other.counter
+
+        def add_shard(number: int) -> None:
+            size, row = added.size(number), 0
+            while (row := counter.add_shard(added, number, row)) < size:
+                self.make_room(number, added.long_bytes(number, row))
+
+        for runs, other_runs in zip(self.runs, other.runs, strict=True):
+            runs += list(other_runs)
+        for_each(N_SHARDS, lambda: add_shard, n_threads)
+
+    def open_counter(self, dtype: np.dtype) -> KeyCounter:
+        """The counter, made for the first keys; further keys have to be of the same kind."""
+        if self.counter is None:
+            self.dtype = dtype
+            self.counter = KeyCounter(self.n_counts, 1 + len(slots_of(dtype)), SEED, LEVEL_BITS * self.level)
+        if self.dtype is None or self.dtype != dtype:
+            raise ValueError(
+                f"the keys of one table must be of one type; found {name_of(self.dtype)} and {name_of(dtype)}"
+            )
+        return self.counter
+
+    # ---------------------------------------------------------------------------------------------- memory
+
+    def make_room(self, number: int, text_bytes: int) -> None:
+        """Make room in a shard for a key with so many bytes of long text: by more memory, or by writing it to disk."""
+        counter = self.counter
+        if counter is None:
+            raise ValueError("the table is closed")
+        is_small = counter.capacity(number) < SMALL_SHARD or counter.size(number) == 0
+        if self.try_reserve(counter.growth_bytes(number, text_bytes)) or is_small:
+            counter.grow(number, text_bytes)
+        else:
+            self.spill(number, keep_memory=True)
+
+    def try_reserve(self, n_bytes: int) -> bool:
+        """Reserve memory to grow by so many bytes; return whether there was room."""
+        if self.budget is None or self.level >= LAST_LEVEL:
+            return True
+        total = self.n_bytes + n_bytes
+        if self.level:
+            return total <= PART_DIVISOR // 2 * self.budget.bytes_per_range
+        # A thread's table takes no more than its share, so that those of other threads need not be small.
+        if not self.budget.has_room(total * self.budget.n_threads) or not self.budget.try_reserve(n_bytes):
+            return False
+        with self.lock:
+            self.reserved_bytes += n_bytes
+        return True
+
+    def spill(self, number: int, keep_memory: bool) -> None:
+        """Write a shard to the spill file, and empty it."""
+        counter = self.counter
+        if counter is None or not counter.size(number):
+            return
+        bounds = np.empty((2, N_PARTITIONS + 1), np.int64)
+        entries = np.empty((counter.size(number), counter.n_words), np.uint64)
+        text = np.empty(counter.text_size(number), np.uint8)
+        counter.sort_shard(number, bounds, entries, text)
+        file = self.open_file()
+        position = file.append([bounds, entries, text])
+        self.runs[number].append(Run(file, position, entries.shape[0], entries.shape[1]))
+        counter.empty(number, keep_memory)
+
+    def open_file(self) -> SpillFile:
+        """The spill file: that of the budget, which all tables share, or one of its own for a part."""
+        with self.lock:
+            if self.file is None:
+                if self.budget is None or self.level:
+                    self.file = SpillFile(None if self.budget is None else self.budget.folder)
+                else:
+                    self.file = self.budget.spill_file
+            return self.file
+
+    # ---------------------------------------------------------------------------------------------- reading
+
+    def __len__(self) -> int:
+        """The number of different keys."""
+        if self.counter is None:
+            return 0
+        return sum(self.map_parts(lambda part: part.rows)) if self.spilled else self.counter.total_size
+
+    def parts(self) -> Iterator[KeyCounts]:
+        """All keys and counts, a part at a time: each key is in one of them."""
+        for task in self.tasks():
+            yield from self.read(task)
+
+    def map_parts(self, function: Callable[[KeyCounts], Result], n_threads: int = 1) -> list[Result]:
+        """The results of a function for all parts. Threads read different parts."""
+        tasks = self.tasks()
+        results = for_each(
+            len(tasks), lambda: lambda number: [function(part) for part in self.read(tasks[number])], n_threads
+        )
+        return [result for of_task in results for result in of_task]
+
+    def count_values(self, index: int = 0, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """The different values of a count, and how many keys have each: int64 arrays, by rising value."""
+        found = self.map_parts(lambda part: np.unique(part.counts()[:, index], return_counts=True), n_threads)
+        values, positions = np.unique(
+            np.concatenate([np.empty(0, np.int64), *(own for own, _ in found)]), return_inverse=True
+        )
+        n_keys = np.zeros(values.shape[0], np.int64)
+        np.add.at(n_keys, positions, np.concatenate([np.empty(0, np.int64), *(own for _, own in found)]))
+        return values, n_keys
+
+    def keys(self) -> np.ndarray:
+        """All keys, in the order of `counts`, which depends on the keys alone."""
+        return self.all_counts().keys() if self.counter is not None else np.empty(0, np.int64)
+
+    def counts(self) -> np.ndarray:
+        """The counts of all keys: int64[n_keys, n_counts]."""
+        return self.all_counts().counts() if self.counter is not None else np.empty((0, self.n_counts), np.int64)
+
+    def all_counts(self) -> KeyCounts:
+        """All keys and counts in memory, in an order that depends on the keys alone."""
+        if self.counter is None or self.dtype is None:
+            raise ValueError("the table has no keys")
+        entries, texts = [np.empty((0, self.counter.n_words), np.uint64)], [NO_TEXT]
+        n_text = 0
+        for part in self.parts():
+            if n_text:
+                part.entries[is_long(part.entries[:, 1]), 2] += np.uint64(n_text)
+            entries.append(part.entries)
+            texts.append(part.text)
+            n_text += part.text.shape[0]
+        return KeyCounts(np.concatenate(entries), np.concatenate(texts), self.dtype, self.n_counts).in_order()
+
+    def tasks(self) -> list[tuple[int, int, int]]:
+        """(shard, first partition, end) of the ranges of partitions that are read at a time.
+
+        Of a table in memory these are whole shards. Of a spilled table what is in memory is written to disk, too.
+        """
+        counter = self.counter
+        if counter is None:
+            return []
+        if not self.spilled:
+            return [(number, 0, N_PARTITIONS) for number in range(N_SHARDS) if counter.size(number)]
+        for number in range(N_SHARDS):
+            self.spill(number, keep_memory=False)
+        if self.budget is not None:
+            self.budget.release(self.reserved_bytes)
+        self.reserved_bytes = 0
+        max_rows = self.part_bytes() // (2 * (8 * counter.n_words + ENTRY_OVERHEAD))
+        tasks = []
+        for number, runs in enumerate(self.runs):
+            rows, texts = sum((run.bounds() for run in runs), np.zeros((2, N_PARTITIONS + 1), np.int64))
+            sizes = rows + texts // (8 * counter.n_words)
+            start = 0
+            while start < N_PARTITIONS and runs:
+                stop = max(start + 1, int(np.searchsorted(sizes, sizes[start] + max_rows, "right")) - 1)
+                tasks.append((number, start, stop))
+                start = stop
+        return tasks
+
+    def part_bytes(self) -> int:
+        """What a part may take in memory."""
+        return 1 << 26 if self.budget is None else PART_DIVISOR // 2 * self.budget.bytes_per_range
+
+    def read(self, task: tuple[int, int, int]) -> Iterator[KeyCounts]:
+        """The keys and counts of one task."""
+        number, start, stop = task
+        if self.counter is None or self.dtype is None:
+            raise ValueError("the table is closed")
+        if not self.spilled:
+            yield KeyCounts(self.counter.entries(number), self.counter.text(number), self.dtype, self.n_counts)
+            return
+        part = KeyTable(self.n_counts, self.budget, self.level + 1)
+        try:
+            for run in self.runs[number]:
+                part.add_entries(*run.load(start, stop), self.dtype)
+            yield from part.parts()
+        finally:
+            part.close()
+
+    # ---------------------------------------------------------------------------------------------- bytes
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The type of the keys; their numbers, or texts and offsets; and counts. Equal tables have equal arrays."""
+        numbers, offsets = np.empty((0, 0), np.int64), np.empty(0, np.int64)
+        if self.dtype is None:
+            return NO_TEXT, numbers, NO_TEXT, offsets, np.empty((0, self.n_counts), np.int64)
+        found = self.all_counts()
+        text = NO_TEXT
+        if len(slots_of(self.dtype)) == 2:
+            texts = found.texts()
+            offsets = np.zeros(len(texts) + 1, np.int64)
+            np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
+            text = np.frombuffer(b"".join(texts), np.uint8)
+        else:
+            hashes, heads, _ = found.words()
+            numbers = numbers_of_words(hashes, heads)
+        return type_to_array(self.dtype), numbers, text, offsets, np.ascontiguousarray(found.counts())
+
+    def layout(self) -> tuple[tuple[Any, ...], ...]:
+        return (
+            (np.uint8, None), (np.int64, None, None), (np.uint8, None), (np.int64, None),
+            (np.int64, None, self.n_counts),
+        )  # fmt: skip
+
+    def load_arrays(self, *arrays: np.ndarray) -> None:
+        kind, numbers, text, offsets, counts = map(np.ascontiguousarray, arrays)
+        require((counts >= 0).all(), "a count is negative")
+        if not kind.shape[0]:
+            require(not any(array.shape[0] for array in (numbers, text, offsets, counts)), "its keys have no type")
+            return
+        dtype = type_from_array(kind)
+        is_text = len(slots_of(dtype)) == 2
+        require(not (numbers.shape[0] if is_text else text.shape[0] or offsets.shape[0]), "its keys have another type")
+        rows = offsets.shape[0] - 1 if is_text else numbers.shape[0]
+        require(rows == counts.shape[0], "its keys and counts differ in number")
+        if is_text:
+            check_texts(text, offsets, dtype)
+            keys: Keys = TextKeys(text, offsets, dtype)
+        else:
+            parts = parts_of(dtype)
+            require(numbers.shape[1] == len(parts), "its keys have another type")
+            columns = [NumberKeys(np.ascontiguousarray(own), part) for own, part in zip(numbers.T, parts, strict=True)]
+            keys = columns[0] if len(parts) == 1 else TupleKeys(columns, dtype)
+        self.add(keys, counts)
+        require(len(self) == rows, "a key is there twice")
+
+
+def count_keys(
+    keys: Keys,
+    counts: np.ndarray | None = None,
+    *,
+    n_counts: int = 1,
+    n_threads: int | None = None,
+    budget: MemoryBudget | None = None,
+) -> KeyTable:
+    """The table of whole columns."""
+    table = KeyTable(n_counts, budget)
+    table.add(keys, counts, choose_thread_count(keys.rows, n_threads))
+    return table
+
+
+def restore_table(n_counts: int, *arrays: np.ndarray) -> KeyTable:
+    """Unpickle a table."""
+    table = KeyTable(n_counts)
+    table.load_arrays(*arrays)
+    return table
+
+
+def stored_type(dtype: np.dtype) -> np.dtype:
+    """The type that keys of a type have in a table: signed integers of all widths are the same keys."""
+    if dtype.names is None:
+        return INT64 if dtype.kind == "i" else dtype
+    return np.dtype([(name, stored_type(dtype[name])) for name in dtype.names])
+
+
+def name_of(dtype: np.dtype | None) -> str:
+    """The type of keys, for errors."""
+    if dtype is None or dtype.names is None:
+        return "texts" if dtype == TEXT else str(dtype)
+    return f"({', '.join(map(name_of, parts_of(dtype)))})"
+
+
+def type_to_array(dtype: np.dtype) -> np.ndarray:
+    """The type of keys as bytes: a JSON list of a column's name (null: no record) and its NumPy type."""
+    columns = [[name, dtype[name].str] for name in dtype.names] if dtype.names else [[None, dtype.str]]
+    return np.frombuffer(json.dumps(columns).encode(), np.uint8)
+
+
+def type_from_array(data: np.ndarray) -> np.dtype:
+    """The way back, from an untrusted file."""
+    try:
+        columns = json.loads(data.tobytes())
+        for _, kind in columns:
+            require(STORED_TYPE.fullmatch(kind), "its keys are of no known type")
+        single = len(columns) == 1 and columns[0][0] is None
+        return np.dtype(columns[0][1] if single else [(str(name), kind) for name, kind in columns])
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ValueError("its keys are of no known type") from error
+
+
+def numbers_of_words(hashes: np.ndarray, heads: np.ndarray) -> np.ndarray:
+    """The 64 bits of each number of keys: int64[rows, 1], or [rows, 2] of pairs, whose heads are the second numbers."""
+    first = np.empty(hashes.shape[0], np.uint64)
+    hash_partition.unhash_keys(hashes, first)
+    if not heads.shape[0]:
+        return first.view(np.int64)[:, None]
+    hash_partition.unhash_keys(first ^ heads, first)
+    return np.stack([first, heads], axis=1).view(np.int64)
+
+
+def is_long(heads: np.ndarray) -> np.ndarray:
+    """Which text slots have their text elsewhere."""
+    long: np.ndarray = (heads & LENGTH_BITS) > hash_partition.SHORT_TEXT_BYTES
+    return long
+
+
+def long_bytes(heads: np.ndarray, row: int) -> int:
+    """The bytes that the text of a slot has elsewhere."""
+    length = int(heads[row]) & 0xFFFFFFFF
+    return length if length > hash_partition.SHORT_TEXT_BYTES else 0
+
+
+def check_counts(counts: np.ndarray, rows: int, n_counts: int) -> np.ndarray:
+    """Counts as int64[rows, n_counts]; one count for each row may be a column."""
+    shapes = ((rows, n_counts), (rows,)) if n_counts == 1 else ((rows, n_counts),)
+    if counts.dtype != np.int64 or counts.shape not in shapes:
+        raise ValueError(f"counts must be int64 of shape ({rows}, {n_counts}); found {counts.dtype} {counts.shape}")
+    checked = np.ascontiguousarray(counts).reshape(rows, n_counts)
+    if rows and checked.min() < 0:
+        raise ValueError("counts must not be negative")
+    return checked
+
+
+def check_texts(text: np.ndarray, offsets: np.ndarray, dtype: np.dtype) -> None:
+    """Check texts from an untrusted file: offsets within the bytes, and valid keys of the type in them."""
+    in_order = (offsets[1:] >= offsets[:-1]).all() and offsets[0] == 0 and offsets[-1] == text.shape[0]
+    require(in_order, "the offsets of texts do not match their bytes")
+    data = text.tobytes()
+    try:
+        decode_texts(dtype, [data[start:stop] for start, stop in pairwise(offsets.tolist())])
+    except (ValueError, OverflowError) as error:
+        raise ValueError("a text is not valid") from error
+
+
+def require(holds: Any, what: str) -> None:
+    if not holds:
+        raise ValueError(what)
