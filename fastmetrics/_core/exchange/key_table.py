@@ -2,7 +2,7 @@
 
 Keys are those of the hash exchange: integers, and texts that are compared byte by byte. The counts are in hash tables
 (`_kernels/exchange/key_counts.pyx`), cut into shards by the first bits of the keys' hashes. A shard grows while the
-memory budget has room. Then it is written to the spill file as a run, sorted by further bits of the hash, and filled
+memory budget allows it. Then it is written to the spill file as a run, sorted by further bits of the hash, and filled
 again. So a table is exact for any number of keys, and the memory limit bounds what is in memory.
 
 A spilled table is read one part after the other. A part is a range of the partitions of one shard: it is read from all
@@ -28,7 +28,7 @@ from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.spill import SpillFile
 from fastmetrics._core.parallel import for_each
 from fastmetrics._kernels.exchange import hash_partition
-from fastmetrics._kernels.exchange.key_counts import N_PARTITIONS, N_SHARDS, KeyCounter
+from fastmetrics._kernels.exchange.key_counts import N_PARTITIONS, N_SHARDS, KeyHashTable
 
 SEED = int.from_bytes(os.urandom(8), "little")  # where probing starts, see key_counts.pyx
 LEVEL_BITS = 9  # of the hash: those of a shard, and of a partition
@@ -125,7 +125,7 @@ class Run(NamedTuple):
         return entries, text
 
 
-class OrderedRows:
+class RowsByHash:
     """Rows in blocks, each in the order of the first ORDER_BITS of the rows' hashes from `first_bit` on."""
 
     def __init__(self, keys: Keys, counts: np.ndarray | None, first_bit: int) -> None:
@@ -211,7 +211,7 @@ class KeyTable:
         self.budget = budget
         self.level = level
         self.dtype: np.dtype | None = None
-        self.counter: KeyCounter | None = None
+        self.counter: KeyHashTable | None = None
         self.runs: list[list[Run]] = [[] for _ in range(N_SHARDS)]
         self.file: SpillFile | None = None
         self.reserved_bytes = 0
@@ -248,7 +248,7 @@ class KeyTable:
         checked = None if counts is None else check_counts(counts, keys.rows, self.n_counts)
         counter = self.open_counter(stored_type(keys.dtype))
         if keys.rows >= MIN_ORDERED_ROWS:
-            ordered = OrderedRows(keys, checked, LEVEL_BITS * self.level)
+            ordered = RowsByHash(keys, checked, LEVEL_BITS * self.level)
             for start in range(0, keys.rows, ORDERED_ROWS):
                 ordered.fill(range(start, min(keys.rows, start + ORDERED_ROWS)), n_threads)
                 for_each(N_SHARDS, lambda: lambda shard: self.add_ordered(counter, ordered, shard), n_threads)
@@ -260,20 +260,20 @@ class KeyTable:
             hashes, heads, tails = (words[: stop - start] for words in (scratch.hashes, scratch.heads, scratch.tails))
             self.add_words(counter, hashes, heads, tails, None if checked is None else checked[start:stop])
 
-    def add_ordered(self, counter: KeyCounter, ordered: OrderedRows, shard: int) -> None:
+    def add_ordered(self, counter: KeyHashTable, ordered: RowsByHash, shard: int) -> None:
         """Add the rows of one shard, one range of hashes after the other: it stays in the cache."""
         for number in range(shard * RANGES_OF_SHARD, (shard + 1) * RANGES_OF_SHARD):
             for segment in ordered.segments(number):
                 self.add_words(counter, *segment)
 
     def add_words(
-        self, counter: KeyCounter, hashes: np.ndarray, heads: np.ndarray, tails: np.ndarray, counts: np.ndarray | None
+        self, counter: KeyHashTable, hashes: np.ndarray, heads: np.ndarray, tails: np.ndarray, counts: np.ndarray | None
     ) -> None:
         """Add rows whose keys are hashes and text slots."""
         row = 0
         while (row := counter.add_rows(hashes, heads, tails, counts, row)) < hashes.shape[0]:
             text_bytes = long_bytes(heads, row) if counter.has_text else 0
-            self.make_room(counter.shard_number(int(hashes[row])), text_bytes)
+            self.enlarge(counter.shard_number(int(hashes[row])), text_bytes)
 
     def add_entries(self, entries: np.ndarray, text: np.ndarray, dtype: np.dtype) -> None:
         """Add keys and counts as another table stores them."""
@@ -281,7 +281,7 @@ class KeyTable:
         row = 0
         while (row := counter.add_entries(entries, text, row)) < entries.shape[0]:
             text_bytes = long_bytes(entries[:, 1], row) if counter.has_text else 0
-            self.make_room(counter.shard_number(int(entries[row, 0])), text_bytes)
+            self.enlarge(counter.shard_number(int(entries[row, 0])), text_bytes)
 
     def merge(self, other: KeyTable, n_threads: int = 1) -> None:
         """Add the counts of another table, which may be this one."""
@@ -294,17 +294,17 @@ class KeyTable:
         def add_shard(number: int) -> None:
             size, row = added.size(number), 0
             while (row := counter.add_shard(added, number, row)) < size:
-                self.make_room(number, added.long_bytes(number, row))
+                self.enlarge(number, added.long_bytes(number, row))
 
         for runs, other_runs in zip(self.runs, other.runs, strict=True):
             runs += list(other_runs)
         for_each(N_SHARDS, lambda: add_shard, n_threads)
 
-    def open_counter(self, dtype: np.dtype) -> KeyCounter:
+    def open_counter(self, dtype: np.dtype) -> KeyHashTable:
         """The counter, made for the first keys; further keys have to be of the same kind."""
         if self.counter is None:
             self.dtype = dtype
-            self.counter = KeyCounter(self.n_counts, 1 + len(slots_of(dtype)), SEED, LEVEL_BITS * self.level)
+            self.counter = KeyHashTable(self.n_counts, 1 + len(slots_of(dtype)), SEED, LEVEL_BITS * self.level)
         if self.dtype is None or self.dtype != dtype:
             raise ValueError(
                 f"the keys of one table must be of one type; found {name_of(self.dtype)} and {name_of(dtype)}"
@@ -313,8 +313,8 @@ class KeyTable:
 
     # ---------------------------------------------------------------------------------------------- memory
 
-    def make_room(self, number: int, text_bytes: int) -> None:
-        """Make room in a shard for a key with so many bytes of long text: by more memory, or by writing it to disk."""
+    def enlarge(self, number: int, text_bytes: int) -> None:
+        """Let a shard take a key with so many bytes of long text: give it more memory, or write it to disk."""
         counter = self.counter
         if counter is None:
             raise ValueError("the table is closed")
@@ -325,14 +325,14 @@ class KeyTable:
             self.spill(number, keep_memory=True)
 
     def try_reserve(self, n_bytes: int) -> bool:
-        """Reserve memory to grow by so many bytes; return whether there was room."""
+        """Reserve memory to grow by so many bytes; return whether the budget allows it."""
         if self.budget is None or self.level >= LAST_LEVEL:
             return True
         total = self.n_bytes + n_bytes
         if self.level:
             return total <= PART_DIVISOR // 2 * self.budget.bytes_per_range
         # A thread's table takes no more than its share, so that those of other threads need not be small.
-        if not self.budget.has_room(total * self.budget.n_threads) or not self.budget.try_reserve(n_bytes):
+        if not self.budget.has_space_for(total * self.budget.n_threads) or not self.budget.try_reserve(n_bytes):
             return False
         with self.lock:
             self.reserved_bytes += n_bytes

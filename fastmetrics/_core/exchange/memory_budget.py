@@ -55,11 +55,11 @@ class MemoryBudget:
     def try_reserve(self, n_bytes: int) -> bool:
         """Reserve n_bytes if they fit the budget; return whether they did."""
         with self.lock:
-            fits = self.has_room(self.reserved_bytes + n_bytes)
+            fits = self.has_space_for(self.reserved_bytes + n_bytes)
             self.reserved_bytes += n_bytes if fits else 0
             return fits
 
-    def has_room(self, n_bytes: int) -> bool:
+    def has_space_for(self, n_bytes: int) -> bool:
         """Return whether so many bytes in all fit the half of the limit that stored blocks may take."""
         # The default limit is at least SMALLEST_DEFAULT. Most logs fit that and need not determine the limit.
         smallest = SMALLEST_DEFAULT // self.processes if self.explicit_limit is None else self.explicit_limit

@@ -1,9 +1,9 @@
 """Count keys in hash tables that grow: the memory of a key table (`_core/exchange/key_table.py`).
 
-A key has one word, the hash of a number, which is a bijection; two words, for a pair of numbers (see tuple_keys.pyx); or
-three: the hash of a text, and its slot (see hash_partition.pyx). The bits of the hash from `first_bit` on select one of N_SHARDS
-shards. A shard stores an entry for each of its keys: the words of the key, then its counts. The tail of a long text is
-its position in the shard's text.
+A key has one word, the hash of a number, a bijection; two words if it is a pair of numbers (see tuple_keys.pyx); or
+three: the hash of a text, and its slot (see hash_partition.pyx). The bits of the hash from `first_bit` on select one
+of N_SHARDS shards. A shard stores an entry for each of its keys: the words of the key, then its counts. The tail of a
+long text is its position in the shard's text.
 
 Slots (32 bits: entry number + 1, 0 is free) find an entry by open addressing with linear probing. There is a power of
 two of them, and at most half are in use. Where probing starts depends on a seed of the process, so that nobody can
@@ -38,7 +38,7 @@ cdef enum:
     MIN_ENTRIES = 4
     FAST_GROWTH_ENTRIES = 1024   # below, a shard becomes four times as large, then twice
     MIN_TEXT = 256
-    SHORT_TEXT = 12              # the slot of a longer text has no room for it
+    SHORT_TEXT = 12              # the slot of a longer text has its address
 
 cdef int64_t MAX_ENTRIES = 0x7FFFFFFF
 cdef uint64_t LENGTH_BITS = 0xFFFFFFFF
@@ -121,7 +121,7 @@ cdef void insert_again(Shard* shard, Py_ssize_t n_words, int key_words, uint64_t
         shard.slots[slot] = <uint32_t>(i + 1)
 
 
-cdef class KeyCounter:
+cdef class KeyHashTable:
     """Counts of keys, in N_SHARDS shards.
 
     A key has `key_words` words and `n_counts` counts.
@@ -157,7 +157,7 @@ cdef class KeyCounter:
             self.free_memory(&self.shards[number])
 
     cdef void forget(self, Shard* shard) noexcept:
-        """An empty shard without memory. All keys find the free slot of `no_slots`, and no room."""
+        """An empty shard without memory. All keys find the free slot of `no_slots`, and a full shard."""
         memset(shard, 0, sizeof(Shard))
         shard.slots = self.no_slots
         shard.slot_shift = 63
@@ -238,7 +238,7 @@ cdef class KeyCounter:
         )
 
     def grow(self, int number, int64_t text_bytes=0):
-        """Make room in a shard for a key, which has so many bytes of long text."""
+        """Give a shard memory for one key more, which has so many bytes of long text."""
         cdef Shard* shard = self.shard_at(number)
         cdef int64_t capacity = self.next_capacity(shard)
         cdef int64_t text_capacity = self.next_text_capacity(shard, text_bytes)
@@ -279,7 +279,7 @@ cdef class KeyCounter:
     # ---------------------------------------------------------------------------------------------- adding
 
     cdef Py_ssize_t add_until_full(self, const KeyRows* rows, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
-        """Add rows until a shard has no room or a count overflows. Returns the first row that was not added."""
+        """Add rows until a shard is full or a count overflows. Returns the first row that was not added."""
         # Constants make a loop without branches for what a table does not have.
         if self.key_words == 3:
             return add_loop(self, rows, start, stop, 3, self.n_counts)
@@ -299,7 +299,7 @@ cdef class KeyCounter:
         self, const uint64_t[::1] hashes, const uint64_t[::1] heads, const uint64_t[::1] tails,
         const int64_t[:, ::1] counts or None, Py_ssize_t start
     ) -> int:
-        """Add the rows from `start` on, with their counts or one each, until a shard has no room.
+        """Add the rows from `start` on, with their counts or one each, until a shard is full.
 
         Returns the first row that was not added. heads are empty for keys of one word, tails for those of two.
         """
@@ -339,7 +339,7 @@ cdef class KeyCounter:
             self.raise_overflow(self.shard_of(rows.hashes[start * rows.stride]))
         return start
 
-    def add_shard(self, KeyCounter other, int number, Py_ssize_t start) -> int:
+    def add_shard(self, KeyHashTable other, int number, Py_ssize_t start) -> int:
         """As add_entries, for a shard of another counter with the same kind of keys."""
         cdef KeyRows rows
         cdef Shard* shard = other.shard_at(number)
@@ -471,7 +471,7 @@ cdef inline bint is_key(
 cdef inline uint64_t* new_entry(
     Shard* shard, const KeyRows* rows, Py_ssize_t row, int key_words, Py_ssize_t n_counts
 ) noexcept nogil:
-    """An entry for the key of a row, with counts of 0; NULL if there is no room."""
+    """An entry for the key of a row, with counts of 0; NULL if the shard is full."""
     cdef uint64_t* entry
     cdef uint64_t head
     cdef int64_t length
@@ -499,7 +499,7 @@ cdef inline uint64_t* new_entry(
 cdef inline bint add_row(
     Shard* shard, uint64_t place, const KeyRows* rows, Py_ssize_t row, int key_words, Py_ssize_t n_counts
 ) noexcept nogil:
-    """Add the counts of a row. Returns False if there is no room, or if a count overflows."""
+    """Add the counts of a row. Returns False if the shard is full, or if a count overflows."""
     cdef uint64_t mask = 2 * <uint64_t>shard.capacity - 1
     cdef uint64_t slot = place >> shard.slot_shift
     cdef uint64_t* entry
@@ -530,9 +530,9 @@ cdef inline bint add_row(
 
 
 cdef inline Py_ssize_t add_loop(
-    KeyCounter counter, const KeyRows* rows, Py_ssize_t start, Py_ssize_t stop, int key_words, Py_ssize_t n_counts
+    KeyHashTable counter, const KeyRows* rows, Py_ssize_t start, Py_ssize_t stop, int key_words, Py_ssize_t n_counts
 ) noexcept nogil:
-    """Add rows until a shard has no room or a count overflows. Returns the first row that was not added."""
+    """Add rows until a shard is full or a count overflows. Returns the first row that was not added."""
     cdef uint64_t places[PREFETCHED_ROWS]
     cdef Shard* shards[PREFETCHED_ROWS]
     cdef uint64_t seed = counter.seed
