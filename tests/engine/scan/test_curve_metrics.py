@@ -1,4 +1,4 @@
-"""AUC, AP, KS, EER, lift and best thresholds of the engine equal the functions: slices, weights, spilled logs, states."""
+"""AUC, AP, KS, EER, lift and best thresholds of the engine equal the functions: slices, weights, spills, states."""
 
 import math
 
