@@ -88,7 +88,15 @@ class Sums:
     def __reduce__(self) -> tuple[Any, ...]:
         """Only the limbs that are not zero are pickled: they are few."""
         used = np.flatnonzero(self.exact)
-        return restore_sums, (self.counts, self.exact.shape[0], used.astype(np.int32), self.exact.reshape(-1)[used])
+        limbs = used.astype(np.int32), self.exact.reshape(-1)[used]
+        return restore_sums, (type(self), self.counts, self.exact.shape[0], *limbs)
+
+    @classmethod
+    def of_arrays(cls, counts: np.ndarray, sums: np.ndarray) -> Sums:
+        """The state that has these arrays; it shares their memory."""
+        state = cls(0, 0)
+        state.counts, state.exact = counts, sums
+        return state
 
     def merge(self, other: Sums) -> None:
         self.counts += other.counts
@@ -115,12 +123,35 @@ class Sums:
         return exact.to_integer(self.exact[index])
 
 
-def restore_sums(counts: np.ndarray, n_sums: int, used: np.ndarray, values: np.ndarray) -> Sums:
+def restore_sums(
+    state_type: type[Sums], counts: np.ndarray, n_sums: int, used: np.ndarray, values: np.ndarray
+) -> Sums:
     """Unpickle sums."""
-    sums = Sums(0, n_sums)
-    sums.counts = counts
-    sums.exact.reshape(-1)[used] = values
-    return sums
+    limbs = exact.new_states(n_sums)
+    limbs.reshape(-1)[used] = values
+    return state_type.of_arrays(counts, limbs)
+
+
+class Maxima(Sums):
+    """The greatest of non-negative numbers: `counts` holds their bits, which as integers have the same order."""
+
+    __slots__ = ()
+
+    def merge(self, other: Sums) -> None:
+        np.maximum(self.counts, other.counts, out=self.counts)
+
+    def load_arrays(self, *arrays: np.ndarray) -> None:
+        maxima, _ = arrays
+        if (maxima < 0).any() or np.isnan(maxima.view(np.float64)).any():
+            raise ValueError("a maximum is not a number of at least 0")
+        np.maximum(self.counts, maxima, out=self.counts)
+
+    def add(self, index: int, number: float) -> None:
+        numbers = self.counts.view(np.float64)
+        numbers[index] = max(numbers[index], number)
+
+    def number(self, index: int) -> float:
+        return float(self.counts.view(np.float64)[index])
 
 
 class SumStatistic(Statistic):

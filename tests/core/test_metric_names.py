@@ -23,7 +23,7 @@ NO_METRIC = {
     *(f"{name}_{average}" for name in ("f1", "precision", "recall", "jaccard")
       for average in ("macro", "micro", "samples", "weighted")),
     *(f"roc_auc_{how}" for how in ("ovo", "ovr", "ovo_weighted", "ovr_weighted")),
-    "max_error", "neg_max_error", "neg_median_absolute_error", "d2_absolute_error_score",
+    "neg_median_absolute_error", "d2_absolute_error_score",
     "top_k_accuracy", "positive_likelihood_ratio", "neg_negative_likelihood_ratio", "d2_brier_score",
     "d2_log_loss_score",
 }  # fmt: skip

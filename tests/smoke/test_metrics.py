@@ -100,6 +100,7 @@ REAL = {
     "bias": ("bias", lambda: (1 + 1) / 4),
     "gamma_deviance": ("gamma_deviance", lambda: of_numbers(fm.mean_gamma_deviance)),
     "mae": ("mae", lambda: of_numbers(fm.mean_absolute_error)),
+    "max_error": ("max_error", lambda: of_numbers(fm.max_error)),
     "mape": ("mape", lambda: of_numbers(fm.mean_absolute_percentage_error)),
     "mse": ("mse", lambda: of_numbers(fm.mean_squared_error)),
     "msle": ("msle", lambda: of_numbers(fm.mean_squared_log_error)),

@@ -162,8 +162,8 @@ class UnitSums:
             if number in self.states:
                 self.states[number].merge(table.state(index))
             else:
-                state = self.states[number] = Sums(0, 0)
-                state.counts, state.exact = table.counts[index].copy(), table.exact[index].copy()
+                arrays = table.counts[index].copy(), table.exact[index].copy()
+                self.states[number] = table.state_type.of_arrays(*arrays)
 
 
 class UnweightedUnits(NamedTuple):

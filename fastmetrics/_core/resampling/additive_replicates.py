@@ -30,7 +30,7 @@ from fastmetrics._core.exchange.group_reduction import Advance, GroupAccumulator
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.resampling.resampling_units import CACHED_WEIGHT_BYTES, UnitBuckets, draw_weights
-from fastmetrics._core.statistic import Statistic, Sums
+from fastmetrics._core.statistic import Maxima, Statistic, Sums
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.resampling import poisson_weights
 
@@ -86,13 +86,13 @@ class UnitStateTable:
 
     def __init__(self, statistic: Any, n: int) -> None:
         template = statistic.new()
+        self.state_type = type(template)
         self.counts = np.zeros((n, *template.counts.shape), np.int64)
         self.exact = np.zeros((n, *template.exact.shape), np.int64)
 
     def state(self, index: int) -> Sums:
         """The state of one unit bucket. It shares the table's memory."""
-        state = Sums(0, 0)
-        state.counts, state.exact = self.counts[index], self.exact[index]
+        state: Sums = self.state_type.of_arrays(self.counts[index], self.exact[index])
         return state
 
     def nonzero_columns(self) -> tuple[np.ndarray, np.ndarray]:
@@ -109,13 +109,6 @@ class UnitStateTable:
         return np.concatenate((count_columns, n_counts + limb_columns)), np.ascontiguousarray(values)
 
 
-def state_of(integers: np.ndarray, n_counts: int) -> Sums:
-    """The Sums that share the memory of these integers: counts, then limbs."""
-    state = Sums(0, 0)
-    state.counts, state.exact = integers[:n_counts], integers[n_counts:].reshape(-1, exact.SIZE)
-    return state
-
-
 class AdditiveReplicates:
     """The states of all replicates of one statistic, in sparse form.
 
@@ -125,6 +118,7 @@ class AdditiveReplicates:
 
     def __init__(self, statistic: Any, replicates: int) -> None:
         template = statistic.new()
+        self.state_type = type(template)
         self.n_counts = int(template.counts.shape[0])
         self.width = self.n_counts + int(template.exact.size)
         self.replicates = replicates
@@ -170,7 +164,8 @@ class AdditiveReplicates:
         columns = np.flatnonzero(self.row_of >= 0)
         by_replicate = np.ascontiguousarray(self.sums[self.row_of[columns]].T)
         integers = np.zeros(self.width, np.int64)
-        state = state_of(integers, self.n_counts)
+        limbs = integers[self.n_counts :].reshape(-1, exact.SIZE)
+        state = self.state_type.of_arrays(integers[: self.n_counts], limbs)
         used_sums = np.unique((columns[columns >= self.n_counts] - self.n_counts) // exact.SIZE).tolist()
         for values in by_replicate:
             integers[:] = 0
@@ -178,6 +173,29 @@ class AdditiveReplicates:
             for number in used_sums:
                 sums.normalise_state(state.exact[number])
             yield state
+
+
+class MaximumReplicates(AdditiveReplicates):
+    """The states of all replicates of a statistic of maxima: a replicate has those of the units that occur in it."""
+
+    def add(self, weights: ReplicateWeights, numbers: np.ndarray, table: UnitStateTable) -> None:
+        rows = self.rows_of(np.arange(self.n_counts))
+        for first, stop, weight_table, weight_rows in weights.batches(numbers):
+            for replicate in range(first, stop):
+                occurs = weight_table[weight_rows, replicate - first] > 0
+                greatest = table.counts.max(axis=0, initial=0, where=occurs[:, None])
+                self.sums[rows, replicate] = np.maximum(self.sums[rows, replicate], greatest)
+
+    def merge(self, other: AdditiveReplicates) -> None:
+        columns = np.flatnonzero(other.row_of >= 0)
+        rows = self.rows_of(columns)
+        self.sums[rows] = np.maximum(self.sums[rows], other.sums[other.row_of[columns]])
+
+
+def new_replicates(statistic: Any, replicates: int) -> AdditiveReplicates:
+    """The states of all replicates of a statistic, without rows."""
+    replicates_type = MaximumReplicates if isinstance(statistic.new(), Maxima) else AdditiveReplicates
+    return replicates_type(statistic, replicates)
 
 
 class ReplicateAccumulators(MergedStates):
@@ -226,7 +244,7 @@ class ReplicateAccumulators(MergedStates):
         """The replicates of a statistic, a pair and a slice; made at the first use."""
         key = self.key_of(statistic), *where
         if key not in self.states:
-            self.states[key] = AdditiveReplicates(statistic, self.weights.replicates)
+            self.states[key] = new_replicates(statistic, self.weights.replicates)
         return self.states[key]
 
     def key_of(self, statistic: Any) -> Any:

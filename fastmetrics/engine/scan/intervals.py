@@ -18,7 +18,6 @@ from fastmetrics._core.normal import two_sided_quantile
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import (
     ALL_SLICES,
-    AdditiveReplicates,
     GroupsAndReplicates,
     MarkedReplicateAccumulators,
     ReplicateAccumulators,
@@ -26,6 +25,7 @@ from fastmetrics._core.resampling.additive_replicates import (
     ReplicateWeights,
     RowReduction,
     SliceRange,
+    new_replicates,
     replicate_rows,
 )
 from fastmetrics._core.resampling.range_replicates import replicate_scores
@@ -243,7 +243,7 @@ def replicate_score_statistics(
 def empty_replicates(statistic: Any, replicates: int) -> Any:
     """The replicates of a slice without rows."""
     if hasattr(statistic, "new"):
-        return AdditiveReplicates(statistic, replicates)
+        return new_replicates(statistic, replicates)
     return ReplicateStates([statistic.empty()] * replicates)
 
 

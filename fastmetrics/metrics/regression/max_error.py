@@ -1,15 +1,22 @@
-"""Max error: the largest absolute error."""
+"""Max error: the largest absolute error. Weights of rows say only which rows are absent: those of weight zero."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, block_bounds
+import numpy as np
+
+from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, Rows, block_bounds
 from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.parallel import for_each
+from fastmetrics._core.registry import metric
+from fastmetrics._core.statistic import Maxima, Statistic, Sums, Value
 from fastmetrics._kernels.regression import errors
+from fastmetrics.metrics.regression.error_statistics import RowWeights
 from fastmetrics.metrics.regression.median_absolute_error import absolute_errors
 from fastmetrics.metrics.regression.numeric_targets import (
+    NO_WEIGHT,
     check_single_output,
     raise_bad_values,
 )
@@ -60,3 +67,38 @@ def max_error(y_true: Any, y_pred: Any, *, n_threads: int | None = None) -> floa
         # The kernel cannot tell integers of exactly 2**53 from larger ones. Here no integer is larger.
         return float(max(absolute_errors(targets, 0)))
     return max(block_maxima)
+
+
+class LargestError(Statistic):
+    """The largest absolute error of the rows whose weight is not zero."""
+
+    __slots__ = ()
+
+    def new(self) -> Maxima:
+        return Maxima(1, 0)
+
+    def update(self, state: Maxima, rows: Rows) -> None:
+        if not np.isfinite(rows.scores).all():
+            rows.raise_bad_score()
+        labels, scores = rows.labels, rows.scores
+        if rows.weights is not None:
+            labels, scores = labels[rows.weights > 0], scores[rows.weights > 0]
+        state.add(0, errors.max_error_of_rows(labels, scores, 0, labels.shape[0]))
+
+
+@metric(
+    "max_error",
+    exchange="none",
+    roles=NUMBERS,
+    statistics=lambda: (RowWeights(), LargestError()),
+    function=max_error,
+    undefined="never",
+    default=False,
+    direction="minimize",
+)
+def finalise_max_error(parameters: dict[str, Any], counts: Sums, largest: Maxima) -> Value:
+    """The largest absolute error."""
+    coverage = {"rows": counts.count(0)}
+    if RowWeights.total(counts) == 0:
+        return Value(float("nan"), coverage, NO_WEIGHT)
+    return Value(largest.number(0), coverage)
