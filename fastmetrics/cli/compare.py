@@ -62,8 +62,8 @@ def compare(
         str | None,
         typer.Option(metavar="COLUMN", help="The score that the others are compared with. Default: the first."),
     ] = None,
-    group: options.GroupColumn = None,
-    unit: options.ResamplingUnit = None,
+    group: options.GroupColumns = None,
+    unit: options.ResamplingUnits = None,
     weight: options.WeightColumn = None,
     by: options.SliceColumns = None,
     metrics: Annotated[

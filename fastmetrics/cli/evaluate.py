@@ -49,7 +49,7 @@ def evaluate(
             "for target partition (default: column cluster). May be repeated, for several models.",
         ),
     ] = None,
-    group: options.GroupColumn = None,
+    group: options.GroupColumns = None,
     weight: options.WeightColumn = None,
     by: options.SliceColumns = None,
     metrics: Annotated[
@@ -73,7 +73,7 @@ def evaluate(
     ci_method: options.IntervalMethod = "bootstrap",
     replicates: options.Replicates = 1000,
     seed: options.Seed = 0,
-    unit: options.ResamplingUnit = None,
+    unit: options.ResamplingUnits = None,
     json: options.JsonFile = None,
     html: options.HtmlFile = None,
 ) -> None:
@@ -127,7 +127,7 @@ def check_columns(metrics: list[str] | str, label: list[str] | None, score: list
             raise typer.BadParameter("name the column", param_hint=option)
 
 
-def read_intervals(ci: str | None, unit: str | None) -> float | None:
+def read_intervals(ci: str | None, unit: list[str] | None) -> float | None:
     """The level of --ci. Without it, --unit is wrong usage."""
     if ci is None and unit is not None:
         raise typer.BadParameter("it is for intervals: add --ci 95", param_hint="--unit")

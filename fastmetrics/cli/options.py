@@ -12,10 +12,12 @@ Paths = Annotated[
         show_default=False,
     ),
 ]
-GroupColumn = Annotated[
-    str | None,
+GroupColumns = Annotated[
+    list[str] | None,
     typer.Option(
-        metavar="COLUMN", help="The column of group keys, such as users or queries: integers or strings."
+        metavar="COLUMN",
+        help="The column of group keys, such as users or queries: integers, strings, dates, times or floats. "
+        "May be repeated, for keys of several columns.",
     ),
 ]
 WeightColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of row weights.")]
@@ -27,11 +29,12 @@ SliceColumns = Annotated[
         "May be repeated, for every combination of values.",
     ),
 ]
-ResamplingUnit = Annotated[
-    str | None,
+ResamplingUnits = Annotated[
+    list[str] | None,
     typer.Option(
         metavar="COLUMN",
-        help="The resampling unit: a column of integers or strings, or 'row'. Default: the group, otherwise rows.",
+        help="The resampling unit: a column as for groups, which may be repeated, or 'row'. "
+        "Default: the group, otherwise rows.",
     ),
 ]
 IntervalMethod = Annotated[

@@ -56,8 +56,10 @@ class Accumulator:
         scan, in which every user is looked up once. Target "text": the column of hypotheses, strings; by default
         "hypothesis". Target "partition": the column of clusters, labels of any type; by default "cluster". Metrics of
         these two targets cannot be combined with metrics of other targets, nor with weights.
-    group : str, optional
-        The column of group (user) keys, integers or strings. Metrics that are computed inside groups need it.
+    group : str or list of str, optional
+        The column of group (user) keys: integers, strings, booleans, dates, times or floats; -0.0 is 0.0. Several
+        columns are one key, ``["user_id", "session_id"]``: rows with equal values in all of them are one group. Metrics
+        that are computed inside groups need it.
     weight : str, optional
         The column of row weights, from 0 to 1e300; a row of weight zero is left out.
     by : str or list of str, optional
@@ -93,7 +95,7 @@ class Accumulator:
     seed : int
         From 0 to 2**64 - 1. Weights depend only on the seed, the replicate and the unit's key, so intervals are the
         same for any order of rows and any number of threads.
-    unit : str, optional
+    unit : str or list of str, optional
         The column of resampling units, such as users or days: the rows of a unit are resampled together. By default the
         group. Every group has to be inside one unit. If users have several rows, resample users, not rows: rows of one
         user are alike, and intervals would be too narrow.
@@ -132,7 +134,7 @@ class Accumulator:
         *,
         label: str | Sequence[str] | None = None,
         score: str | Sequence[str] | None = None,
-        group: str | None = None,
+        group: str | Sequence[str] | None = None,
         weight: str | None = None,
         by: str | Sequence[str] | None = None,
         on_invalid: str = "raise",
@@ -143,7 +145,7 @@ class Accumulator:
         ci_method: str = "bootstrap",
         replicates: int = 1000,
         seed: int = 0,
-        unit: str | None = None,
+        unit: str | Sequence[str] | None = None,
         item: str | None = None,
         treatment: str | None = None,
         propensity: str | None = None,
@@ -153,7 +155,7 @@ class Accumulator:
         plan = make_plan(metrics)
         other_roles = {"item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction}
         names = read_column_names(plan, label, score, group, weight, by, other_roles | dict(roles or {}))
-        self.resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan, weight)
+        self.resampling = read_resampling(ci, ci_method, replicates, seed, unit, names.group, plan, weight)
         self.on_invalid = on_invalid
         self.n_threads = n_threads
         self.approximate = bool(approximate)

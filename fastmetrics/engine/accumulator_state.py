@@ -24,7 +24,7 @@ from fastmetrics.engine.input.batch_validation import (
     type_name,
 )
 from fastmetrics.engine.input.batches import Source
-from fastmetrics.engine.plan.column_names import ColumnNames, describe_column
+from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, key_columns
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.additive_states import AdditiveStates, StateKey, split_rows_by_slice
 from fastmetrics.engine.scan.scan import LogScan, Scan, ScanWorker, locate_minus_one
@@ -232,7 +232,7 @@ class PartState:
         plan, names = self.scan.plan, self.scan.names
         any_type = names.labels and not plan.is_numeric and not plan.kind(LABEL_ROLE).has_long_values
         labels = names.labels if any_type else ()
-        keys = [name for name in dict.fromkeys((names.group, names.unit)) if name is not None]
+        keys = dict.fromkeys([*key_columns(names.group), *key_columns(names.unit)])
         return [*names.scores, *labels, *keys, *names.by]
 
     def check_types(self, schema: Any) -> None:

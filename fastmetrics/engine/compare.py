@@ -30,7 +30,7 @@ from fastmetrics._core.resampling.additive_replicates import RowReduction
 from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BUCKETS
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
-from fastmetrics.engine.plan.column_names import ColumnNames, as_column_tuple, read_column_names
+from fastmetrics.engine.plan.column_names import ColumnNames, Key, as_column_tuple, format_key, read_column_names
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names, make_plan
 from fastmetrics.engine.plan.plan_parts import PlanPart, divide_plan
 from fastmetrics.engine.plan.resampling_options import DELONG, Resampling, read_resampling
@@ -66,7 +66,7 @@ class ComparisonScan(NamedTuple):
     """
 
     scan: Scan
-    group: str | None
+    group: Key | None
     states: FinalStates
     resampling: Resampling
     replicates: MetricReplicates | None
@@ -80,10 +80,10 @@ def compare(
     *,
     scores: Sequence[str],
     label: str | Sequence[str] | None = None,
-    group: str | None = None,
+    group: str | Sequence[str] | None = None,
     weight: str | None = None,
     by: str | Sequence[str] | None = None,
-    unit: str | None = None,
+    unit: str | Sequence[str] | None = None,
     ci: float = 0.95,
     ci_method: str = "bootstrap",
     replicates: int = 1000,
@@ -126,8 +126,10 @@ def compare(
         references, by default "reference"; strings, or lists of strings if rows have several references (a null in a
         list is a missing reference). Target "partition": the column of classes, by default "label"; integers, strings,
         dates or any other labels. With several columns, every score is evaluated against every label.
-    group : str, optional
-        The column of group (user) keys, integers or strings. Metrics that are computed inside groups need it.
+    group : str or list of str, optional
+        The column of group (user) keys: integers, strings, booleans, dates, times or floats; -0.0 is 0.0. Several
+        columns are one key, ``["user_id", "session_id"]``: rows with equal values in all of them are one group. Metrics
+        that are computed inside groups need it.
     weight : str, optional
         The column of row weights, from 0 to 1e300; a row of weight zero is left out.
     by : str or list of str, optional
@@ -136,7 +138,7 @@ def compare(
         some kilobytes per slice for every label, score and thread.
 
         Models are compared on all rows and on every slice.
-    unit : str, optional
+    unit : str or list of str, optional
         The column of resampling units, such as users or days: the rows of a unit are resampled together. By default the
         group, if there is one, else every row by itself, which is also the meaning of "row". Rows are identified by
         their number in the log. Every group has to be inside one unit. If users have several rows, resample users, not
@@ -242,7 +244,7 @@ def compare(
         adjust_pvalues(differences, correction),
         level=resampling.level,
         correction=correction,
-        unit=resampling.unit,
+        unit=format_key(resampling.unit),
         version=__version__,
         notes=notes,
         rows=scan.rows,
@@ -262,7 +264,7 @@ def check_models(parts: Sequence[PlanPart]) -> None:
 
 
 def compare_part(
-    scan: Scan, group: str | None, resampling: Resampling, n_threads: int, progress: Progress | None
+    scan: Scan, group: Key | None, resampling: Resampling, n_threads: int, progress: Progress | None
 ) -> ComparisonScan:
     """Resolve a scan, and test the differences of its metrics. `group` is the group of the caller."""
     states, intervals = resolve_intervals(scan, resampling, n_threads, progress)
@@ -456,7 +458,7 @@ def describe_test(resampling: Resampling) -> str:
     """The test in words."""
     if resampling.method == DELONG:
         return "DeLong's test of independent rows, two-sided"
-    return f"{resampling.replicates:,} paired replicates by {resampling.unit}, two-sided"
+    return f"{resampling.replicates:,} paired replicates by {format_key(resampling.unit)}, two-sided"
 
 
 def explain_missing_counts(plan: Plan, replicates: MetricReplicates | None) -> Iterator[str]:

@@ -23,6 +23,7 @@ from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
 from fastmetrics.engine.input.batch_validation import ZERO_WEIGHT, mixes_zero_and_minus_one, widened_epsilon
+from fastmetrics.engine.plan.column_names import key_columns
 from fastmetrics.engine.scan.scan import Scan
 from fastmetrics.engine.state_format import FIRST_FORMAT, ArrayReader, ArrayWriter, is_count, pack_state, require
 
@@ -51,7 +52,8 @@ def write_state(
         "slices": arrays.add(slices_to_array(scan.slices.values(), types)),
     }
     parts = [write_part(part, arrays) for part in state.parts]
-    if len(parts) == 1 and not state.names.others:
+    has_tuples = any(len(key_columns(key)) > 1 for key in (state.names.group, state.names.unit))
+    if len(parts) == 1 and not state.names.others and not has_tuples:
         return pack_state(header | parts[0], arrays, FIRST_FORMAT)
     return pack_state(header | {"roles": dict(state.names.others), "parts": parts}, arrays)
 

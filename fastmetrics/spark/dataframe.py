@@ -20,7 +20,7 @@ from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCount
 from fastmetrics.engine.input.batch_validation import POLICIES
 from fastmetrics.engine.input.batches import require_column
 from fastmetrics.engine.input.slices import SliceNumbers
-from fastmetrics.engine.plan.column_names import ColumnNames, read_column_names
+from fastmetrics.engine.plan.column_names import ColumnNames, key_columns, read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.plan.plan_parts import PlanPart, divide_plan
 from fastmetrics.engine.plan.resampling_options import read_resampling, refuse_row_units
@@ -65,7 +65,7 @@ def evaluate(
     *,
     label: str | Sequence[str] | None = None,
     score: str | Sequence[str] | None = None,
-    group: str | None = None,
+    group: str | Sequence[str] | None = None,
     weight: str | None = None,
     by: str | Sequence[str] | None = None,
     on_invalid: str = "raise",
@@ -76,7 +76,7 @@ def evaluate(
     ci_method: str = "bootstrap",
     replicates: int = 1000,
     seed: int = 0,
-    unit: str | None = None,
+    unit: str | Sequence[str] | None = None,
     item: str | None = None,
     treatment: str | None = None,
     propensity: str | None = None,
@@ -113,8 +113,10 @@ def evaluate(
         scan, in which every user is looked up once. Target "text": the column of hypotheses, strings; by default
         "hypothesis". Target "partition": the column of clusters, labels of any type; by default "cluster". Metrics of
         these two targets cannot be combined with metrics of other targets, nor with weights.
-    group : str, optional
-        The column of group (user) keys, integers or strings. Metrics that are computed inside groups need it.
+    group : str or list of str, optional
+        The column of group (user) keys: integers, strings, booleans, dates, times or floats; -0.0 is 0.0. Several
+        columns are one key, ``["user_id", "session_id"]``: rows with equal values in all of them are one group. Metrics
+        that are computed inside groups need it.
     weight : str, optional
         The column of row weights, from 0 to 1e300; a row of weight zero is left out.
     by : str or list of str, optional
@@ -146,7 +148,7 @@ def evaluate(
     seed : int
         From 0 to 2**64 - 1. Weights depend only on the seed, the replicate and the unit's key, so intervals are the
         same for any order of rows and any number of threads.
-    unit : str, optional
+    unit : str or list of str, optional
         The column of resampling units, such as users or days: the rows of a unit are resampled together. By default the
         group. Every group has to be inside one unit. If users have several rows, resample users, not rows: rows of one
         user are alike, and intervals would be too narrow.
@@ -186,7 +188,7 @@ def evaluate(
     plan = make_plan(metrics)
     other_roles = {"item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction}
     names = read_column_names(plan, label, score, group, weight, by, other_roles | dict(roles or {}))
-    resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan, weight)
+    resampling = read_resampling(ci, ci_method, replicates, seed, unit, names.group, plan, weight)
     refuse_row_units(resampling)
     parts = divide_plan(plan, names, resampling)
     if resampling is not None:
@@ -218,7 +220,7 @@ def run_part(
         partition_resampling = PartitionResampling(resampling, count_all_units(rows, task))
         task = task._replace(partition_resampling=partition_resampling)
     if names.group is not None:
-        rows = shuffle(rows.repartition, n_partitions, task.alias(names.group))
+        rows = shuffle(rows.repartition, n_partitions, *map(task.alias, key_columns(names.group)))
     partition_states, range_states = run_pass(rows, task, n_partitions)
     merger.add_partitions(partition_states)
     check_rows(merger.log_scan)
@@ -324,8 +326,8 @@ def select_columns(df: Any, task: Task) -> Any:
     return df.select(*(quoted_column(name).alias(task.alias(name)) for name in task.columns()))
 
 
-def shuffle(repartition: Callable[..., Any], n_partitions: int | None, key: str) -> Any:
-    return repartition(key) if n_partitions is None else repartition(n_partitions, key)
+def shuffle(repartition: Callable[..., Any], n_partitions: int | None, *keys: str) -> Any:
+    return repartition(*keys) if n_partitions is None else repartition(n_partitions, *keys)
 
 
 @contextmanager

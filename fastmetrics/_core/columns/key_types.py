@@ -53,7 +53,7 @@ def dtype_of_arrow(type_name: str, title: str) -> np.dtype:
         return np.dtype(f"{'M8' if time[1] == 'timestamp' else 'm8'}[{time[2]}]")
     if type_name in ("bool", "uint64"):
         return np.dtype(type_name)
-    if re.fullmatch(r"u?int(8|16|32|64)", type_name):
+    if type_name == "null" or re.fullmatch(r"u?int(8|16|32|64)", type_name):  # a column of nulls has no keys
         return np.dtype(np.int64)
     advice = "cast it to one of them, for example column.cast('string')"
     if "<" in type_name:

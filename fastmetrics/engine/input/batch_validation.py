@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.columns import group_keys as keys
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.group_keys import decode_dictionary, keys_of_columns
 from fastmetrics._core.columns.key_columns import Keys, NumberKeys
 from fastmetrics._core.columns.role_columns import Locate, find_empty_values, read_classes, read_column, read_numbers
 from fastmetrics._core.columns.row_blocks import RowBlock
@@ -21,7 +21,7 @@ from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.slices import SliceNumbers
-from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, describe_column
+from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, Key, describe_column, key_columns
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 from fastmetrics.engine.plan.plan_parts import PlanPart
 
@@ -231,9 +231,7 @@ class ColumnReader:
         else:
             columns, seen, minus_one_rows = self.read_non_numeric(rows, columns)
         columns = columns._replace(slices=rows.slices, weights=rows.weights)
-        key_column: Keys | None = None
-        if names.group is not None:
-            key_column = keys.as_keys(rows.columns[names.group, False], describe_column("group", names.group))
+        key_column = None if names.group is None else read_keys(rows, "group", names.group)
         unit_keys = self.read_unit_keys(rows, key_column)
         if rows.present is not None:
             columns = select_present_rows(columns, rows.present)
@@ -251,7 +249,7 @@ class ColumnReader:
         if unit is None or unit == self.names.group:
             return group_keys if unit is not None else None
         if unit != ROW_UNITS:
-            return keys.as_keys(rows.columns[unit, False], describe_column("unit", unit))
+            return read_keys(rows, "unit", unit)
         numbers = np.arange(rows.kept) if rows.valid is None else np.flatnonzero(rows.valid)
         return NumberKeys(numbers.astype(np.int64, copy=False) + rows.first_row)
 
@@ -323,6 +321,11 @@ class ColumnReader:
         validation.check_grades(grades, name, locate, refusing, *self.greatest_grade)
 
 
+def read_keys(rows: SelectedBatch, role: str, key: Key) -> Keys:
+    """The keys of all rows, of one column or of several."""
+    return keys_of_columns([(name, rows.columns[name, False]) for name in key_columns(key)], role)
+
+
 def select_present_rows(columns: RowBlock, present: np.ndarray) -> RowBlock:
     """The rows where `present` is true. `row_numbers` keeps their positions in the batch."""
     row_numbers = np.arange(present.shape[0]) if columns.row_numbers is None else columns.row_numbers
@@ -338,7 +341,7 @@ def decode_column(column: Any, keep_dictionary: bool = False) -> Any:
         may_miss = column.dictionary.null_count or pyarrow.types.is_floating(column.type.value_type)
         if keep_dictionary and not may_miss:
             return column
-        return keys.decode_dictionary(column)
+        return decode_dictionary(column)
     return column.cast(pyarrow.large_string()) if pyarrow.types.is_string_view(column.type) else column
 
 

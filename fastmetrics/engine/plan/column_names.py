@@ -14,25 +14,29 @@ ROW_UNITS = "row"  # the resampling unit if no column is named: every row by its
 # Roles with keywords of their own in the entry points. Any other role is named by `roles`.
 KEYWORD_ROLES = ("item", "treatment", "propensity", "prediction")
 
+Key = str | tuple[str, ...]  # the column of a group or a resampling unit, or several columns
+
 
 class ColumnNames(NamedTuple):
     """The columns of a log, by role. `others` are pairs of any other role and its column."""
 
     labels: tuple[str, ...]
     scores: tuple[str, ...]
-    group: str | None = None
+    group: Key | None = None
     weight: str | None = None
     by: tuple[str, ...] = ()
-    unit: str | None = None
+    unit: Key | None = None
     others: tuple[tuple[str, str], ...] = ()
 
     def columns_with_roles(self) -> list[tuple[str, str]]:
         """Pairs of role and column. A column may have several roles."""
         pairs = [("label", name) for name in self.labels] + [("score", name) for name in self.scores]
         pairs += self.others
-        pairs += [(role, name) for role, name in (("group", self.group), ("weight", self.weight)) if name is not None]
-        if self.unit not in (None, ROW_UNITS, self.group):
-            pairs.append(("unit", self.unit))
+        pairs += [("group", name) for name in key_columns(self.group)]
+        if self.weight is not None:
+            pairs.append(("weight", self.weight))
+        if self.unit not in (ROW_UNITS, self.group):
+            pairs += [("unit", name) for name in key_columns(self.unit)]
         return pairs + [("by", name) for name in self.by]
 
     def distinct_columns(self) -> list[str]:
@@ -69,11 +73,31 @@ def describe_column(role: str, name: str) -> str:
     return f"{role} column {name!r}"
 
 
+def key_columns(key: Key | None) -> tuple[str, ...]:
+    """The columns of a key."""
+    if key is None:
+        return ()
+    return (key,) if isinstance(key, str) else key
+
+
+def format_key(key: Key) -> str:
+    """A key as signatures and sentences name it."""
+    return ", ".join(key_columns(key))
+
+
+def as_key(role: str, names: str | Sequence[str] | None) -> Key | None:
+    """The caller's column of a key; several columns are a tuple."""
+    if names is None:
+        return None
+    columns = as_column_tuple(role, names)
+    return columns[0] if len(columns) == 1 else columns
+
+
 def read_column_names(
     plan: Plan,
     label: str | Sequence[str] | None,
     score: str | Sequence[str] | None,
-    group: str | None,
+    group: str | Sequence[str] | None,
     weight: str | None,
     by: str | Sequence[str] | None,
     roles: Mapping[str, str | None] | None = None,
@@ -85,9 +109,9 @@ def read_column_names(
         raise ValueError(
             f"metrics of {noun} ({list_metric_names(without)}) have no weights of rows; leave out weight={weight!r}"
         )
-    for role, name in (("group", group), ("weight", weight)):
-        if not isinstance(name, str) and name is not None:
-            raise TypeError(f"{role} must be the name of a column; found {name!r}")
+    if not isinstance(weight, str) and weight is not None:
+        raise TypeError(f"weight must be the name of a column; found {weight!r}")
+    key = as_key("group", group)
     labels = None if label is None else as_column_tuple("label", label)
     scores = None if score is None else as_column_tuple("score", score)
     # Defaults first: columns are missing only if no metric has a name for them.
@@ -95,13 +119,13 @@ def read_column_names(
         labels = labels or default_columns(metric, LABEL_ROLE)
         scores = scores or default_columns(metric, SCORE_ROLE)
     if plan.is_numeric:  # else kinds that do not fit each other are the first error
-        check_groups(plan, group)
+        check_groups(plan, key)
     slices = () if by is None else as_column_tuple("by", by)
     others = tuple(sorted(read_roles(plan, roles or {}).items()))
-    return ColumnNames(labels or (), scores or (), group, weight, slices, None, others)
+    return ColumnNames(labels or (), scores or (), key, weight, slices, None, others)
 
 
-def check_groups(plan: Plan, group: str | None) -> None:
+def check_groups(plan: Plan, group: Key | None) -> None:
     """Metrics of groups need the column of their keys."""
     for metric in plan.metrics if group is None else ():
         if metric.spec.exchange == "hash" and GROUP_ROLE not in metric.columns:

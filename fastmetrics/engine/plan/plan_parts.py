@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
 from fastmetrics._core.registry import GROUP_ROLE, Metric
-from fastmetrics.engine.plan.column_names import KEYWORD_ROLES, ColumnNames, check_groups, other_roles
+from fastmetrics.engine.plan.column_names import KEYWORD_ROLES, ColumnNames, as_key, check_groups, other_roles
 from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind
 from fastmetrics.engine.plan.resampling_options import Resampling, add_interval_statistics
 
@@ -52,7 +52,7 @@ def columns_of(metric: Metric, names: ColumnNames) -> ColumnNames:
     group = None
     if metric.spec.exchange == "hash":
         own_group = metric.columns.get(GROUP_ROLE)
-        group = names.group if own_group is None else own_group[0]
+        group = names.group if own_group is None else as_key("group", own_group)
     given = dict(names.others)
     others = []
     for role in other_roles(metric):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from fastmetrics._core.comparison.test_results import check_level, check_replicates, check_seed
 from fastmetrics._core.registry import GROUP_ROLE
-from fastmetrics.engine.plan.column_names import ROW_UNITS
+from fastmetrics.engine.plan.column_names import ROW_UNITS, Key, as_key, format_key
 from fastmetrics.engine.plan.metric_plan import Plan
 
 DELONG = "delong"
@@ -15,16 +15,16 @@ MAX_REPLICATES = (1 << 31) - 1
 
 
 class Resampling(NamedTuple):
-    """How intervals are made; `unit` is the column of resampling units, or ROW_UNITS."""
+    """How intervals are made; `unit` is the column or columns of resampling units, or ROW_UNITS."""
 
     level: float
     method: str
     replicates: int
     seed: int
-    unit: str
+    unit: Key
 
     @property
-    def unit_to_read(self) -> str | None:
+    def unit_to_read(self) -> Key | None:
         """The unit column that a scan has to read; None if the method does not resample."""
         return None if self.method == DELONG else self.unit
 
@@ -32,7 +32,7 @@ class Resampling(NamedTuple):
     def signature_suffix(self) -> str:
         """The part of a value's signature that describes its interval."""
         replicates = "" if self.method == DELONG else f"|replicates:{self.replicates}|seed:{self.seed}"
-        return f"|ci:{self.level!r}|method:{self.method}{replicates}|unit:{self.unit}"
+        return f"|ci:{self.level!r}|method:{self.method}{replicates}|unit:{format_key(self.unit)}"
 
 
 def read_resampling(
@@ -41,7 +41,7 @@ def read_resampling(
     replicates: Any,
     seed: Any,
     unit: Any,
-    group: str | None = None,
+    group: Key | None = None,
     plan: Plan | None = None,
     weight: str | None = None,
 ) -> Resampling | None:
@@ -49,8 +49,9 @@ def read_resampling(
 
     The default unit is the group, if there is one, else the row.
     """
-    if unit is not None and not isinstance(unit, str):
-        raise TypeError(f"unit must be the name of a column, or 'row'; found {unit!r}")
+    if unit is not None and not isinstance(unit, (str, list, tuple)):
+        raise TypeError(f"unit must be the name of a column, a list of names, or 'row'; found {unit!r}")
+    unit = as_key("unit", unit)
     if ci is None:
         if unit is not None:
             raise ValueError(f"unit={unit!r} is for intervals: ask for them, ci=0.95 say")
@@ -73,15 +74,15 @@ def read_resampling(
     return Resampling(float(ci), ci_method, count, start, unit)
 
 
-def own_group(plan: Plan) -> str | None:
+def own_group(plan: Plan) -> Key | None:
     """The group that metrics name themselves, if all name the same one. Of several, the caller has to choose."""
     groups = {metric.columns[GROUP_ROLE] for metric in plan.metrics if GROUP_ROLE in metric.columns}
     if len(groups) > 1:
         raise ValueError("metrics have different groups: name the column whose units are resampled, unit=...")
-    return next(iter(groups))[0] if groups else None
+    return as_key("group", next(iter(groups))) if groups else None
 
 
-def check_delong_options(unit: str | None, plan: Plan | None, weight: str | None) -> None:
+def check_delong_options(unit: Key | None, plan: Plan | None, weight: str | None) -> None:
     """DeLong's method needs metrics that have such an interval, rows as units, and no weights."""
     for metric in () if plan is None else plan.metrics:
         if metric.spec.interval is None or metric.spec.interval.method != DELONG:

@@ -13,7 +13,7 @@ from fastmetrics._core.resampling.additive_replicates import (
     row_ranges,
 )
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
-from fastmetrics.engine.plan.column_names import ColumnNames, describe_column
+from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, key_columns
 from fastmetrics.engine.scan.scan import Scan
 
 
@@ -56,9 +56,9 @@ class UnitsOfGroups:
         repeated = np.flatnonzero(self.groups[1:] == self.groups[:-1])
         if repeated.shape[0]:
             key = find_key(exchange, self.groups[repeated[0]])
-            title = describe_column("unit", names.unit or "")
+            titles = " and ".join(describe_column("unit", name) for name in key_columns(names.unit))
             raise ValueError(
-                f"group {key!r} has rows of several values of {title}: every unit has to have whole groups"
+                f"group {key!r} has rows of several values of {titles}: every unit has to have whole groups"
             )
 
     def __call__(self, hashes: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from fastmetrics._core.resampling.additive_replicates import (
     RowReduction,
     replicate_rows,
 )
-from fastmetrics.engine.plan.column_names import ColumnNames
+from fastmetrics.engine.plan.column_names import ColumnNames, Key
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.results.report import Report, Result, attach_plots
@@ -36,7 +36,7 @@ class PlotPlan(NamedTuple):
     selected: tuple[PlotSpec, ...]
     missing: dict[str, str]
     part: int
-    group: str | None
+    group: Key | None
 
     def add_statistics(self, parts: Sequence[PlanPart]) -> list[PlanPart]:
         """The parts with the statistics of the plots."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.key_columns import Keys
-from fastmetrics._core.columns.key_types import dtype_of_arrow
+from fastmetrics._core.columns.key_types import dtype_of_arrow, dtype_of_columns
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, RowBlock, ScoreLabelPair
 from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.block_store import Block as StoredBlock
@@ -36,7 +36,7 @@ from fastmetrics.engine.input.batch_validation import (
     type_name,
 )
 from fastmetrics.engine.input.slices import SliceNumbers
-from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, describe_column
+from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, Key, describe_column, key_columns
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.additive_states import AdditiveStates
@@ -173,10 +173,10 @@ class Scan:
         """Create the exchanges when the first batch shows the types of their keys."""
         self.create_exchanges_of_types(lambda column: type_name(batch.schema.field(column).type))
 
-    def create_exchanges_of_types(self, type_of: Callable[[Any], str]) -> None:
+    def create_exchanges_of_types(self, type_of: Callable[[str], str]) -> None:
         """Create the exchanges that are not there yet; `type_of` gives the name of a column's Arrow type."""
         if self.plan.needs("hash") and self.group_exchange is None:
-            self.group_exchange = self.new_exchange(type_of(self.names.group))
+            self.group_exchange = self.new_exchange(key_dtype("group", self.names.group, type_of))
         unit = self.names.unit
         if unit is None or self.unit_exchange is not None or self.counted_rows is not None:
             return
@@ -184,17 +184,16 @@ class Scan:
             self.unit_exchange = self.group_exchange
         elif self.plan.needs("none") or self.plan.needs("range") or self.plan.unsliced:
             # Rows as units are identified by their numbers.
-            self.unit_exchange = self.new_exchange("int64" if unit == ROW_UNITS else type_of(unit))
+            self.unit_exchange = self.new_exchange(key_dtype("unit", unit, type_of))
 
-    def new_exchange(self, key_type: str) -> HashExchange:
-        """An exchange by keys of an Arrow type."""
-        key_dtype = dtype_of_arrow(key_type, "the group or unit")
+    def new_exchange(self, dtype: np.dtype) -> HashExchange:
+        """An exchange by keys of a type."""
         bits = initial_partition_bits(self.expected_rows)
         if self.memory_budget is not None and self.expected_rows > BLOCK_ROWS:
             # One partition should fit into what a thread may load.
             n_partitions = self.expected_rows * ROW_BYTES // self.memory_budget.bytes_per_range
             bits = max(bits, min(MAX_INITIAL_BITS, n_partitions.bit_length()))
-        return HashExchange(key_dtype, bits, self.memory_budget)
+        return HashExchange(dtype, bits, self.memory_budget)
 
     def record_batch(self, batch: ValidatedBatch) -> None:
         """Add the counts of a batch to those of the scan. Only one thread may call this."""
@@ -335,6 +334,14 @@ class LogScan:
         """Release all rows, in memory and on disk."""
         for scan in self.scans:
             scan.close()
+
+
+def key_dtype(role: str, key: Key | None, type_of: Callable[[str], str]) -> np.dtype:
+    """The type of the keys of a group or unit; `type_of` gives the name of a column's Arrow type."""
+    if key == ROW_UNITS and role == "unit":
+        return np.dtype(np.int64)
+    names = key_columns(key)
+    return dtype_of_columns(names, [dtype_of_arrow(type_of(name), describe_column(role, name)) for name in names])
 
 
 def class_columns(plan: Plan, names: ColumnNames) -> list[tuple[str, str]]:
