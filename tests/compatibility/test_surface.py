@@ -22,8 +22,12 @@ def changes(section):
 
 def without_new_options(entry, stored):
     """An entry without options that 0.1 had not: keyword-only parameters with a default break no call."""
+    if stored == "str" and entry == {"in": "list", "of": ["str"]}:
+        return stored  # an option that may be repeated now
     if isinstance(entry, dict) and isinstance(stored, dict):
         return {name: without_new_options(own, stored.get(name)) for name, own in entry.items()}
+    if isinstance(entry, list) and isinstance(stored, list) and len(entry) == len(stored):
+        return [without_new_options(own, own_stored) for own, own_stored in zip(entry, stored, strict=True)]
     if isinstance(entry, list) and isinstance(stored, list):
         return [own for own in entry if own in stored or not is_new_option(own)]
     return entry

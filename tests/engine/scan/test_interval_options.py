@@ -195,7 +195,7 @@ def test_unit_needs_an_interval():
     assert_raises(ValueError, r"ask for them, ci=0\.95", fm.evaluate, make_log(50), "ctr", **COLUMNS, unit="city")
     assert_raises(
         TypeError, "unit must be the name of a column",
-        fm.evaluate, make_log(50), "ctr", **COLUMNS, ci=0.95, unit=["city"],
+        fm.evaluate, make_log(50), "ctr", **COLUMNS, ci=0.95, unit={"city"},
     )
 
 
@@ -250,7 +250,10 @@ def test_days_are_units_as_dates_numbers_or_texts():
     texts = fm.evaluate(log, "ctr", **COLUMNS, ci=0.9, unit="text").result("ctr")
     assert texts.coverage["lots"] == 30
     assert 0.5 < texts.standard_error / wanted.standard_error < 2
-    assert_raises(TypeError, "unit column 'p' has", fm.evaluate, log, "ctr", **COLUMNS, ci=0.9, unit="p")
+    log["float"] = log["day"] / 2
+    floats = fm.evaluate(log, "ctr", **COLUMNS, ci=0.9, unit="float").result("ctr")
+    assert floats.coverage["lots"] == 30
+    assert 0.5 < floats.standard_error / wanted.standard_error < 2
 
 
 def test_weights_that_do_not_fit_are_drawn_in_blocks(monkeypatch):
