@@ -56,6 +56,9 @@ class State(Protocol):
     -----
     `load_arrays` fills a new state with the result of `arrays`. The arrays may come from an untrusted file: it raises
     ValueError for numbers that no state can have. `layout` returns their types and shapes (None: any length).
+
+    A state that grows with the rows has two more methods: `limit_memory(budget)`, called before the first row, after
+    which it reserves its memory and spills what does not fit; and `close()`, which frees both once it was merged.
     """
 
     @property

@@ -43,7 +43,9 @@ class AdditiveStates:
         """The state of a statistic for a pair and a slice."""
         key = (statistic, pair, slice_number)
         if key not in self.sums:
-            self.sums[key] = statistic.new()
+            state = self.sums[key] = statistic.new()
+            if hasattr(state, "limit_memory"):
+                state.limit_memory(self.budget)
         return self.sums[key]
 
     def states(self, pair: int, slice_number: int | None) -> list[State]:
@@ -92,24 +94,29 @@ class AdditiveStates:
                 counted_rows = statistic.count_rows(rows)
                 if self.counted is not None and units is not None:
                     n_bytes = self.counted.add(statistic, pair_number, counted_rows, units, columns.slices)
-                    self.reserve(n_bytes, "the counts of every row, which intervals need, take")
+                    self.reserve(n_bytes)
                 for slice_number, counted in split_counts_by_slice(counted_rows, columns.slices):
-                    state = self.states(pair_number, slice_number)[index]
-                    bytes_before = state.n_bytes
-                    statistic.add(state, counted)
-                    self.reserve(state.n_bytes - bytes_before)
+                    statistic.add(self.states(pair_number, slice_number)[index], counted)
 
-    def reserve(self, n_bytes: int, what: str = "the pairs of different labels take") -> None:
-        """Count states that grow with the rows against the memory budget of blocks: they stay in memory."""
+    def reserve(self, n_bytes: int) -> None:
+        """Count the numbers that intervals need of every row against the memory budget: they stay in memory."""
         if n_bytes and self.budget is not None and not self.budget.try_reserve(n_bytes):
             raise ValueError(
-                f"{what} more than half of memory_limit={format_size(self.budget.limit)}, which is all that they may "
-                "take; allow more memory"
+                "the counts of every row, which intervals need, take more than half of "
+                f"memory_limit={format_size(self.budget.limit)}, which is all that they may take; allow more memory"
             )
 
     def merge(self, other: AdditiveStates) -> None:
         for key, state in other.sums.items():
             self.state(*key).merge(state)
+
+    def clear(self) -> None:
+        """Remove all states, and free what they reserved."""
+        for state in self.sums.values():
+            if hasattr(state, "close"):
+                state.close()
+        self.sums.clear()
+        self.by_pair_and_slice.clear()
 
 
 def split_counts_by_slice(counted: Any, slices: np.ndarray | None) -> Iterator[tuple[int | None, Any]]:

@@ -227,7 +227,7 @@ class Scan:
         merged = first[0].additive if first else AdditiveStates(self.plan, self.score_label_pairs)
         for worker in others:
             merged.merge(worker.additive)
-            worker.additive.sums.clear()
+            worker.additive.clear()
         return merged
 
     def range_store(self) -> BlockStore:

@@ -10,7 +10,7 @@ codes are partitioned by a hash, and the partitions are counted one after the ot
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -51,6 +51,39 @@ class Contingency(NamedTuple):
     total: int
     classes: np.ndarray
     clusters: np.ndarray
+
+    @property
+    def n_cells(self) -> int:
+        return int(self.counts.shape[0])
+
+    def parts(self) -> Iterator[Contingency]:
+        """The cells, a part at a time: all of them are in memory."""
+        yield self
+
+
+class LargeContingency(NamedTuple):
+    """A contingency table whose cells do not fit in memory. Its other members are those of `Contingency`.
+
+    `cells()` yields (labels of classes, labels of clusters, counts) of parts of the cells. `classes` and `clusters` are
+    sorted.
+    """
+
+    cells: Callable[[], Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]]
+    n_cells: int
+    row_sums: np.ndarray
+    column_sums: np.ndarray
+    total: int
+    classes: np.ndarray
+    clusters: np.ndarray
+
+    def parts(self) -> Iterator[Contingency]:
+        """Tables with a part of the cells each, and the sizes of all classes and clusters."""
+        for classes, clusters, counts in self.cells():
+            rows, columns = np.searchsorted(self.classes, classes), np.searchsorted(self.clusters, clusters)
+            yield Contingency(rows, columns, counts, *self[2:])
+
+
+AnyContingency = Contingency | LargeContingency
 
 
 def count_contingency(

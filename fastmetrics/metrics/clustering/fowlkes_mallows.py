@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from fastmetrics._core.exact import divide_root
-from fastmetrics.metrics.clustering.contingency import Contingency, count_contingency
+from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
 from fastmetrics.metrics.clustering.pair_confusion_matrix import count_pairs
 
 __all__ = ["fowlkes_mallows_score"]
 
 
-def fowlkes_mallows(table: Contingency) -> float:
+def fowlkes_mallows(table: AnyContingency) -> float:
     """fowlkes_mallows_score of a table."""
     pairs = count_pairs(table)
     if not pairs.both:

@@ -15,7 +15,7 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.parallel import accumulate, count_threads
 from fastmetrics._kernels.clustering import mutual_info as kernel
-from fastmetrics.metrics.clustering.contingency import Contingency, count_contingency
+from fastmetrics.metrics.clustering.contingency import AnyContingency, Contingency, count_contingency
 
 __all__ = ["adjusted_mutual_info_score", "mutual_info_score", "normalized_mutual_info_score"]
 
@@ -137,7 +137,7 @@ def normalized_mutual_info_score(
 
 
 def normalized_mutual_info(
-    table: Contingency, average_method: str = "arithmetic", n_threads: int | None = None
+    table: AnyContingency, average_method: str = "arithmetic", n_threads: int | None = None
 ) -> float:
     """The normalized mutual information of a table."""
     if is_same_partition(table):
@@ -203,7 +203,9 @@ def adjusted_mutual_info_score(
     return adjusted_mutual_info(table, average_method, n_threads)
 
 
-def adjusted_mutual_info(table: Contingency, average_method: str = "arithmetic", n_threads: int | None = None) -> float:
+def adjusted_mutual_info(
+    table: AnyContingency, average_method: str = "arithmetic", n_threads: int | None = None
+) -> float:
     """The adjusted mutual information of a table."""
     if is_same_partition(table):
         return 1.0
@@ -220,9 +222,9 @@ def adjusted_mutual_info(table: Contingency, average_method: str = "arithmetic",
     return (mutual - expected) / highest if highest > 0 else 1.0
 
 
-def is_same_partition(table: Contingency) -> bool:
+def is_same_partition(table: AnyContingency) -> bool:
     """Are both partitions the same, except for the names of labels?"""
-    return len(table.counts) == len(table.row_sums) == len(table.column_sums)
+    return table.n_cells == len(table.row_sums) == len(table.column_sums)
 
 
 def average_entropies(first: float, second: float, method: str) -> float:
@@ -283,7 +285,7 @@ class PartitionInformation(NamedTuple):
     cluster_entropy: float
 
 
-def compute_information(table: Contingency, n_threads: int | None = None) -> PartitionInformation:
+def compute_information(table: AnyContingency, n_threads: int | None = None) -> PartitionInformation:
     """Mutual information and both entropies; NaN without rows.
 
     The mutual information is at most the smaller entropy. It equals an entropy in all bits if they are equal by
@@ -293,7 +295,7 @@ def compute_information(table: Contingency, n_threads: int | None = None) -> Par
         return PartitionInformation(math.nan, math.nan, math.nan)
     check_total(table.total)
     class_entropy, cluster_entropy = entropy(table.row_sums, table.total), entropy(table.column_sums, table.total)
-    n_cells = table.counts.shape[0]
+    n_cells = table.n_cells
     if n_cells == table.row_sums.shape[0]:
         mutual = cluster_entropy
     elif n_cells == table.column_sums.shape[0]:
@@ -315,20 +317,21 @@ def entropy(sizes: np.ndarray, total: int) -> float:
     return exact.divide(exact.to_integer(state), total << exact.EXPONENT)
 
 
-def mutual_information_of_cells(table: Contingency, n_threads: int | None) -> float:
+def mutual_information_of_cells(table: AnyContingency, n_threads: int | None) -> float:
     """The sum of n_ij / n log(n n_ij / (a_i b_j)), computed as a sum of terms that are not negative."""
     expected: list[int] = []
+    of_cells = 0
+    for part in table.parts():
+        def add(start: int, stop: int, state: np.ndarray, part: Contingency = part) -> None:
+            expected.append(kernel.sum_information(*part[:6], start, stop, state))
 
-    def add(start: int, stop: int, state: np.ndarray) -> None:
-        expected.append(kernel.sum_information(*table[:6], start, stop, state))
-
-    of_cells = sum_in_units(table.counts.shape[0], UNIT_CELLS, add, n_threads)
+        of_cells += sum_in_units(part.n_cells, UNIT_CELLS, add, n_threads)
     square = table.total * table.total
     of_empty_cells = square - sum(expected)
     return exact.divide(of_cells + (of_empty_cells << exact.EXPONENT), square << exact.EXPONENT)
 
 
-def expected_mutual_information(table: Contingency, n_threads: int | None = None) -> float:
+def expected_mutual_information(table: AnyContingency, n_threads: int | None = None) -> float:
     """The mean mutual information over all pairs of partitions with these sizes; NaN without rows.
 
     Sizes that occur more than once are computed once.

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastmetrics._kernels.clustering import contingency_table as kernel
-from fastmetrics.metrics.clustering.contingency import Contingency, count_contingency
+from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
 
 __all__ = ["pair_confusion_matrix"]
 
@@ -29,16 +29,16 @@ class PairConfusion(NamedTuple):
     both: int
 
 
-def count_pairs(table: Contingency) -> PairConfusion:
-    """Count the pairs of a table. It needs `counts`, `row_sums`, `column_sums` and `total`."""
+def count_pairs(table: AnyContingency) -> PairConfusion:
+    """Count the pairs of a table. It needs counts, sizes of classes and clusters, and the total."""
     total = table.total
     wide = total >= WIDE_TOTAL
-    both = kernel.square_sum(table.counts, wide)
+    both = sum(kernel.square_sum(part.counts, wide) for part in table.parts())
     classes, clusters = kernel.square_sum(table.row_sums, wide), kernel.square_sum(table.column_sums, wide)
     return PairConfusion(total * total - classes - clusters + both, clusters - both, classes - both, both - total)
 
 
-def pair_confusion(table: Contingency) -> NDArray[Any]:
+def pair_confusion(table: AnyContingency) -> NDArray[Any]:
     """pair_confusion_matrix of a table."""
     pairs = count_pairs(table)
     dtype = np.int64 if max(pairs) <= INT64_MAX else object

@@ -6,13 +6,13 @@ from typing import Any
 
 from fastmetrics._core.exact import divide
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics.metrics.clustering.contingency import Contingency, count_contingency
+from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
 from fastmetrics.metrics.clustering.pair_confusion_matrix import count_pairs
 
 __all__ = ["pair_jaccard_score"]
 
 
-def pair_jaccard(table: Contingency) -> float:
+def pair_jaccard(table: AnyContingency) -> float:
     """pair_jaccard_score of a table; NaN, without a warning, if no pair is together in either partition."""
     pairs = count_pairs(table)
     together = pairs.both + pairs.classes_only + pairs.clusters_only

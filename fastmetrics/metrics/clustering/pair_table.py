@@ -2,26 +2,38 @@
 
 Tables identify labels by value, so tables of any rows can be merged: integers are used directly, texts are encoded by
 their bytes. A table has one cell for every pair that occurs, whatever the number of rows.
+
+Pairs are counted in a hash table that is fast while it fits the cache (`PairCounter`). Where it would take more than
+its part of the memory limit, its cells move to a table of keys (`KeyTable`), which spills.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns.categorical import encode_numbers
+from fastmetrics._core.columns.key_columns import NumberKeys, TupleKeys
 from fastmetrics._core.columns.label_columns import LabelColumn, LabelPairs
 from fastmetrics._core.columns.row_blocks import ColumnPair
 from fastmetrics._core.columns.text_columns import TextColumn
+from fastmetrics._core.exchange.key_table import KeyTable
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.statistic import Statistic
 from fastmetrics._kernels.clustering.contingency_table import PairCounter
 from fastmetrics._kernels.columns.text_codes import TextCodes
-from fastmetrics.metrics.clustering.contingency import Contingency
+from fastmetrics.metrics.clustering.contingency import AnyContingency, Contingency, LargeContingency
 
 SIDES = (0, 1)  # classes, clusters
 SLOT_BYTES = 24
 MAX_TEXTS_PER_ROW = 4  # a dictionary with more texts per row is not read as a whole
+COUNTER_DIVISOR = 8  # a hash table may take this part of a thread's share of the memory limit
+FEW_CELLS = 256  # are not moved
+MAX_ROWS = (1 << 63) - 1
+PAIR = np.dtype([("class", np.int64), ("cluster", np.int64)])
 NO_TEXTS: np.ndarray = np.empty(0, np.uint8)
 NO_OFFSETS: np.ndarray = np.empty(0, np.int64)
 
@@ -29,31 +41,117 @@ NO_OFFSETS: np.ndarray = np.empty(0, np.int64)
 class PairTable:
     """Counts of pairs of labels. `texts` encodes the texts of each side; it is None for a side of integers."""
 
-    __slots__ = ("cached_contingency", "counter", "texts")
+    __slots__ = ("budget", "cached_contingency", "cell_bytes", "counter", "label_bytes", "moved", "texts", "total")
 
     def __init__(self) -> None:
         self.counter = PairCounter()
+        self.moved: KeyTable | None = None
+        self.total = 0
         self.texts: list[TextCodes | None] = [None, None]
-        self.cached_contingency: Contingency | None = None
+        self.cached_contingency: AnyContingency | None = None
+        self.budget: MemoryBudget | None = None
+        self.cell_bytes = 0  # reserved
+        self.label_bytes = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restore_table, self.arrays()
 
+    def limit_memory(self, budget: MemoryBudget | None) -> None:
+        """Count the table against a budget; what does not fit is spilled."""
+        self.budget = budget
+
     @property
     def n_bytes(self) -> int:
-        """The approximate size: slots are a power of two, at most half of them in use."""
-        slots = 2 << max(5, (self.counter.size - 1).bit_length())
-        return slots * SLOT_BYTES + sum(texts.n_bytes for texts in self.texts if texts is not None)
+        """The approximate size of what is in memory."""
+        return self.counter_bytes + self.text_bytes + (self.moved.n_bytes if self.moved is not None else 0)
+
+    @property
+    def counter_bytes(self) -> int:
+        """The approximate size of the hash table: slots are a power of two, at most half of them in use."""
+        return (2 << max(5, (self.counter.size - 1).bit_length())) * SLOT_BYTES
+
+    @property
+    def text_bytes(self) -> int:
+        return sum(texts.n_bytes for texts in self.texts if texts is not None)
 
     @property
     def n_rows(self) -> int:
-        return self.counter.total
+        return self.total
 
     def add(self, pairs: LabelPairs) -> None:
         """Count rows."""
         first, second = (self.number_rows(side, column) for side, column in enumerate(pairs.columns))
         self.cached_contingency = None
         self.counter.add(first, second, 0, pairs.rows)
+        self.count_rows(pairs.rows)
+        self.reserve()
+
+    def add_cells(self, first: np.ndarray, second: np.ndarray, counts: np.ndarray) -> None:
+        """Add the rows of cells; labels are the integers of this table."""
+        self.cached_contingency = None
+        before = self.counter.total
+        self.counter.add_cells(np.ascontiguousarray(first), np.ascontiguousarray(second), np.ascontiguousarray(counts))
+        self.count_rows(self.counter.total - before)
+        self.reserve()
+
+    def count_rows(self, rows: int) -> None:
+        """Add to the number of rows, which the hash table checks for what it holds."""
+        if self.total + rows > MAX_ROWS:
+            raise OverflowError("more than 2**63 - 1 rows")
+        self.total += rows
+
+    def reserve(self) -> None:
+        """Count the table's memory against the budget; move the cells if they do not fit."""
+        if self.budget is None:
+            return
+        self.reserve_labels(self.text_bytes - self.label_bytes)
+        n_bytes = self.counter_bytes
+        grown = max(0, n_bytes - self.cell_bytes)
+        allowed = self.budget.has_space_for(COUNTER_DIVISOR * self.budget.n_threads * n_bytes)
+        if allowed and self.budget.try_reserve(grown):
+            self.cell_bytes += grown
+        elif self.counter.size > FEW_CELLS:
+            self.move_cells()
+            self.budget.release(self.cell_bytes)
+            self.cell_bytes = 0
+
+    def reserve_labels(self, n_bytes: int) -> None:
+        """Reserve so much more memory for the different labels, which stay in memory."""
+        if self.budget is None or n_bytes <= 0:
+            return
+        if not self.budget.try_reserve(n_bytes):
+            raise ValueError(
+                f"the different labels take more than half of memory_limit={format_size(self.budget.limit)}, which is "
+                "all that they may take; allow more memory"
+            )
+        self.label_bytes += n_bytes
+
+    def move_cells(self) -> None:
+        """Move the cells of the hash table to the table of keys."""
+        if self.moved is None:
+            self.moved = KeyTable(1, self.budget)
+        if self.counter.size:
+            first, second, counts = self.counter.cells()
+            self.counter = PairCounter()
+            self.moved.add(TupleKeys([NumberKeys(first), NumberKeys(second)], PAIR), counts)
+
+    def cell_parts(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """(first, second, counts) of all cells, a part at a time; a cell is in one of them."""
+        if self.moved is None:
+            yield self.counter.cells()
+            return
+        self.move_cells()
+        for part in self.moved.parts():
+            pairs = part.keys()
+            first, second = (np.ascontiguousarray(pairs[name]) for name in PAIR.names or ())
+            yield first, second, np.ascontiguousarray(part.counts()[:, 0])
+
+    def cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(first, second, counts) of all cells."""
+        if self.moved is None:
+            return self.counter.cells()
+        first, second, counts = (np.concatenate(own) for own in zip(*self.cell_parts(), strict=True))
+        return first, second, counts
 
     def number_rows(self, side: int, column: LabelColumn) -> np.ndarray:
         """The labels of rows as the integers of this table."""
@@ -82,17 +180,24 @@ class PairTable:
 
     def check_kind(self, side: int, is_text: bool) -> None:
         """Check that the labels of a side are all texts or all integers."""
-        if self.counter.size and is_text == (self.texts[side] is None):
+        if self.total and is_text == (self.texts[side] is None):
             raise ValueError("labels that are texts cannot be combined with labels of another type")
 
     def merge(self, other: PairTable) -> None:
         """Add the counts of another table, which may be this one."""
-        if not other.counter.size:
+        if not other.total:
             return
-        first, second, counts = other.counter.cells()
-        first, second = (other.translate_codes(side, codes, self) for side, codes in enumerate((first, second)))
-        self.cached_contingency = None
-        self.counter.add_cells(first, second, counts)
+        for first, second, counts in other.cell_parts():
+            own_first, own_second = (other.translate_codes(side, own, self) for side, own in enumerate((first, second)))
+            self.add_cells(own_first, own_second, counts)
+
+    def close(self) -> None:
+        """Free the memory of a table that was merged into another."""
+        if self.moved is not None:
+            self.moved.close()
+        if self.budget is not None:
+            self.budget.release(self.cell_bytes + self.label_bytes)
+        self.cell_bytes = self.label_bytes = 0
 
     def translate_codes(self, side: int, codes: np.ndarray, into: PairTable) -> np.ndarray:
         """Codes of this table as the integers of another table."""
@@ -108,7 +213,7 @@ class PairTable:
 
         Tables of the same rows have equal arrays, whatever the order of the rows.
         """
-        first, second, counts = self.counter.cells()
+        first, second, counts = self.cells()
         cells = [first, second]
         texts: list[np.ndarray] = []
         for side in SIDES:
@@ -139,20 +244,40 @@ class PairTable:
             check_state(((codes >= 0) & (codes < n_texts)).all(), "a cell has an unknown label")
             numbers = self.number_texts(side, TextColumn(data, offsets[:-1], offsets[1:]))
             check_state((numbers == np.arange(n_texts)).all(), "a label occurs twice")
-        self.counter.add_cells(first, second, counts)
+        self.add_cells(first, second, counts)
         check_state(self.counter.size == first.shape[0], "a cell occurs twice")
 
-    def contingency(self) -> Contingency:
+    def contingency(self) -> AnyContingency:
         """The contingency table, made once for all metrics. Its labels are the integers of this table."""
         if self.cached_contingency is None:
-            first, second, counts = self.counter.cells()
-            rows, classes, row_sums = compute_margin(first, counts)
-            columns, clusters, column_sums = compute_margin(second, counts)
-            total = self.counter.total
-            self.cached_contingency = Contingency(
-                rows, columns, counts, row_sums, column_sums, total, classes, clusters
-            )
+            self.cached_contingency = self.large_contingency() if self.moved is not None else self.small_contingency()
         return self.cached_contingency
+
+    def small_contingency(self) -> Contingency:
+        """All cells in memory."""
+        first, second, counts = self.counter.cells()
+        rows, classes, row_sums = compute_margin(first, counts)
+        columns, clusters, column_sums = compute_margin(second, counts)
+        return Contingency(rows, columns, counts, row_sums, column_sums, self.total, classes, clusters)
+
+    def large_contingency(self) -> LargeContingency:
+        """The sizes of classes and clusters in memory; cells are read part by part."""
+        sides, n_cells = [KeyTable(), KeyTable()], 0
+        for *labels, counts in self.cell_parts():
+            n_cells += counts.shape[0]
+            before = sum(side.n_bytes for side in sides)
+            for side, own in zip(sides, labels, strict=True):
+                side.add(NumberKeys(own), counts)
+            self.reserve_labels(sum(side.n_bytes for side in sides) - before)
+        (classes, row_sums), (clusters, column_sums) = map(sorted_labels, sides)
+        return LargeContingency(self.cell_parts, n_cells, row_sums, column_sums, self.total, classes, clusters)
+
+
+def sorted_labels(table: KeyTable) -> tuple[np.ndarray, np.ndarray]:
+    """The labels of a side, sorted, and the rows of each."""
+    labels, sums = table.keys(), table.counts()[:, 0]
+    order = np.argsort(labels)
+    return labels[order], sums[order]
 
 
 def compute_margin(labels: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -212,5 +337,5 @@ class LabelPairCounts(Statistic):
         """A table with the given pairs (as integers of `state`) and counts."""
         table = PairTable()
         table.texts = state.texts
-        table.counter.add_cells(np.ascontiguousarray(rows[:, 0]), np.ascontiguousarray(rows[:, 1]), counts)
+        table.add_cells(rows[:, 0], rows[:, 1], counts)
         return table

@@ -9,15 +9,16 @@ import numpy as np
 from fastmetrics._core.exact import divide
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.clustering import contingency_table as kernel
-from fastmetrics.metrics.clustering.contingency import Contingency, count_contingency
+from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
 
 __all__ = ["purity_score"]
 
 
-def purity(table: Contingency) -> float:
+def purity(table: AnyContingency) -> float:
     """purity_score of a table; NaN, without a warning, if it has no rows."""
     largest = np.zeros(table.column_sums.shape[0], np.int64)
-    kernel.max_by_column(table.columns, table.counts, largest)
+    for part in table.parts():
+        kernel.max_by_column(part.columns, part.counts, largest)
     return divide(sum(largest.tolist()), table.total) if table.total else float("nan")
 
 

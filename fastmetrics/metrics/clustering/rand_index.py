@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from fastmetrics._core.exact import divide
-from fastmetrics.metrics.clustering.contingency import Contingency, count_contingency
+from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
 from fastmetrics.metrics.clustering.pair_confusion_matrix import count_pairs
 
 __all__ = ["adjusted_rand_score", "rand_score"]
 
 
-def rand(table: Contingency) -> float:
+def rand(table: AnyContingency) -> float:
     """rand_score of a table."""
     pairs = count_pairs(table)
     if not pairs.clusters_only and not pairs.classes_only:
@@ -19,7 +19,7 @@ def rand(table: Contingency) -> float:
     return divide(pairs.neither + pairs.both, sum(pairs))
 
 
-def adjusted_rand(table: Contingency) -> float:
+def adjusted_rand(table: AnyContingency) -> float:
     """adjusted_rand_score of a table."""
     neither, clusters, classes, both = count_pairs(table)
     if not clusters and not classes:

@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any
 
 from fastmetrics._core.columns import validation
-from fastmetrics.metrics.clustering.contingency import Contingency, count_contingency
+from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
 from fastmetrics.metrics.clustering.mutual_info import compute_information
 
 __all__ = ["completeness_score", "homogeneity_completeness_v_measure", "homogeneity_score", "v_measure_score"]
@@ -209,7 +209,7 @@ def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0, n_
 
 
 def homogeneity_completeness_v(
-    table: Contingency, beta: float = 1.0, n_threads: int | None = None
+    table: AnyContingency, beta: float = 1.0, n_threads: int | None = None
 ) -> tuple[float, float, float]:
     """Homogeneity, completeness and V-measure of a table."""
     if table.total == 0:

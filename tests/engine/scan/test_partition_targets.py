@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import fastmetrics as fm
 from fastmetrics._core import registry
+from fastmetrics._core.exchange.key_table import KeyTable
 from fastmetrics.engine.plan.metric_plan import make_plan
 from support import partition_logs
 from support.cases import assert_raises, each_case
@@ -305,17 +306,32 @@ class TestInvalid:
             assert math.isnan(value.value)
             assert (value.reason, value.coverage) == ("no rows", {"rows": 0, "classes": 0, "clusters": 0})
 
-    def test_more_pairs_than_memory(self):
+    def test_more_pairs_than_memory(self, tmp_path, monkeypatch):
+        """Pairs that do not fit are spilled: the result is the same, and no file is left."""
+        spilled, spill = [], KeyTable.spill
+        monkeypatch.setattr(KeyTable, "spill", lambda *where, **how: (spilled.append(where), spill(*where, **how)))
+        rows = np.arange(60_000)
+        log = {"class": np.tile(rows % 300, 3), "cluster": np.tile(rows // 300, 3).astype(str)}
+        whole = evaluate(log)
+        for log_format in (log, {"class": log["class"] * 2**40, "cluster": log["cluster"]}):
+            assert content(evaluate(log_format, memory_limit="1MiB", spill_dir=str(tmp_path))) == content(whole)
+        by = {**log, "half": np.repeat([0, 1], rows.shape[0] * 3 // 2)}
+        limited = evaluate(by, by="half", memory_limit="1MiB")
+        assert content(limited) == content(evaluate(by, by="half"))
+        assert list(tmp_path.iterdir()) == []
+        assert spilled
+        few = {"class": rows % 50, "cluster": rows % 7}
+        assert content(evaluate(few, memory_limit="1MiB")) == content(evaluate(few))
+
+    def test_more_labels_than_memory(self):
         """An error that names the limit before memory is exhausted; with enough memory the result is the same."""
         rows = 60_000
         log = {"class": np.arange(rows), "cluster": np.arange(rows).astype(str)}
         assert_raises(
-            ValueError, r"pairs of different labels take more than .*memory_limit=1 MiB",
+            ValueError, r"the different labels take more than .*memory_limit=1 MiB",
             evaluate, log, memory_limit="1MiB",
         )
         assert content(evaluate(log, memory_limit="100MiB")) == content(evaluate(log))
-        few = {"class": np.arange(rows) % 50, "cluster": np.arange(rows) % 7}
-        assert content(evaluate(few, memory_limit="1MiB")) == content(evaluate(few))
 
 
 @pytest.mark.parametrize("options", OPTIONS)
