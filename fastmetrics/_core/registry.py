@@ -136,7 +136,8 @@ class MetricSpec(NamedTuple):
     aliases : tuple of str
         Other names of the same number, which metric strings may use. They end with "@k" where the name does.
     near_names : mapping of str to str
-        Names of other numbers that people may type for this metric, each with a sentence that says what to do.
+        Names of other numbers that people may type for this metric, each with a sentence that says what to do. A key
+        "name(parameter)" is a parameter that another metric has.
     """
 
     name: str
@@ -532,7 +533,8 @@ def read_arguments(spec: MetricSpec, inside: str, text: str) -> dict[str, Any]:
         roles = column_roles(spec)
         if keyword.arg not in spec.parameters and keyword.arg not in roles:
             known = [*spec.parameters, *roles]
-            advice = suggest(str(keyword.arg), known) if known else "it has none"
+            advice = spec.near_names.get(f"{spec.base_name}({keyword.arg})")
+            advice = advice or (suggest(str(keyword.arg), known) if known else "it has none")
             raise ValueError(f"metric {spec.name!r} has no parameter {keyword.arg!r}; {advice}")
         try:
             value = ast.literal_eval(keyword.value)

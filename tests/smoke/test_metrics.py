@@ -63,6 +63,7 @@ BINARY = {
     "jaccard": ("jaccard", lambda: of_predictions(fm.jaccard_score)),
     "kappa": ("kappa", lambda: of_predictions(fm.cohen_kappa_score)),
     "mcc": ("mcc", lambda: of_predictions(fm.matthews_corrcoef)),
+    "partial_auc": ("partial_auc(max_fpr=0.5)", lambda: of_scores(fm.partial_auc_score, max_fpr=0.5)),
     "precision": ("precision", lambda: of_predictions(fm.precision_score)),
     "recall": ("recall", lambda: of_predictions(fm.recall_score)),
     "specificity": ("specificity", lambda: of_predictions(fm.specificity_score)),

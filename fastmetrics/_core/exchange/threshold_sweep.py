@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from fastmetrics._core.exact import EXPONENT, divide
 from fastmetrics._core.exchange.range_exchange import ScoreBuckets, scores_of_keys
 from fastmetrics._kernels.sweep import mann_whitney, threshold_sweep
 
@@ -22,6 +23,13 @@ class ClassTotals(NamedTuple):
 
     def plus(self, other: ClassTotals) -> ClassTotals:
         return ClassTotals(*(one + two for one, two in zip(self, other, strict=True)))
+
+    def as_floats(self) -> tuple[float, float]:
+        """The weights of both classes, each rounded once, or their rows if rows have no weights."""
+        weights = self.negative_weight, self.positive_weight
+        if not any(weights):
+            return float(self.negatives), float(self.positives)
+        return divide(weights[0], 1 << EXPONENT), divide(weights[1], 1 << EXPONENT)
 
 
 NO_ROWS = ClassTotals(0, 0)

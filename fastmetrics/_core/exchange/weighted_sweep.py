@@ -12,6 +12,7 @@ import numpy as np
 
 from fastmetrics._core.exact import EXPONENT, divide
 from fastmetrics._core.exchange.range_exchange import scores_of_keys
+from fastmetrics._core.exchange.threshold_sweep import ClassTotals
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
 
 INT64_BITS = 62  # of a sum; one bit is spare because the sum is estimated in floats
@@ -36,6 +37,19 @@ class WeightedSweep(NamedTuple):
         sums = (np.cumsum(self.negatives), positives_down_to, positives_down_to[-1] - positives_down_to)
         negatives, positives, positives_below = map(self.rounded, sums)
         return negatives, positives, positives_below
+
+    def floats_below(self, above: ClassTotals) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of negatives and positives above the range and down to each score. Each number is rounded once."""
+        negatives, positives = (
+            np.array([divide(higher + weight, 1 << EXPONENT) for weight in weights])
+            for higher, weights in zip(above[2:], self.cumulative(), strict=True)
+        )
+        return negatives, positives
+
+    def totals(self, rows: WeightedRows) -> ClassTotals:
+        """Rows and weights of both classes."""
+        weights = (int(own.sum()) << self.shift for own in (self.negatives, self.positives))
+        return ClassTotals(rows.negatives[0].shape[0], rows.positives[0].shape[0], *weights)
 
     def rounded(self, sums: np.ndarray) -> np.ndarray:
         """Sums of weights as float64."""

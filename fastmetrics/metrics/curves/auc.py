@@ -286,10 +286,13 @@ def compute_partial_auc(rows: OrderedRows, max_fpr: float, standardize: bool) ->
     x = np.append(fpr[:stop], max_fpr)
     y = np.append(tpr[:stop], tpr_at_stop)
     area = math.fsum((np.diff(x) * (y[1:] + y[:-1]) / 2).tolist())
-    if not standardize:
-        return Value(area, {})
+    return Value(standardized_area(area, max_fpr) if standardize else area, {})
+
+
+def standardized_area(area: float, max_fpr: float) -> float:
+    """McClish's standardisation of an area up to max_fpr."""
     least = max_fpr**2 / 2
-    return Value(0.5 * (1 + (area - least) / (max_fpr - least)), {})
+    return 0.5 * (1 + (area - least) / (max_fpr - least))
 
 
 def check_max_fpr(max_fpr: Any) -> None:
@@ -433,6 +436,7 @@ def raise_not_monotonic(x: np.ndarray) -> None:
     interval=IntervalSpec("delong", lambda: (Placements(),), find_interval, compare_areas),
     aliases=("roc_auc_score", "roc_auc", "auc_roc", "auroc"),
     near_names={
+        "auc(max_fpr)": "write partial_auc(max_fpr=0.1, standardize=True), the number of roc_auc_score(max_fpr=0.1)",
         "gini": "the Gini coefficient of scores is 2 * auc - 1; 'auc' is not rescaled",
         "gini_coefficient": "the Gini coefficient of scores is 2 * auc - 1; 'auc' is not rescaled",
     },

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.exact import EXPONENT, divide
 from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition, ThresholdSweep
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
@@ -228,17 +227,13 @@ class BestPoint(Statistic):
 
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> BestPointState:
         sweep = sweep_weighted(rows)
-        negatives, positives = sweep.cumulative()
-        totals = ClassTotals(len(rows.negatives[0]), len(rows.positives[0]), negatives[-1], positives[-1])
+        fps, tps = sweep.floats_below(position.above)
         chosen = np.flatnonzero(sweep.positives)
-        fps = [rounded_weight(position.above.negative_weight + negatives[point]) for point in chosen.tolist()]
-        tps = [rounded_weight(position.above.positive_weight + positives[point]) for point in chosen.tolist()]
-        return self.state(totals, sweep.scores[chosen], fps, tps, position.totals)
+        return self.state(sweep.totals(rows), sweep.scores[chosen], fps[chosen], tps[chosen], position.totals)
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> BestPointState:
-        both = position.above.plus(tied)
-        fps, tps = [rounded_weight(both.negative_weight)], [rounded_weight(both.positive_weight)]
-        return self.state(tied, [score], fps, tps, position.totals)
+        fps, tps = position.above.plus(tied).as_floats()
+        return self.state(tied, [score], [fps], [tps], position.totals)
 
     def merge(self, low: BestPointState, high: BestPointState, totals: ClassTotals) -> BestPointState:
         points = [state.best for state in (high, low) if state.best is not None]
@@ -253,18 +248,12 @@ class BestPoint(Statistic):
 
     def choose(self, fps: Any, tps: Any, totals: ClassTotals) -> tuple[int, float]:
         """The first of the best points, and the metric there."""
-        weights = totals[2:]
-        last = [rounded_weight(weight) for weight in weights] if any(weights) else totals[:2]
-        scaled = scale_weights(np.append(fps, float(last[0])), np.append(tps, float(last[1])))
+        all_fps, all_tps = totals.as_floats()
+        scaled = scale_weights(np.append(fps, all_fps), np.append(tps, all_tps))
         values = metric_values(self.metric, *scaled, self.beta)
         values[-1] = -np.inf  # the last point has only the totals
         best = index_of_maximum(self.metric, *scaled, self.beta, values)
         return best, float(values[best])
-
-
-def rounded_weight(weight: int) -> float:
-    """A sum of weights, which is an integer times 2**-EXPONENT."""
-    return divide(weight, 1 << EXPONENT)
 
 
 def columns_of(points: list[ThresholdPoint]) -> tuple[list[float], list[float], list[float]]:

@@ -14,10 +14,11 @@ from support.states.spilled_logs import counted, repeated, small_batches, tiny_m
 
 METHODS = ["interpolate", "mean", "max", "convex_hull"]
 EER = {method: "eer" if method == "interpolate" else f"eer(method={method})" for method in METHODS}
-BEST = {name: f"best_threshold(metric={name})" for name in ("accuracy", "mcc", "youden", "gmean", "jaccard")}
-BEST |= {"f1": "best_threshold", "fbeta": "best_threshold(metric=fbeta, beta=0.3)"}
-SHARES = {"lift": 0.1, "lift(q=0.37)": 0.37}
-METRICS = ["auc", "ap", "ks", *EER.values(), *BEST.values(), *SHARES]
+BEST = {name: f"best_threshold(metric={name})" for name in ("accuracy", "mcc")}
+BEST |= {"fbeta": "best_threshold(metric=fbeta, beta=0.3)"}
+SHARES = {"lift(q=0.37)": 0.37}
+AREAS = {f"partial_auc(max_fpr={end})": end for end in (0.3,)}
+METRICS = ["auc", "ap", "ks", *EER.values(), *BEST.values(), *SHARES, *AREAS]
 CERTIFIED = ["auc", "ap", "ks", "eer", "eer(method=convex_hull)"]
 COLUMNS = {"label": "y", "score": "s"}
 
@@ -39,6 +40,8 @@ def expected_values(y_true, y_score, weights=None):
     for name, metric in BEST.items():
         beta = 0.3 if name == "fbeta" else 1.0
         values[metric] = tuple(fm.best_threshold(y_true, y_score, metric=name, beta=beta, **options))[::-1]
+    for metric, end in AREAS.items():
+        values[metric] = fm.partial_auc_score(y_true, y_score, max_fpr=end, **options), None
     for metric, share in SHARES.items():
         values[metric] = fm.lift(y_true, y_score, q=share, **options), None
     return values
