@@ -9,7 +9,8 @@ from fastmetrics._core.columns.key_columns import KeyScratch
 from fastmetrics._core.resampling.resampling_units import draw_weights, find_unit_buckets
 from support.cases import each_case
 
-METRICS = ["auc", "ap", "ks", "eer", "eer(method=mean)", "eer(method=convex_hull)", "best_threshold", "lift", "partial_auc"]
+METRICS = ["auc", "ap", "ks", "eer", "eer(method=mean)", "eer(method=convex_hull)"]
+METRICS += ["best_threshold", "lift", "partial_auc"]
 COLUMNS = {"label": "label", "score": ["a", "b"]}
 
 
