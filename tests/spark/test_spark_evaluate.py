@@ -81,6 +81,9 @@ def evaluate(df, metrics=METRICS, **options):
         {"label": ["click", "buy"], "score": ["pctr", "coarse"], "by": "channel"},
         {"score": "coarse", "weight": "w", "by": "day", "group": "user"},
         {"score": "constant", "group": "nobody"},
+        {"group": ["user_id", "day"], "by": "channel"},
+        {"group": ["user", "day", "of_user"], "n_partitions": 5},
+        {"group": "of_user"},
     ],
     ids=lambda options: "-".join(options) or "defaults",
 )
@@ -102,6 +105,7 @@ def test_aliases_of_metrics(df):
         (["gauc", "ndcg@5", "logloss"], {}),
         (["gauc", "auc"], {"group": "user", "by": "day", "ci_method": "normal"}),
         (["gauc", "ctr"], {"unit": "household", "n_partitions": 5}),
+        (["gauc", "auc"], {"group": ["user_id", "day"], "unit": ["household", "day"]}),
         (["auc", "ks", "logloss"], {"group": None, "unit": "user", "score": ["pctr", "coarse"], "by": "channel"}),
         (["auc", "logloss"], {"unit": "household", "weight": "of_user", "memory_limit": "1MiB"}),
         (["auc"], {"group": None, "ci_method": "delong", "by": "day"}),
