@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import fastmetrics as fm
 from support.cases import each_case
 
 pytest.importorskip("typer")
@@ -95,6 +96,18 @@ def test_labels_and_combinations_of_slices(folder):
     document = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     assert (document["columns"]["by"], document["results"][1]["label"]) == (["channel", "country"], "buy")
     assert document["results"][2]["slice"] == {"channel": "ads", "country": "de"}
+
+
+def test_a_group_of_several_columns(folder):
+    command = [*EVALUATE, "--score", "a", "--group", "user", "--group", "channel", "--metrics", "gauc", "--ci", "90"]
+    report = json.loads(run(*command, "--unit", "user", "--json", "-", folder=folder).stdout)
+    assert report["columns"]["group"] == ["user", "channel"]
+    log = pq.read_table(folder / "log.parquet")
+    expected = fm.evaluate(
+        log, "gauc", label="click", score="a", group=["user", "channel"], ci=0.9, unit="user"
+    ).result("gauc")
+    assert report["results"][0]["value"] == expected.value
+    assert report["results"][0]["interval"] == list(expected.interval)
 
 
 def test_a_slice_has_the_values_of_its_rows(folder):

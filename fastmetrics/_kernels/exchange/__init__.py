@@ -9,8 +9,9 @@ and either the other bytes or the address of the text.
 
 Hashes. Integer keys are hashed by a bijection of 64 bits, so equal hashes are equal keys. Of two numbers, the hash and
 the second number are the key. Text keys with equal hashes are compared. Other keys of several columns become bytes that
-are different for different tuples (`tuple_keys.pyx`), and then are text. The top bits of the hash select the partition, the low bits the slot of the hash table in
-`group_table.pxd`. The hash functions are part of file formats (spilled rows, states): they must not change.
+are different for different tuples (`tuple_keys.pyx`), and then are text. The top bits of the hash select the partition,
+the low bits the slot of the hash table in `group_table.pxd`. The hash functions are part of file formats (spilled rows,
+states): they must not change.
 
 Sorting. `radix_sort_descending.pxd` sorts rows by descending score, stably.
 
