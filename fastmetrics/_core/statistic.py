@@ -94,10 +94,9 @@ class Sums:
         limbs = used.astype(np.int32), self.exact.reshape(-1)[used]
         return restore_sums, (type(self), self.counts, self.exact.shape[0], *limbs)
 
-    @classmethod
-    def of_arrays(cls, counts: np.ndarray, sums: np.ndarray) -> Sums:
-        """The state that has these arrays; it shares their memory."""
-        state = cls(0, 0)
+    def with_memory(self, counts: np.ndarray, sums: np.ndarray) -> Sums:
+        """A state of the same kind that has these arrays; it shares their memory."""
+        state = type(self)(0, 0)
         state.counts, state.exact = counts, sums
         return state
 
@@ -132,7 +131,7 @@ def restore_sums(
     """Unpickle sums."""
     limbs = exact.new_states(n_sums)
     limbs.reshape(-1)[used] = values
-    return state_type.of_arrays(counts, limbs)
+    return state_type(0, 0).with_memory(counts, limbs)
 
 
 class Maxima(Sums):
@@ -155,6 +154,36 @@ class Maxima(Sums):
 
     def number(self, index: int) -> float:
         return float(self.counts.view(np.float64)[index])
+
+
+class NamedSums(Sums):
+    """Exact sums that have names."""
+
+    __slots__ = ("names",)
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        super().__init__(0, len(names))
+        self.names = names
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        used = np.flatnonzero(self.exact)
+        return restore_named_sums, (self.names, used.astype(np.int32), self.exact.reshape(-1)[used])
+
+    def with_memory(self, counts: np.ndarray, sums: np.ndarray) -> NamedSums:
+        state = NamedSums(())
+        state.names, state.counts, state.exact = self.names, counts, sums
+        return state
+
+    def __getitem__(self, name: str) -> int:
+        """An exact sum as an integer in units of 2**-EXPONENT. The ratio of two such integers needs no unit."""
+        return self.integer(self.names.index(name))
+
+
+def restore_named_sums(names: tuple[str, ...], used: np.ndarray, values: np.ndarray) -> NamedSums:
+    """Unpickle named sums."""
+    sums = NamedSums(names)
+    sums.exact.reshape(-1)[used] = values
+    return sums
 
 
 class SumStatistic(Statistic):

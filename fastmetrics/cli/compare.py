@@ -66,6 +66,8 @@ def compare(
     unit: options.ResamplingUnits = None,
     weight: options.WeightColumn = None,
     by: options.SliceColumns = None,
+    role: options.RoleColumns = None,
+    plugin: options.Plugins = None,
     metrics: Annotated[
         list[str] | None,
         typer.Option(
@@ -109,6 +111,7 @@ def compare(
     """
     from fastmetrics.reporting.terminal.comparison import print_comparison
 
+    options.import_plugins(plugin)
     gates = [read_gate(text) for text in fail_if or ()]
     names = compared_metrics(metrics, gates, grouped=group is not None)
     check_columns(names, label, score, baseline)
@@ -127,6 +130,7 @@ def compare(
         unit=unit,
         weight=weight,
         by=by or None,
+        roles=options.read_roles(role),
         ci=level,
         ci_method=ci_method,
         replicates=replicates,

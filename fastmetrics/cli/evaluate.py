@@ -25,6 +25,7 @@ EXAMPLES = examples(
     "evaluate log.csv --label y --label z --score p --by day --by country",
     "evaluate log.csv --label y --score p --memory-limit 2GiB --spill-dir /scratch",
     f"evaluate systems.parquet --metrics {examples_of_target('text')} --label reference --score a --score b --by day",
+    "evaluate log.parquet --plugin my_metrics --metrics snips --role reward=revenue --role propensity=p",
     f"evaluate points.parquet --metrics {examples_of_target('partition')} --label kind --score k10 --score k20",
 )
 
@@ -52,6 +53,8 @@ def evaluate(
     group: options.GroupColumns = None,
     weight: options.WeightColumn = None,
     by: options.SliceColumns = None,
+    role: options.RoleColumns = None,
+    plugin: options.Plugins = None,
     metrics: Annotated[
         str | None,
         typer.Option(
@@ -85,6 +88,7 @@ def evaluate(
     """
     from fastmetrics.reporting.terminal.report import print_report
 
+    options.import_plugins(plugin)
     names = read_metrics(metrics, grouped=group is not None)
     check_columns(names, label, score)
     level = read_intervals(ci, unit)
@@ -101,6 +105,7 @@ def evaluate(
         group=group,
         weight=weight,
         by=by or None,
+        roles=options.read_roles(role),
         memory_limit=memory_limit,
         spill_dir=spill_dir,
         n_threads=threads,

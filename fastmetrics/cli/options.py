@@ -1,5 +1,7 @@
 """Options that several commands have, each declared once; those of texts alone are in `cli/text/systems.py`."""
 
+import os
+import sys
 from typing import Annotated, Literal
 
 import typer
@@ -29,8 +31,31 @@ SliceColumns = Annotated[
         "May be repeated, for every combination of values.",
     ),
 ]
+<<<<<<< HEAD
 ResamplingUnits = Annotated[
     list[str] | None,
+=======
+RoleColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--role",
+        metavar="ROLE=COLUMN",
+        help="The column of another role that a metric reads, such as reward=revenue; see `fastmetrics list`. "
+        "May be repeated.",
+    ),
+]
+Plugins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--plugin",
+        metavar="MODULE",
+        help="Import a module that registers metrics, from the current folder or an installed package. "
+        "May be repeated.",
+    ),
+]
+ResamplingUnit = Annotated[
+    str | None,
+>>>>>>> 2c0000d (A range exchange for statistics that read all columns of a range; groups and replicates carry columns of other roles)
     typer.Option(
         metavar="COLUMN",
         help="The resampling unit: a column as for groups, which may be repeated, or 'row'. "
@@ -70,3 +95,28 @@ PrintJson = Annotated[bool, typer.Option("--json", help="Short for --format json
 LogUsers = Annotated[
     int | None, typer.Option(metavar="N", min=1, help="Users to draw from, by a power law. Default: rows / 10.")
 ]
+
+
+def read_roles(roles: list[str] | None) -> dict[str, str]:
+    """The columns of --role by role."""
+    columns = {}
+    for text in roles or ():
+        role, equals, column = text.partition("=")
+        if not role or not column:
+            raise typer.BadParameter(f"type ROLE=COLUMN, such as reward=revenue; found {text!r}", param_hint="--role")
+        if role in columns:
+            raise typer.BadParameter(f"role {role} is given twice", param_hint="--role")
+        columns[role] = column
+    return columns
+
+
+def import_plugins(modules: list[str] | None) -> None:
+    """Import the modules of --plugin. Those of the current folder are found, as with `python -m`."""
+    if not modules:
+        return
+    from fastmetrics._core.registry import import_plugin
+
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    for module in modules:
+        import_plugin(module, "--plugin")

@@ -88,12 +88,12 @@ class Task(NamedTuple):
         """Does the pass shuffle shards of score ranges?"""
         if not self.cuts:
             return False
-        return bool(self.in_one_pass or self.totals.ranges or self.partition_resampling is not None)
+        return bool(self.in_one_pass or self.totals.known or self.partition_resampling is not None)
 
     def scan(self, batches: Iterable[Any]) -> Iterator[PartitionState | ScoreRangeShard | None]:
         """The state of a partition, and its shards of score ranges."""
         parts, budget = self.plan_parts(), self.memory_budget()
-        if self.totals.ranges:
+        if self.totals.known:
             yield from rescan_ranges(parts, self.number, self.on_invalid, batches, budget, self.cuts)
         else:
             yield from scan_partition(

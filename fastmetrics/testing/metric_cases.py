@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import fastmetrics as fm
+from fastmetrics._core.kinds import Roles
 from fastmetrics._core.registry import Metric, MetricSpec, find_spec, known_specs, parse
 from fastmetrics.testing.sample_logs import Log, sample_log, select
 
@@ -26,6 +27,9 @@ COLUMNS_OF_TARGET = {
 }
 
 
+USUAL_ROLES = ("label", "score")
+
+
 @cache
 def log_of(rows: int = ROWS) -> Log:
     return sample_log(rows)
@@ -38,7 +42,7 @@ class MetricCase(NamedTuple):
     columns: dict[str, str]
 
     def __str__(self) -> str:
-        return f"{self.metric} of {self.columns['label']} and {self.columns['score']}"
+        return f"{self.metric} of {' and '.join(self.columns.values())}"
 
     @property
     def parsed(self) -> Metric:
@@ -54,7 +58,10 @@ class MetricCase(NamedTuple):
     @property
     def keywords(self) -> dict[str, Any]:
         """The columns as keywords of `evaluate`; metrics that are not numeric take no group."""
-        return self.columns if self.spec.exchange == "none" else {**self.columns, "group": "group"}
+        keywords: dict[str, Any] = {role: name for role, name in self.columns.items() if role in USUAL_ROLES}
+        roles = {role: name for role, name in self.columns.items() if role not in USUAL_ROLES}
+        keywords |= {"roles": roles} if roles else {}
+        return keywords if self.spec.exchange == "none" else {**keywords, "group": "group"}
 
     def content(self, log: Any, **options: Any) -> dict[str, Any]:
         """All that a report says, without run time."""
@@ -73,12 +80,12 @@ class MetricCase(NamedTuple):
 
 def expected(case: MetricCase) -> dict[str, Any]:
     """The content of the report on the sample log, evaluated once."""
-    return expected_content(case.spec.finalise, case.metric, *case.columns.values())
+    return expected_content(case.spec.finalise, case.metric, tuple(case.columns.items()))
 
 
 @cache
-def expected_content(finalise: object, metric: str, label: str, score: str) -> dict[str, Any]:
-    return MetricCase(metric, {"label": label, "score": score}).content(log_of(), n_threads=1)
+def expected_content(finalise: object, metric: str, columns: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    return MetricCase(metric, dict(columns)).content(log_of(), n_threads=1)
 
 
 def content(report: fm.Report) -> dict[str, Any]:
@@ -88,13 +95,32 @@ def content(report: fm.Report) -> dict[str, Any]:
 def metric_cases(name: str) -> tuple[MetricCase, ...]:
     """The cases of a metric: its example and its variants on every kind of columns that it takes."""
     spec = known_specs().get(name) or find_spec(*name.partition("@")[::2])
-    return possible_cases(spec.finalise, spec.target, spec.example, *spec.variants)
+    return possible_cases(spec.finalise, columns_of(spec), spec.example, *spec.variants)
+
+
+def columns_of(spec: MetricSpec) -> tuple[tuple[tuple[str, str], ...], ...]:
+    """The columns of the sample log on which a metric is evaluated, by role: several choices."""
+    usual = COLUMNS_OF_TARGET.get(spec.target, ({"score": "score"},))
+    others = other_columns({role: kind for role, kind in spec.roles.items() if role not in USUAL_ROLES})
+    choices = [{role: name for role, name in columns.items() if role in spec.roles} | others for columns in usual]
+    return tuple(tuple(columns.items()) for columns in choices)
+
+
+def other_columns(roles: Roles) -> dict[str, str]:
+    """A column of the right kind for each role; two roles of one kind have different columns."""
+    columns = {}
+    for role, kind in roles.items():
+        number = sum(type(roles[own]) is type(kind) for own in columns)
+        columns[role] = f"{type(kind).__name__.lower()}_{number}"
+    return columns
 
 
 # The finaliser is an argument of what is cached: another metric of the same name has another one.
 @cache
-def possible_cases(finalise: object, target: str, *metrics: str) -> tuple[MetricCase, ...]:
-    cases = [MetricCase(metric, columns) for metric in metrics for columns in COLUMNS_OF_TARGET[target]]
+def possible_cases(
+    finalise: object, choices: tuple[tuple[tuple[str, str], ...], ...], *metrics: str
+) -> tuple[MetricCase, ...]:
+    cases = [MetricCase(metric, dict(columns)) for metric in metrics for columns in choices]
     return tuple(case for case in cases if is_possible(case))
 
 
@@ -107,7 +133,7 @@ def is_possible(case: MetricCase) -> bool:
     except FileNotFoundError:
         return False
     except ValueError:
-        if case.columns is not CLASS_COLUMNS:
+        if case.columns != CLASS_COLUMNS:
             raise
         return False
     return True

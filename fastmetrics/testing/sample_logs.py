@@ -68,9 +68,28 @@ def click_log(
     }  # fmt: skip
 
 
+def kind_columns(rows: int, seed: int) -> dict[str, np.ndarray]:
+    """Three columns of each kind of numbers and keys."""
+    generator = np.random.default_rng(seed + 1)
+    columns = {}
+    for number in range(3):
+        columns |= {
+            f"binary_{number}": generator.integers(0, 2, rows),
+            f"real_{number}": np.round(generator.normal(0.0, 2.0, rows), 2),
+            f"nonnegative_{number}": np.round(generator.exponential(3.0, rows), 1),
+            f"positive_{number}": np.round(generator.exponential(1.0, rows), 2) + 0.125,
+            f"probability_{number}": np.round(generator.random(rows), 3),
+            f"key_{number}": generator.zipf(1.5, rows) % 50,
+        }
+    return columns
+
+
 def sample_log(rows: int, seed: int = 11) -> Log:
-    """A log with the columns of all targets, `weight` (0 to 3, equal for the rows of a group), and `slice`."""
-    log = click_log(rows, seed=seed) | text_columns(rows) | partition_columns(rows)
+    """A log with the columns of all targets, `weight` (0 to 3, equal for the rows of a group), and `slice`.
+
+    It also has three columns of each kind of numbers and keys, such as `binary_0`, for metrics with other roles.
+    """
+    log = click_log(rows, seed=seed) | text_columns(rows) | partition_columns(rows) | kind_columns(rows, seed)
     return {**log, "weight": (log["group"] % 4).astype(np.float64), "slice": np.arange(rows) * 7 % 5 % 3}
 
 

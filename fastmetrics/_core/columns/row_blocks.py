@@ -226,3 +226,8 @@ def score_name(number: int) -> str:
 
 def role_name(role: str) -> str:
     return f"{ROLE}{role}"
+
+
+def other_columns(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The columns of other roles among stored columns, by role."""
+    return {name.removeprefix(ROLE): column for name, column in columns.items() if name.startswith(ROLE)}

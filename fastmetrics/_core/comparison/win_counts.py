@@ -163,7 +163,7 @@ class UnitSums:
                 self.states[number].merge(table.state(index))
             else:
                 arrays = table.counts[index].copy(), table.exact[index].copy()
-                self.states[number] = table.state_type.of_arrays(*arrays)
+                self.states[number] = table.template.with_memory(*arrays)
 
 
 class UnweightedUnits(NamedTuple):

@@ -15,6 +15,11 @@ import numpy as np
 from fastmetrics._core.columns import group_keys, validation
 from fastmetrics._core.columns.row_blocks import (
     BLOCK_ROWS,
+    LABEL,
+    NO_COLUMNS,
+    NO_VALUES,
+    ROLE,
+    SCORE,
     SERIAL_ROWS,
     SLICE,
     WEIGHT,
@@ -22,6 +27,7 @@ from fastmetrics._core.columns.row_blocks import (
     ScoreLabelPair,
     Scratch,
     label_name,
+    other_columns,
     score_name,
 )
 from fastmetrics._core.exact import EXPONENT, divide
@@ -43,16 +49,19 @@ class GroupRows(NamedTuple):
     Attributes
     ----------
     labels, scores, weights : ndarray
-        uint8, 0 and 1; float32 or float64; float64, 1 for every row if rows have no weights. Inside a group rows are in
-        descending order of score, then of label and weight.
+        uint8, 0 and 1, or float64; float32 or float64; float64, 1 for every row if rows have no weights. Inside a group
+        rows are in descending order of score, then of label and weight. Without a row if the metric has no such role.
     starts : ndarray of int64
         The first row of each group, for `np.add.reduceat`. No group is empty.
+    others : dict
+        The columns of other roles.
     """
 
     labels: np.ndarray
     scores: np.ndarray
     weights: np.ndarray
     starts: np.ndarray
+    others: dict[str, np.ndarray] = NO_COLUMNS
 
 
 class GroupValueTable(NamedTuple):
@@ -155,10 +164,15 @@ class RowsByGroup:
             if self.layout.partition_rows[partition]:
                 yield from self.tables_of_partition(partition, by_slice)
 
+    def label_addresses(self) -> np.ndarray:
+        """Addresses of classes for the kernel that numbers groups; of any bytes where labels are no classes."""
+        layout = self.layout
+        return layout.labels if layout.n_labels and not layout.graded else layout.hashes[None]
+
     def tables_of_partition(self, partition: int, by_slice: bool) -> Iterator[tuple[int, int | None, GroupValueTable]]:
         layout = self.layout
         grouped_auc.number_groups(
-            layout.hashes, layout.labels, layout.heads, layout.tails, layout.slices if by_slice else NO_SLICES,
+            layout.hashes, self.label_addresses(), layout.heads, layout.tails, layout.slices if by_slice else NO_SLICES,
             layout.offsets, partition, self.hash_table, self.group_of_row, self.hashes, self.heads, self.tails,
             self.slices, self.class_rows, self.n_groups,
         )  # fmt: skip
@@ -166,13 +180,10 @@ class RowsByGroup:
         keys = GroupKeys(self.hashes[:n], self.heads[:n], self.tails[:n], layout.key_dtype)
         blocks = [(block.columns, slice(*block.offsets[partition : partition + 2])) for block in layout.blocks]
         group_of_row = self.group_of_row[: layout.partition_rows[partition]]
-        names = [WEIGHT] if layout.weighted else []
+        names = [name for name in layout.blocks[0].columns if is_value_column(name)]
+        columns = {name: np.concatenate([own[name][rows] for own, rows in blocks]) for name in names}
         for number, pair in enumerate(self.pairs):
-            columns = [
-                np.concatenate([own[name][rows] for own, rows in blocks])
-                for name in (label_name(pair.label), score_name(pair.score), *names)
-            ]
-            table = group_values(self.statistics, keys, group_of_row, *columns)
+            table = group_values(self.statistics, keys, group_of_row, columns, pair)
             if not by_slice:
                 yield number, None, table
                 continue
@@ -193,32 +204,57 @@ class RowsByGroup:
     ) -> Iterator[tuple[int, int | None, GroupValueTable]]:
         """The tables of one group that is larger than a partition may be: all its rows are loaded at once."""
         columns = rows.load_partitions(list(rows.types), 0, 1).columns
+        own = {name: column for name, column in columns.items() if is_value_column(name)}
         for number, pair in enumerate(pairs):
-            own = [columns[name] for name in (label_name(pair.label), score_name(pair.score))]
-            own += [columns[WEIGHT]] if WEIGHT in columns else []
             for slice_number in np.unique(columns[SLICE]).tolist() if by_slice else (None,):
                 kept = slice(None) if slice_number is None else columns[SLICE] == slice_number
-                one_group = np.zeros(own[0][kept].shape[0], np.uint32)
-                yield number, slice_number, group_values(statistics, keys, one_group, *(column[kept] for column in own))
+                selected = {name: column[kept] for name, column in own.items()}
+                one_group = np.zeros(next(iter(selected.values())).shape[0], np.uint32)
+                yield number, slice_number, group_values(statistics, keys, one_group, selected, pair)
+
+
+def is_value_column(name: str) -> bool:
+    """Is it a stored column that statistics read?"""
+    return name == WEIGHT or name.startswith((LABEL, SCORE, ROLE))
 
 
 def group_values(
     statistics: Sequence[Any],
     keys: GroupKeys,
     group_of_row: np.ndarray,
-    labels: np.ndarray,
-    scores: np.ndarray,
-    weights: np.ndarray | None = None,
+    columns: dict[str, np.ndarray],
+    pair: ScoreLabelPair,
 ) -> GroupValueTable:
-    """The values of every statistic for every group. Each group has rows."""
-    weights = np.ones(labels.shape[0]) if weights is None else weights
-    # The order depends on the rows alone, so that a sum which rounds has the same bits for any order of the input.
-    order = np.lexsort((-weights, 1 - labels, -scores, group_of_row))
-    rows = np.bincount(group_of_row)
-    groups = GroupRows(labels[order], scores[order], weights[order], np.cumsum(rows) - rows)
+    """The values of every statistic for every group, from stored columns. Each group has rows."""
+    groups = sort_groups(group_of_row, columns, pair)
     with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0 is a group without a value
         values = np.array([statistic.value_per_group(groups) for statistic in statistics], np.float64)
-    return GroupValueTable(keys, rows, values, {statistic: number for number, statistic in enumerate(statistics)})
+    numbers = {statistic: number for number, statistic in enumerate(statistics)}
+    return GroupValueTable(keys, np.bincount(group_of_row), values, numbers)
+
+
+def sort_groups(group_of_row: np.ndarray, columns: dict[str, np.ndarray], pair: ScoreLabelPair) -> GroupRows:
+    """The rows of each group in one stretch.
+
+    The order depends on the rows alone, so that a sum which rounds has the same bits for any order of the input.
+    """
+    weights = columns.get(WEIGHT)
+    labels = columns.get(label_name(pair.label), NO_VALUES)
+    scores = columns.get(score_name(pair.score), NO_VALUES)
+    others = other_columns(columns)
+    keys = [*others.values()]
+    keys += [] if weights is None else [-weights]
+    keys += [1 - labels] if labels.shape[0] else []
+    keys += [-scores] if scores.shape[0] else []
+    order = np.lexsort((*keys, group_of_row))
+    rows = np.bincount(group_of_row)
+    return GroupRows(
+        labels[order] if labels.shape[0] else labels,
+        scores[order] if scores.shape[0] else scores,
+        np.ones(group_of_row.shape[0]) if weights is None else weights[order],
+        np.cumsum(rows) - rows,
+        {role: column[order] for role, column in others.items()},
+    )
 
 
 def reduce_columns(

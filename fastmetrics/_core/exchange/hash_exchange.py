@@ -181,7 +181,8 @@ class GroupLayout:
         labels = [name for name in columns if name.startswith(LABEL)]
         scores = [name for name in columns if name.startswith(SCORE)]
         self.n_labels = len(labels)
-        self.graded = columns[labels[0]].dtype == np.float64  # graded labels are float64, classes are uint8
+        # Grades and other numbers are float64, classes are uint8.
+        self.graded = bool(labels) and columns[labels[0]].dtype == np.float64
         self.weighted = WEIGHT in columns
         empty = np.empty(0, np.uint64)
         self.hashes = self.addresses(HASH)

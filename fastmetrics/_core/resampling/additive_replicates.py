@@ -16,6 +16,9 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import (
     LABEL,
+    NO_COLUMNS,
+    NO_VALUES,
+    ROLE,
     SCORE,
     SLICE,
     WEIGHT,
@@ -23,6 +26,7 @@ from fastmetrics._core.columns.row_blocks import (
     ScoreLabelPair,
     Scratch,
     label_name,
+    other_columns,
     score_name,
 )
 from fastmetrics._core.exchange.block_store import BlockStore
@@ -85,14 +89,13 @@ class UnitStateTable:
     """The states of n unit buckets: counts, int64[n, n_counts], and sums, int64[n, n_sums, SIZE]."""
 
     def __init__(self, statistic: Any, n: int) -> None:
-        template = statistic.new()
-        self.state_type = type(template)
+        self.template = template = statistic.new()
         self.counts = np.zeros((n, *template.counts.shape), np.int64)
         self.exact = np.zeros((n, *template.exact.shape), np.int64)
 
     def state(self, index: int) -> Sums:
         """The state of one unit bucket. It shares the table's memory."""
-        state: Sums = self.state_type.of_arrays(self.counts[index], self.exact[index])
+        state: Sums = self.template.with_memory(self.counts[index], self.exact[index])
         return state
 
     def nonzero_columns(self) -> tuple[np.ndarray, np.ndarray]:
@@ -109,6 +112,12 @@ class UnitStateTable:
         return np.concatenate((count_columns, n_counts + limb_columns)), np.ascontiguousarray(values)
 
 
+def state_of(template: Sums, integers: np.ndarray) -> Sums:
+    """The state that shares the memory of these integers: counts, then limbs."""
+    n_counts = template.counts.shape[0]
+    return template.with_memory(integers[:n_counts], integers[n_counts:].reshape(-1, exact.SIZE))
+
+
 class AdditiveReplicates:
     """The states of all replicates of one statistic, in sparse form.
 
@@ -117,8 +126,7 @@ class AdditiveReplicates:
     """
 
     def __init__(self, statistic: Any, replicates: int) -> None:
-        template = statistic.new()
-        self.state_type = type(template)
+        self.template = template = statistic.new()
         self.n_counts = int(template.counts.shape[0])
         self.width = self.n_counts + int(template.exact.size)
         self.replicates = replicates
@@ -164,8 +172,7 @@ class AdditiveReplicates:
         columns = np.flatnonzero(self.row_of >= 0)
         by_replicate = np.ascontiguousarray(self.sums[self.row_of[columns]].T)
         integers = np.zeros(self.width, np.int64)
-        limbs = integers[self.n_counts :].reshape(-1, exact.SIZE)
-        state = self.state_type.of_arrays(integers[: self.n_counts], limbs)
+        state = state_of(self.template, integers)
         used_sums = np.unique((columns[columns >= self.n_counts] - self.n_counts) // exact.SIZE).tolist()
         for values in by_replicate:
             integers[:] = 0
@@ -340,7 +347,7 @@ def replicate_rows(
 
     Any thread may call `advance(n)` when n more rows are done.
     """
-    names = [name for name in store.types if name in (HASH, WEIGHT, SLICE) or name.startswith((LABEL, SCORE))]
+    names = [name for name in store.types if name in (HASH, WEIGHT, SLICE) or name.startswith((LABEL, SCORE, ROLE))]
     ranges = list(row_ranges(store, max_loaded_bytes(store)))
 
     def add(own: tuple[ReplicateAccumulators, Scratch], number: int) -> None:
@@ -429,13 +436,16 @@ def add_rows(
 ) -> None:
     """Add rows that are grouped by unit bucket."""
     weights = columns.get(WEIGHT)
+    others = other_columns(columns)
     for pair_number, pair in enumerate(reduction.pairs):
-        labels, scores = columns[label_name(pair.label)], columns[score_name(pair.score)]
+        labels = columns.get(label_name(pair.label), NO_VALUES)
+        scores = columns.get(score_name(pair.score), NO_VALUES)
         eps = reduction.eps[pair.score] if reduction.eps else None
 
         def segment(start: int, stop: int, labels: Any = labels, scores: Any = scores, eps: Any = eps) -> Rows:
             segment_weights = None if weights is None else weights[start:stop]
-            return Rows(labels[start:stop], scores[start:stop], segment_weights, eps=eps)
+            segment_others = {role: column[start:stop] for role, column in others.items()} if others else NO_COLUMNS
+            return Rows(labels[start:stop], scores[start:stop], segment_weights, eps=eps, others=segment_others)
 
         for statistic in reduction.statistics:
             replicates = accumulators.sums_of(statistic, pair_number, slice_number)

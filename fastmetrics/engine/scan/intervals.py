@@ -14,6 +14,7 @@ import numpy as np
 
 from fastmetrics._core.exchange.group_reduction import Advance, GroupReduction, reduce_groups
 from fastmetrics._core.exchange.range_reduction import RangeReduction
+from fastmetrics._core.exchange.row_ranges import RowRangeReduction, split_statistics
 from fastmetrics._core.normal import two_sided_quantile
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import (
@@ -30,6 +31,7 @@ from fastmetrics._core.resampling.additive_replicates import (
 )
 from fastmetrics._core.resampling.range_replicates import replicate_scores
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
+from fastmetrics._core.resampling.row_range_replicates import replicate_row_ranges
 from fastmetrics._core.statistic import Value
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
@@ -230,9 +232,17 @@ def replicate_score_statistics(
         return {}
     replicates: dict[Any, Any] = {}
     n_slices = len(scan.slices)
+    statistics, row_statistics = split_statistics(plan.statistics["range"])
+    weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)
     for pair_number, pair in enumerate(scan.score_label_pairs):
         is_weighted = scan.names.weight is not None
-        reduction = RangeReduction(scan.unit_exchange.store, pair, is_weighted, plan.statistics["range"], n_threads)
+        if row_statistics:
+            row_ranges = RowRangeReduction(scan.unit_exchange.store, pair, row_statistics, n_slices, n_threads)
+            for (statistic, slice_number), states in replicate_row_ranges(row_ranges, weights, advance).items():
+                replicates[statistic, pair_number, slice_number] = ReplicateStates(states)
+        if not statistics:
+            continue
+        reduction = RangeReduction(scan.unit_exchange.store, pair, is_weighted, statistics, n_threads)
         for slices in (0, n_slices) if n_slices else (0,):
             found = replicate_scores(reduction, unit_buckets, resampling.seed, resampling.replicates, slices, advance)
             for (statistic, slice_number), states in found.items():

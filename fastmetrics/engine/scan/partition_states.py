@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 from fastmetrics._core.columns.key_columns import KeyScratch
@@ -15,6 +16,7 @@ from fastmetrics._core.columns.row_blocks import ScoreLabelPair
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_reduction import merge_ranges
+from fastmetrics._core.exchange.row_ranges import RowRangeStatistic
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
@@ -225,8 +227,12 @@ class PartitionMerger:
         states_in_order = grouped(item for score_range in in_order for item in score_range.states.items())
         for (statistic, label, values), states in states_in_order.items():
             pair = self.scan.score_label_pairs.index(ScoreLabelPair(label, score))
+            key = self.state_key((statistic, pair, values))
+            if isinstance(statistic, RowRangeStatistic):
+                self.states.by_key[key] = reduce(lambda low, high: statistic.merge(high, low), states)
+                continue
             totals = self.totals.position((label, score, values), 0).totals
-            self.states.by_key[self.state_key((statistic, pair, values))] = merge_ranges(statistic, states, totals)
+            self.states.by_key[key] = merge_ranges(statistic, states, totals)
 
     def replicates(self, resampling: PartitionResampling) -> MetricReplicates:
         """The replicates of all metrics, after all partitions and ranges were added."""

@@ -13,18 +13,37 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core import exact
-from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, RowBlock, ScoreLabelPair, label_name, score_name
+from fastmetrics._core.columns.row_blocks import (
+    SLICE,
+    WEIGHT,
+    RowBlock,
+    ScoreLabelPair,
+    label_name,
+    role_name,
+    score_name,
+)
 from fastmetrics._core.exchange.block_store import Block as StoredBlock
 from fastmetrics._core.exchange.block_store import BlockStore, order_by_number, scatter_rows
 from fastmetrics._core.exchange.bucket_positions import GlobalTotals
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_exchange import ordered_keys
-from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
+from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges, store_columns
+from fastmetrics._core.exchange.row_ranges import (
+    Position,
+    RowRangeReduction,
+    RowRangeStatistic,
+    add_totals,
+    needs_totals,
+    reduce_row_ranges,
+    split_statistics,
+)
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition
 from fastmetrics._core.exchange.weighted_ranges import WeightSpan, merge_spans, scale_of, span_of
+from fastmetrics._core.resampling.additive_replicates import ReplicateWeights
 from fastmetrics._core.resampling.range_replicates import replicate_scores
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
+from fastmetrics._core.resampling.row_range_replicates import replicate_row_ranges
 from fastmetrics._kernels.numeric import sums
 from fastmetrics.engine.input.slices import SliceNumbers, SliceValues
 from fastmetrics.engine.plan.column_names import ColumnNames
@@ -43,6 +62,8 @@ ROWS_CHANGED = "the rows changed between two passes: there are units that were n
 SliceStateKey = tuple[Any, int, SliceValues | None]
 # The numbers of a label and a score column, and the values of a slice (None: all rows).
 RangeKey = tuple[int, int, SliceValues | None]
+# A statistic that reads rows, the numbers of a label and a score column, and the values of a slice (None: all rows).
+RowTotalKey = tuple[Any, int, int, SliceValues | None]
 
 
 class PartitionResampling(NamedTuple):
@@ -53,10 +74,27 @@ class PartitionResampling(NamedTuple):
 
 
 class RangeTotals(NamedTuple):
-    """Rows and weights of each class, by range number (no entry without rows); `span` is that of all weights."""
+    """Rows and weights of each class, by range number (no entry without rows); `span` is that of all weights.
+
+    `row_totals` are those of statistics that read rows.
+    """
 
     ranges: dict[RangeKey, dict[int, ClassTotals]]
     span: WeightSpan
+    row_totals: dict[RowTotalKey, dict[int, Any]]
+
+    @property
+    def known(self) -> bool:
+        """Were ranges counted?"""
+        return bool(self.ranges or self.row_totals)
+
+    def row_position(self, key: RowTotalKey, range_number: int) -> Position:
+        """The total of a slice, and of its rows above a range, for a statistic that reads rows."""
+        total = above = None
+        for number, in_range in self.row_totals.get(key, {}).items():
+            total = add_totals(total, in_range)
+            above = add_totals(above, in_range) if number > range_number else above
+        return Position(total, above)
 
     def merge(self, other: RangeTotals) -> RangeTotals:
         ranges = {key: dict(by_number) for key, by_number in self.ranges.items()}
@@ -64,7 +102,12 @@ class RangeTotals(NamedTuple):
             merged = ranges.setdefault(key, {})
             for number, totals in by_number.items():
                 merged[number] = merged[number].plus(totals) if number in merged else totals
-        return RangeTotals(ranges, merge_spans(self.span, other.span))
+        row_totals = {key: dict(by_number) for key, by_number in self.row_totals.items()}
+        for row_key, totals_by_number in other.row_totals.items():
+            own = row_totals.setdefault(row_key, {})
+            for number, total in totals_by_number.items():
+                own[number] = add_totals(own.get(number), total)
+        return RangeTotals(ranges, merge_spans(self.span, other.span), row_totals)
 
     def position(self, key: RangeKey, range_number: int) -> RangePosition:
         """The totals of a slice, and of its rows above a range."""
@@ -75,7 +118,7 @@ class RangeTotals(NamedTuple):
         return RangePosition(totals, above)
 
 
-NO_TOTALS = RangeTotals({}, WeightSpan())
+NO_TOTALS = RangeTotals({}, WeightSpan(), {})
 
 
 class ScoreRangeShard(NamedTuple):
@@ -113,6 +156,7 @@ def find_range_numbers(scores: np.ndarray, cuts: Sequence[float]) -> np.ndarray:
 def stored_columns(scan: Scan, score: int) -> list[str]:
     """The columns that the rows of one score column have in a store."""
     names = [label_name(number) for number in range(len(scan.names.labels))] + [score_name(score)]
+    names += [role_name(role) for role, _ in scan.names.others]
     names += [WEIGHT] if scan.names.weight is not None else []
     return names + ([SLICE] if scan.names.by else [])
 
@@ -185,7 +229,7 @@ class RangeShards:
 
     def resolve(self) -> Iterator[tuple[int, PartitionState]]:
         """The number of a score column and the state of a range of it, range by range."""
-        statistics = self.plan.statistics["range"]
+        statistics, _ = split_statistics(self.plan.statistics["range"])
         is_weighted = self.names.weight is not None
         for (score, range_number), (store, slices) in self.stores.items():
             values = slices.values()
@@ -195,8 +239,11 @@ class RangeShards:
                 yield score, PartitionState(rows, {}, (), values, {}, NO_TOTALS, WHOLE_COLUMN, replicates)
                 store.close()
                 continue
-            states = {}
-            for label in range(len(self.names.labels)):
+            states: dict[SliceStateKey, Any] = {}
+            for label in range(max(1, len(self.names.labels))):
+                states |= self.reduce_rows(store, label, score, range_number, values)
+                if not statistics:
+                    continue
                 reduction = RangeReduction(store, ScoreLabelPair(label, 0), is_weighted, statistics, 1)
                 for slice_values in ([None], values) if values else ([None],):
                     totals = self.global_totals(label, score, range_number, slice_values)
@@ -206,6 +253,27 @@ class RangeShards:
                         states[statistic, label, None if number is None else values[number]] = state
             yield score, PartitionState(rows, {}, (), values, states, NO_TOTALS, range_number)
             store.close()
+
+    def reduce_rows(
+        self, store: BlockStore, label: int, score: int, range_number: int, values: list[SliceValues]
+    ) -> dict[SliceStateKey, Any]:
+        """The states of the statistics that read the rows of a range."""
+        _, statistics = split_statistics(self.plan.statistics["range"])
+        if not statistics:
+            return {}
+        positions = None
+        if self.totals.row_totals:
+            numbers: list[tuple[int | None, SliceValues | None]] = [(None, None), *enumerate(values)]
+            positions = {
+                (statistic, number): self.totals.row_position((statistic, label, score, of_slice), range_number)
+                for statistic in statistics
+                for number, of_slice in numbers
+            }
+        reduction = RowRangeReduction(store, ScoreLabelPair(label, 0), statistics, len(values), 1, positions)
+        return {
+            (statistic, label, None if number is None else values[number]): state
+            for (statistic, number), state in reduce_row_ranges(reduction).items()
+        }
 
     def global_totals(
         self, label: int, score: int, range_number: int, slices: Sequence[SliceValues | None]
@@ -226,9 +294,17 @@ def replicate_score_column(
     """The replicates of a score column of which a store has all rows: by statistic, label, and values of the slice."""
     options = resampling.options
     check_unit_hashes((reader.load()[HASH] for reader in store.block_readers([HASH])), resampling.unit_buckets)
-    statistics = plan.without_plots().statistics["range"]
+    statistics, row_statistics = split_statistics(plan.without_plots().statistics["range"])
+    weights = ReplicateWeights(resampling.unit_buckets, options.seed, options.replicates)
     replicates = {}
-    for label in range(len(names.labels)):
+    for label in range(max(1, len(names.labels))):
+        if row_statistics:
+            row_ranges = RowRangeReduction(store, ScoreLabelPair(label, 0), row_statistics, len(slices), 1)
+            for (statistic, number), states in replicate_row_ranges(row_ranges, weights).items():
+                values = None if number is None else slices[number]
+                replicates[statistic, label, values] = ReplicateStates(states)
+        if not statistics:
+            continue
         reduction = RangeReduction(store, ScoreLabelPair(label, 0), names.weight is not None, statistics, 1)
         for n_slices in (0, len(slices)) if slices else (0,):
             found = replicate_scores(reduction, resampling.unit_buckets, options.seed, options.replicates, n_slices)
@@ -245,7 +321,8 @@ def check_unit_hashes(blocks: Iterable[np.ndarray], unit_buckets: UnitBuckets) -
 
 def needs_range_totals(plan: Plan) -> bool:
     """Return whether ranges have to be counted before a statistic can make the state of one."""
-    return any(statistic.needs_position for statistic in plan.statistics["range"])
+    statistics, row_statistics = split_statistics(plan.statistics["range"])
+    return any(statistic.needs_position for statistic in statistics) or any(map(needs_totals, row_statistics))
 
 
 def count_ranges(columns: RowBlock, scan: Scan, cuts: Sequence[Sequence[float]]) -> RangeTotals:
@@ -254,8 +331,10 @@ def count_ranges(columns: RowBlock, scan: Scan, cuts: Sequence[Sequence[float]])
     by_slice: list[tuple[SliceValues | None, RowBlock]] = [(None, columns)]
     if columns.slices is not None:
         by_slice += [(values[number], block) for number, block in split_rows_by_slice(columns, columns.slices)]
+    statistics, row_statistics = split_statistics(scan.plan.statistics["range"])
+    row_totals = count_rows_of_ranges(scan, row_statistics, by_slice, cuts)
     totals: dict[RangeKey, dict[int, ClassTotals]] = {}
-    for slice_values, block in by_slice:
+    for slice_values, block in by_slice if statistics else []:
         for score, scores in enumerate(block.scores):
             range_numbers = find_range_numbers(scores, cuts[score])
             for label, labels in enumerate(block.labels):
@@ -271,4 +350,28 @@ def count_ranges(columns: RowBlock, scan: Scan, cuts: Sequence[Sequence[float]])
                     number: ClassTotals(*rows[2 * number : 2 * number + 2], *weights[2 * number : 2 * number + 2])
                     for number in np.unique(range_numbers).tolist()
                 }
-    return RangeTotals(totals, WeightSpan() if columns.weights is None else span_of(columns.weights))
+    span = WeightSpan() if columns.weights is None else span_of(columns.weights)
+    return RangeTotals(totals, span, row_totals)
+
+
+def count_rows_of_ranges(
+    scan: Scan,
+    statistics: Sequence[RowRangeStatistic],
+    by_slice: list[tuple[SliceValues | None, RowBlock]],
+    cuts: Sequence[Sequence[float]],
+) -> dict[RowTotalKey, dict[int, Any]]:
+    """The totals of statistics that read rows, for every range of a block."""
+    totals: dict[RowTotalKey, dict[int, Any]] = {}
+    for slice_values, block in by_slice if any(map(needs_totals, statistics)) else []:
+        store = store_columns(block)
+        for pair in scan.score_label_pairs:
+            numbers = find_range_numbers(block.scores[pair.score], cuts[pair.score])
+            reduction = RowRangeReduction(store, pair, statistics, 0, 1)
+            columns = {name: column for name, column in block.arrays().items() if name in reduction.names()}
+            for number in np.unique(numbers).tolist():
+                where = numbers == number
+                rows = reduction.rows_of({name: column[where] for name, column in columns.items()})
+                for statistic in statistics:
+                    by_number = totals.setdefault((statistic, pair.label, pair.score, slice_values), {})
+                    by_number[number] = statistic.total(rows)
+    return totals

@@ -12,6 +12,7 @@ from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.exchange.group_reduction import GroupAccumulators, GroupReduction, reduce_groups
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
+from fastmetrics._core.exchange.row_ranges import RowRangeReduction, reduce_row_ranges, split_statistics
 from fastmetrics._core.grouping import grouped
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.scan.additive_states import StateKey
@@ -26,9 +27,8 @@ class FinalStates(NamedTuple):
 
     def select(self, statistics: tuple[Any, ...], pair: int, slice_number: int | None) -> list[Any]:
         """The states of some statistics. A slice without rows of the pair has empty states."""
-        return [
-            self.by_key.get((statistic, pair, slice_number)) or empty_state(statistic) for statistic in statistics
-        ]
+        found = [(statistic, self.by_key.get((statistic, pair, slice_number))) for statistic in statistics]
+        return [empty_state(statistic) if state is None else state for statistic, state in found]
 
 
 def empty_state(statistic: Any) -> Any:
@@ -124,8 +124,15 @@ def resolve_range_exchange(
 ) -> None:
     """The range exchange, one score-label pair after the other: all rows, then slice by slice."""
     is_weighted = scan.names.weight is not None
+    statistics, row_statistics = split_statistics(scan.plan.statistics["range"])
     for pair_number, pair in enumerate(scan.score_label_pairs):
-        reduction = RangeReduction(scan.range_store(), pair, is_weighted, scan.plan.statistics["range"], n_threads)
+        if row_statistics:
+            row_ranges = RowRangeReduction(scan.range_store(), pair, row_statistics, n_slices, n_threads)
+            for (statistic, slice_number), state in reduce_row_ranges(row_ranges, advance).items():
+                states.by_key[statistic, pair_number, slice_number] = state
+        if not statistics:
+            continue
+        reduction = RangeReduction(scan.range_store(), pair, is_weighted, statistics, n_threads)
         for slices in (0, n_slices) if n_slices else (0,):
             for (statistic, slice_number), state in reduce_ranges(reduction, slices, spare, advance).items():
                 states.by_key[statistic, pair_number, slice_number] = state

@@ -1,0 +1,281 @@
+"""The range exchange for statistics that read all columns of a range: rows in descending order of score.
+
+A sample decides where to cut the scores. Blocks are reordered into buckets of neighbouring scores, in memory or in a
+second spill file, and a bucket is loaded with all its columns. Equal scores are never in different buckets: the rows of
+one score are in memory together. The states of neighbouring ranges merge from the greatest score down, so the cuts
+change the speed of a result, never the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.columns.row_blocks import (
+    NO_VALUES,
+    SLICE,
+    WEIGHT,
+    ScoreLabelPair,
+    Scratch,
+    label_name,
+    other_columns,
+    role_name,
+    score_name,
+)
+from fastmetrics._core.exchange.block_store import Block, BlockStore, order_by_number, scatter_rows
+from fastmetrics._core.exchange.range_exchange import MAX_BUCKETS, SAMPLE, ordered_keys
+from fastmetrics._core.parallel import for_each
+from fastmetrics._core.statistic import Statistic
+
+ROWS_PER_BUCKET = 1 << 16
+LOADED_FACTOR = 6  # a bucket is sorted: its columns, an order and sorted columns are in memory together
+
+
+class RowRange(NamedTuple):
+    """The rows of a range of scores, in descending order of score. Rows of equal score are in one range.
+
+    Attributes
+    ----------
+    labels, scores, weights : ndarray
+        uint8, 0 and 1, or float64; float32 or float64; float64, or None if rows have no weights. Labels have no row if
+        the metric reads none.
+    starts : ndarray of int64
+        The first row of each distinct score, for `np.add.reduceat`.
+    others : dict
+        The columns of other roles.
+    """
+
+    labels: np.ndarray
+    scores: np.ndarray
+    weights: np.ndarray | None
+    starts: np.ndarray
+    others: dict[str, np.ndarray]
+
+
+class RowRangeStatistic(Statistic):
+    """Base of a statistic that reads the rows of ranges of scores: a subclass writes `reduce` and `merge`.
+
+    A statistic that has to know what lies above a range also writes `total`. Totals of ranges are added: they must be
+    exact, so they are integers, or arrays of integers.
+    """
+
+    __slots__ = ()
+    reads_rows = True
+    needs_position = False
+    bounds = None  # no approximate states
+
+    def total(self, rows: RowRange) -> Any:
+        """What the ranges below have to know of a range; None if they need nothing."""
+        return None
+
+    def reduce(self, rows: RowRange, above: Any, total: Any) -> Any:
+        """The state of a range. `above` is the total of all higher ranges (None for the first), `total` that of all."""
+        raise NotImplementedError
+
+    def merge(self, high: Any, low: Any) -> Any:
+        """The state of two neighbouring ranges together; all scores of `high` are greater than those of `low`."""
+        raise NotImplementedError
+
+    def empty(self) -> Any:
+        """The state of no rows."""
+        return None
+
+
+class Position(NamedTuple):
+    """The totals of a slice, and of its rows above the range that is reduced."""
+
+    total: Any
+    above: Any
+
+
+Key = tuple[Any, int | None]  # a statistic and a slice (None: all rows)
+
+
+def add_totals(first: Any, second: Any) -> Any:
+    """The total of two sets of rows; None is that of no rows."""
+    if first is None:
+        return second
+    return first if second is None else first + second
+
+
+class RowRangeReduction(NamedTuple):
+    """Statistics to compute over the rows of a store, for one pair of columns, and for every slice.
+
+    `positions` are those of the store's rows among others (by statistic and slice), if it has only a range of them.
+    """
+
+    store: BlockStore
+    pair: ScoreLabelPair
+    statistics: Sequence[RowRangeStatistic]
+    n_slices: int
+    n_threads: int
+    positions: dict[Key, Position] | None = None
+
+    def names(self) -> list[str]:
+        """The columns to load."""
+        types = self.store.types
+        wanted = (label_name(self.pair.label), score_name(self.pair.score), WEIGHT, SLICE)
+        roles = [name for name in types if name.startswith(role_name(""))]
+        return [name for name in wanted if name in types] + roles
+
+    def rows_of(self, columns: dict[str, np.ndarray]) -> RowRange:
+        """Loaded columns in descending order of score, in an order that depends on the rows alone."""
+        scores = columns[score_name(self.pair.score)]
+        labels = columns.get(label_name(self.pair.label), NO_VALUES)
+        weights, others = columns.get(WEIGHT), other_columns(columns)
+        keys = [*others.values(), *(own for own in (weights, labels) if own is not None and own.shape[0])]
+        order = np.lexsort((*keys, -scores))
+        ordered = scores[order]
+        starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+        return RowRange(
+            labels[order] if labels.shape[0] else labels,
+            ordered,
+            None if weights is None else weights[order],
+            starts,
+            {role: column[order] for role, column in others.items()},
+        )
+
+    def by_slice(self, columns: dict[str, np.ndarray]) -> Iterator[tuple[int | None, dict[str, np.ndarray]]]:
+        """All loaded rows, then the rows of every slice."""
+        slices = columns.pop(SLICE, None)
+        yield None, columns
+        if slices is None or not self.n_slices:
+            return
+        for number in np.unique(slices).tolist():
+            where = slices == number
+            yield number, {name: column[where] for name, column in columns.items()}
+
+
+def reduce_row_ranges(
+    reduction: RowRangeReduction, advance: Callable[[int], None] | None = None
+) -> dict[Key, Any]:
+    """The states of all statistics: of all rows (slice None), and of every slice that has rows."""
+    store = reduction.store
+    if not store.rows:
+        return {}
+    ranged = split_into_buckets(reduction)
+    try:
+        return reduce_buckets(reduction, ranged, advance)
+    finally:
+        ranged.close()
+
+
+def split_into_buckets(reduction: RowRangeReduction) -> BlockStore:
+    """The rows of the store in buckets of neighbouring scores, from the greatest score down."""
+    store = reduction.store
+    names, score = reduction.names(), score_name(reduction.pair.score)
+    readers = store.block_readers(names)
+    cuts = choose_cuts(reduction)
+    n_buckets = cuts.shape[0] + 1
+    ranged = BlockStore(n_buckets, store.budget)
+
+    def make_worker() -> Callable[[int], None]:
+        def reorder(number: int) -> None:
+            columns = readers[number].load()
+            keys = ordered_keys(columns[score])
+            numbers = (n_buckets - 1 - np.searchsorted(cuts, keys, "right")).astype(np.uint16)
+            starts, destinations = order_by_number(numbers, n_buckets)
+            moved = {name: scatter_rows(np.ascontiguousarray(column), destinations) for name, column in columns.items()}
+            n_bytes = sum(column.nbytes for column in moved.values())
+            ranged.add(Block(moved, starts.astype(np.int32)), ranged.try_reserve(n_bytes))
+
+        return reorder
+
+    for_each(len(readers), make_worker, reduction.n_threads)
+    return ranged
+
+
+def choose_cuts(reduction: RowRangeReduction) -> np.ndarray:
+    """Ascending keys that cut the scores into buckets of about equal rows: the quantiles of a sample."""
+    store, score = reduction.store, score_name(reduction.pair.score)
+    rows = store.rows
+    most_rows = ROWS_PER_BUCKET
+    if store.budget is not None:
+        most_rows = min(most_rows, max(1, store.budget.bytes_per_range // (LOADED_FACTOR * store.row_bytes)))
+    n_buckets = min(MAX_BUCKETS, -(-rows // most_rows))
+    step = max(1, rows // SAMPLE)
+    sample = []
+    for reader in store.block_readers([score]):
+        n = min(reader.rows, max(1, reader.rows // step))
+        where = np.linspace(0, reader.rows - 1, n).astype(np.int64)
+        sample.append(ordered_keys(np.ascontiguousarray(reader.load()[score][where])))
+    keys = np.sort(np.concatenate(sample))
+    return np.unique(keys[np.arange(1, n_buckets) * keys.shape[0] // n_buckets])
+
+
+def reduce_buckets(
+    reduction: RowRangeReduction, ranged: BlockStore, advance: Callable[[int], None] | None
+) -> dict[Key, Any]:
+    """The states of all buckets, merged from the greatest score down."""
+    buckets = [number for number in range(ranged.n_partitions) if ranged.partition_rows[number]]
+    totals: list[dict[Key, Any]] = [{} for _ in buckets]
+    states: list[dict[Key, Any]] = [{} for _ in buckets]
+    names = reduction.names()
+
+    def load(index: int, scratch: Scratch) -> Iterator[tuple[int | None, RowRange]]:
+        loaded = ranged.load_partitions(names, buckets[index], buckets[index] + 1, scratch)
+        for number, columns in reduction.by_slice(dict(loaded.columns)):
+            yield number, reduction.rows_of(columns)
+
+    def count(index: int, scratch: Scratch) -> None:
+        for number, rows in load(index, scratch):
+            for statistic in reduction.statistics:
+                totals[index][statistic, number] = statistic.total(rows)
+
+    def reduce(index: int, scratch: Scratch) -> None:
+        n_rows = 0
+        for number, rows in load(index, scratch):
+            n_rows += rows.scores.shape[0] if number is None else 0
+            for statistic in reduction.statistics:
+                above, total = positions[index].get((statistic, number), (None, None))
+                states[index][statistic, number] = statistic.reduce(rows, above, total)
+        if advance is not None:
+            advance(n_rows)
+
+    positions: list[dict[Key, tuple[Any, Any]]] = [{} for _ in buckets]
+    if any(map(needs_totals, reduction.statistics)):
+        run(count, len(buckets), reduction.n_threads)
+        positions = find_positions(totals, reduction.positions)
+    run(reduce, len(buckets), reduction.n_threads)
+    merged: dict[Key, Any] = {}
+    for of_bucket in states:
+        for key, state in of_bucket.items():
+            merged[key] = state if key not in merged else key[0].merge(merged[key], state)
+    return merged
+
+
+def run(work: Callable[[int, Scratch], None], n_tasks: int, n_threads: int) -> None:
+    """Do the work for every task; each thread has scratch memory of its own."""
+
+    def make_worker() -> Callable[[int], None]:
+        scratch = Scratch()
+        return lambda index: work(index, scratch)
+
+    for_each(n_tasks, make_worker, n_threads)
+
+
+def find_positions(
+    totals: list[dict[Key, Any]], outer: dict[Key, Position] | None
+) -> list[dict[Key, tuple[Any, Any]]]:
+    """For every bucket, the total of the rows above it, and of all rows."""
+    above: dict[Key, Any] = {key: position.above for key, position in (outer or {}).items()}
+    above_buckets = []
+    for of_bucket in totals:
+        above_buckets.append({key: above.get(key) for key in of_bucket})
+        for key, total in of_bucket.items():
+            above[key] = add_totals(above.get(key), total)
+    all_rows = {key: position.total for key, position in outer.items()} if outer is not None else above
+    return [{key: (value, all_rows.get(key)) for key, value in of_bucket.items()} for of_bucket in above_buckets]
+
+
+def needs_totals(statistic: Any) -> bool:
+    """Does the statistic have to know what lies above a range?"""
+    return type(statistic).total is not RowRangeStatistic.total
+
+
+def split_statistics(statistics: Sequence[Any]) -> tuple[list[Any], list[RowRangeStatistic]]:
+    """The statistics of the range exchange that read thresholds, and those that read rows."""
+    of_rows = [statistic for statistic in statistics if isinstance(statistic, RowRangeStatistic)]
+    return [statistic for statistic in statistics if not isinstance(statistic, RowRangeStatistic)], of_rows
