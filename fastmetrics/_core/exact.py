@@ -50,6 +50,12 @@ def to_float(state: np.ndarray) -> float:
     return divide(to_integer(state), 1 << EXPONENT)
 
 
+def to_fixed(value: float) -> int:
+    """A finite float times 2**EXPONENT."""
+    numerator, denominator = value.as_integer_ratio()
+    return (numerator << EXPONENT) // denominator
+
+
 def divide(numerator: int, denominator: int) -> float:
     """numerator / denominator, rounded once; infinity beyond the largest float."""
     try:

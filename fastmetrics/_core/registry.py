@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import CLASSES, LABEL_ROLE, Binary, Category, Kind, NonNegative, Roles, Text
-from fastmetrics._core.statistic import Value
+from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._version import __version__
 
 __all__ = ["describe_metrics", "list_metrics"]
@@ -147,7 +147,7 @@ class MetricSpec(NamedTuple):
     parameters: dict[str, Any]
     checks: dict[str, Any]
     statistics: Callable[..., tuple[Any, ...]]
-    finalise: Callable[..., Value]
+    finalise: Callable[..., Value | float]
     function: Callable[..., Any] | None
     undefined: str
     default: bool
@@ -198,6 +198,7 @@ class MetricSpec(NamedTuple):
         return f"{self.base_name}@10" if self.cutoff == REQUIRED else self.name
 
 
+OWN_METRICS = "fastmetrics.metrics"
 METRIC_PACKAGES: list[str] = []  # packages whose modules register metrics; fastmetrics/__init__.py fills the list
 _specs: dict[str, MetricSpec] = {}
 # Normalised names and aliases, those that may have a cutoff with "@k" (a metric with an optional cutoff has both).
@@ -211,6 +212,27 @@ def known_specs() -> dict[str, MetricSpec]:
     return _specs
 
 
+PLUGIN_GROUP = "fastmetrics.metrics"  # the group of entry points by which packages name modules with metrics
+
+
+@cache
+def load_plugins() -> None:
+    """Import the modules that installed packages name in the group of entry points PLUGIN_GROUP."""
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=PLUGIN_GROUP):
+        import_plugin(entry.value.partition(":")[0], f"entry point {entry.name!r}")
+
+
+def import_plugin(module: str, named_by: str) -> None:
+    """Import a module that registers metrics. An error names the module and what named it."""
+    try:
+        import_module(module)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ImportError(f"{named_by}: module {module!r} with metrics cannot be imported ({reason})") from error
+
+
 @cache
 def import_modules(package: str) -> None:
     for module in walk_packages(import_module(package).__path__, f"{package}."):
@@ -221,9 +243,9 @@ def metric(
     name: str,
     *,
     exchange: str,
-    statistics: Callable[..., tuple[Any, ...]],
-    function: Callable[..., Any] | None,
-    undefined: str,
+    statistics: Statistic | Callable[..., tuple[Any, ...]],
+    function: Callable[..., Any] | None = None,
+    undefined: str = "0 / 0",
     parameters: dict[str, Any] | None = None,
     checks: dict[str, Any] | None = None,
     default: bool = True,
@@ -234,8 +256,11 @@ def metric(
     variants: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
     near_names: Mapping[str, str] = EMPTY,
-) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
+) -> Callable[[Callable[..., Value | float]], Callable[..., Value | float]]:
     """Register the decorated finaliser as metric `name`. The first line of its docstring is the summary.
+
+    `statistics` may also be one statistic, if the metric has no parameters. A finaliser may return a float; NaN then
+    has the reason `undefined`.
 
     With cutoff="required" the metric is registered as "name@k": another metric may have the name without a cutoff.
     Aliases are written without "@k". A name or an alias that has a meaning already is an error. The parameters are
@@ -258,11 +283,13 @@ def metric(
         raise ValueError(f"cutoff must be False, True or {REQUIRED!r}; found {cutoff!r}")
     suffix = CUTOFF if cutoff == REQUIRED else ""
 
-    def register(finalise: Callable[..., Value]) -> Callable[..., Value]:
+    def register(finalise: Callable[..., Value | float]) -> Callable[..., Value | float]:
         summary = (finalise.__doc__ or "").strip().partition("\n")[0]
-        family = finalise.__module__.split(".")[2]
+        if not is_own(finalise.__module__):
+            known_specs()  # a name that the library has is refused here, not there
         spec = MetricSpec(
-            name + suffix, summary, family, Exchange(exchange), parameters or {}, checks or {}, statistics, finalise,
+            name + suffix, summary, family_of(finalise.__module__), Exchange(exchange), parameters or {}, checks or {},
+            (lambda: (statistics,)) if isinstance(statistics, Statistic) else statistics, finalise,
             function, undefined, default, cutoff, roles, direction, interval, variants,
             tuple(alias + suffix for alias in aliases), near_names,
         )  # fmt: skip
@@ -274,6 +301,16 @@ def metric(
         return finalise
 
     return register
+
+
+def is_own(module: str) -> bool:
+    """Does the module belong to the library?"""
+    return module.startswith(f"{OWN_METRICS}.")
+
+
+def family_of(module: str) -> str:
+    """The package of `fastmetrics.metrics` that a module belongs to; other modules are families of their own."""
+    return module.removeprefix(f"{OWN_METRICS}.").partition(".")[0] if is_own(module) else module
 
 
 def normalise(name: str) -> str:
@@ -337,7 +374,10 @@ class Metric:
         return self.spec.statistics(**self._all_arguments())
 
     def finalise(self, *states: Any) -> Value:
-        return self.spec.finalise(self._all_arguments(), *states)
+        value = self.spec.finalise(self._all_arguments(), *states)
+        if isinstance(value, Value):
+            return value
+        return Value(float(value), {}, self.spec.undefined if value != value else None)
 
     def interval_statistics(self) -> tuple[Any, ...]:
         """The statistics of its interval without resampling; none where it has no such interval."""
@@ -399,6 +439,7 @@ def list_metrics() -> list[str]:
     >>> "gauc" in fm.list_metrics()
     True
     """
+    load_plugins()
     return sorted(known_specs())
 
 
@@ -416,6 +457,7 @@ def describe_metrics() -> list[MetricSpec]:
     >>> [spec.exchange for spec in fm.describe_metrics() if spec.name == "auc"]
     ['range']
     """
+    load_plugins()
     specs = known_specs()
     return [specs[name] for name in sorted(specs)]
 
@@ -464,7 +506,11 @@ def find_spec(name: str, cutoff: str | None) -> MetricSpec:
     """The metric of this name or alias. "name" and "name@k" may be two different metrics."""
     known_specs()
     spelling = normalise(name)
-    spec = _spec_of_spelling.get(spelling if cutoff is None else spelling + CUTOFF)
+    wanted = spelling if cutoff is None else spelling + CUTOFF
+    spec = _spec_of_spelling.get(wanted)
+    if spec is None:
+        load_plugins()
+        spec = _spec_of_spelling.get(wanted)
     if spec is None:
         raise ValueError(explain_unknown(name, spelling, cutoff))
     return spec

@@ -1,0 +1,274 @@
+"""Metrics of your own: the decorator of the built-in metrics, kinds of columns, and bases for statistics in NumPy.
+
+Provisional: names may still change. A metric that is registered here works in every entry point: slices, intervals,
+merging, memory limits, Spark and the command line. `fastmetrics.testing.check_metric` checks it. Nothing in the package
+imports this module. The guide is docs/extending.md.
+
+A statistic says which rows have to meet: none (`RowStatistic`), those of a group (`GroupStatistic`, `GroupTable`), or
+those of neighbouring scores (`ScoreRangeStatistic`). Its methods get columns by role, as NumPy arrays.
+
+Examples
+--------
+>>> import fastmetrics as fm
+>>> from fastmetrics.extend import Real, RowStatistic, divide, metric
+>>> class Margins(RowStatistic):
+...     sums = ("margin", "rows")
+...
+...     def terms(self, columns):
+...         return {"margin": columns.price - columns.cost, "rows": 1}
+>>> @metric("mean_margin", exchange="none", statistics=Margins(), roles={"price": Real(), "cost": Real()})
+... def mean_margin(parameters, sums):
+...     'The mean of price minus cost.'
+...     return divide(sums["margin"], sums["rows"])
+>>> log = {"price": [3.0, 5.0], "unit_cost": [1.0, 4.0]}
+>>> fm.evaluate(log, ["mean_margin"], roles={"price": "price", "cost": "unit_cost"})["mean_margin"]
+1.5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fastmetrics._core import exact
+from fastmetrics._core.columns.row_blocks import Rows
+from fastmetrics._core.exchange.group_rows import GroupMean, GroupRows, finalise_group_mean
+from fastmetrics._core.exchange.row_ranges import RowRange, RowRangeStatistic
+from fastmetrics._core.kinds import (
+    LABEL_ROLE,
+    SCORE_ROLE,
+    Binary,
+    Category,
+    Key,
+    Kind,
+    NonNegative,
+    Positive,
+    Probability,
+    Real,
+    Text,
+)
+from fastmetrics._core.registry import metric
+from fastmetrics._core.statistic import NamedSums, Statistic, Value
+from fastmetrics._kernels.numeric import sums as sum_kernels
+
+__all__ = [
+    "Binary", "Category", "Columns", "GroupStatistic", "Key", "Kind", "NonNegative", "Positive", "Probability", "Real",
+    "RowStatistic", "ScoreRangeStatistic", "Text", "Value", "cumulative_sums", "divide", "exact_sum", "finalise_group_mean",
+    "metric",
+]  # fmt: skip
+
+
+MAX_INTEGER = float(1 << 53)  # sums of whole numbers below are exact
+
+
+class Columns:
+    """Columns of some rows by role: `columns.label`, `columns.score`, `columns.reward`, as NumPy arrays.
+
+    Attributes
+    ----------
+    weights : ndarray or None
+        The weight of every row; None if rows have none.
+    starts : ndarray or None
+        Of groups, the first row of each group; of a range of scores, the first row of each distinct score.
+    rows : int
+        The number of rows.
+    """
+
+    __slots__ = ("by_role", "rows", "starts", "weights")
+
+    def __init__(
+        self, by_role: Mapping[str, np.ndarray], weights: np.ndarray | None, starts: np.ndarray | None = None
+    ) -> None:
+        self.by_role = by_role
+        self.weights = weights
+        self.starts = starts
+        self.rows = next(iter(by_role.values())).shape[0]
+
+    def __getattr__(self, role: str) -> np.ndarray:
+        try:
+            return self.by_role[role]
+        except KeyError:
+            raise AttributeError(f"the metric declares no role {role!r}; it has {', '.join(self.by_role)}") from None
+
+    def select(self, where: Any) -> Columns:
+        """The columns of some rows: a slice, a mask or indices."""
+        weights = None if self.weights is None else self.weights[where]
+        return Columns({role: column[where] for role, column in self.by_role.items()}, weights)
+
+
+def columns_of(
+    labels: np.ndarray,
+    scores: np.ndarray,
+    others: Mapping[str, np.ndarray],
+    weights: np.ndarray | None,
+    starts: np.ndarray | None = None,
+) -> Columns:
+    """The columns of a block. Labels or scores without a row are roles that the metric has not."""
+    by_role = dict(others)
+    for role, column in ((LABEL_ROLE, labels), (SCORE_ROLE, scores)):
+        if column.shape[0]:
+            by_role[role] = column
+    return Columns(by_role, weights, starts)
+
+
+class RowStatistic(Statistic):
+    """Base of a statistic of single rows: exact sums of terms. A subclass names `sums` and writes `terms`.
+
+    The sums do not depend on the order of rows, batches or threads. Weights are factors of the terms.
+    """
+
+    __slots__ = ()
+    sums: ClassVar[tuple[str, ...]]
+
+    def terms(self, columns: Columns) -> Mapping[str, Any]:
+        """The terms of every row by the name of their sum: arrays, or one number for all rows.
+
+        Terms have to depend on their own row alone.
+        """
+        raise NotImplementedError
+
+    def new(self) -> NamedSums:
+        return NamedSums(self.sums)
+
+    def update(self, state: NamedSums, rows: Rows) -> None:
+        columns = columns_of(rows.labels, rows.scores, rows.others, rows.weights)
+        terms = self.terms(columns)
+        if terms.keys() != set(self.sums):
+            raise ValueError(f"terms of {self!r} must be those of {', '.join(self.sums)}; found {', '.join(terms)}")
+        for number, name in enumerate(self.sums):
+            values = np.broadcast_to(np.asarray(terms[name], np.float64), columns.rows)
+            if not np.isfinite(values).all():
+                row = int(np.flatnonzero(~np.isfinite(values))[0])
+                raise ValueError(f"{name} of {self!r} is {values[row]} at row {rows.row_number(row)}: terms are finite")
+            sum_kernels.sum_values(np.ascontiguousarray(values), rows.weights, state.exact[number])
+
+
+class GroupStatistic(GroupMean):
+    """Base of the mean over groups of a value. A subclass writes `value`, or `values` for many groups at once.
+
+    A group without a value (NaN) is left out of the mean. The finaliser is `finalise_group_mean`.
+    """
+
+    __slots__ = ()
+
+    def value(self, group: Columns) -> float:
+        """The value of one group. Rows are in descending order of score."""
+        raise NotImplementedError
+
+    def values(self, groups: Columns) -> np.ndarray:
+        """The value of every group; `groups.starts` are their first rows. By default `value` of each."""
+        edges = [*groups.starts.tolist(), groups.rows] if groups.starts is not None else []
+        return np.array([self.value(groups.select(slice(*bounds))) for bounds in pairwise(edges)], np.float64)
+
+    def value_per_group(self, groups: GroupRows) -> np.ndarray:
+        columns = columns_of(groups.labels, groups.scores, groups.others, groups.weights, groups.starts)
+        return np.asarray(self.values(columns), np.float64)
+
+
+class ScoreRangeStatistic(RowRangeStatistic):
+    """Base of a statistic of the order of scores. A subclass writes `state`, `merge`, and perhaps `summary`.
+
+    All rows are divided into ranges of neighbouring scores; rows of equal score are in one range. Where the ranges are
+    cut must not matter: the merged states of two ranges are the state of their rows together.
+    """
+
+    __slots__ = ()
+
+    def summary(self, columns: Columns) -> Any:
+        """What lower ranges have to know of a range: an integer or an array of integers, which are added."""
+        return None
+
+    def state(self, columns: Columns, above: Any, total: Any) -> Any:
+        """The state of a range, whose rows are in descending order of score.
+
+        `above` is the sum of the summaries of all higher ranges, or None if there is none; `total` that of all ranges.
+        """
+        raise NotImplementedError
+
+    def total(self, rows: RowRange) -> Any:
+        return self.summary(columns_of(rows.labels, rows.scores, rows.others, rows.weights, rows.starts))
+
+    def reduce(self, rows: RowRange, above: Any, total: Any) -> Any:
+        return self.state(columns_of(rows.labels, rows.scores, rows.others, rows.weights, rows.starts), above, total)
+
+
+def exact_sum(values: Any) -> int:
+    """The exact sum of finite numbers, as an integer in units of 2**-1088: the ratio of two needs no unit.
+
+    Parameters
+    ----------
+    values : array-like of float
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from fastmetrics.extend import divide, exact_sum
+    >>> divide(exact_sum([1e300, 1.0, -1e300]), exact_sum([2.0]))
+    0.5
+    """
+    return exact.integer_sum(np.ascontiguousarray(values, np.float64))
+
+
+def divide(numerator: int, denominator: int) -> float:
+    """The ratio of two integers, rounded once; NaN if the denominator is 0.
+
+    Parameters
+    ----------
+    numerator, denominator : int
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from fastmetrics.extend import divide
+    >>> divide(1, 3), divide(1, 0)
+    (0.3333333333333333, nan)
+    """
+    return float(exact.divide(numerator, denominator)) if denominator else float("nan")
+
+
+def cumulative_sums(columns: Columns, counted: Any) -> np.ndarray:
+    """The exact weight of the counted rows, down to the end of each distinct score (or group).
+
+    Parameters
+    ----------
+    columns : Columns
+        The rows of a range, with `starts`.
+    counted : array-like of bool
+        Which rows are counted.
+
+    Returns
+    -------
+    ndarray
+        int64 numbers of rows. With weights, Python integers in units of 2**-1088.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastmetrics.extend import Columns, cumulative_sums
+    >>> rows = Columns({"score": np.array([3.0, 2.0, 2.0])}, None, np.array([0, 1]))
+    >>> cumulative_sums(rows, [True, False, True])
+    array([1, 2])
+    """
+    counted = np.asarray(counted, bool)
+    if columns.starts is None:
+        raise ValueError("columns have no starts: cumulative sums are those of ranges or groups")
+    ends = np.append(columns.starts[1:], columns.rows) - 1
+    if columns.weights is None:
+        sums: np.ndarray = np.cumsum(counted)[ends]
+        return sums
+    masses = np.where(counted, columns.weights, 0.0)
+    if masses.sum() < MAX_INTEGER and (masses == np.floor(masses)).all():
+        # Weights of replicates are whole numbers.
+        whole: np.ndarray = np.cumsum(masses.astype(np.int64))[ends].astype(object) << exact.EXPONENT
+        return whole
+    weighted: np.ndarray = np.cumsum(np.array([exact.to_fixed(mass) for mass in masses.tolist()], object))[ends]
+    return weighted
