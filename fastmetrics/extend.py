@@ -56,8 +56,8 @@ from fastmetrics._kernels.numeric import sums as sum_kernels
 
 __all__ = [
     "Binary", "Category", "Columns", "GroupStatistic", "Key", "Kind", "NonNegative", "Positive", "Probability", "Real",
-    "RowStatistic", "ScoreRangeStatistic", "Text", "Value", "cumulative_sums", "divide", "exact_sum", "finalise_group_mean",
-    "metric",
+    "RowStatistic", "ScoreRangeStatistic", "Text", "Value", "cumulative_sums", "divide", "exact_sum",
+    "finalise_group_mean", "metric",
 ]  # fmt: skip
 
 
@@ -107,10 +107,8 @@ def columns_of(
     starts: np.ndarray | None = None,
 ) -> Columns:
     """The columns of a block. Labels or scores without a row are roles that the metric has not."""
-    by_role = dict(others)
-    for role, column in ((LABEL_ROLE, labels), (SCORE_ROLE, scores)):
-        if column.shape[0]:
-            by_role[role] = column
+    usual = {LABEL_ROLE: labels, SCORE_ROLE: scores}
+    by_role = {role: column for role, column in usual.items() if column.shape[0]} | dict(others)
     return Columns(by_role, weights, starts)
 
 

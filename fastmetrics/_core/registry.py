@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import CLASSES, LABEL_ROLE, Binary, Category, Kind, NonNegative, Roles, Text
@@ -26,6 +26,7 @@ __all__ = ["describe_metrics", "list_metrics"]
 TARGETS = ("binary", "real", "graded", "text", "partition")
 TARGET_OF_KIND: dict[type[Kind], str] = {Binary: "binary", Text: "text", Category: "partition"}
 GROUP_ROLE = "group"  # the role of the keys by which the hash exchange brings rows together
+Finaliser = TypeVar("Finaliser", bound=Callable[..., Value | float])
 RESERVED_ROLES = (GROUP_ROLE, "weight", "by", "unit")  # every metric may have these columns
 REQUIRED = "required"
 DIRECTIONS = ("maximize", "minimize", "closest_to_one", "closest_to_zero", "none")
@@ -256,7 +257,7 @@ def metric(
     variants: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
     near_names: Mapping[str, str] = EMPTY,
-) -> Callable[[Callable[..., Value | float]], Callable[..., Value | float]]:
+) -> Callable[[Finaliser], Finaliser]:
     """Register the decorated finaliser as metric `name`. The first line of its docstring is the summary.
 
     `statistics` may also be one statistic, if the metric has no parameters. A finaliser may return a float; NaN then
@@ -283,7 +284,7 @@ def metric(
         raise ValueError(f"cutoff must be False, True or {REQUIRED!r}; found {cutoff!r}")
     suffix = CUTOFF if cutoff == REQUIRED else ""
 
-    def register(finalise: Callable[..., Value | float]) -> Callable[..., Value | float]:
+    def register(finalise: Finaliser) -> Finaliser:
         summary = (finalise.__doc__ or "").strip().partition("\n")[0]
         if not is_own(finalise.__module__):
             known_specs()  # a name that the library has is refused here, not there

@@ -101,7 +101,7 @@ def read_roles(roles: list[str] | None) -> dict[str, str]:
     """The columns of --role by role."""
     columns = {}
     for text in roles or ():
-        role, equals, column = text.partition("=")
+        role, _, column = text.partition("=")
         if not role or not column:
             raise typer.BadParameter(f"type ROLE=COLUMN, such as reward=revenue; found {text!r}", param_hint="--role")
         if role in columns:

@@ -18,7 +18,7 @@ from fastmetrics._core.exchange.block_store import NO_TEXT, TEXT_PADDING, Block,
 from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, HashExchange
 from fastmetrics._core.exchange.score_histogram import KEY_BITS, ScoreHistogram
 from fastmetrics._core.optional_imports import pyarrow
-from fastmetrics._core.registry import Metric
+from fastmetrics._core.registry import Metric, is_own, parse
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
@@ -51,11 +51,20 @@ def write_state(
         "dropped": scan.dropped,
         "slices": arrays.add(slices_to_array(scan.slices.values(), types)),
     }
+    plugins = plugins_of(metrics)
+    if plugins:
+        header["plugins"] = plugins
     parts = [write_part(part, arrays) for part in state.parts]
     has_tuples = any(len(key_columns(key)) > 1 for key in (state.names.group, state.names.unit))
     if len(parts) == 1 and not state.names.others and not has_tuples:
         return pack_state(header | parts[0], arrays, FIRST_FORMAT)
     return pack_state(header | {"roles": dict(state.names.others), "parts": parts}, arrays)
+
+
+def plugins_of(metrics: Sequence[Metric]) -> dict[str, str]:
+    """The modules of metrics that are not the library's own, by metric string."""
+    modules = {repr(metric): metric.spec.finalise.__module__ for metric in metrics}
+    return {name: module for name, module in modules.items() if not is_own(module)}
 
 
 def write_part(part: PartState, arrays: ArrayWriter) -> dict[str, Any]:
@@ -141,6 +150,13 @@ def exact_type(name: str) -> Any:
 
 def read_options(header: dict[str, Any]) -> dict[str, Any]:
     """The arguments of the accumulator that wrote a header."""
+    for name, module in header.get("plugins", {}).items():
+        try:
+            parse(name)
+        except ValueError as error:
+            raise ValueError(
+                f"the state has metric {name!r} of module {module!r}, which is not imported; type: import {module}"
+            ) from error
     labels, scores, group, weight, by = header["names"]
     return {
         "metrics": header["metrics"], "label": labels or None, "score": scores or None, "group": group,

@@ -108,7 +108,7 @@ def columns_of(spec: MetricSpec) -> tuple[tuple[tuple[str, str], ...], ...]:
 
 def other_columns(roles: Roles) -> dict[str, str]:
     """A column of the right kind for each role; two roles of one kind have different columns."""
-    columns = {}
+    columns: dict[str, str] = {}
     for role, kind in roles.items():
         number = sum(type(roles[own]) is type(kind) for own in columns)
         columns[role] = f"{type(kind).__name__.lower()}_{number}"

@@ -71,7 +71,7 @@ def click_log(
 def kind_columns(rows: int, seed: int) -> dict[str, np.ndarray]:
     """Three columns of each kind of numbers and keys."""
     generator = np.random.default_rng(seed + 1)
-    columns = {}
+    columns: dict[str, np.ndarray] = {}
     for number in range(3):
         columns |= {
             f"binary_{number}": generator.integers(0, 2, rows),

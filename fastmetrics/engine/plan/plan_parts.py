@@ -59,6 +59,7 @@ def columns_of(metric: Metric, names: ColumnNames) -> ColumnNames:
         (column,) = metric.columns.get(role, (given.get(role) or roles[role].column,))
         if column is None:
             keyword = f"{role}=..." if role in KEYWORD_ROLES else f'roles={{"{role}": ...}}'
+            keyword += f", or --role {role}=... on the command line"
             raise ValueError(f"metric {metric!r} reads a column of role {role!r}: name it, {keyword}")
         others.append((role, column))
     return names._replace(labels=labels, scores=scores, group=group, others=tuple(sorted(others)))
