@@ -31,10 +31,6 @@ SliceColumns = Annotated[
         "May be repeated, for every combination of values.",
     ),
 ]
-<<<<<<< HEAD
-ResamplingUnits = Annotated[
-    list[str] | None,
-=======
 RoleColumns = Annotated[
     list[str] | None,
     typer.Option(
@@ -53,9 +49,8 @@ Plugins = Annotated[
         "May be repeated.",
     ),
 ]
-ResamplingUnit = Annotated[
-    str | None,
->>>>>>> 2c0000d (A range exchange for statistics that read all columns of a range; groups and replicates carry columns of other roles)
+ResamplingUnits = Annotated[
+    list[str] | None,
     typer.Option(
         metavar="COLUMN",
         help="The resampling unit: a column as for groups, which may be repeated, or 'row'. "
