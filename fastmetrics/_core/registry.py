@@ -199,7 +199,6 @@ class MetricSpec(NamedTuple):
         return f"{self.base_name}@10" if self.cutoff == REQUIRED else self.name
 
 
-OWN_METRICS = "fastmetrics.metrics"
 METRIC_PACKAGES: list[str] = []  # packages whose modules register metrics; fastmetrics/__init__.py fills the list
 _specs: dict[str, MetricSpec] = {}
 # Normalised names and aliases, those that may have a cutoff with "@k" (a metric with an optional cutoff has both).
@@ -213,7 +212,7 @@ def known_specs() -> dict[str, MetricSpec]:
     return _specs
 
 
-PLUGIN_GROUP = "fastmetrics.metrics"  # the group of entry points by which packages name modules with metrics
+PLUGIN_GROUP = "fastmetrics_metrics"  # the group of entry points by which packages name modules with metrics
 
 
 @cache
@@ -305,13 +304,14 @@ def metric(
 
 
 def is_own(module: str) -> bool:
-    """Does the module belong to the library?"""
-    return module.startswith(f"{OWN_METRICS}.")
+    """Does the module belong to a package of the library?"""
+    return any(module.startswith(f"{package}.") for package in METRIC_PACKAGES)
 
 
 def family_of(module: str) -> str:
     """The package of `fastmetrics.metrics` that a module belongs to; other modules are families of their own."""
-    return module.removeprefix(f"{OWN_METRICS}.").partition(".")[0] if is_own(module) else module
+    package = next((package for package in METRIC_PACKAGES if module.startswith(f"{package}.")), None)
+    return module if package is None else module.removeprefix(f"{package}.").partition(".")[0]
 
 
 def normalise(name: str) -> str:

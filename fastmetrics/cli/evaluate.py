@@ -122,10 +122,16 @@ def evaluate(
 def check_columns(metrics: list[str] | str, label: list[str] | None, score: list[str] | None) -> None:
     """Most metrics need --label and --score; some read neither, or have default names for them."""
     from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
+    from fastmetrics.engine.plan.column_names import read_column_names
     from fastmetrics.engine.plan.metric_plan import make_plan
+    from fastmetrics.engine.plan.plan_parts import check_kinds
 
     plan = make_plan(metrics)
-    if not plan.is_numeric:  # the engine tells which kinds do not fit each other
+    if not plan.is_numeric:
+        try:
+            check_kinds(plan, read_column_names(plan, label or None, score or None, None, None, None))
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--metrics") from None
         return
     for option, role, columns in (("--label", LABEL_ROLE, label), ("--score", SCORE_ROLE, score)):
         if not columns and plan.needs_columns((role,)):

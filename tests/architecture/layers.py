@@ -34,7 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("engine.scan",),
     ("engine",),
     ("reporting",),
-    ("cli", "spark", "testing"),
+    ("cli", "spark", "testing", "extend"),
     ("__main__",),
     ("",),
 )  # fmt: skip

@@ -25,7 +25,7 @@ def without_new_options(entry, stored):
     if stored == "str" and entry == {"in": "list", "of": ["str"]}:
         return stored  # an option that may be repeated now
     if isinstance(entry, dict) and isinstance(stored, dict):
-        return {name: without_new_options(own, stored.get(name)) for name, own in entry.items()}
+        return {name: without_new_options(own, stored[name]) for name, own in entry.items() if name in stored}
     if isinstance(entry, list) and isinstance(stored, list) and len(entry) == len(stored):
         return [without_new_options(own, own_stored) for own, own_stored in zip(entry, stored, strict=True)]
     if isinstance(entry, list) and isinstance(stored, list):

@@ -28,6 +28,14 @@ def divide_plan(plan: Plan, names: ColumnNames, resampling: Resampling | None = 
     """
     if resampling is not None:
         names = names._replace(unit=resampling.unit_to_read)
+    check_kinds(plan, names)
+    check_groups(plan, names.group)
+    parts = draft_parts(plan, names)
+    return [part._replace(plan=add_interval_statistics(part.plan, resampling)) for part in parts]
+
+
+def draft_parts(plan: Plan, names: ColumnNames) -> list[PlanPart]:
+    """The parts of a plan, before it is checked that they fit each other."""
     drafts: list[tuple[ColumnNames, list[Metric]]] = []
     for metric in plan.metrics:
         own = columns_of(metric, names)
@@ -38,10 +46,7 @@ def divide_plan(plan: Plan, names: ColumnNames, resampling: Resampling | None = 
                 break
         else:
             drafts.append((own, [metric]))
-    parts = [PlanPart(plan.of(tuple(metrics)), own) for own, metrics in drafts]
-    check_kinds(parts)
-    check_groups(plan, names.group)
-    return [part._replace(plan=add_interval_statistics(part.plan, resampling)) for part in parts]
+    return [PlanPart(plan.of(tuple(metrics)), own) for own, metrics in drafts]
 
 
 def columns_of(metric: Metric, names: ColumnNames) -> ColumnNames:
@@ -89,8 +94,9 @@ def same_kinds(first: Metric, metric: Metric) -> bool:
     return all(first.spec.roles[role] == metric.spec.roles[role] for role in common)
 
 
-def check_kinds(parts: list[PlanPart]) -> None:
+def check_kinds(plan: Plan, names: ColumnNames) -> None:
     """Texts and numbers are never in one column: metrics of both have to name their columns."""
+    parts = [] if plan.is_numeric else draft_parts(plan, names)
     for number, part in enumerate(parts):
         for other in parts[:number]:
             same = (set(part.names.labels) & set(other.names.labels)) and part.names.scores == other.names.scores

@@ -71,7 +71,7 @@ def scan_partition(
     try:
         for (validated,) in log_scan.process_batches(batches):
             if not in_one_pass and validated.columns is not None:
-                totals = totals.merge(count_ranges(validated.columns, scan, cuts))
+                totals = totals.merge(count_ranges(validated.columns, scan, cuts, plan.statistics["range"]))
         if scan.rows == 0:
             return
         scan.plan = without_ranges

@@ -325,13 +325,15 @@ def needs_range_totals(plan: Plan) -> bool:
     return any(statistic.needs_position for statistic in statistics) or any(map(needs_totals, row_statistics))
 
 
-def count_ranges(columns: RowBlock, scan: Scan, cuts: Sequence[Sequence[float]]) -> RangeTotals:
-    """Rows and weights of the classes in every range of a block."""
+def count_ranges(
+    columns: RowBlock, scan: Scan, cuts: Sequence[Sequence[float]], range_statistics: Sequence[Any]
+) -> RangeTotals:
+    """Rows and weights of the classes in every range of a block, and what statistics that read rows have to know."""
     values = scan.slices.values()
     by_slice: list[tuple[SliceValues | None, RowBlock]] = [(None, columns)]
     if columns.slices is not None:
         by_slice += [(values[number], block) for number, block in split_rows_by_slice(columns, columns.slices)]
-    statistics, row_statistics = split_statistics(scan.plan.statistics["range"])
+    statistics, row_statistics = split_statistics(range_statistics)
     row_totals = count_rows_of_ranges(scan, row_statistics, by_slice, cuts)
     totals: dict[RangeKey, dict[int, ClassTotals]] = {}
     for slice_values, block in by_slice if statistics else []:
