@@ -28,8 +28,8 @@ class CurvePiece(NamedTuple):
     """State of a range of scores: a piece of the curve.
 
     `corners` are the first and the last of its known corners; the area between them is a multiple of 2**-EXPONENT.
-    `crossing` are the corners on both sides of max_fpr. Steps are from the point before to the first and to the last
-    point. `ends_at_corner`: is the last point a corner, whatever follows?
+    `crossing` are the corners on both sides of max_fpr. `first_step` leads from the point above the range to its first
+    point, `last_step` to its last point. `ends_at_corner`: is the last point a corner, whatever follows?
     """
 
     totals: ClassTotals
