@@ -24,11 +24,11 @@ COLUMNS = {"label": "label", "score": "prob", "group": "group"}
 ALL_CASES = [case for name in METRICS for case in metric_cases(name)]
 # Metrics that one call may compute together from classes 0 and 1, which are also numbers and grades. Metrics of texts
 # and of partitions need their own call.
-JOINT_METRICS = [case.metric for case in ALL_CASES if case.columns is CLASS_COLUMNS]
-REAL = [case.metric for case in ALL_CASES if case.columns is NUMBER_COLUMNS]
-GRADED = [case.metric for case in ALL_CASES if case.columns is GRADE_COLUMNS]
-TEXT = [case.metric for case in ALL_CASES if case.columns is TEXT_COLUMNS]
-PARTITION = [case.metric for case in ALL_CASES if case.columns is PARTITION_COLUMNS]
+JOINT_METRICS = [case.metric for case in ALL_CASES if case.columns == CLASS_COLUMNS]
+REAL = [case.metric for case in ALL_CASES if case.columns == NUMBER_COLUMNS]
+GRADED = [case.metric for case in ALL_CASES if case.columns == GRADE_COLUMNS]
+TEXT = [case.metric for case in ALL_CASES if case.columns == TEXT_COLUMNS]
+PARTITION = [case.metric for case in ALL_CASES if case.columns == PARTITION_COLUMNS]
 BINARY = [metric for metric in JOINT_METRICS if parse(metric).spec.target == "binary"]
 ALL_METRICS = list(dict.fromkeys(case.metric for case in ALL_CASES))
 CASES = [pytest.param(case.metric, case.columns, id=str(case)) for case in ALL_CASES]
