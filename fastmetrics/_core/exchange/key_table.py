@@ -26,7 +26,7 @@ from fastmetrics._core.columns.key_types import TEXT, decode_keys, decode_texts,
 from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.spill import SpillFile
-from fastmetrics._core.parallel import for_each
+from fastmetrics._core.parallel import accumulate, for_each
 from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics._kernels.exchange.key_counts import N_PARTITIONS, N_SHARDS, KeyHashTable
 
@@ -34,10 +34,10 @@ SEED = int.from_bytes(os.urandom(8), "little")  # where probing starts, see key_
 LEVEL_BITS = 9  # of the hash: those of a shard, and of a partition
 LAST_LEVEL = 6  # the next one would need more than 64 bits
 BLOCK_ROWS = 1 << 14  # hashed at a time: they stay in the first caches
-MIN_ORDERED_ROWS = 1 << 17  # so many rows are ordered first,
+TASK_ROWS = 1 << 18  # of a thread; of the first of them,
+FEW_KEYS = 0.25  # so many are different keys, or the further rows are ordered,
 ORDERED_ROWS = 1 << 22  # at most so many at a time,
-ORDER_BITS = 8  # by so many bits of their hashes,
-TASK_ROWS = 1 << 18  # in blocks
+ORDER_BITS = 8  # by so many bits of their hashes
 RANGES_OF_SHARD = (1 << ORDER_BITS) // N_SHARDS
 SMALL_SHARD = 64  # keys for which a shard gets memory in any case
 PART_DIVISOR = 8  # a part may take this many times what a thread loads at once; threads have half of the limit
@@ -247,18 +247,49 @@ class KeyTable:
         """Add rows: to the counts of each row's key its own counts, int64[rows, n_counts], or one each."""
         checked = None if counts is None else check_counts(counts, keys.rows, self.n_counts)
         counter = self.open_counter(stored_type(keys.dtype))
-        if keys.rows >= MIN_ORDERED_ROWS:
-            ordered = RowsByHash(keys, checked, LEVEL_BITS * self.level)
-            for start in range(0, keys.rows, ORDERED_ROWS):
-                ordered.fill(range(start, min(keys.rows, start + ORDERED_ROWS)), n_threads)
-                for_each(N_SHARDS, lambda: lambda shard: self.add_ordered(counter, ordered, shard), n_threads)
+        first = range(min(TASK_ROWS, keys.rows))
+        self.add_block(counter, keys, checked, first)
+        if len(first) == keys.rows:
             return
-        scratch = KeyScratch(min(BLOCK_ROWS, keys.rows), keys.dtype)
-        for start in range(0, keys.rows, BLOCK_ROWS):
-            stop = min(keys.rows, start + BLOCK_ROWS)
+        rest = range(len(first), keys.rows)
+        if self.spilled or counter.total_size > len(first) * FEW_KEYS:
+            self.add_in_order(counter, keys, checked, rest, n_threads)
+        else:
+            self.add_in_threads(keys, checked, rest, n_threads)
+
+    def add_block(self, counter: KeyHashTable, keys: Keys, counts: np.ndarray | None, rows: range) -> None:
+        """Add some rows in their order."""
+        scratch = KeyScratch(min(BLOCK_ROWS, len(rows)), keys.dtype)
+        for start in rows[::BLOCK_ROWS]:
+            stop = min(rows.stop, start + BLOCK_ROWS)
             keys.hash_block(start, stop, scratch)
             hashes, heads, tails = (words[: stop - start] for words in (scratch.hashes, scratch.heads, scratch.tails))
-            self.add_words(counter, hashes, heads, tails, None if checked is None else checked[start:stop])
+            self.add_words(counter, hashes, heads, tails, None if counts is None else counts[start:stop])
+
+    def add_in_threads(self, keys: Keys, counts: np.ndarray | None, rows: range, n_threads: int) -> None:
+        """Add rows to a table for each thread, and merge these: keys that occur often stay in caches."""
+        starts = rows[::TASK_ROWS]
+
+        def add_task(table: KeyTable, task: int) -> None:
+            block = range(starts[task], min(rows.stop, starts[task] + TASK_ROWS))
+            table.add_block(table.open_counter(stored_type(keys.dtype)), keys, counts, block)
+
+        def make_table() -> KeyTable:
+            return self if n_threads == 1 else KeyTable(self.n_counts, self.budget, self.level)
+
+        for table in accumulate(len(starts), make_table, add_task, n_threads):
+            if table is not self:
+                self.merge(table, n_threads)
+                table.close()
+
+    def add_in_order(
+        self, counter: KeyHashTable, keys: Keys, counts: np.ndarray | None, rows: range, n_threads: int
+    ) -> None:
+        """Add rows ordered by their hashes: a part of the table at a time is in use, and stays in caches."""
+        ordered = RowsByHash(keys, counts, LEVEL_BITS * self.level)
+        for start in rows[::ORDERED_ROWS]:
+            ordered.fill(range(start, min(rows.stop, start + ORDERED_ROWS)), n_threads)
+            for_each(N_SHARDS, lambda: lambda shard: self.add_ordered(counter, ordered, shard), n_threads)
 
     def add_ordered(self, counter: KeyHashTable, ordered: RowsByHash, shard: int) -> None:
         """Add the rows of one shard, one range of hashes after the other: it stays in the cache."""

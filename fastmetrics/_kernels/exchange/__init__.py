@@ -13,6 +13,9 @@ are different for different tuples (`tuple_keys.pyx`), and then are text. The to
 the low bits the slot of the hash table in `group_table.pxd`. The hash functions are part of file formats (spilled rows,
 states): they must not change.
 
+Tables. `key_counts.pyx` counts keys in hash tables that grow, in shards by the first bits of the hash. Counts are
+int64; a count above 2**63 - 1 is an error. A shard has at most 2**31 - 1 keys.
+
 Sorting. `radix_sort_descending.pxd` sorts rows by descending score, stably.
 
 Bounds. A block has at most 2**31 - 1 rows, a text less than 2**32 bytes.

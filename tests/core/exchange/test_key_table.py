@@ -123,9 +123,10 @@ def test_rows_without_counts_count_one(values):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_many_rows(kind, n_threads, monkeypatch):
-    """Enough rows to be ordered first, in several blocks; the table is that of rows in any order."""
-    monkeypatch.setattr(key_table, "MIN_ORDERED_ROWS", 1 << 10)
+@pytest.mark.parametrize("few_keys", [0, 2], ids=["in order", "in threads"])
+def test_many_rows(kind, n_threads, few_keys, monkeypatch):
+    """Enough rows for several blocks, which are ordered, or counted by threads; the table is that of any order."""
+    monkeypatch.setattr(key_table, "FEW_KEYS", few_keys)
     monkeypatch.setattr(key_table, "ORDERED_ROWS", 1 << 14)
     monkeypatch.setattr(key_table, "TASK_ROWS", 1 << 12)
     random = np.random.default_rng(5)
