@@ -13,11 +13,13 @@ from fastmetrics._kernels.numeric import sums
 from fastmetrics.testing import check_function, check_metric, function_checks, metric_checks
 from fastmetrics.testing.comparing import bits
 from support.cases import assert_raises
+from support.own_metrics import same_registry
 
 
 @pytest.fixture(autouse=True)
-def same_registry(monkeypatch):
-    monkeypatch.setattr(registry, "_specs", dict(registry.known_specs()))
+def forget_metrics():
+    with same_registry():
+        yield
 
 
 class ScoreSum(Statistic):
