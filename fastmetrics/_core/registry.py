@@ -293,14 +293,30 @@ def metric(
             function, undefined, default, cutoff, roles, direction, interval, variants,
             tuple(alias + suffix for alias in aliases), near_names,
         )  # fmt: skip
-        spellings = {spelling: own for own in (name, *aliases) for spelling in spellings_of(own, cutoff)}
-        for spelling, own in spellings.items():
-            check_spelling(spec, own, _spec_of_spelling.get(spelling))
-        _spec_of_spelling.update(dict.fromkeys(spellings, spec))
-        _specs[spec.name] = spec
+        add_spec(spec)
         return finalise
 
     return register
+
+
+def add_spec(spec: MetricSpec) -> None:
+    """Register a metric. A name or an alias that has a meaning already is an error."""
+    names = spec.base_name, *(alias.removesuffix(CUTOFF) for alias in spec.aliases)
+    spellings = {spelling: own for own in names for spelling in spellings_of(own, spec.cutoff)}
+    for spelling, own in spellings.items():
+        check_spelling(spec, own, _spec_of_spelling.get(spelling))
+    _spec_of_spelling.update(dict.fromkeys(spellings, spec))
+    _specs[spec.name] = spec
+
+
+def replace_spec(spec: MetricSpec) -> None:
+    """Register a metric that may be registered already, by the same module."""
+    earlier = known_specs().get(spec.name)
+    if earlier is not None and earlier.finalise.__module__ == spec.finalise.__module__:
+        for spelling in [spelling for spelling, own in _spec_of_spelling.items() if own is earlier]:
+            del _spec_of_spelling[spelling]
+        del _specs[spec.name]
+    add_spec(spec)
 
 
 def is_own(module: str) -> bool:

@@ -37,6 +37,7 @@ from fastmetrics.engine.scan.range_shards import (
     needs_range_totals,
 )
 from fastmetrics.engine.scan.scan import LogScan
+from fastmetrics.spark.plugins import pack_plugins
 from fastmetrics.spark.tasks import (
     N_RANGES,
     OUTCOME_SCHEMA,
@@ -196,7 +197,8 @@ def evaluate(
     check_columns(df, names, parts)
     limit = parse_size(memory_limit, "memory_limit")
     strings = [([repr(metric) for metric in part.plan.metrics], part.names) for part in parts]
-    task = Task(strings, 0, on_invalid, limit, spill_dir, NO_TOTALS, [], True, resampling)
+    plugins = pack_plugins(plan.metrics)
+    task = Task(strings, 0, on_invalid, limit, spill_dir, NO_TOTALS, [], True, resampling, plugins=plugins)
     slices = SliceNumbers(names.by)
     found = [run_part(df, parts, number, task, slices, n_partitions) for number in range(len(parts))]
     check_same_scans([scan for scan, _ in found])

@@ -26,6 +26,7 @@ from fastmetrics.engine.scan.range_shards import (
     RangeTotals,
     ScoreRangeShard,
 )
+from fastmetrics.spark.plugins import NO_PLUGINS, Plugins, dumps
 
 SHUFFLE_KEY = "shuffle_key"
 OUTCOME_SCHEMA = f"kind string, {SHUFFLE_KEY} long, payload binary"
@@ -53,6 +54,7 @@ class Task(NamedTuple):
     in_one_pass: bool
     resampling: Resampling | None = None
     partition_resampling: PartitionResampling | None = None
+    plugins: Plugins = NO_PLUGINS
 
     @property
     def names(self) -> ColumnNames:
@@ -61,6 +63,7 @@ class Task(NamedTuple):
 
     def plan_parts(self) -> list[PlanPart]:
         """All parts, with the statistics of intervals that do not resample."""
+        self.plugins.load()
         return [
             PlanPart(add_interval_statistics(make_plan(metrics), self.resampling), names)
             for metrics, names in self.parts
@@ -81,6 +84,7 @@ class Task(NamedTuple):
 
     def batch_rows(self) -> int:
         """The greatest number of rows of a batch that is concatenated from small batches."""
+        self.plugins.load()
         has_long_values = any(make_plan(metrics).has_long_values for metrics, _ in self.parts)
         return TEXT_BATCH_ROWS if has_long_values else BATCH_ROWS
 
@@ -101,6 +105,10 @@ class Task(NamedTuple):
                 self.partition_resampling,
             )  # fmt: skip
 
+    def encode(self, kind: str, content: Any, shuffle_key: int = 0) -> Any:
+        """An outcome."""
+        return outcome_batch(kind, shuffle_key, dumps(content, self.plugins))
+
     def renamed(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The batches with the original names of the columns instead of their aliases."""
         names = self.columns()
@@ -110,7 +118,8 @@ class Task(NamedTuple):
 def count_partition_units(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
     """The rows of a partition in; its resampling units out."""
     try:
-        yield encode(UNITS, count_units(task.plan_parts(), task.number, task.on_invalid, task.renamed(batches)))
+        units = count_units(task.plan_parts(), task.number, task.on_invalid, task.renamed(batches))
+        yield task.encode(UNITS, units)
     except DATA_ERRORS as error:
         yield encode_error(error)
 
@@ -120,9 +129,9 @@ def scan_partition_rows(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
     try:
         for result in task.scan(task.renamed(batches)):
             if isinstance(result, ScoreRangeShard):
-                yield encode(SHARD, tuple(result), result.score * (N_RANGES + 1) + result.range_number)
+                yield task.encode(SHARD, tuple(result), result.score * (N_RANGES + 1) + result.range_number)
             elif result is not None:
-                yield encode(PARTITION, result)
+                yield task.encode(PARTITION, result)
     except DATA_ERRORS as error:
         yield encode_error(error)
 
@@ -139,13 +148,9 @@ def resolve_shards(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
                 else:
                     yield outcome_batch(kind, 0, payload)
         for score_number, state in shards.resolve():
-            yield encode(RANGE, (score_number, state))
+            yield task.encode(RANGE, (score_number, state))
     except DATA_ERRORS as error:
         yield encode_error(error)
-
-
-def encode(kind: str, content: Any, shuffle_key: int = 0) -> Any:
-    return outcome_batch(kind, shuffle_key, pickle.dumps(content, pickle.HIGHEST_PROTOCOL))
 
 
 def encode_error(error: Exception) -> Any:
@@ -155,7 +160,7 @@ def encode_error(error: Exception) -> Any:
     context = TaskContext.get()
     place = "" if context is None else f" (rows are counted within Spark partition {context.partitionId()})"
     number = next(number for number, error_class in enumerate(DATA_ERRORS) if isinstance(error, error_class))
-    return encode(ERROR, (number, f"{error}{place}"))
+    return outcome_batch(ERROR, 0, pickle.dumps((number, f"{error}{place}")))
 
 
 def outcome_batch(kind: str, shuffle_key: int, payload: bytes) -> Any:
