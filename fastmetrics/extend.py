@@ -36,6 +36,7 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exchange.group_rows import GroupMean, GroupRows, finalise_group_mean
+from fastmetrics._core.exchange.group_tables import GroupTableStatistic, KeysOfGroups
 from fastmetrics._core.exchange.row_ranges import RowRange, RowRangeStatistic
 from fastmetrics._core.kinds import (
     LABEL_ROLE,
@@ -55,9 +56,9 @@ from fastmetrics._core.statistic import NamedSums, Statistic, Value
 from fastmetrics._kernels.numeric import sums as sum_kernels
 
 __all__ = [
-    "Binary", "Category", "Columns", "GroupStatistic", "Key", "Kind", "NonNegative", "Positive", "Probability", "Real",
-    "RowStatistic", "ScoreRangeStatistic", "Text", "Value", "cumulative_sums", "divide", "exact_sum",
-    "finalise_group_mean", "metric",
+    "Binary", "Category", "Columns", "GroupStatistic", "GroupTable", "Key", "Kind", "NonNegative", "Positive",
+    "Probability", "Real", "RowStatistic", "ScoreRangeStatistic", "Text", "Value", "cumulative_sums", "divide",
+    "exact_sum", "finalise_group_mean", "metric",
 ]  # fmt: skip
 
 
@@ -164,6 +165,31 @@ class GroupStatistic(GroupMean):
     def value_per_group(self, groups: GroupRows) -> np.ndarray:
         columns = columns_of(groups.labels, groups.scores, groups.others, groups.weights, groups.starts)
         return np.asarray(self.values(columns), np.float64)
+
+
+class GroupTable(GroupTableStatistic):
+    """Base of a statistic that counts keys over groups, for instance items that users were shown.
+
+    A subclass writes `entries`. The state is a table: it merges, and spills to disk under a memory limit.
+    """
+
+    __slots__ = ()
+
+    def entries(self, groups: Columns) -> tuple[np.ndarray, np.ndarray]:
+        """Row numbers and keys (int64): each of these rows counts its key once.
+
+        Inside a group, rows are in descending order of score; `groups.starts` are the first rows of the groups.
+        """
+        raise NotImplementedError
+
+    def keys_per_group(self, groups: GroupRows) -> KeysOfGroups:
+        if (groups.weights != 1).any():
+            raise ValueError(f"{self!r} counts keys, and rows have weights: leave out weight=...")
+        columns = columns_of(groups.labels, groups.scores, groups.others, groups.weights, groups.starts)
+        rows, keys = self.entries(columns)
+        rows = np.asarray(rows, np.int64)
+        numbers = np.searchsorted(groups.starts, rows, "right") - 1
+        return KeysOfGroups(numbers, np.ascontiguousarray(keys, np.int64), np.ones(rows.shape[0], np.int64))
 
 
 class ScoreRangeStatistic(RowRangeStatistic):

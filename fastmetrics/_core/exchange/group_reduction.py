@@ -28,6 +28,7 @@ from fastmetrics._core.exchange.hash_exchange import (
     HashExchangeScratch,
     partition_bits,
 )  # fmt: skip
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.exchange import hash_partition
@@ -68,16 +69,25 @@ class GroupAccumulators(MergedStates):
         self.statistics = statistics
         self.states: dict[StateKey, Any] = {}
         self.states_by_pair: dict[tuple[int, int | None], list[Sums]] = {}
+        self.budget: MemoryBudget | None = None
 
     def update(self, pair: int, slice_number: int | None, table: Any) -> None:
         states = self.states_by_pair.get((pair, slice_number))
         if states is None:
             # Looked up once per pair and slice: there may be many slices.
             keys = [(statistic, pair, slice_number) for statistic in self.statistics]
-            states = [self.states.setdefault(key, key[0].new()) for key in keys]
+            states = [self.states.setdefault(key, self.new_state(key[0])) for key in keys]
             self.states_by_pair[pair, slice_number] = states
         for statistic, state in zip(self.statistics, states, strict=True):
             statistic.update(state, table)
+
+
+    def new_state(self, statistic: Any) -> Any:
+        """An empty state. One that grows with the groups has the memory limit of the rows."""
+        state = statistic.new()
+        if self.budget is not None and hasattr(state, "limit_memory"):
+            state.limit_memory(self.budget)
+        return state
 
 
 class GroupReduction(NamedTuple):
@@ -133,6 +143,7 @@ class GroupReduction(NamedTuple):
 
         def make_worker() -> Callable[[int], None]:
             of_threads.append(self.make_accumulators(self.statistics))
+            of_threads[-1].budget = accumulators.budget
             return make_work(of_threads[-1])
 
         for_each(n_tasks, make_worker, n_threads)
@@ -152,6 +163,7 @@ def reduce_groups(
     """
     store = exchange.store
     accumulators: GroupAccumulators = reduction.make_accumulators(reduction.statistics)
+    accumulators.budget = store.budget
     advance = advance or (lambda rows: None)
     if store.in_memory and store.rows <= CACHED_ROWS * exchange.n_partitions:
         reduce_in_place(exchange, reduction, accumulators, n_threads, advance)

@@ -158,7 +158,18 @@ class RowsByGroup:
     def values_per_pair(statistics: Sequence[Any]) -> int:
         return len(statistics)
 
-    def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, GroupValueTable]]:
+    @staticmethod
+    def table_of_groups(
+        statistics: Sequence[Any],
+        keys: GroupKeys,
+        group_of_row: np.ndarray,
+        columns: dict[str, np.ndarray],
+        pair: ScoreLabelPair,
+    ) -> Any:
+        """What statistics read of some groups."""
+        return group_values(statistics, keys, group_of_row, columns, pair)
+
+    def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, Any]]:
         """Yield (pair, slice, groups) for the partitions start..stop."""
         for partition in range(start, stop):
             if self.layout.partition_rows[partition]:
@@ -169,7 +180,7 @@ class RowsByGroup:
         layout = self.layout
         return layout.labels if layout.n_labels and not layout.graded else layout.hashes[None]
 
-    def tables_of_partition(self, partition: int, by_slice: bool) -> Iterator[tuple[int, int | None, GroupValueTable]]:
+    def tables_of_partition(self, partition: int, by_slice: bool) -> Iterator[tuple[int, int | None, Any]]:
         layout = self.layout
         grouped_auc.number_groups(
             layout.hashes, self.label_addresses(), layout.heads, layout.tails, layout.slices if by_slice else NO_SLICES,
@@ -183,7 +194,7 @@ class RowsByGroup:
         names = [name for name in layout.blocks[0].columns if is_value_column(name)]
         columns = {name: np.concatenate([own[name][rows] for own, rows in blocks]) for name in names}
         for number, pair in enumerate(self.pairs):
-            table = group_values(self.statistics, keys, group_of_row, columns, pair)
+            table = self.table_of_groups(self.statistics, keys, group_of_row, columns, pair)
             if not by_slice:
                 yield number, None, table
                 continue
@@ -193,15 +204,16 @@ class RowsByGroup:
             for low, high in pairwise(edges):
                 yield number, int(slices[low]), table.take(order[low:high])
 
-    @staticmethod
+    @classmethod
     def of_large_group(
+        cls,
         statistics: Sequence[Any],
         rows: BlockStore,
         keys: GroupKeys,
         pairs: Sequence[ScoreLabelPair],
         by_slice: bool,
         n_threads: int,
-    ) -> Iterator[tuple[int, int | None, GroupValueTable]]:
+    ) -> Iterator[tuple[int, int | None, Any]]:
         """The tables of one group that is larger than a partition may be: all its rows are loaded at once."""
         columns = rows.load_partitions(list(rows.types), 0, 1).columns
         own = {name: column for name, column in columns.items() if is_value_column(name)}
@@ -210,7 +222,7 @@ class RowsByGroup:
                 kept = slice(None) if slice_number is None else columns[SLICE] == slice_number
                 selected = {name: column[kept] for name, column in own.items()}
                 one_group = np.zeros(next(iter(selected.values())).shape[0], np.uint32)
-                yield number, slice_number, group_values(statistics, keys, one_group, selected, pair)
+                yield number, slice_number, cls.table_of_groups(statistics, keys, one_group, selected, pair)
 
 
 def is_value_column(name: str) -> bool:

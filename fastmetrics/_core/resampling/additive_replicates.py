@@ -31,8 +31,10 @@ from fastmetrics._core.columns.row_blocks import (
 )
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.group_reduction import Advance, GroupAccumulators, MergedStates
+from fastmetrics._core.exchange.group_tables import GroupTableStatistic
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.parallel import accumulate
+from fastmetrics._core.resampling.key_table_replicates import KeyTableReplicates
 from fastmetrics._core.resampling.resampling_units import CACHED_WEIGHT_BYTES, UnitBuckets, draw_weights
 from fastmetrics._core.statistic import Maxima, Statistic, Sums
 from fastmetrics._kernels.numeric import sums
@@ -199,8 +201,10 @@ class MaximumReplicates(AdditiveReplicates):
         self.sums[rows] = np.maximum(self.sums[rows], other.sums[other.row_of[columns]])
 
 
-def new_replicates(statistic: Any, replicates: int) -> AdditiveReplicates:
+def new_replicates(statistic: Any, replicates: int) -> Any:
     """The states of all replicates of a statistic, without rows."""
+    if isinstance(statistic, GroupTableStatistic):
+        return KeyTableReplicates(statistic, replicates)
     replicates_type = MaximumReplicates if isinstance(statistic.new(), Maxima) else AdditiveReplicates
     return replicates_type(statistic, replicates)
 
@@ -223,7 +227,7 @@ class ReplicateAccumulators(MergedStates):
         self.weights = weights
         self.unit_of = unit_of
         self.slices = slices
-        self.states: dict[StateKey, AdditiveReplicates] = {}
+        self.states: dict[StateKey, Any] = {}
 
     def update(self, pair: int, slice_number: int | None, table: Any) -> None:
         if not self.statistics or not self.slices.has(slice_number):
@@ -238,6 +242,9 @@ class ReplicateAccumulators(MergedStates):
 
         for statistic in self.statistics:
             replicates = self.sums_of(statistic, pair, slice_number)
+            if isinstance(replicates, KeyTableReplicates):
+                replicates.add(self.weights, np.repeat(unit_buckets, np.diff(starts)), table)
+                continue
             if hasattr(statistic, "update_segments"):
                 states = UnitStateTable(statistic, unit_buckets.shape[0])
                 statistic.update_segments(states, table, np.array(starts, np.int64))
@@ -247,7 +254,7 @@ class ReplicateAccumulators(MergedStates):
                     replicates, statistic, statistic.update, self.weights, unit_buckets, starts, segment
                 )
 
-    def sums_of(self, statistic: Any, *where: Any) -> AdditiveReplicates:
+    def sums_of(self, statistic: Any, *where: Any) -> Any:
         """The replicates of a statistic, a pair and a slice; made at the first use."""
         key = self.key_of(statistic), *where
         if key not in self.states:

@@ -1,0 +1,88 @@
+"""Statistics of groups whose state is a table: every group adds counts to keys, for instance to the items it was shown.
+
+The exchanges are chained: the rows of a group meet first, then what is left of the groups meets by key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.columns.key_columns import NumberKeys
+from fastmetrics._core.columns.row_blocks import ScoreLabelPair
+from fastmetrics._core.exchange.group_rows import GroupRows, RowsByGroup, sort_groups
+from fastmetrics._core.exchange.hash_exchange import GroupKeys
+from fastmetrics._core.exchange.key_table import KeyTable
+from fastmetrics._core.statistic import Statistic
+
+
+class KeysOfGroups(NamedTuple):
+    """The keys that groups add to a table: of entry i, the number of its group, the key and the count."""
+
+    groups: np.ndarray
+    keys: np.ndarray
+    counts: np.ndarray
+
+
+class GroupKeysTable(NamedTuple):
+    """Some groups: their keys, and for each statistic the entries that they add to its table."""
+
+    keys: GroupKeys
+    entries: tuple[KeysOfGroups, ...]
+    number_of: dict[Any, int]
+
+    def take(self, where: np.ndarray | slice) -> GroupKeysTable:
+        """The groups with these indices, or a range of neighbouring groups."""
+        n = self.keys.hashes.shape[0]
+        new_number = np.full(n, -1)
+        kept = np.arange(n)[where]
+        new_number[kept] = np.arange(kept.shape[0])
+        entries = []
+        for own in self.entries:
+            numbers = new_number[own.groups]
+            there = numbers >= 0
+            entries.append(KeysOfGroups(numbers[there], own.keys[there], own.counts[there]))
+        return GroupKeysTable(self.keys.take(where), tuple(entries), self.number_of)
+
+    def entries_of(self, statistic: Any) -> KeysOfGroups:
+        return self.entries[self.number_of[statistic]]
+
+
+class GroupTableStatistic(Statistic):
+    """Base of a statistic of groups whose state is a `KeyTable`: a subclass writes `keys_per_group`."""
+
+    __slots__ = ()
+
+    def keys_per_group(self, groups: GroupRows) -> KeysOfGroups:
+        """The entries that groups add to the table; a key may occur several times."""
+        raise NotImplementedError
+
+    @property
+    def table(self) -> type[KeysByGroup]:
+        return KeysByGroup
+
+    def new(self) -> KeyTable:
+        return KeyTable()
+
+    def update(self, state: KeyTable, table: GroupKeysTable) -> None:
+        entries = table.entries_of(self)
+        if entries.keys.shape[0]:
+            state.add(NumberKeys(entries.keys), np.ascontiguousarray(entries.counts[:, None]))
+
+
+class KeysByGroup(RowsByGroup):
+    """Makes the tables of groups for all `GroupTableStatistic` of a plan; one object per thread."""
+
+    @staticmethod
+    def table_of_groups(
+        statistics: Sequence[Any],
+        keys: GroupKeys,
+        group_of_row: np.ndarray,
+        columns: dict[str, np.ndarray],
+        pair: ScoreLabelPair,
+    ) -> GroupKeysTable:
+        groups = sort_groups(group_of_row, columns, pair)
+        entries = tuple(statistic.keys_per_group(groups) for statistic in statistics)
+        return GroupKeysTable(keys, entries, {statistic: number for number, statistic in enumerate(statistics)})

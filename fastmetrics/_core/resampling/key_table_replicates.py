@@ -1,0 +1,48 @@
+"""Replicates of tables that groups add to: the entries of every group are kept, and weighted replicate by replicate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns.key_columns import NumberKeys
+from fastmetrics._core.exchange.group_tables import GroupKeysTable
+from fastmetrics._core.exchange.key_table import KeyTable
+
+
+class KeyTableReplicates:
+    """The tables of all replicates of one statistic. The entries of all groups stay in memory."""
+
+    def __init__(self, statistic: Any, replicates: int) -> None:
+        self.statistic = statistic
+        self.replicates = replicates
+        self.weights: Any = None
+        self.entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+
+    def add(self, weights: Any, unit_buckets: np.ndarray, table: GroupKeysTable) -> None:
+        """Add the entries of groups, whose unit buckets are given."""
+        own = table.entries_of(self.statistic)
+        self.weights = weights
+        self.entries.append((unit_buckets[own.groups], own.keys, own.counts))
+
+    def merge(self, other: KeyTableReplicates) -> None:
+        self.weights = self.weights or other.weights
+        self.entries += other.entries
+
+    def states(self) -> Iterator[KeyTable]:
+        """The table of every replicate."""
+        if not self.entries:
+            for _ in range(self.replicates):
+                yield KeyTable()
+            return
+        buckets, keys, counts = (np.concatenate(columns) for columns in zip(*self.entries, strict=True))
+        for first, stop, table, rows in self.weights.batches(buckets):
+            for number in range(stop - first):
+                factors = table[rows, number].astype(np.int64)
+                drawn = factors > 0
+                state = KeyTable()
+                if drawn.any():
+                    state.add(NumberKeys(keys[drawn]), np.ascontiguousarray((counts[drawn] * factors[drawn])[:, None]))
+                yield state
