@@ -239,11 +239,25 @@ def reduce_buckets(
         run(count, len(buckets), reduction.n_threads)
         positions = find_positions(totals, reduction.positions)
     run(reduce, len(buckets), reduction.n_threads)
-    merged: dict[Key, Any] = {}
+    descending: dict[Key, list[Any]] = {}
     for of_bucket in states:
         for key, state in of_bucket.items():
-            merged[key] = state if key not in merged else key[0].merge(merged[key], state)
-    return merged
+            descending.setdefault(key, []).append(state)
+    return {key: merge_neighbours(key[0], of_key) for key, of_key in descending.items()}
+
+
+def merge_neighbours(statistic: RowRangeStatistic, states: list[Any]) -> Any:
+    """One state of neighbouring ranges, which are in descending order.
+
+    Pairs of neighbours merge, then pairs of these: states may grow, and none is merged more often than need be.
+    """
+    while len(states) > 1:
+        pairs = [
+            statistic.merge(*states[start : start + 2]) if start + 1 < len(states) else states[start]
+            for start in range(0, len(states), 2)
+        ]
+        states = pairs
+    return states[0]
 
 
 def run(work: Callable[[int, Scratch], None], n_tasks: int, n_threads: int) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
 from typing import Any
 
 from fastmetrics._core.columns.key_columns import KeyScratch
@@ -16,7 +15,7 @@ from fastmetrics._core.columns.row_blocks import ScoreLabelPair
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_reduction import merge_ranges
-from fastmetrics._core.exchange.row_ranges import RowRangeStatistic
+from fastmetrics._core.exchange.row_ranges import RowRangeStatistic, merge_neighbours
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
@@ -229,7 +228,7 @@ class PartitionMerger:
             pair = self.scan.score_label_pairs.index(ScoreLabelPair(label, score))
             key = self.state_key((statistic, pair, values))
             if isinstance(statistic, RowRangeStatistic):
-                self.states.by_key[key] = reduce(lambda low, high: statistic.merge(high, low), states)
+                self.states.by_key[key] = merge_neighbours(statistic, states[::-1])
                 continue
             totals = self.totals.position((label, score, values), 0).totals
             self.states.by_key[key] = merge_ranges(statistic, states, totals)
