@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 __all__ = [
-    "Binary", "Category", "Key", "Kind", "NonNegative", "Positive", "Probability", "Real", "Text",
+    "Binary", "Category", "ClassLabel", "Key", "Kind", "NonNegative", "Positive", "Probability", "Real", "Text",
 ]  # fmt: skip
 
 
@@ -32,12 +32,15 @@ class Kind:
         Are values numbers that exchanges move and kernels read?
     has_long_values : bool
         Are values long, or lists? Batches then have fewer rows.
+    takes_weights : bool
+        May rows have weights?
     """
 
     __slots__ = ("column",)
     noun: ClassVar[str] = "values"
     is_numeric: ClassVar[bool] = True
     has_long_values: ClassVar[bool] = False
+    takes_weights: ClassVar[bool] = True
 
     def __init__(self, *, column: str | None = None) -> None:
         self.column = column
@@ -117,6 +120,15 @@ class Category(Kind):
     __slots__ = ()
     noun = "partitions"
     is_numeric = False
+    takes_weights = False
+
+
+class ClassLabel(Category):
+    """Labels of classes of any type but fractions. True labels and predicted ones are compared with each other."""
+
+    __slots__ = ()
+    noun = "predicted labels"
+    takes_weights = True
 
 
 class Text(Kind):
@@ -126,13 +138,14 @@ class Text(Kind):
     noun = "text"
     is_numeric = False
     has_long_values = True
+    takes_weights = False
 
     def __init__(self, lists: bool = False, *, column: str | None = None) -> None:
         super().__init__(column=column)
         self.lists = lists
 
 
-LABEL_ROLE, SCORE_ROLE = "label", "score"
+LABEL_ROLE, SCORE_ROLE, PREDICTION_ROLE = "label", "score", "prediction"
 SCORES = Real(finite=False)
 Roles = Mapping[str, Kind]
 
@@ -145,3 +158,4 @@ TEXTS: Roles = MappingProxyType(
     {LABEL_ROLE: Text(lists=True, column="reference"), SCORE_ROLE: Text(column="hypothesis")}
 )
 PARTITIONS: Roles = MappingProxyType({LABEL_ROLE: Category(column="label"), SCORE_ROLE: Category(column="cluster")})
+PREDICTIONS: Roles = MappingProxyType({LABEL_ROLE: ClassLabel(), PREDICTION_ROLE: ClassLabel()})

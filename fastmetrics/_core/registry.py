@@ -16,15 +16,29 @@ from pkgutil import walk_packages
 from typing import Any, NamedTuple, TypeVar
 
 from fastmetrics._core.immutable import EMPTY
-from fastmetrics._core.kinds import CLASSES, LABEL_ROLE, Binary, Category, Kind, NonNegative, Roles, Text
+from fastmetrics._core.kinds import (
+    CLASSES,
+    LABEL_ROLE,
+    PREDICTION_ROLE,
+    SCORE_ROLE,
+    Binary,
+    Category,
+    ClassLabel,
+    Kind,
+    NonNegative,
+    Roles,
+    Text,
+)
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._version import __version__
 
 __all__ = ["describe_metrics", "list_metrics"]
 
 # The kinds of labels in the words of version 0.1.
-TARGETS = ("binary", "real", "graded", "text", "partition")
-TARGET_OF_KIND: dict[type[Kind], str] = {Binary: "binary", Text: "text", Category: "partition"}
+TARGETS = ("binary", "real", "graded", "text", "partition", "prediction")
+TARGET_OF_KIND: dict[type[Kind], str] = {
+    Binary: "binary", Text: "text", Category: "partition", ClassLabel: "prediction",
+}  # fmt: skip
 GROUP_ROLE = "group"  # the role of the keys by which the hash exchange brings rows together
 Finaliser = TypeVar("Finaliser", bound=Callable[..., Value | float])
 RESERVED_ROLES = (GROUP_ROLE, "weight", "by", "unit")  # every metric may have these columns
@@ -139,6 +153,8 @@ class MetricSpec(NamedTuple):
     near_names : mapping of str to str
         Names of other numbers that people may type for this metric, each with a sentence that says what to do. A key
         "name(parameter)" is a parameter that another metric has.
+    of_predictions : MetricSpec or None
+        The entry of the same metric for labels of any type and predicted labels, in place of scores.
     """
 
     name: str
@@ -159,14 +175,25 @@ class MetricSpec(NamedTuple):
     variants: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     near_names: Mapping[str, str] = EMPTY
+    of_predictions: MetricSpec | None = None
+
+    @property
+    def model_role(self) -> str | None:
+        """The role of the column that every model has: scores, otherwise predictions; None if the metric has neither."""
+        return next((role for role in (SCORE_ROLE, PREDICTION_ROLE) if role in self.roles), None)
+
+    @property
+    def forms(self) -> tuple[MetricSpec, ...]:
+        """This entry and the one of the same metric for predicted labels, if there is one."""
+        return (self,) if self.of_predictions is None else (self, self.of_predictions)
 
     @property
     def target(self) -> str:
         """The kind of labels in one word, as in version 0.1.
 
         Two classes ("binary"), any finite number ("real"), relevance grades of the rows of a group ("graded"),
-        reference texts beside hypothesis texts ("text"), labels of any type beside clusters ("partition"); "columns"
-        if the metric has no label.
+        reference texts beside hypothesis texts ("text"), labels of any type beside clusters ("partition") or
+        beside predicted labels ("prediction"); "columns" if the metric has no label.
         """
         label = self.roles.get(LABEL_ROLE)
         if label is None:
@@ -330,6 +357,36 @@ def family_of(module: str) -> str:
     return module if package is None else module.removeprefix(f"{package}.").partition(".")[0]
 
 
+def prediction_metric(
+    name: str,
+    *,
+    roles: Roles,
+    statistics: Callable[..., tuple[Any, ...]],
+    undefined: str,
+    parameters: dict[str, Any] | None = None,
+    checks: dict[str, Any] | None = None,
+    variants: tuple[str, ...] = (),
+) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
+    """Register the decorated finaliser as metric `name` of predicted labels, beside the metric of scores.
+
+    A metric string means it if it names a column of predictions, or a parameter that only this one has; or if the
+    caller has a column of predictions and none of scores.
+    """
+
+    def register(finalise: Callable[..., Value]) -> Callable[..., Value]:
+        spec = _specs[name]
+        form = spec._replace(
+            roles=roles, statistics=statistics, undefined=undefined, parameters=parameters or {}, checks=checks or {},
+            variants=variants, finalise=finalise, interval=None,
+        )  # fmt: skip
+        new = spec._replace(of_predictions=form)
+        _specs[name] = new
+        _spec_of_spelling.update({spelling: new for spelling, known in _spec_of_spelling.items() if known is spec})
+        return finalise
+
+    return register
+
+
 def normalise(name: str) -> str:
     """A name as it is looked up: neither case counts, nor hyphen or underscore."""
     return name.lower().replace("-", "_")
@@ -356,7 +413,7 @@ class Metric:
     Two metrics are equal if they mean the same: it does not matter whether defaults are written out.
     """
 
-    __slots__ = ("arguments", "columns", "k", "spec")
+    __slots__ = ("arguments", "columns", "k", "shown", "spec")
 
     def __init__(
         self,
@@ -364,15 +421,17 @@ class Metric:
         arguments: dict[str, Any],
         k: int | None = None,
         columns: dict[str, tuple[str, ...]] | None = None,
+        shown: frozenset[str] = frozenset(),
     ) -> None:
-        """`columns` are those that the metric string names itself, by role."""
+        """`columns` are those that the metric string names itself, by role. `repr` writes the arguments in `shown`."""
         self.spec = spec
         self.arguments = spec.parameters | arguments
         self.k = k
         self.columns = columns or {}
+        self.shown = shown
 
     def _identity(self) -> tuple[Any, ...]:
-        return (self.spec.name, tuple(self.arguments.items()), self.k, tuple(sorted(self.columns.items())))
+        return (self.spec.name, self.spec.model_role, tuple(self.arguments.items()), self.k, tuple(sorted(self.columns.items())))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Metric) and self._identity() == other._identity()
@@ -382,7 +441,11 @@ class Metric:
 
     def __repr__(self) -> str:
         defaults = self.spec.parameters
-        changed = [f"{name}={format_value(value)}" for name, value in self.arguments.items() if value != defaults[name]]
+        changed = [
+            f"{name}={format_value(value)}"
+            for name, value in self.arguments.items()
+            if value != defaults[name] or name in self.shown
+        ]
         changed += [f"{role}={format_columns(names)}" for role, names in self.columns.items()]
         parameters = f"({', '.join(changed)})" if changed else ""
         return self.spec.base_name + parameters + (f"@{self.k}" if self.k is not None else "")
@@ -422,6 +485,8 @@ class Metric:
         parts = [self.spec.base_name + (f"@{self.k}" if self.k is not None else "")]
         parts += [f"{name}:{format_value(value)}" for name, value in self.arguments.items()]
         parts += [f"{role}:{format_columns(names)}" for role, names in self.columns.items()]
+        if self.spec.target == "prediction":
+            parts.append("of:predictions")
         if weight is not None:
             parts.append(f"weight:{weight}")
         if approximate:
@@ -433,6 +498,8 @@ class Metric:
 
 def format_value(value: Any) -> str:
     """A parameter's value as metric strings write it: words without quotes."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(format_value, value))}]"
     return value if isinstance(value, str) and re.fullmatch(WORD, value) and value not in LITERAL_WORDS else repr(value)
 
 
@@ -479,13 +546,15 @@ def describe_metrics() -> list[MetricSpec]:
     return [specs[name] for name in sorted(specs)]
 
 
-def parse(text: str | Metric) -> Metric:
+def parse(text: str | Metric, model_role: str = SCORE_ROLE) -> Metric:
     """Read a metric string.
 
     Parameters
     ----------
     text : str or Metric
         A name, then parameters in parentheses as literals or bare words, then a cutoff after "@".
+    model_role : str
+        The form that is meant, "score" or "prediction", if a metric has both and the text fits both.
 
     Returns
     -------
@@ -505,7 +574,7 @@ def parse(text: str | Metric) -> Metric:
     gauc(weight=pairs)
     """
     if isinstance(text, Metric):
-        return text
+        return text if len(text.spec.forms) == 1 else parse(repr(text), model_role)
     match = re.fullmatch(METRIC_STRING, text) if isinstance(text, str) else None
     if match is None:
         raise ValueError(f"{text!r} is not a metric string; write name, name(parameter=value) or name@10")
@@ -514,9 +583,14 @@ def parse(text: str | Metric) -> Metric:
     k = int(cutoff) if cutoff is not None else None
     if k == 0:
         raise ValueError(f"the cutoff of {name!r} must be at least 1; found @0")
-    arguments = read_arguments(spec, inside or "", text)
-    columns = {role: arguments.pop(role) for role in column_roles(spec) if role in arguments}
-    return Metric(spec, arguments, k, columns)
+    keywords = read_keywords(inside or "", text)
+    fitting = [form for form in spec.forms if set(keywords) <= {*form.parameters, *column_roles(form)}]
+    form = next((form for form in fitting if form.model_role == model_role), (fitting or [spec])[0])
+    arguments = read_arguments(form, spec, keywords, text)
+    columns = {role: arguments.pop(role) for role in column_roles(form) if role in arguments}
+    # Without these words the text would mean the form for scores.
+    shown = arguments if form is not spec and form.model_role != model_role else ()
+    return Metric(form, arguments, k, columns, frozenset(shown))
 
 
 def find_spec(name: str, cutoff: str | None) -> MetricSpec:
@@ -578,8 +652,8 @@ def quote_list(match: re.Match[str]) -> str:
     return match[1] + re.sub(WORD, lambda word: quote(word[0]), match[2])
 
 
-def read_arguments(spec: MetricSpec, inside: str, text: str) -> dict[str, Any]:
-    """The arguments inside the parentheses of a metric string, checked: parameters, and columns by role."""
+def read_keywords(inside: str, text: str) -> dict[str, ast.expr]:
+    """The keywords inside the parentheses of a metric string, each with what is written after it."""
     # Bare words are strings; some of them are Python keywords ("raise").
     inside = re.sub(BARE_LIST, quote_list, inside)
     inside = re.sub(BARE_WORD, lambda match: match[1] + quote(match[2]), inside)
@@ -589,25 +663,39 @@ def read_arguments(spec: MetricSpec, inside: str, text: str) -> dict[str, Any]:
         call = None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
         raise ValueError(f"cannot read the parameters of {text!r}; write them as name=value")
-    arguments: dict[str, Any] = {}
+    keywords: dict[str, ast.expr] = {}
     for keyword in call.keywords:
-        if keyword.arg in arguments:
+        if keyword.arg in keywords:
             raise ValueError(f"{keyword.arg} is given twice in {text!r}")
-        roles = column_roles(spec)
-        if keyword.arg not in spec.parameters and keyword.arg not in roles:
-            known = [*spec.parameters, *roles]
-            advice = spec.near_names.get(f"{spec.base_name}({keyword.arg})")
-            advice = advice or (suggest(str(keyword.arg), known) if known else "it has none")
-            raise ValueError(f"metric {spec.name!r} has no parameter {keyword.arg!r}; {advice}")
+        keywords[str(keyword.arg)] = keyword.value
+    return keywords
+
+
+def read_arguments(
+    form: MetricSpec, spec: MetricSpec, keywords: dict[str, ast.expr], text: str
+) -> dict[str, Any]:
+    """The arguments of a form of a metric, checked: parameters, and columns by role."""
+    arguments: dict[str, Any] = {}
+    roles = column_roles(form)
+    for name, written in keywords.items():
+        if name not in form.parameters and name not in roles:
+            known = list(dict.fromkeys(word for own in spec.forms for word in (*own.parameters, *column_roles(own))))
+            advice = spec.near_names.get(f"{spec.base_name}({name})")
+            advice = advice or (suggest(name, known) if known else "it has none")
+            if name in known:
+                *others, last = [word for word in keywords if word in known]
+                advice = f"{', '.join(others)} and {last} are of different columns: scores, or predicted labels"
+            raise ValueError(f"metric {spec.name!r} has no parameter {name!r}; {advice}")
         try:
-            value = ast.literal_eval(keyword.value)
+            value = ast.literal_eval(written)
         except ValueError:
-            raise ValueError(f"{keyword.arg} in {text!r} must be a literal") from None
-        if keyword.arg in roles:
-            value = read_columns(keyword.arg, value, text)
+            raise ValueError(f"{name} in {text!r} must be a literal") from None
+        if name in roles:
+            value = read_columns(name, value, text)
         else:
-            check_argument(spec, keyword.arg, value)
-        arguments[keyword.arg] = value
+            value = tuple(value) if isinstance(value, list) else value
+            check_argument(form, name, value)
+        arguments[name] = value
     return arguments
 
 

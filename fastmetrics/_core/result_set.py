@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from fastmetrics._core.immutable import Immutable
+from fastmetrics._core.kinds import PREDICTION_ROLE, SCORE_ROLE
 from fastmetrics._core.rendering import render
 
 Item = TypeVar("Item")
@@ -45,8 +46,8 @@ class ResultSet(Immutable, Generic[Item]):
         exact = [item for item in self._items if item.metric == metric]
         if exact:
             return exact
-        name = canonical_metric(metric)
-        same = {known for known in self._metrics() if canonical_metric(known) == name}
+        names = {canonical_metric(metric, role) for role in (SCORE_ROLE, PREDICTION_ROLE)}
+        same = {known for known in self._metrics() if canonical_metric(known) in names}
         return [item for item in self._items if item.metric in same]
 
     def _metrics(self) -> list[str]:
@@ -111,12 +112,12 @@ class ResultSet(Immutable, Generic[Item]):
         return str(render(f"{self._noun} notebook", self))
 
 
-def canonical_metric(metric: str) -> str:
+def canonical_metric(metric: str, model_role: str = SCORE_ROLE) -> str:
     """The canonical metric string. Other text is returned unchanged: no item has it."""
     from fastmetrics._core.registry import parse
 
     try:
-        return str(parse(metric))
+        return str(parse(metric, model_role))
     except (KeyError, TypeError, ValueError):
         return metric
 

@@ -11,7 +11,7 @@ from fastmetrics._core.exchange.score_histogram import BIN_BYTES
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
-from fastmetrics.engine.plan.column_names import ROW_UNITS, read_column_names
+from fastmetrics.engine.plan.column_names import ROW_UNITS, choose_model_role, read_column_names
 from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind, make_plan
 from fastmetrics.engine.plan.plan_parts import divide_plan
 from fastmetrics.engine.plan.resampling_options import Resampling, read_resampling
@@ -149,10 +149,10 @@ class Accumulator:
         item: str | None = None,
         treatment: str | None = None,
         propensity: str | None = None,
-        prediction: str | None = None,
+        prediction: str | Sequence[str] | None = None,
         roles: Mapping[str, str] | None = None,
     ) -> None:
-        plan = make_plan(metrics)
+        plan = make_plan(metrics, choose_model_role(score, prediction))
         other_roles = {"item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction}
         names = read_column_names(plan, label, score, group, weight, by, other_roles | dict(roles or {}))
         self.resampling = read_resampling(ci, ci_method, replicates, seed, unit, names.group, plan, weight)

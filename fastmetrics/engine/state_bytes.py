@@ -17,6 +17,7 @@ from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, label_name, role
 from fastmetrics._core.exchange.block_store import NO_TEXT, TEXT_PADDING, Block, BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, HashExchange
 from fastmetrics._core.exchange.score_histogram import KEY_BITS, ScoreHistogram
+from fastmetrics._core.kinds import PREDICTION_ROLE
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.registry import Metric, is_own, parse
 from fastmetrics._kernels.columns import column_checks as kernels
@@ -56,9 +57,10 @@ def write_state(
         header["plugins"] = plugins
     parts = [write_part(part, arrays) for part in state.parts]
     has_tuples = any(len(key_columns(key)) > 1 for key in (state.names.group, state.names.unit))
-    if len(parts) == 1 and not state.names.others and not has_tuples:
+    roles = dict(state.names.others) | ({PREDICTION_ROLE: state.names.predictions} if state.names.predictions else {})
+    if len(parts) == 1 and not roles and not has_tuples:
         return pack_state(header | parts[0], arrays, FIRST_FORMAT)
-    return pack_state(header | {"roles": dict(state.names.others), "parts": parts}, arrays)
+    return pack_state(header | {"roles": roles, "parts": parts}, arrays)
 
 
 def plugins_of(metrics: Sequence[Metric]) -> dict[str, str]:
@@ -158,9 +160,11 @@ def read_options(header: dict[str, Any]) -> dict[str, Any]:
                 f"the state has metric {name!r} of module {module!r}, which is not imported; type: import {module}"
             ) from error
     labels, scores, group, weight, by = header["names"]
+    roles = dict(header.get("roles", {}))
+    prediction = roles.pop(PREDICTION_ROLE, None)
     return {
         "metrics": header["metrics"], "label": labels or None, "score": scores or None, "group": group,
-        "weight": weight, "by": by or None, "roles": header.get("roles", {}), "on_invalid": header["on_invalid"],
+        "weight": weight, "by": by or None, "prediction": prediction, "roles": roles, "on_invalid": header["on_invalid"],
         "approximate": header["approximate"], "state_size": header["state_size"], **header["intervals"],
     }  # fmt: skip
 

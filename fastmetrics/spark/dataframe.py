@@ -20,7 +20,7 @@ from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCount
 from fastmetrics.engine.input.batch_validation import POLICIES
 from fastmetrics.engine.input.batches import require_column
 from fastmetrics.engine.input.slices import SliceNumbers
-from fastmetrics.engine.plan.column_names import ColumnNames, key_columns, read_column_names
+from fastmetrics.engine.plan.column_names import ColumnNames, choose_model_role, key_columns, read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.plan.plan_parts import PlanPart, divide_plan
 from fastmetrics.engine.plan.resampling_options import read_resampling, refuse_row_units
@@ -81,7 +81,7 @@ def evaluate(
     item: str | None = None,
     treatment: str | None = None,
     propensity: str | None = None,
-    prediction: str | None = None,
+    prediction: str | Sequence[str] | None = None,
     roles: Mapping[str, str] | None = None,
 ) -> Report:
     """Evaluate a Spark DataFrame: the same metrics, to the same bits, as `fastmetrics.evaluate` over its rows.
@@ -186,7 +186,7 @@ def evaluate(
             f"df must be a Spark DataFrame; found {type(df).__name__}. For other data use fastmetrics.evaluate"
         )
     check_option(on_invalid, "on_invalid", POLICIES)
-    plan = make_plan(metrics)
+    plan = make_plan(metrics, choose_model_role(score, prediction))
     other_roles = {"item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction}
     names = read_column_names(plan, label, score, group, weight, by, other_roles | dict(roles or {}))
     resampling = read_resampling(ci, ci_method, replicates, seed, unit, names.group, plan, weight)

@@ -15,20 +15,24 @@ from fastmetrics._core.columns import group_keys, validation
 from fastmetrics._core.columns.text_columns import TextColumn, spans_of
 from fastmetrics._core.optional_imports import pyarrow, types
 
+TEXT, INTEGER, BOOLEAN = "text", "integer", "boolean"
+MAX_WHOLE = 2.0**63  # int64 holds whole floats below it
 WANTED = "labels are integers, booleans, strings, dates or floats"
 
 
 class LabelColumn:
     """The labels of rows: integers (`codes`), or texts, or indices (`codes`) into texts.
 
-    Rows are selected with NumPy's indexing.
+    Rows are selected with NumPy's indexing. `type_name` is the type of labels that are compared with those of another
+    column: "text", "integer", "boolean", or an Arrow type.
     """
 
-    __slots__ = ("codes", "texts")
+    __slots__ = ("codes", "texts", "type_name")
 
-    def __init__(self, codes: np.ndarray | None, texts: TextColumn | None = None) -> None:
+    def __init__(self, codes: np.ndarray | None, texts: TextColumn | None = None, type_name: str = "") -> None:
         self.codes = codes
         self.texts = texts
+        self.type_name = type_name
 
     @property
     def rows(self) -> int:
@@ -38,8 +42,8 @@ class LabelColumn:
 
     def __getitem__(self, where: Any) -> LabelColumn:
         if self.codes is not None:
-            return LabelColumn(self.codes[where], self.texts)
-        return LabelColumn(None, None if self.texts is None else self.texts[where])
+            return LabelColumn(self.codes[where], self.texts, self.type_name)
+        return LabelColumn(None, None if self.texts is None else self.texts[where], self.type_name)
 
 
 class LabelPairs:
@@ -80,6 +84,29 @@ def as_label_column(column: Any, name: str, locate: Callable[[int], int]) -> Lab
         raise TypeError(f"{name} has Arrow type {kind}: {WANTED}")
     values = validation.arrow_to_numpy(column, name)
     return LabelColumn(values.view(np.int64) if values.dtype == np.uint64 else values.astype(np.int64, copy=False))
+
+
+def as_class_labels(column: Any, name: str, locate: Callable[[int], int]) -> LabelColumn:
+    """Labels that are compared with those of another column. Floats are whole numbers."""
+    labels = as_label_column(column, name, locate)
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    if types.is_floating(kind) and labels.codes is not None:
+        values = labels.codes.view(np.float64)
+        bad = (values != np.floor(values)) | (np.abs(values) >= MAX_WHOLE)
+        if bad.any():
+            row = int(bad.argmax())
+            raise ValueError(f"{name} has {values[row]} at row {locate(row)}: labels of classes have no fractions")
+        return LabelColumn(values.astype(np.int64), None, INTEGER)
+    if types.is_integer(kind) or types.is_boolean(kind):
+        if types.is_uint64(kind) and labels.codes is not None and (labels.codes < 0).any():
+            row = int((labels.codes < 0).argmax())
+            raise ValueError(f"{name} has a label of at least 2**63 at row {locate(row)}")
+        labels.type_name = BOOLEAN if types.is_boolean(kind) else INTEGER
+    elif types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        labels.type_name = TEXT
+    else:
+        labels.type_name = str(kind)
+    return labels
 
 
 def is_bytes(kind: Any) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from fastmetrics._core.columns import label_columns, text_columns, validation
 from fastmetrics._core.columns.group_keys import as_keys
 from fastmetrics._core.columns.key_columns import NumberKeys
-from fastmetrics._core.kinds import Binary, Category, Key, Kind, Real, Text
+from fastmetrics._core.kinds import Binary, Category, ClassLabel, Key, Kind, Real, Text
 from fastmetrics._kernels.columns import column_checks
 
 # From a row of the column to the row of the log, for messages.
@@ -23,6 +23,8 @@ Locate = Callable[[int], int]
 
 def read_column(kind: Kind, column: Any, name: str, locate: Locate) -> Any:
     """The values of a column that is not numeric."""
+    if isinstance(kind, ClassLabel):
+        return label_columns.as_class_labels(column, name, locate)
     if isinstance(kind, Category):
         return label_columns.as_label_column(column, name, locate)
     if isinstance(kind, Text):

@@ -124,6 +124,7 @@ class ColumnPair(NamedTuple):
     name: str = "y_score"
     label_name: str = "y_true"
     row_numbers: np.ndarray | None = None
+    weights: np.ndarray | None = None
 
 
 class ScoreLabelPair(NamedTuple):
@@ -183,8 +184,9 @@ class RowBlock(NamedTuple):
         """The two columns of a pair that is not numeric."""
         label, score = self.label_columns[pair.label], self.score_columns[pair.score]
         return ColumnPair(
-            label, score, self.first_row, self.names[pair.score], self.label_names[pair.label], self.row_numbers
-        )
+            label, score, self.first_row, self.names[pair.score], self.label_names[pair.label], self.row_numbers,
+            self.weights,
+        )  # fmt: skip
 
     def pair_rows(self, pair: ScoreLabelPair) -> Rows:
         """The labels and scores of a pair, with the weights."""

@@ -114,7 +114,7 @@ class CellReplicates:
         self.statistic = statistic
         self.label_state = label_state
         self.weights = weights
-        order = np.lexsort((numbers, rows[:, 1], rows[:, 0]))
+        order = np.lexsort((numbers, *rows.T[::-1]))
         rows, numbers = rows[order], numbers[order]
         begins_cell = np.ones(rows.shape[0], bool)
         begins_cell[1:] = (rows[1:] != rows[:-1]).any(axis=1)

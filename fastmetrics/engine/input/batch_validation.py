@@ -16,7 +16,7 @@ from fastmetrics._core.columns.group_keys import decode_dictionary, keys_of_colu
 from fastmetrics._core.columns.key_columns import Keys, NumberKeys
 from fastmetrics._core.columns.role_columns import Locate, find_empty_values, read_classes, read_column, read_numbers
 from fastmetrics._core.columns.row_blocks import RowBlock
-from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, Binary, Kind
+from fastmetrics._core.kinds import LABEL_ROLE, Binary, Kind
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics.engine.input.batches import Source
@@ -89,7 +89,7 @@ class RowSelector:
         self.arrays: dict[tuple[str, bool], None] = {}
         for plan, names in parts:
             for role, name in names.columns_with_roles():
-                kind = plan.kind(role) if role in (LABEL_ROLE, SCORE_ROLE) else None
+                kind = plan.kind(role) if role in (LABEL_ROLE, names.model_role) else None
                 columns.setdefault((role, name), kind)
                 self.arrays[name, role == "by" or (kind is not None and may_be_dictionary(kind))] = None
         self.columns = dict(sorted(columns.items(), key=lambda item: ROLE_ORDER.get(item[0][0], OTHER_ROLES)))
@@ -170,7 +170,7 @@ def array_of(arrays: dict[tuple[str, bool], Any], name: str) -> Any:
 
 
 # Messages name the first bad column in this order of roles; other roles come after scores.
-ROLE_ORDER = {"label": 0, "score": 1, "group": 3, "weight": 4, "unit": 5, "by": 6}
+ROLE_ORDER = {"label": 0, "score": 1, "prediction": 1, "group": 3, "weight": 4, "unit": 5, "by": 6}
 OTHER_ROLES = 2
 
 
@@ -222,7 +222,7 @@ class ColumnReader:
             (),
             (),
             first_row=rows.first_row,
-            names=tuple(describe_column("score", name) for name in names.scores),
+            names=tuple(describe_column(names.model_role, name) for name in names.scores),
             row_numbers=None if valid is None else np.flatnonzero(valid),
             label_names=tuple(describe_column("label", name) for name in names.labels),
         )
@@ -266,7 +266,7 @@ class ColumnReader:
 
         columns = columns._replace(
             label_columns=tuple(read(LABEL_ROLE, name) for name in names.labels),
-            score_columns=tuple(read(SCORE_ROLE, name) for name in names.scores),
+            score_columns=tuple(read(names.model_role, name) for name in names.scores),
         )
         return columns, (0,) * len(names.labels), (None,) * len(names.labels)
 
@@ -379,7 +379,7 @@ def declare_column_kinds(source: Source, parts: Sequence[PlanPart]) -> None:
     kinds = [
         (name, plan.kind(role))
         for plan, names in parts
-        for role, columns in ((LABEL_ROLE, names.labels), (SCORE_ROLE, names.scores))
+        for role, columns in ((LABEL_ROLE, names.labels), (names.model_role, names.scores))
         for name in columns
     ]
     source.expect_texts([name for name, kind in kinds if kind.has_long_values])

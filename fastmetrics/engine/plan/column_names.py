@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair
-from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
+from fastmetrics._core.kinds import LABEL_ROLE, PREDICTION_ROLE, SCORE_ROLE
 from fastmetrics._core.registry import GROUP_ROLE, Metric
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 
@@ -18,7 +18,11 @@ Key = str | tuple[str, ...]  # the column of a group or a resampling unit, or se
 
 
 class ColumnNames(NamedTuple):
-    """The columns of a log, by role. `others` are pairs of any other role and its column."""
+    """The columns of a log, by role. `others` are pairs of any other role and its column.
+
+    A part of a plan has one column for each model: its `scores` are columns of the role `model_role`, and it has no
+    `predictions`.
+    """
 
     labels: tuple[str, ...]
     scores: tuple[str, ...]
@@ -27,10 +31,13 @@ class ColumnNames(NamedTuple):
     by: tuple[str, ...] = ()
     unit: Key | None = None
     others: tuple[tuple[str, str], ...] = ()
+    predictions: tuple[str, ...] = ()
+    model_role: str = SCORE_ROLE
 
     def columns_with_roles(self) -> list[tuple[str, str]]:
         """Pairs of role and column. A column may have several roles."""
-        pairs = [("label", name) for name in self.labels] + [("score", name) for name in self.scores]
+        pairs = [("label", name) for name in self.labels] + [(self.model_role, name) for name in self.scores]
+        pairs += [(PREDICTION_ROLE, name) for name in self.predictions]
         pairs += self.others
         pairs += [("group", name) for name in key_columns(self.group)]
         if self.weight is not None:
@@ -46,8 +53,8 @@ class ColumnNames(NamedTuple):
     def by_role(self) -> dict[str, str | tuple[str, ...]]:
         """Role -> column, or a tuple of columns if there are several."""
         by_role: dict[str, str | tuple[str, ...] | None] = {
-            "label": self.labels, "score": self.scores, "group": self.group, "weight": self.weight, "by": self.by,
-            "unit": self.unit, **dict(self.others),
+            "label": self.labels, "score": self.scores, "prediction": self.predictions, "group": self.group,
+            "weight": self.weight, "by": self.by, "unit": self.unit, **dict(self.others),
         }  # fmt: skip
         return {
             role: names[0] if isinstance(names, tuple) and len(names) == 1 else names
@@ -103,8 +110,8 @@ def read_column_names(
     roles: Mapping[str, str | None] | None = None,
 ) -> ColumnNames:
     """Check the caller's column names. They need not have all that metrics read: `divide_plan` tells."""
-    if not plan.is_numeric and weight is not None:
-        without = tuple(metric for metric in plan.metrics if not plan_of(metric).is_numeric)
+    if not plan.takes_weights and weight is not None:
+        without = tuple(metric for metric in plan.metrics if not plan_of(metric).takes_weights)
         noun = next(iter(without[0].spec.roles.values())).noun
         raise ValueError(
             f"metrics of {noun} ({list_metric_names(without)}) have no weights of rows; leave out weight={weight!r}"
@@ -114,15 +121,21 @@ def read_column_names(
     key = as_key("group", group)
     labels = None if label is None else as_column_tuple("label", label)
     scores = None if score is None else as_column_tuple("score", score)
+    roles = dict(roles or {})
+    prediction = roles.pop(PREDICTION_ROLE, None) if plan.needs_model(PREDICTION_ROLE) else None
+    predictions = None if prediction is None else as_column_tuple(PREDICTION_ROLE, prediction)
     # Defaults first: columns are missing only if no metric has a name for them.
     for metric in sorted(plan.metrics, key=lambda metric: plan_of(metric).needs_columns((LABEL_ROLE, SCORE_ROLE))):
         labels = labels or default_columns(metric, LABEL_ROLE)
-        scores = scores or default_columns(metric, SCORE_ROLE)
+        if metric.spec.model_role == PREDICTION_ROLE:
+            predictions = predictions or default_columns(metric, PREDICTION_ROLE)
+        else:
+            scores = scores or default_columns(metric, SCORE_ROLE)
     if plan.is_numeric:  # else kinds that do not fit each other are the first error
         check_groups(plan, key)
     slices = () if by is None else as_column_tuple("by", by)
-    others = tuple(sorted(read_roles(plan, roles or {}).items()))
-    return ColumnNames(labels or (), scores or (), key, weight, slices, None, others)
+    others = tuple(sorted(read_roles(plan, roles).items()))
+    return ColumnNames(labels or (), scores or (), key, weight, slices, None, others, predictions or ())
 
 
 def check_groups(plan: Plan, group: Key | None) -> None:
@@ -167,8 +180,13 @@ def read_roles(plan: Plan, roles: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def other_roles(metric: Metric) -> list[str]:
-    """The roles of a metric beside label and score."""
-    return [role for role in metric.spec.roles if role not in (LABEL_ROLE, SCORE_ROLE)]
+    """The roles of a metric beside the label and the column of the model."""
+    return [role for role in metric.spec.roles if role not in (LABEL_ROLE, metric.spec.model_role)]
+
+
+def choose_model_role(score: Any, prediction: Any) -> str:
+    """What metrics read that have forms for scores and for predictions: scores, if the caller has any."""
+    return PREDICTION_ROLE if score is None and prediction is not None else SCORE_ROLE
 
 
 def as_column_tuple(role: str, names: str | Sequence[str] | None) -> tuple[str, ...]:

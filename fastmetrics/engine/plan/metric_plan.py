@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from fastmetrics._core.kinds import LABEL_ROLE, Kind
+from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, Kind
 from fastmetrics._core.registry import TARGETS, Metric, parse
 from fastmetrics._core.statistic import Value
 from fastmetrics._kernels.columns import column_checks as kernels
@@ -123,6 +123,11 @@ class Plan(NamedTuple):
         )
 
     @property
+    def takes_weights(self) -> bool:
+        """May rows have weights?"""
+        return all(kind.takes_weights for metric in self.metrics for kind in metric.spec.roles.values())
+
+    @property
     def keeps_rows(self) -> bool:
         """Does an exchange keep rows?"""
         return self.needs("hash") or self.needs("range")
@@ -131,6 +136,10 @@ class Plan(NamedTuple):
     def has_long_values(self) -> bool:
         """Do rows have long values? Batches then have fewer rows."""
         return any(kind.has_long_values for metric in self.metrics for kind in metric.spec.roles.values())
+
+    def needs_model(self, role: str) -> bool:
+        """Is a column of this role what a metric reads of every model?"""
+        return any(metric.spec.model_role == role for metric in self.metrics)
 
     def without_plots(self) -> Plan:
         """The plan without the statistics of plots."""
@@ -153,12 +162,15 @@ def split_metric_list(text: str) -> list[str]:
     return [name.strip() for name in names]
 
 
-def make_plan(metrics: str | Sequence[str | Metric]) -> Plan:
-    """Parse metrics and plan them. A metric that is named twice is computed once."""
+def make_plan(metrics: str | Sequence[str | Metric], model_role: str = SCORE_ROLE) -> Plan:
+    """Parse metrics and plan them. A metric that is named twice is computed once.
+
+    `model_role` is what a metric reads that has forms for scores and for predictions, and names neither.
+    """
     if not isinstance(metrics, (str, Sequence)):
         raise TypeError(f"metrics must be a list of metric strings; found {type(metrics).__name__}")
     names = split_metric_list(metrics) if isinstance(metrics, str) else list(metrics)
-    parsed = tuple(dict.fromkeys(parse(name) for name in names))
+    parsed = tuple(dict.fromkeys(parse(name, model_role) for name in names))
     if not parsed:
         raise ValueError("metrics is empty: name at least one; fastmetrics.list_metrics() lists them all")
     return plan_metrics(parsed)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
+from fastmetrics._core.kinds import LABEL_ROLE, PREDICTION_ROLE, SCORE_ROLE
 from fastmetrics._core.registry import GROUP_ROLE, Metric
 from fastmetrics.engine.plan.column_names import KEYWORD_ROLES, ColumnNames, as_key, check_groups, other_roles
 from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind
@@ -53,7 +53,9 @@ def columns_of(metric: Metric, names: ColumnNames) -> ColumnNames:
     """The columns that a metric reads: those it names itself, else those of the caller."""
     roles = metric.spec.roles
     labels = metric.columns.get(LABEL_ROLE, names.labels) if LABEL_ROLE in roles else ()
-    scores = metric.columns.get(SCORE_ROLE, names.scores) if SCORE_ROLE in roles else ()
+    model_role = metric.spec.model_role
+    of_models = names.predictions if model_role == PREDICTION_ROLE else names.scores
+    scores = () if model_role is None else metric.columns.get(model_role, of_models)
     group = None
     if metric.spec.exchange == "hash":
         own_group = metric.columns.get(GROUP_ROLE)
@@ -67,12 +69,15 @@ def columns_of(metric: Metric, names: ColumnNames) -> ColumnNames:
             keyword += f", or --role {role}=... on the command line"
             raise ValueError(f"metric {metric!r} reads a column of role {role!r}: name it, {keyword}")
         others.append((role, column))
-    return names._replace(labels=labels, scores=scores, group=group, others=tuple(sorted(others)))
+    return names._replace(
+        labels=labels, scores=scores, group=group, others=tuple(sorted(others)), predictions=(),
+        model_role=model_role or SCORE_ROLE,
+    )  # fmt: skip
 
 
 def join_columns(shared: ColumnNames, own: ColumnNames, first: Metric, metric: Metric) -> ColumnNames | None:
     """The columns of both, if a part can have them; otherwise None."""
-    if (shared.labels, shared.scores) != (own.labels, own.scores):
+    if (shared.labels, shared.scores, shared.model_role) != (own.labels, own.scores, own.model_role):
         return None
     if None not in (shared.group, own.group) and shared.group != own.group:
         return None
@@ -80,7 +85,7 @@ def join_columns(shared: ColumnNames, own: ColumnNames, first: Metric, metric: M
     if len(others) != len({*shared.others, *own.others}):  # one role, two columns
         return None
     kinds = [
-        [None if kind is None or kind.is_numeric else kind for kind in (roles.get(LABEL_ROLE), roles.get(SCORE_ROLE))]
+        [None if kind is None or kind.is_numeric else kind for kind in (roles.get(LABEL_ROLE), roles.get(own.model_role))]
         for roles in (first.spec.roles, metric.spec.roles)
     ]
     if kinds[0] != kinds[1] or not same_kinds(first, metric):

@@ -8,9 +8,11 @@ from typing import Any
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import divide
 from fastmetrics._core.undefined import warn_undefined, warn_user
-from fastmetrics.metrics.classification.confusion_matrix import SINGLE_LABEL, count_class_margins
+from fastmetrics.metrics.classification.confusion_matrix import SINGLE_LABEL, ClassMargins, count_class_margins
 
 __all__ = ["balanced_accuracy_score"]
+
+NO_CHANCE_LEVEL = "y_true has one class, whose recall has no chance level"
 
 
 def balanced_accuracy_score(
@@ -60,14 +62,20 @@ def balanced_accuracy_score(
     margins = count_class_margins(y_true, y_pred, sample_weight, n_threads)
     if len(margins.both) == 1:
         warn_user(SINGLE_LABEL, UserWarning)
-    recalls = [divide(both, true) for both, true in zip(margins.both, margins.true, strict=True) if true]
-    if len(recalls) < len(margins.true):
+    if not all(margins.true):
         warn_user("y_pred has classes that are not in y_true: they are left out", UserWarning)
+    score = mean_recall(margins, adjusted)
+    return warn_undefined("balanced_accuracy_score", NO_CHANCE_LEVEL) if math.isnan(score) else score
+
+
+def mean_recall(margins: ClassMargins, adjusted: bool) -> float:
+    """The mean recall of the classes that occur. If adjusted, NaN for one class."""
+    recalls = [divide(both, true) for both, true in zip(margins.both, margins.true, strict=True) if true]
     score = math.fsum(recalls) / len(recalls)
     if not adjusted:
         return score
     if len(recalls) == 1:
-        return warn_undefined("balanced_accuracy_score", "y_true has one class, whose recall has no chance level")
+        return math.nan
     chance = 1 / len(recalls)
     return (score - chance) / (1 - chance)
 

@@ -105,16 +105,23 @@ def cohen_kappa_score(
     if total == 0:
         reason = "y2 has no label that is in y1 and in labels"
     else:
-        observed = dot(counts.by_distance, disagreement_costs(weights))
-        expected = expected_disagreement(counts.first, counts.second, total, weights)
-        if expected:
-            return exact.divide(expected - observed * total, expected)
+        kappa = kappa_of(counts, weights)
+        if not math.isnan(kappa):
+            return kappa
         reason = "y1 and y2 have only one label, the same"
     warn_user(
         f"cohen_kappa_score is undefined: {reason}; the result is replace_undefined_by={replace_undefined_by}",
         UndefinedMetricWarning,
     )
     return replace_undefined_by
+
+
+def kappa_of(counts: DisagreementCounts, weights: str | None) -> float:
+    """Kappa of counts that are not all 0; NaN if no disagreement is expected."""
+    total = sum(counts.first)
+    observed = dot(counts.by_distance, disagreement_costs(weights))
+    expected = expected_disagreement(counts.first, counts.second, total, weights)
+    return exact.divide(expected - observed * total, expected) if expected else math.nan
 
 
 def check_replacement(value: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from fastmetrics._core.exact import divide
 from fastmetrics._core.undefined import warn_user
-from fastmetrics.metrics.classification.confusion_matrix import SINGLE_LABEL, count_class_margins, dot
+from fastmetrics.metrics.classification.confusion_matrix import SINGLE_LABEL, ClassMargins, count_class_margins, dot
 
 __all__ = ["matthews_corrcoef"]
 
@@ -54,9 +54,15 @@ def matthews_corrcoef(y_true: Any, y_pred: Any, *, sample_weight: Any = None, n_
     >>> round(fm.matthews_corrcoef([1, 1, 1, -1], [1, -1, 1, 1]), 6)
     -0.333333
     """
-    both, true, pred, total = count_class_margins(y_true, y_pred, sample_weight, n_threads)
-    if len(both) == 1:
+    margins = count_class_margins(y_true, y_pred, sample_weight, n_threads)
+    if len(margins.both) == 1:
         warn_user(SINGLE_LABEL, UserWarning)
+    return correlation_of(margins)
+
+
+def correlation_of(margins: ClassMargins) -> float:
+    """The correlation; 0 if either column has one class only."""
+    both, true, pred, total = margins
     covariance = sum(both) * total - dot(true, pred)
     of_pred = total * total - dot(pred, pred)
     of_true = total * total - dot(true, true)

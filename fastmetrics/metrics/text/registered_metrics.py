@@ -61,7 +61,8 @@ class TextCounts(Statistic):
         except IndexError:
             count = self.metric.new_counter()
         counts = np.empty((rows.score.rows, len(self.metric.columns)), np.int64)
-        for block in TextRows(*rows).blocks(lowercase=getattr(self.metric, "lowercase", False)):
+        texts = TextRows(rows.label, rows.score, rows.first_row, rows.name, rows.label_name, rows.row_numbers)
+        for block in texts.blocks(lowercase=getattr(self.metric, "lowercase", False)):
             block_counts = counts[block.first_row : block.first_row + block.segments.shape[0] - 1]
             count(TextBlock(block.points, block.offsets, block.segments), block_counts)
         self.counters.append(count)

@@ -188,7 +188,7 @@ def parameters_in(text: str | Metric, metric: Metric) -> Container[str]:
     """The names of the parameters in a metric string; for a Metric, those that differ from their defaults."""
     if isinstance(text, str):
         match = re.fullmatch(registry.METRIC_STRING, text)
-        return registry.read_arguments(metric.spec, (match and match[2]) or "", text)
+        return registry.read_keywords((match and match[2]) or "", text)
     return {name for name, value in metric.arguments.items() if value != metric.spec.parameters[name]}
 
 
