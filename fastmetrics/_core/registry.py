@@ -179,7 +179,7 @@ class MetricSpec(NamedTuple):
 
     @property
     def model_role(self) -> str | None:
-        """The role of the column that every model has: scores, otherwise predictions; None if the metric has neither."""
+        """The role of the column that every model has, scores or predictions; None if the metric has neither."""
         return next((role for role in (SCORE_ROLE, PREDICTION_ROLE) if role in self.roles), None)
 
     @property
@@ -366,6 +366,7 @@ def prediction_metric(
     parameters: dict[str, Any] | None = None,
     checks: dict[str, Any] | None = None,
     variants: tuple[str, ...] = (),
+    default: bool = False,
 ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
     """Register the decorated finaliser as metric `name` of predicted labels, beside the metric of scores.
 
@@ -377,7 +378,8 @@ def prediction_metric(
         spec = _specs[name]
         form = spec._replace(
             roles=roles, statistics=statistics, undefined=undefined, parameters=parameters or {}, checks=checks or {},
-            variants=variants, finalise=finalise, interval=None,
+            variants=variants, finalise=finalise, interval=None, default=default,
+            summary=(finalise.__doc__ or "").strip().partition("\n")[0],
         )  # fmt: skip
         new = spec._replace(of_predictions=form)
         _specs[name] = new
@@ -431,7 +433,8 @@ class Metric:
         self.shown = shown
 
     def _identity(self) -> tuple[Any, ...]:
-        return (self.spec.name, self.spec.model_role, tuple(self.arguments.items()), self.k, tuple(sorted(self.columns.items())))
+        columns = tuple(sorted(self.columns.items()))
+        return (self.spec.name, self.spec.model_role, tuple(self.arguments.items()), self.k, columns)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Metric) and self._identity() == other._identity()

@@ -7,10 +7,10 @@ from rich.markup import escape
 from rich.text import Text
 
 import fastmetrics
+from fastmetrics._core.kinds import SCORE_ROLE
 from fastmetrics.cli import options
 from fastmetrics.cli.gates import FORM, Gate, read_gate
 from fastmetrics.cli.log_evaluation import (
-    default_metrics,
     example_metrics,
     examples_of_target,
     read_level,
@@ -50,6 +50,7 @@ def compare(
             "text the hypotheses, of partition the clusters.",
         ),
     ] = None,
+    prediction: options.PredictionColumns = None,
     label: Annotated[
         list[str] | None,
         typer.Option(
@@ -109,12 +110,16 @@ def compare(
     All scores are resampled with the same units: users if there is a group, otherwise rows.
     The numbers do not depend on the number of threads, nor on the order of rows unless rows are the units.
     """
+    from fastmetrics.engine.plan.column_names import choose_model_role
     from fastmetrics.reporting.terminal.comparison import print_comparison
 
     options.import_plugins(plugin)
     gates = [read_gate(text) for text in fail_if or ()]
-    names = compared_metrics(metrics, gates, grouped=group is not None)
-    check_columns(names, label, score, baseline)
+    if score and prediction:
+        raise typer.BadParameter("models are compared by --score or by --prediction, not by both", param_hint="--score")
+    model_role = choose_model_role(score or None, prediction or None)
+    names = compared_metrics(metrics, gates, grouped=group is not None, model_role=model_role)
+    check_columns(names, label, prediction or score, baseline, model_role)
     level = read_level(ci)
     comparison: Comparison = run_on_log(
         fastmetrics.compare,
@@ -125,6 +130,7 @@ def compare(
         html=html,
         label=label or None,
         scores=score,
+        predictions=prediction,
         baseline=baseline,
         group=group,
         unit=unit,
@@ -144,38 +150,45 @@ def compare(
     report_failures(gates, comparison)
 
 
-def compared_metrics(requested: list[str] | None, gates: list[Gate], *, grouped: bool) -> list[str]:
+def compared_metrics(
+    requested: list[str] | None, gates: list[Gate], *, grouped: bool, model_role: str = SCORE_ROLE
+) -> list[str]:
     """The metrics of --metrics and of the gates; without any, the defaults that have a better direction."""
     from fastmetrics.engine.plan.metric_plan import make_plan
 
     if requested:
-        metrics = read_metrics(",".join(requested), grouped=grouped)
+        metrics = read_metrics(",".join(requested), grouped=grouped, model_role=model_role)
     elif gates:
         metrics = []
     else:
         undirected = {spec.example for spec in fastmetrics.describe_metrics() if spec.direction == "none"}
-        metrics = [name for name in default_metrics(grouped=grouped) if name not in undirected]
-    names = [repr(metric) for metric in make_plan(metrics).metrics] if metrics else []
+        defaults = read_metrics(None, grouped=grouped, model_role=model_role)
+        metrics = [name for name in defaults if name not in undirected]
+    names = [repr(metric) for metric in make_plan(metrics, model_role).metrics] if metrics else []
     names = list(dict.fromkeys([*names, *(gate.metric for gate in gates)]))
-    read_metrics(",".join(names), grouped=grouped)
+    read_metrics(",".join(names), grouped=grouped, model_role=model_role)
     return names
 
 
-def check_columns(metrics: list[str], label: list[str] | None, score: list[str] | None, baseline: str | None) -> None:
+def check_columns(
+    metrics: list[str], label: list[str] | None, score: list[str] | None, baseline: str | None, model_role: str
+) -> None:
     """Report missing columns and a missing second score before any file is read."""
     from fastmetrics._core.kinds import LABEL_ROLE
     from fastmetrics.engine.plan.metric_plan import make_plan
 
-    if not label and make_plan(metrics).needs_columns((LABEL_ROLE,)):
+    if not label and make_plan(metrics, model_role).needs_columns((LABEL_ROLE,)):
         raise typer.BadParameter("name the column", param_hint="--label")
     scores = list(dict.fromkeys(score or ()))
     if len(scores) < 2:
         found = f"found only {scores[0]}" if scores else "found none"
         raise typer.BadParameter(
-            f"name the columns of at least two models, --score a --score b; {found}", param_hint="--score"
+            f"name the columns of at least two models, --{model_role} a --{model_role} b; {found}",
+            param_hint=f"--{model_role}",
         )
     if baseline is not None and baseline not in scores:
-        raise typer.BadParameter(f"{baseline} is not one of the scores ({', '.join(scores)})", param_hint="--baseline")
+        found = f"{baseline} is not one of the {model_role}s ({', '.join(scores)})"
+        raise typer.BadParameter(found, param_hint="--baseline")
 
 
 def report_failures(gates: list[Gate], comparison: "Comparison") -> None:

@@ -26,6 +26,7 @@ EXAMPLES = examples(
     "evaluate log.csv --label y --score p --memory-limit 2GiB --spill-dir /scratch",
     f"evaluate systems.parquet --metrics {examples_of_target('text')} --label reference --score a --score b --by day",
     "evaluate log.parquet --plugin my_metrics --metrics snips --role reward=revenue --role propensity=p",
+    "evaluate images.parquet --metrics 'accuracy,f1(average=macro)' --label class --prediction predicted",
     f"evaluate points.parquet --metrics {examples_of_target('partition')} --label kind --score k10 --score k20",
 )
 
@@ -50,6 +51,7 @@ def evaluate(
             "for target partition (default: column cluster). May be repeated, for several models.",
         ),
     ] = None,
+    prediction: options.PredictionColumns = None,
     group: options.GroupColumns = None,
     weight: options.WeightColumn = None,
     by: options.SliceColumns = None,
@@ -86,11 +88,13 @@ def evaluate(
     only if single rows are resampled.
     An undefined metric is shown as undefined, with the reason.
     """
+    from fastmetrics.engine.plan.column_names import choose_model_role
     from fastmetrics.reporting.terminal.report import print_report
 
     options.import_plugins(plugin)
-    names = read_metrics(metrics, grouped=group is not None)
-    check_columns(names, label, score)
+    model_role = choose_model_role(score or None, prediction or None)
+    names = read_metrics(metrics, grouped=group is not None, model_role=model_role)
+    check_columns(names, label, score, prediction)
     level = read_intervals(ci, unit)
     reject_unused_options(ci, context)
     run_on_log(
@@ -102,6 +106,7 @@ def evaluate(
         html=html,
         label=label or None,
         score=score or None,
+        prediction=prediction or None,
         group=group,
         weight=weight,
         by=by or None,
@@ -119,17 +124,20 @@ def evaluate(
     )
 
 
-def check_columns(metrics: list[str] | str, label: list[str] | None, score: list[str] | None) -> None:
+def check_columns(
+    metrics: list[str] | str, label: list[str] | None, score: list[str] | None, prediction: list[str] | None
+) -> None:
     """Most metrics need --label and --score; some read neither, or have default names for them."""
-    from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
-    from fastmetrics.engine.plan.column_names import read_column_names
+    from fastmetrics._core.kinds import LABEL_ROLE, PREDICTION_ROLE, SCORE_ROLE
+    from fastmetrics.engine.plan.column_names import choose_model_role, read_column_names
     from fastmetrics.engine.plan.metric_plan import make_plan
     from fastmetrics.engine.plan.plan_parts import check_kinds
 
-    plan = make_plan(metrics)
+    plan = make_plan(metrics, choose_model_role(score or None, prediction or None))
     if not plan.is_numeric:
+        roles = {PREDICTION_ROLE: prediction or None}
         try:
-            check_kinds(plan, read_column_names(plan, label or None, score or None, None, None, None))
+            check_kinds(plan, read_column_names(plan, label or None, score or None, None, None, None, roles))
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--metrics") from None
         return

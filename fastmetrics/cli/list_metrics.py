@@ -27,6 +27,7 @@ TARGETS = {
     "graded": "labels are grades of relevance: 0 and 1, or any finite numbers",
     "text": "labels are references, scores are hypotheses: strings; several references are a list of strings",
     "partition": "labels are classes, scores are clusters: integers, strings, dates or any other labels",
+    "prediction": "labels are of any number of classes, and --prediction names predicted labels of their type",
 }
 
 
@@ -39,12 +40,13 @@ def list_metrics(
     ends with @k, and name or name@10 for a metric with @k among its parameters.
     """
     specs = fastmetrics.describe_metrics()
+    forms = [form for spec in specs for form in spec.forms]
     if json:
         write_json(metrics=list(map(as_dictionary, specs)))
     elif sys.stdout.isatty():
-        print_table(specs)
+        print_table(forms)
     else:
-        print_lines(specs)
+        print_lines(forms)
 
 
 def print_table(specs: Sequence[Any]) -> None:
@@ -60,7 +62,7 @@ def print_table(specs: Sequence[Any]) -> None:
     console = standard_output()
     console.print("", table, "", sep="\n")
     for word, meaning in {**EXCHANGES, **TARGETS}.items():
-        console.print(f" {word:<9} {meaning}", style="dim")
+        console.print(f" {word:<10} {meaning}", style="dim")
 
 
 def print_lines(specs: Sequence[Any]) -> None:
@@ -78,6 +80,8 @@ def parameter_texts(spec: Any) -> list[str]:
 
 
 def as_dictionary(spec: Any) -> dict[str, Any]:
+    form = spec.of_predictions
+    of_predictions = None if form is None else {"parameters": dict(form.parameters), "undefined": form.undefined}
     return {
         "name": spec.name,
         "summary": spec.summary,
@@ -89,4 +93,5 @@ def as_dictionary(spec: Any) -> dict[str, Any]:
         "undefined": spec.undefined,
         "best": spec.best,
         "aliases": list(spec.aliases),
+        "of_predictions": of_predictions,
     }

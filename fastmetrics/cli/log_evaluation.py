@@ -13,6 +13,7 @@ import typer
 import fastmetrics
 from fastmetrics._core.columns.validation import LabelError, ProbabilityError
 from fastmetrics._core.exchange.memory_size import parse_size
+from fastmetrics._core.kinds import SCORE_ROLE
 from fastmetrics.cli.terminal import show_warning, shown_path
 from fastmetrics.reporting.output_files import complete_or_nothing
 
@@ -23,19 +24,19 @@ def default_metrics(*, grouped: bool, target: str = "binary") -> list[str]:
     """The metrics that are evaluated when none are named; metrics by group only if there is a group."""
     return [
         spec.example
-        for spec in fastmetrics.describe_metrics()
+        for spec in (form for spec in fastmetrics.describe_metrics() for form in spec.forms)
         if spec.default and spec.target == target and (grouped or spec.exchange != "hash")
     ]
 
 
-def read_metrics(text: str | None, *, grouped: bool) -> list[str] | str:
+def read_metrics(text: str | None, *, grouped: bool, model_role: str = SCORE_ROLE) -> list[str] | str:
     """The metrics of --metrics. An unknown name or parameter is wrong usage, reported before any file is read."""
     if text is None:
-        return default_metrics(grouped=grouped)
+        return default_metrics(grouped=grouped, target="binary" if model_role == SCORE_ROLE else model_role)
     from fastmetrics.engine.plan.metric_plan import make_plan
 
     try:
-        plan = make_plan(text)
+        plan = make_plan(text, model_role)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--metrics") from error
     by_group = [str(metric) for metric in plan.metrics if metric.spec.exchange == "hash"]

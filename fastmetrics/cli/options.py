@@ -14,6 +14,14 @@ Paths = Annotated[
         show_default=False,
     ),
 ]
+PredictionColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The column of predicted labels, of the type of the labels: integers, strings or dates, any number of "
+        "classes. For metrics of target prediction. May be repeated, for several models.",
+    ),
+]
 GroupColumns = Annotated[
     list[str] | None,
     typer.Option(

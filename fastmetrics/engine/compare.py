@@ -24,13 +24,21 @@ from fastmetrics._core.comparison.win_counts import (
     has_group_values,
     has_unit_values,
 )
+from fastmetrics._core.kinds import PREDICTION_ROLE, SCORE_ROLE
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import RowReduction
 from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BUCKETS
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
-from fastmetrics.engine.plan.column_names import ColumnNames, Key, as_column_tuple, format_key, read_column_names
+from fastmetrics.engine.plan.column_names import (
+    ColumnNames,
+    Key,
+    as_column_tuple,
+    choose_model_role,
+    format_key,
+    read_column_names,
+)
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names, make_plan
 from fastmetrics.engine.plan.plan_parts import PlanPart, divide_plan
 from fastmetrics.engine.plan.resampling_options import DELONG, Resampling, read_resampling
@@ -78,7 +86,7 @@ def compare(
     data: Any,
     metrics: str | Sequence[str | Metric],
     *,
-    scores: Sequence[str],
+    scores: Sequence[str] | None = None,
     label: str | Sequence[str] | None = None,
     group: str | Sequence[str] | None = None,
     weight: str | None = None,
@@ -99,6 +107,7 @@ def compare(
     treatment: str | None = None,
     propensity: str | None = None,
     roles: Mapping[str, str] | None = None,
+    predictions: Sequence[str] | None = None,
 ) -> Comparison:
     """Compare models on the same log: differences of metrics with intervals and p-values, paired by unit.
 
@@ -116,9 +125,11 @@ def compare(
     metrics : sequence of str, or str
         Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
         them all.
-    scores : list of str
+    scores : list of str, optional
         At least two columns of scores, one per model. For metrics of target "text" they are hypotheses, for those of
         target "partition" clusters.
+    predictions : list of str, optional
+        At least two columns of predicted labels, one per model, in place of scores.
     label : str or list of str, optional
         The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1. Other metrics read other labels;
         `describe_metrics` has the target of each. Target "real": any finite numbers. Target "graded": finite numbers
@@ -217,11 +228,16 @@ def compare(
     (0.3333, (1, 0, 2))
     """
     started = time.perf_counter()
-    plan = make_plan(metrics)
-    ordered = order_scores(scores, baseline)
+    model_role = choose_model_role(scores, predictions)
+    plan = make_plan(metrics, model_role)
+    if scores is not None and predictions is not None:
+        raise ValueError("models are compared by scores or by predictions, not by both: call compare twice")
+    ordered = order_models(scores if predictions is None else predictions, baseline, f"{model_role}s")
+    models: dict[str, Any] = {SCORE_ROLE: None, PREDICTION_ROLE: None, model_role: ordered}
     correction = read_correction(correction)
     other_roles = {"item": item, "treatment": treatment, "propensity": propensity}
-    names = read_column_names(plan, label, ordered, group, weight, by, other_roles | dict(roles or {}))
+    other_roles[PREDICTION_ROLE] = models[PREDICTION_ROLE]
+    names = read_column_names(plan, label, models[SCORE_ROLE], group, weight, by, other_roles | dict(roles or {}))
     resampling = read_test_options(plan, names, ci, ci_method, replicates, seed, unit)
     names = names._replace(unit=resampling.unit)
     threads = count_threads(n_threads)
@@ -365,15 +381,15 @@ def two_sided_pvalue(change: float, differences: np.ndarray) -> float:
     return (1 + extreme) / (1 + int(defined.shape[0]))
 
 
-def order_scores(scores: Any, baseline: Any) -> tuple[str, ...]:
-    """The score columns, the baseline first."""
-    names = as_column_tuple("scores", scores)
+def order_models(columns: Any, baseline: Any, role: str) -> tuple[str, ...]:
+    """The columns of the models, the baseline first."""
+    names = as_column_tuple(role, columns)
     if len(names) < 2:
-        raise ValueError(f"scores must name two different columns or more, one of each model; found {scores!r}")
+        raise ValueError(f"{role} must name two different columns or more, one of each model; found {columns!r}")
     if baseline is None:
         return names
     if baseline not in names:
-        raise ValueError(f"baseline must be one of the scores, {', '.join(map(repr, names))}; found {baseline!r}")
+        raise ValueError(f"baseline must be one of the {role}, {', '.join(map(repr, names))}; found {baseline!r}")
     return (baseline, *(name for name in names if name != baseline))
 
 
@@ -473,7 +489,8 @@ def explain_missing_counts(plan: Plan, replicates: MetricReplicates | None) -> I
         elif exchange == "range":
             reasons.setdefault("rows of all units are ranked together", []).append(metric)
         elif exchange == "none" and not has_unit_values(metric):
-            reasons.setdefault("all rows are one partition", []).append(metric)
+            whole = "partition" if metric.spec.target == "partition" else "confusion matrix"
+            reasons.setdefault(f"all rows are one {whole}", []).append(metric)
         elif exchange == "none" and replicates is not None and replicates.unit_buckets.bits != HASH_BITS:
             reasons.setdefault(f"there are more than {MAX_UNIT_BUCKETS:,} units", []).append(metric)
     for reason, metrics in reasons.items():

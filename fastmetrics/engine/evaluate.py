@@ -125,7 +125,12 @@ def evaluate(
         Also collect the data of `Report.plot` and `Report.pictures`: ROC, precision and recall, DET, lift, calibration
         and, with `group`, how AUC differs between groups; every score column is a line. Plots are of all rows, not of
         slices, and need metrics of classes; `Report.missing_pictures` has the reasons why plots are missing.
-    item, treatment, propensity, prediction : str, optional
+    prediction : str or list of str, optional
+        The column of predicted labels, of the type of the labels: integers, strings, booleans or dates. Metrics such as
+        accuracy, f1 and kappa are then of predicted labels, any number of classes. Several models are evaluated in one
+        scan. If there are scores too, a metric is of predictions if its string says so, such as
+        "accuracy(prediction=pred)" or "f1(average=macro)".
+    item, treatment, propensity : str, optional
         Columns of other roles, for metrics that read them: `describe_metrics` has the roles of each metric.
     roles : dict of str and str, optional
         Columns of any other role, such as ``{"reward": "revenue"}``.

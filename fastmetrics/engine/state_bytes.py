@@ -164,7 +164,8 @@ def read_options(header: dict[str, Any]) -> dict[str, Any]:
     prediction = roles.pop(PREDICTION_ROLE, None)
     return {
         "metrics": header["metrics"], "label": labels or None, "score": scores or None, "group": group,
-        "weight": weight, "by": by or None, "prediction": prediction, "roles": roles, "on_invalid": header["on_invalid"],
+        "weight": weight, "by": by or None, "prediction": prediction, "roles": roles,
+        "on_invalid": header["on_invalid"],
         "approximate": header["approximate"], "state_size": header["state_size"], **header["intervals"],
     }  # fmt: skip
 

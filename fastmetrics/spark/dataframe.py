@@ -155,7 +155,12 @@ def evaluate(
         user are alike, and intervals would be too narrow.
 
         Rows of a DataFrame have no position, so the unit has to be a column.
-    item, treatment, propensity, prediction : str, optional
+    prediction : str or list of str, optional
+        The column of predicted labels, of the type of the labels: integers, strings, booleans or dates. Metrics such as
+        accuracy, f1 and kappa are then of predicted labels, any number of classes. Several models are evaluated in one
+        scan. If there are scores too, a metric is of predictions if its string says so, such as
+        "accuracy(prediction=pred)" or "f1(average=macro)".
+    item, treatment, propensity : str, optional
         Columns of other roles, for metrics that read them: `describe_metrics` has the roles of each metric.
     roles : dict of str and str, optional
         Columns of any other role, such as ``{"reward": "revenue"}``.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
+from math import isnan
 from typing import Any, NamedTuple
 
 import fastmetrics as fm
-from fastmetrics._core.kinds import Roles
+from fastmetrics._core.kinds import PREDICTION_ROLE, SCORE_ROLE, Roles
 from fastmetrics._core.registry import Metric, MetricSpec, find_spec, known_specs, parse
 from fastmetrics.testing.sample_logs import Log, sample_log, select
 
@@ -17,6 +18,8 @@ NUMBER_COLUMNS = {"label": "target", "score": "forecast"}
 GRADE_COLUMNS = {"label": "grade", "score": "score"}
 TEXT_COLUMNS = {"label": "reference", "score": "hypothesis"}
 PARTITION_COLUMNS = {"label": "class", "score": "cluster"}
+PREDICTION_COLUMNS = {"label": "label", "prediction": "pred"}
+MANY_CLASS_COLUMNS = {"label": "kind", "prediction": "guess"}
 # Classes 0 and 1 are also numbers and grades.
 COLUMNS_OF_TARGET = {
     "binary": (CLASS_COLUMNS,),
@@ -24,10 +27,11 @@ COLUMNS_OF_TARGET = {
     "graded": (GRADE_COLUMNS, CLASS_COLUMNS),
     "text": (TEXT_COLUMNS,),
     "partition": (PARTITION_COLUMNS,),
+    "prediction": (PREDICTION_COLUMNS, MANY_CLASS_COLUMNS),
 }
 
 
-USUAL_ROLES = ("label", "score")
+USUAL_ROLES = ("label", "score", "prediction")
 
 
 @cache
@@ -45,8 +49,13 @@ class MetricCase(NamedTuple):
         return f"{self.metric} of {' and '.join(self.columns.values())}"
 
     @property
+    def model_role(self) -> str:
+        """The role of a model's column, "score" or "prediction"."""
+        return PREDICTION_ROLE if PREDICTION_ROLE in self.columns else SCORE_ROLE
+
+    @property
     def parsed(self) -> Metric:
-        return parse(self.metric)
+        return parse(self.metric, self.model_role)
 
     @property
     def spec(self) -> MetricSpec:
@@ -95,7 +104,11 @@ def content(report: fm.Report) -> dict[str, Any]:
 def metric_cases(name: str) -> tuple[MetricCase, ...]:
     """The cases of a metric: its example and its variants on every kind of columns that it takes."""
     spec = known_specs().get(name) or find_spec(*name.partition("@")[::2])
-    return possible_cases(spec.finalise, columns_of(spec), spec.example, *spec.variants)
+    return tuple(
+        case
+        for form in spec.forms
+        for case in possible_cases(form.finalise, columns_of(form), form.example, *form.variants)
+    )
 
 
 def columns_of(spec: MetricSpec) -> tuple[tuple[tuple[str, str], ...], ...]:
@@ -126,6 +139,8 @@ def possible_cases(
 
 def is_possible(case: MetricCase) -> bool:
     """Whether a metric of numbers takes classes (some need positive numbers), and the files of one of texts exist."""
+    if case.spec.target == "prediction":  # some take two classes only
+        return not isnan(case.evaluate(select(log_of(), slice(0, SOME_ROWS))).results[0].value)
     if case.spec.target not in ("real", "text"):
         return True
     try:

@@ -36,6 +36,7 @@ MODELS: dict[str, dict[str, list[Any]]] = {
         "good": ["the cat sat on the mat now"],
         "bad": ["a dog on a road"],
     },
+    "prediction": {"label": [0, 1, 0, 1, 1, 0], "good": [0, 1, 0, 1, 1, 0], "bad": [1, 1, 0, 0, 1, 0]},
     "partition": {"label": [*"aabbcc"], "good": [1, 1, 2, 2, 3, 3], "bad": [1, 2, 3, 1, 2, 3]},
 }
 
@@ -137,8 +138,9 @@ def undefined(case: MetricCase) -> None:
     log = log_of(FEW_ROWS)
     few = [select(log, slice(row, row + 1)) for row in (0, 1)]
     few += [select(log, log["label"] == label) for label in (0, 1)]
-    if "score" in case.columns:
-        few += [{**log, case.columns["score"]: np.repeat(log[case.columns["score"]][:1], FEW_ROWS)}]
+    model = case.columns.get(case.model_role)
+    if model is not None:
+        few += [{**log, model: np.repeat(log[model][:1], FEW_ROWS)}]
     reports = [case.evaluate(rows) for rows in few]
     if case.takes_weights():
         reports.append(case.evaluate({**log, "weight": np.zeros(FEW_ROWS)}, weight="weight"))
@@ -221,7 +223,8 @@ def direction(case: MetricCase) -> None:
     models = MODELS[case.spec.target]
     log = models | {"user": [1] * len(models["label"])}
     group = "user" if case.spec.exchange == "hash" else None
-    report = fm.evaluate(log, [case.metric], label="label", score=["good", "bad"], group=group)
+    columns: dict[str, Any] = {"label": "label", case.model_role: ["good", "bad"], "group": group}
+    report = fm.evaluate(log, [case.metric], **columns)
     good, bad = (report.value(case.metric, score=score) for score in ("good", "bad"))
     wanted = case.spec.direction
     holds = {

@@ -68,6 +68,15 @@ def click_log(
     }  # fmt: skip
 
 
+def class_columns(rows: int, seed: int = 5) -> dict[str, np.ndarray]:
+    """Return labels of five classes, and predictions, most of them right, which may be of a sixth class."""
+    generator = np.random.default_rng(seed)
+    kinds = np.array(["ant", "bee", "cat", "Äsche", "", "никто"])
+    kind = np.minimum(generator.geometric(0.4, rows) - 1, 4)
+    guess = np.where(generator.random(rows) < 0.7, kind, generator.integers(0, 6, rows))
+    return {"kind": kinds[kind], "guess": kinds[guess]}
+
+
 def kind_columns(rows: int, seed: int) -> dict[str, np.ndarray]:
     """Three columns of each kind of numbers and keys."""
     generator = np.random.default_rng(seed + 1)
@@ -90,6 +99,7 @@ def sample_log(rows: int, seed: int = 11) -> Log:
     It also has three columns of each kind of numbers and keys, such as `binary_0`, for metrics with other roles.
     """
     log = click_log(rows, seed=seed) | text_columns(rows) | partition_columns(rows) | kind_columns(rows, seed)
+    log |= class_columns(rows)
     return {**log, "weight": (log["group"] % 4).astype(np.float64), "slice": np.arange(rows) * 7 % 5 % 3}
 
 

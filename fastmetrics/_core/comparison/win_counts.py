@@ -269,7 +269,8 @@ def compare_units(
 def has_unit_values(metric: Metric) -> bool:
     """Is the metric made of sums over rows, and is one value better than another?
 
-    A partition is left out: the rows of one unit say nothing about a partition of all rows.
+    Tables of labels are left out: the rows of one unit say nothing about a partition of all rows, and are few for a
+    confusion matrix.
     """
     spec = metric.spec
-    return spec.exchange == "none" and spec.direction in UTILITY and spec.target != "partition"
+    return spec.exchange == "none" and spec.direction in UTILITY and spec.target not in ("partition", "prediction")

@@ -2,11 +2,11 @@
 
 A slot of the hash table holds a pair of 64-bit labels and its number plus one; 0 is an empty slot. The number of slots
 is a power of two, and at most half of them are in use. Collisions are resolved by linear probing, and both labels are
-compared.
+compared. Pairs of small labels are found in a square of numbers, without a hash.
 """
 
 from libc.math cimport ldexp
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 
 import numpy as np
@@ -15,6 +15,8 @@ from fastmetrics._kernels.numeric.superaccumulator cimport STATE_SIZE, add_value
 
 cdef enum:
     MIN_SLOTS = 64
+    FEW_LABELS = 256  # pairs of labels below it have a square of numbers
+    SQUARE_ROWS = 1 << 14  # a table of so many rows gets the square
     ROWS_PER_CARRY = 1 << 24
     COUNT_BITS = 20
     CARRY_MASK = (1 << 24) - 1
@@ -45,6 +47,7 @@ cdef class CellNumbers:
 
     cdef Cell* slots
     cdef int64_t n_slots
+    cdef int32_t* few
     cdef readonly int64_t size
 
     def __cinit__(self):
@@ -56,17 +59,19 @@ cdef class CellNumbers:
 
     def __dealloc__(self):
         free(self.slots)
+        free(self.few)
 
     cdef int grow(self) except -1:
         cdef int64_t n_slots = self.n_slots * 4
         cdef Cell* slots = <Cell*>calloc(n_slots, sizeof(Cell))
+        cdef uint64_t mask = <uint64_t>n_slots - 1
         cdef int64_t i
         if slots == NULL:
             raise MemoryError
         with nogil:
             for i in range(self.n_slots):
                 if self.slots[i].number:
-                    find_slot(slots, <uint64_t>n_slots - 1, self.slots[i].first, self.slots[i].second)[0] = self.slots[i]
+                    find_slot(slots, mask, self.slots[i].first, self.slots[i].second)[0] = self.slots[i]
         free(self.slots)
         self.slots = slots
         self.n_slots = n_slots
@@ -77,9 +82,18 @@ cdef class CellNumbers:
     ) noexcept nogil:
         """Number rows until the table is half full. Returns the first row without a number."""
         cdef uint64_t mask = <uint64_t>self.n_slots - 1
+        cdef int32_t* few = self.few
+        cdef int32_t* known = NULL
         cdef Cell* cell
         cdef int64_t i
         for i in range(start, stop):
+            if few != NULL and <uint64_t>first[i] < FEW_LABELS and <uint64_t>second[i] < FEW_LABELS:
+                known = few + first[i] * FEW_LABELS + second[i]
+                if known[0]:
+                    numbers[i] = known[0] - 1
+                    continue
+            else:
+                known = NULL
             cell = find_slot(self.slots, mask, first[i], second[i])
             if cell.number == 0:
                 if 2 * self.size == self.n_slots:
@@ -89,6 +103,8 @@ cdef class CellNumbers:
                 cell.second = second[i]
                 cell.number = self.size
             numbers[i] = cell.number - 1
+            if known != NULL:
+                known[0] = <int32_t>cell.number
         return stop
 
     def number(self, const int64_t[::1] first, const int64_t[::1] second, int64_t[::1] numbers):
@@ -99,6 +115,8 @@ cdef class CellNumbers:
             raise ValueError("the columns have different lengths")
         if stop == 0:
             return
+        if stop >= SQUARE_ROWS and self.few == NULL:
+            self.few = <int32_t*>calloc(FEW_LABELS * FEW_LABELS, sizeof(int32_t))
         while True:
             with nogil:
                 start = self.number_until_full(&first[0], &second[0], &numbers[0], start, stop)
@@ -141,7 +159,10 @@ cdef inline void add_multiple(int64_t* state, double value, int64_t count) noexc
 
 
 def weigh_numbers(
-    const int64_t[::1] numbers, const double[::1] weights, int64_t[:, ::1] states, const int64_t[::1] counts or None
+    const int64_t[::1] numbers,
+    const double[::1] weights,
+    int64_t[:, ::1] states,
+    const int64_t[::1] counts or None,
 ):
     """Add the weight of each row, `counts` times, to the exact sum of its number. States stay normalised."""
     cdef Py_ssize_t i

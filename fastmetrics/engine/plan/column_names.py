@@ -107,7 +107,7 @@ def read_column_names(
     group: str | Sequence[str] | None,
     weight: str | None,
     by: str | Sequence[str] | None,
-    roles: Mapping[str, str | None] | None = None,
+    roles: Mapping[str, Any] | None = None,
 ) -> ColumnNames:
     """Check the caller's column names. They need not have all that metrics read: `divide_plan` tells."""
     if not plan.takes_weights and weight is not None:
@@ -160,7 +160,7 @@ def default_columns(metric: Metric, role: str) -> tuple[str, ...]:
     return as_column_tuple(role, kind.column)
 
 
-def read_roles(plan: Plan, roles: Mapping[str, str | None]) -> dict[str, str]:
+def read_roles(plan: Plan, roles: Mapping[str, Any]) -> dict[str, str]:
     """Check the columns of other roles: each has to be one that some metric reads."""
     if not isinstance(roles, Mapping):
         raise TypeError(f"roles must be a dict of role and column; found {roles!r}")

@@ -84,8 +84,9 @@ def join_columns(shared: ColumnNames, own: ColumnNames, first: Metric, metric: M
     others = dict(shared.others) | dict(own.others)
     if len(others) != len({*shared.others, *own.others}):  # one role, two columns
         return None
+    both = (LABEL_ROLE, own.model_role)
     kinds = [
-        [None if kind is None or kind.is_numeric else kind for kind in (roles.get(LABEL_ROLE), roles.get(own.model_role))]
+        [None if kind is None or kind.is_numeric else kind for kind in map(roles.get, both)]
         for roles in (first.spec.roles, metric.spec.roles)
     ]
     if kinds[0] != kinds[1] or not same_kinds(first, metric):

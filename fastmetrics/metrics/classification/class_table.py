@@ -6,6 +6,7 @@ their bytes, with one code for both columns. Only pairs that occur take memory.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -154,7 +155,7 @@ class ClassTable:
             kernel.count_numbers(numbers, self.counts)
         else:
             np.add.at(self.counts, numbers, counts)
-        if weights is not None:
+        if self.states is not None and weights is not None:
             kernel.weigh_numbers(numbers, weights, self.states, counts)
         return numbers
 
@@ -249,7 +250,7 @@ class ClassTable:
         """The texts of labels, by their codes."""
         data, offsets = (NO_BYTES, np.zeros(1, np.int64)) if self.texts is None else self.texts.texts()
         joined, ends = data.tobytes(), offsets.tolist()
-        return [joined[start:stop] for start, stop in zip(ends[:-1], ends[1:], strict=True)]
+        return [joined[start:stop] for start, stop in pairwise(ends)]
 
     def class_cells(self) -> ClassCells:
         """The cells with sorted classes, made once for all metrics."""
@@ -346,7 +347,7 @@ def decode_classes(codes: np.ndarray, types: list[str]) -> list[Any]:
     """Classes that are no texts, as Python values."""
     if set(types) == {BOOLEAN}:
         return [bool(code) for code in codes.tolist()]
-    if set(types) <= NUMBERS:
+    if set(types) <= NUMBERS or not codes.shape[0]:
         return [int(code) for code in codes.tolist()]
     return list(codes.view(dtype_of_arrow(types[0], "the label")).astype(object))
 

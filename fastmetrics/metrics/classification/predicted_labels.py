@@ -66,6 +66,7 @@ def register(
         parameters={parameter: default for parameter, (default, _) in own_parameters.items()},
         checks={parameter: check for parameter, (_, check) in own_parameters.items()},
         variants=variants,
+        default="average" not in own_parameters,
     )(finalise)
 
 
@@ -250,5 +251,5 @@ register(
     f_score,
     NO_RATIO,
     OF_CLASSES | MACRO | {"beta": (1.0, fixed_threshold.check_beta)},
-    ("fbeta(beta=0.5, average=macro)", "fbeta(beta=2, labels=[1])"),
+    ("fbeta(beta=0.5, average=macro)", "fbeta(beta=2, average=weighted, labels=[cat, bee])"),
 )
