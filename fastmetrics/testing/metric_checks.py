@@ -216,9 +216,9 @@ def memory_limit(case: MetricCase) -> None:
 def direction(case: MetricCase) -> None:
     """A good model has a better value than a bad one, as the direction of the metric says.
 
-    Of a metric that reads other columns than a label and a score, it is not known which model is good.
+    Of a metric that reads other columns than labels and those of models, it is not known which model is good.
     """
-    if set(case.columns) != {"label", "score"}:
+    if set(case.columns) != {"label", case.model_role}:
         return
     models = MODELS[case.spec.target]
     log = models | {"user": [1] * len(models["label"])}

@@ -139,7 +139,8 @@ def test_one_class_has_its_name():
 
 def test_a_metric_takes_what_its_string_names():
     log = make_log() | {"click": np.arange(ROWS) % 2, "prob": np.arange(ROWS) / ROWS}
-    names = ["accuracy(label=click)", "accuracy(label=y, prediction=q)", "f1(label=y, average=macro)", "auc(label=click)"]
+    of_labels = ["accuracy(label=y, prediction=q)", "f1(label=y, average=macro)"]
+    names = [*of_labels, "accuracy(label=click)", "auc(label=click)"]
     report = fm.evaluate(log, names, score="prob", prediction="p")
     assert report["accuracy(label=y, prediction=q)"] == fm.accuracy_score(log["y"], log["q"])
     assert report["f1(label=y, average=macro)"] == fm.f1_score(log["y"], log["p"], average="macro")
