@@ -29,6 +29,7 @@ from fastmetrics._core.kinds import (
     Roles,
     Text,
 )
+from fastmetrics._core.metric_strings import METRIC_STRING, WORD, format_columns, format_value, read_keywords
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._version import __version__
 
@@ -49,12 +50,6 @@ BEST_OF_DIRECTION = dict(zip(DIRECTIONS, ("highest", "lowest", "one", "zero", "n
 NEGATED = "neg_"  # begins the names of scikit-learn's scorers of losses
 MOST_SUGGESTED = 3
 CUTOFF = "@k"  # ends the names of metrics that need a cutoff
-# The patterns are compiled at their first use: an import has nothing to parse.
-METRIC_STRING = r"(?s)\s*([A-Za-z_][A-Za-z0-9_-]*)\s*(?:\((.*)\))?\s*(?:@\s*([0-9]+))?\s*"
-WORD = r"[A-Za-z_][A-Za-z0-9_]*"
-BARE_WORD = r"(=\s*)([A-Za-z_][A-Za-z0-9_]*)(?=\s*(?:,|$))"
-BARE_LIST = r"(=\s*\[)([^\]'\"]*)(?=\])"
-LITERAL_WORDS = ("True", "False", "None")
 
 
 class Exchange(str):
@@ -499,19 +494,6 @@ class Metric:
         return "|".join([*parts, f"v:{__version__}"])
 
 
-def format_value(value: Any) -> str:
-    """A parameter's value as metric strings write it: words without quotes."""
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(format_value, value))}]"
-    return value if isinstance(value, str) and re.fullmatch(WORD, value) and value not in LITERAL_WORDS else repr(value)
-
-
-def format_columns(names: tuple[str, ...]) -> str:
-    """Columns as metric strings write them: one name, or a list."""
-    formatted = [format_value(name) for name in names]
-    return formatted[0] if len(formatted) == 1 else f"[{', '.join(formatted)}]"
-
-
 def list_metrics() -> list[str]:
     """The names of all metrics that `evaluate` and the command line can compute.
 
@@ -643,35 +625,6 @@ def suggest_metric(spelling: str) -> str:
 def column_roles(spec: MetricSpec) -> list[str]:
     """The roles whose columns a metric string may name."""
     return [*spec.roles, *((GROUP_ROLE,) if spec.exchange == "hash" else ())]
-
-
-def quote(word: str) -> str:
-    """A bare word as a Python literal."""
-    return word if word in LITERAL_WORDS else repr(word)
-
-
-def quote_list(match: re.Match[str]) -> str:
-    """The bare words of a list as Python literals."""
-    return match[1] + re.sub(WORD, lambda word: quote(word[0]), match[2])
-
-
-def read_keywords(inside: str, text: str) -> dict[str, ast.expr]:
-    """The keywords inside the parentheses of a metric string, each with what is written after it."""
-    # Bare words are strings; some of them are Python keywords ("raise").
-    inside = re.sub(BARE_LIST, quote_list, inside)
-    inside = re.sub(BARE_WORD, lambda match: match[1] + quote(match[2]), inside)
-    try:
-        call = ast.parse(f"f({inside})", mode="eval").body
-    except SyntaxError:
-        call = None
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-        raise ValueError(f"cannot read the parameters of {text!r}; write them as name=value")
-    keywords: dict[str, ast.expr] = {}
-    for keyword in call.keywords:
-        if keyword.arg in keywords:
-            raise ValueError(f"{keyword.arg} is given twice in {text!r}")
-        keywords[str(keyword.arg)] = keyword.value
-    return keywords
 
 
 def read_arguments(

@@ -42,6 +42,23 @@ cdef inline Cell* find_slot(Cell* slots, uint64_t mask, int64_t first, int64_t s
     return &slots[slot]
 
 
+cdef void copy_cells(const Cell* cells, int64_t n, Cell* slots, uint64_t mask) noexcept nogil:
+    """Copy the cells that are in use to a larger table."""
+    cdef int64_t i
+    for i in range(n):
+        if cells[i].number:
+            find_slot(slots, mask, cells[i].first, cells[i].second)[0] = cells[i]
+
+
+cdef void copy_pairs(const Cell* cells, int64_t n, int64_t* first, int64_t* second) noexcept nogil:
+    """Write the pair of each number."""
+    cdef int64_t i
+    for i in range(n):
+        if cells[i].number:
+            first[cells[i].number - 1] = cells[i].first
+            second[cells[i].number - 1] = cells[i].second
+
+
 cdef class CellNumbers:
     """The number of each pair of labels. An object must not be used by two threads at once."""
 
@@ -65,13 +82,10 @@ cdef class CellNumbers:
         cdef int64_t n_slots = self.n_slots * 4
         cdef Cell* slots = <Cell*>calloc(n_slots, sizeof(Cell))
         cdef uint64_t mask = <uint64_t>n_slots - 1
-        cdef int64_t i
         if slots == NULL:
             raise MemoryError
         with nogil:
-            for i in range(self.n_slots):
-                if self.slots[i].number:
-                    find_slot(slots, mask, self.slots[i].first, self.slots[i].second)[0] = self.slots[i]
+            copy_cells(self.slots, self.n_slots, slots, mask)
         free(self.slots)
         self.slots = slots
         self.n_slots = n_slots
@@ -129,11 +143,9 @@ cdef class CellNumbers:
         arrays = np.empty(self.size, np.int64), np.empty(self.size, np.int64)
         cdef int64_t[::1] first = arrays[0]
         cdef int64_t[::1] second = arrays[1]
-        cdef int64_t i
-        for i in range(self.n_slots):
-            if self.slots[i].number:
-                first[self.slots[i].number - 1] = self.slots[i].first
-                second[self.slots[i].number - 1] = self.slots[i].second
+        if self.size:
+            with nogil:
+                copy_pairs(self.slots, self.n_slots, &first[0], &second[0])
         return arrays
 
 

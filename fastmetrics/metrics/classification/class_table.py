@@ -16,6 +16,8 @@ from fastmetrics._core.columns.key_types import dtype_of_arrow
 from fastmetrics._core.columns.label_columns import BOOLEAN, INTEGER, LabelColumn
 from fastmetrics._core.columns.row_blocks import ColumnPair
 from fastmetrics._core.columns.text_columns import TextColumn
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.statistic import Statistic
 from fastmetrics._kernels.classification import cell_numbers as kernel
 from fastmetrics._kernels.columns.text_codes import TextCodes
@@ -70,9 +72,11 @@ class ClassTable:
         The type of labels and that of predicted labels; empty until rows are there.
     """
 
-    __slots__ = ("cached", "counts", "numbers", "states", "texts", "types")
+    __slots__ = ("budget", "cached", "counts", "numbers", "reserved", "states", "texts", "types")
 
     def __init__(self) -> None:
+        self.budget: MemoryBudget | None = None
+        self.reserved = 0
         self.cached: ClassCells | None = None
         self.numbers = kernel.CellNumbers()
         self.counts: np.ndarray = np.zeros(MIN_CELLS, np.int64)
@@ -95,10 +99,33 @@ class ClassTable:
         total: int = self.counts.sum().item()
         return total
 
+    def limit_memory(self, budget: MemoryBudget | None) -> None:
+        """Count the table against a budget."""
+        self.budget = budget
+
+    def reserve(self) -> None:
+        """Count what the table has grown against the budget: it stays in memory."""
+        grown = self.n_bytes - self.reserved
+        if self.budget is None or grown <= 0:
+            return
+        if not self.budget.try_reserve(grown):
+            raise ValueError(
+                "the pairs of different labels and predictions take more than half of "
+                f"memory_limit={format_size(self.budget.limit)}, which is all that they may take; allow more memory"
+            )
+        self.reserved += grown
+
+    def close(self) -> None:
+        """Free the memory of a table that was merged into another."""
+        if self.budget is not None:
+            self.budget.release(self.reserved)
+        self.reserved = 0
+
     def add(self, rows: LabeledRows) -> None:
         """Count and weigh rows."""
         first, second = self.number_labels(rows)
         self.add_cells(first, second, None, rows.weights)
+        self.reserve()
 
     def number_labels(self, rows: LabeledRows) -> tuple[np.ndarray, np.ndarray]:
         """The labels of rows as the integers of this table."""
@@ -364,7 +391,7 @@ def check_state(is_valid: Any, message: str) -> None:
         raise ValueError(message)
 
 
-class ClassCounts(Statistic):
+class ClassTableCounts(Statistic):
     """The rows and weights of each pair of a label and a predicted label."""
 
     def new(self) -> ClassTable:

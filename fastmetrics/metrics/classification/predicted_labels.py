@@ -18,7 +18,7 @@ from fastmetrics._core.registry import prediction_metric
 from fastmetrics._core.statistic import Value
 from fastmetrics.metrics.classification import count_ratios, fixed_threshold
 from fastmetrics.metrics.classification.balanced_accuracy import NO_CHANCE_LEVEL, mean_recall
-from fastmetrics.metrics.classification.class_table import ClassCells, ClassCounts, ClassTable
+from fastmetrics.metrics.classification.class_table import ClassCells, ClassTable, ClassTableCounts
 from fastmetrics.metrics.classification.cohen_kappa import DisagreementCounts, kappa_of
 from fastmetrics.metrics.classification.count_ratios import CountRatio, RatioCounts
 from fastmetrics.metrics.classification.geometric_mean import check_correction, geometric_mean_of_recalls
@@ -61,7 +61,7 @@ def register(
     prediction_metric(
         name,
         roles=PREDICTIONS,
-        statistics=lambda **options: (ClassCounts(),),
+        statistics=lambda **options: (ClassTableCounts(),),
         undefined=undefined,
         parameters={parameter: default for parameter, (default, _) in own_parameters.items()},
         checks={parameter: check for parameter, (_, check) in own_parameters.items()},

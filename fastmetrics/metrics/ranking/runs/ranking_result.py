@@ -12,6 +12,7 @@ import numpy as np
 from fastmetrics._core import registry
 from fastmetrics._core.column_table import ColumnTable
 from fastmetrics._core.exact import divide
+from fastmetrics._core.metric_strings import METRIC_STRING, read_keywords
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.rendering import render
 from fastmetrics.metrics.ranking.lists import list_measures
@@ -187,8 +188,8 @@ def resolve_metrics(metrics_or_string: Any, options: RunOptions) -> dict[str, tu
 def parameters_in(text: str | Metric, metric: Metric) -> Container[str]:
     """The names of the parameters in a metric string; for a Metric, those that differ from their defaults."""
     if isinstance(text, str):
-        match = re.fullmatch(registry.METRIC_STRING, text)
-        return registry.read_keywords((match and match[2]) or "", text)
+        match = re.fullmatch(METRIC_STRING, text)
+        return read_keywords((match and match[2]) or "", text)
     return {name for name, value in metric.arguments.items() if value != metric.spec.parameters[name]}
 
 
