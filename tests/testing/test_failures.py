@@ -13,12 +13,12 @@ from fastmetrics._kernels.numeric import sums
 from fastmetrics.testing import check_function, check_metric, function_checks, metric_checks
 from fastmetrics.testing.comparing import bits
 from support.cases import assert_raises
-from support.own_metrics import same_registry
+from support.registry_cases import own_metrics
 
 
 @pytest.fixture(autouse=True)
 def forget_metrics():
-    with same_registry():
+    with own_metrics():
         yield
 
 
