@@ -24,7 +24,8 @@ def make_checks(subject: str, functions: Sequence[Callable[[Any], None]], cases:
                 try:
                     function(case)
                 except Exception as error:
-                    raise AssertionError(f"{subject}: check {function.__name__} failed for {case}: {error}") from error
+                    found = str(error) if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"
+                    raise AssertionError(f"{subject}: check {function.__name__} failed for {case}: {found}") from error
 
         return run
 

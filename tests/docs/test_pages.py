@@ -11,6 +11,7 @@ from sklearn import calibration, metrics
 
 import fastmetrics as fm
 from support import pages
+from support.registry_cases import own_metrics
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -19,6 +20,7 @@ pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="no docs be
 # The least number of values that the code of a page states, and of commands that it runs.
 GUIDES = {
     "README.md": (3, 2), "docs/clustering.md": (10, 1), "docs/ctr.md": (20, 7), "docs/detection.md": (30, 4),
+    "docs/extending.md": (9, 1),
     "docs/ranking.md": (20, 1), "docs/reports.md": (4, 2), "docs/significance.md": (60, 1), "docs/sklearn.md": (9, 0),
     "docs/text.md": (30, 6),
 }  # fmt: skip
@@ -33,7 +35,8 @@ def test_code_runs(name, tmp_path, monkeypatch):
     for package in ("scipy", "typer", "rich", "matplotlib"):
         pytest.importorskip(package)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    with chdir(tmp_path):
+    monkeypatch.syspath_prepend(tmp_path)  # where --plugin finds modules
+    with chdir(tmp_path), own_metrics():
         counts = pages.run_page(page(name), name)
     values, commands = GUIDES[name]
     assert counts["values"] >= values

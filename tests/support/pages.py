@@ -2,7 +2,7 @@
 
 A Python block is a doctest session, or plain code: there, an expression with a value in the comment behind it has that
 value. A console block has commands and their output. Commands of a bash block succeed, or say otherwise behind them:
-`# exit code 3`.
+`# exit code 3`. A block with the mark `file NAME` is written to that file.
 """
 
 import ast
@@ -24,8 +24,10 @@ OTHER_PROGRAMS = ("pip", "apt-get", "python3", ".venv/bin/pip", "source")
 
 def run_page(text, name):
     """Run the blocks that have no mark; return the number of blocks, examples and commands that ran."""
-    namespace, counts = {}, {"blocks": 0, "values": 0, "commands": 0}
+    namespace, counts = {"__name__": "__main__"}, {"blocks": 0, "values": 0, "commands": 0}
     for block in BLOCKS.finditer(text):
+        if (block["mark"] or "").startswith("file "):
+            Path(block["mark"].removeprefix("file ")).write_text(block["code"], encoding="utf-8")
         if block["mark"] is not None or block["language"] not in RUNNERS:
             continue
         counts["blocks"] += 1

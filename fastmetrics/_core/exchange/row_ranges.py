@@ -76,7 +76,7 @@ class RowRangeStatistic(Statistic):
 
     def merge(self, high: Any, low: Any) -> Any:
         """The state of two neighbouring ranges together; all scores of `high` are greater than those of `low`."""
-        raise NotImplementedError
+        raise NotImplementedError(f"states of {self!r} do not merge: write merge(high, low)")
 
     def empty(self) -> Any:
         """The state of no rows."""
