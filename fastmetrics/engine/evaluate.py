@@ -185,6 +185,7 @@ def evaluate(
             resolved.append(ResolvedPart(scan, states, intervals))
             if plots is not None and plots.part == number and isinstance(intervals, MetricReplicates):
                 bands = sample_bands(scan, plots, states, intervals, threads)
+            scan.close()  # the next part needs the memory
     report = make_report(log_scan, plan, resolved, names, time.perf_counter() - started)
     return report if plots is None else add_plots(report, plots, resolved[plots.part], bands, ci or 0)
 
