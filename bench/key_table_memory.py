@@ -11,9 +11,9 @@ import numpy as np
 
 from bench.memory import peak_of_this_process
 from fastmetrics._core.columns.group_keys import as_keys
-from fastmetrics._core.exchange.key_table import KeyTable
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.memory_size import format_size, parse_size
+from fastmetrics._core.tables.key_table import KeyTable
 
 FACTOR = 7919
 BATCH_ROWS = 1 << 17

@@ -4,8 +4,9 @@ Provisional: names may still change. A metric that is registered here works in e
 merging, memory limits, Spark and the command line. `fastmetrics.testing.check_metric` checks it. Nothing in the package
 imports this module. The guide is docs/extending.md.
 
-A statistic says which rows have to meet: none (`RowStatistic`), those of a group (`GroupStatistic`, `GroupTable`), or
-those of neighbouring scores (`ScoreRangeStatistic`). Its methods get columns by role, as NumPy arrays.
+A statistic says which rows have to meet: none (`RowStatistic`), those of a group (`GroupStatistic`,
+`GroupKeyStatistic`), or those of neighbouring scores (`ScoreRangeStatistic`). Its methods get columns by role, as NumPy
+arrays.
 
 Examples
 --------
@@ -36,7 +37,6 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exchange.group_rows import GroupMean, GroupRows, finalise_group_mean
-from fastmetrics._core.exchange.group_tables import GroupTableStatistic, KeysOfGroups
 from fastmetrics._core.exchange.row_ranges import RowRange, RowRangeStatistic
 from fastmetrics._core.kinds import (
     LABEL_ROLE,
@@ -53,12 +53,30 @@ from fastmetrics._core.kinds import (
 )
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import NamedSums, Statistic, Value
+from fastmetrics._core.tables.group_tables import GroupTableStatistic, KeysOfGroups
 from fastmetrics._kernels.numeric import sums as sum_kernels
 
 __all__ = [
-    "Binary", "Category", "Columns", "GroupStatistic", "GroupTable", "Key", "Kind", "NonNegative", "Positive",
-    "Probability", "Real", "RowStatistic", "ScoreRangeStatistic", "Text", "Value", "cumulative_sums", "divide",
-    "exact_sum", "finalise_group_mean", "metric",
+    "Binary",
+    "Category",
+    "Columns",
+    "GroupKeyStatistic",
+    "GroupStatistic",
+    "Key",
+    "Kind",
+    "NonNegative",
+    "Positive",
+    "Probability",
+    "Real",
+    "RowStatistic",
+    "ScoreRangeStatistic",
+    "Text",
+    "Value",
+    "cumulative_sums",
+    "divide",
+    "exact_sum",
+    "finalise_group_mean",
+    "metric",
 ]  # fmt: skip
 
 
@@ -167,7 +185,7 @@ class GroupStatistic(GroupMean):
         return np.asarray(self.values(columns), np.float64)
 
 
-class GroupTable(GroupTableStatistic):
+class GroupKeyStatistic(GroupTableStatistic):
     """Base of a statistic that counts keys over groups, for instance items that users were shown.
 
     A subclass writes `entries`. The state is a table: it merges, and spills to disk under a memory limit.

@@ -30,7 +30,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 MARKERS = ("smoke", "spark", "wordnet", "browser", "real_data", "peers", "slow")
 # A marker that follows from a fixture, or from what the test's module imports from here.
 OF_FIXTURES = {"spark": "spark", "data_folder": "real_data"}
-OF_PEERS = {"support.peers", "support.parity_cases"}
+OF_PEERS = {"support.peers", "support.parity.cases"}
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from bench.workloads import SEED
 from fastmetrics._core.columns.group_keys import as_keys
-from fastmetrics._core.exchange.key_table import count_keys
+from fastmetrics._core.tables.key_table import count_keys
 
 ITEMS = 1_000_000
 FAR_APART = 7919

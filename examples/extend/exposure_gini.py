@@ -1,7 +1,7 @@
 """The Gini coefficient of exposure: do a few items take most of the places in the top k lists?
 
-Items are counted over the first k rows of every group, by falling score. The coefficient is 0 if all items that occur
-are shown equally often, and close to 1 if one takes nearly all places.
+Items are counted over the first k rows of every group, by descending score. The coefficient is 0 if all items that
+occur are shown equally often, and close to 1 if one takes nearly all places.
 
 Gini, C. (1912). Variabilita e mutabilita. Of recommendations: Castells, P., Hurley, N. and Vargas, S. (2015). Novelty
 and diversity in recommender systems. Recommender Systems Handbook, Springer.
@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics.extend import Columns, GroupTable, Key, Real, Value, divide, metric
+from fastmetrics.extend import Columns, GroupKeyStatistic, Key, Real, Value, divide, metric
 
 
-class TopItems(GroupTable):
+class TopItems(GroupKeyStatistic):
     """How often each item is among the first k of a group. Of equal scores, the smaller item key comes first."""
 
     __slots__ = ("k",)

@@ -23,6 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("_core",),
     ("_core.columns",),
     ("_core.exchange",),
+    ("_core.tables",),
     ("_core.resampling",),
     ("_core.score_statistics",),
     ("_core.comparison",),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from support.cases import each_case
-from support.parity_cases import (
+from support.parity.cases import (
     CURVES,
     EVERYTHING,
     LABEL_RANKING,

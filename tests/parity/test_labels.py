@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support import parity_strategies as strategies
 from support.cases import each_case
-from support.parity_cases import LABELS, SET_WISE, check, present
+from support.parity import strategies
+from support.parity.cases import LABELS, SET_WISE, check, present
 
 NAN = float("nan")
 TWO_CLASSES = st.sampled_from([[0, 1], [-1, 1], ["a", "b"], [False, True], [3, 7]])

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support import parity_strategies as strategies
 from support.cases import each_case
-from support.parity_cases import GRADED, check, ours, present, theirs
+from support.parity import strategies
+from support.parity.cases import GRADED, check, ours, present, theirs
 
 RNG = np.random.default_rng(0)
 GRADES = RNG.integers(0, 4, (6, 5))

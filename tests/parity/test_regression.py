@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support import parity_strategies as strategies
 from support.cases import each_case
-from support.parity_cases import REGRESSION, Call, check, exact_in_float64, ours, present, run
+from support.parity import strategies
+from support.parity.cases import REGRESSION, Call, check, exact_in_float64, ours, present, run
 
 SINGLE = ["max_error", "mean_gamma_deviance", "mean_poisson_deviance", "mean_tweedie_deviance", "d2_tweedie_score"]
 VARIANCE = ["explained_variance_score", "r2_score"]

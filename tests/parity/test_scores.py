@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support import parity_strategies as strategies
 from support.cases import each_case
-from support.parity_cases import CURVES, LABEL_RANKING, check, present
+from support.parity import strategies
+from support.parity.cases import CURVES, LABEL_RANKING, check, present
 
 CURVE_FUNCTIONS = ["det_curve", "precision_recall_curve", "roc_curve"]
 AREAS = ["average_precision_score", "roc_auc_score"]

@@ -10,7 +10,7 @@ import numpy as np
 
 import fastmetrics as fm
 from support.cases import each_case
-from support.parity_cases import (
+from support.parity.cases import (
     DIFFERENCES,
     EVERYTHING,
     MISSING,

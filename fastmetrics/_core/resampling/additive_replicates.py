@@ -31,12 +31,12 @@ from fastmetrics._core.columns.row_blocks import (
 )
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.group_reduction import Advance, GroupAccumulators, MergedStates
-from fastmetrics._core.exchange.group_tables import GroupTableStatistic
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.resampling.key_table_replicates import KeyTableReplicates
 from fastmetrics._core.resampling.resampling_units import CACHED_WEIGHT_BYTES, UnitBuckets, draw_weights
 from fastmetrics._core.statistic import Maxima, Statistic, Sums
+from fastmetrics._core.tables.group_tables import GroupTableStatistic
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.resampling import poisson_weights
 

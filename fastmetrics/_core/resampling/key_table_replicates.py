@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.key_columns import NumberKeys
-from fastmetrics._core.exchange.group_tables import GroupKeysTable
-from fastmetrics._core.exchange.key_table import KeyTable
+from fastmetrics._core.tables.group_tables import GroupKeysTable
+from fastmetrics._core.tables.key_table import KeyTable
 
 
 class KeyTableReplicates:

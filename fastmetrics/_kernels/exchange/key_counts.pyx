@@ -1,4 +1,4 @@
-"""Count keys in hash tables that grow: the memory of a key table (`_core/exchange/key_table.py`).
+"""Count keys in hash tables that grow: the memory of a key table (`_core/tables/key_table.py`).
 
 A key has one word, the hash of a number, a bijection; two words if it is a pair of numbers (see tuple_keys.pyx); or
 three: the hash of a text, and its slot (see hash_partition.pyx). The bits of the hash from `first_bit` on select one

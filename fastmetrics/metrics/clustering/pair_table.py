@@ -19,10 +19,10 @@ from fastmetrics._core.columns.key_columns import NumberKeys, TupleKeys
 from fastmetrics._core.columns.label_columns import LabelColumn, LabelPairs
 from fastmetrics._core.columns.row_blocks import ColumnPair
 from fastmetrics._core.columns.text_columns import TextColumn
-from fastmetrics._core.exchange.key_table import KeyTable
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.statistic import Statistic
+from fastmetrics._core.tables.key_table import KeyTable
 from fastmetrics._kernels.clustering.contingency_table import PairCounter
 from fastmetrics._kernels.columns.text_codes import TextCodes
 from fastmetrics.metrics.clustering.contingency import AnyContingency, Contingency, LargeContingency

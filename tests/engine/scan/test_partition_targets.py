@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import fastmetrics as fm
 from fastmetrics._core import registry
-from fastmetrics._core.exchange.key_table import KeyTable
+from fastmetrics._core.tables.key_table import KeyTable
 from fastmetrics.engine.plan.metric_plan import make_plan
 from support import partition_logs
 from support.cases import assert_raises, each_case

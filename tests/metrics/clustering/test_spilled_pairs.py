@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastmetrics._core.columns.label_columns import LabelPairs, as_label_column
-from fastmetrics._core.exchange.key_table import KeyTable
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.tables.key_table import KeyTable
 from fastmetrics.metrics.clustering import pair_table
 from fastmetrics.metrics.clustering.mutual_info import compute_information
 from fastmetrics.metrics.clustering.pair_confusion_matrix import count_pairs
@@ -44,7 +44,7 @@ def small_tables(monkeypatch):
     """All cells move to tables of keys, which spill after a few."""
     monkeypatch.setattr(pair_table, "FEW_CELLS", 0)
     monkeypatch.setattr(pair_table, "COUNTER_DIVISOR", 1 << 20)
-    monkeypatch.setattr("fastmetrics._core.exchange.key_table.SMALL_SHARD", 1)
+    monkeypatch.setattr("fastmetrics._core.tables.key_table.SMALL_SHARD", 1)
     monkeypatch.setattr(KeyTable, "try_reserve", lambda table, n_bytes: table.n_bytes + n_bytes < 2000)
 
 

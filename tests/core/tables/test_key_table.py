@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastmetrics._core.columns.group_keys import as_keys
-from fastmetrics._core.exchange import key_table
-from fastmetrics._core.exchange.key_table import KeyTable, count_keys
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.tables import key_table
+from fastmetrics._core.tables.key_table import KeyTable, count_keys
 from fastmetrics._kernels.exchange.key_counts import N_SHARDS, KeyHashTable
 from support.cases import assert_raises, each_case
 

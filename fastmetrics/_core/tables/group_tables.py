@@ -14,8 +14,8 @@ from fastmetrics._core.columns.key_columns import NumberKeys
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair
 from fastmetrics._core.exchange.group_rows import GroupRows, RowsByGroup, sort_groups
 from fastmetrics._core.exchange.hash_exchange import GroupKeys
-from fastmetrics._core.exchange.key_table import KeyTable
 from fastmetrics._core.statistic import Statistic
+from fastmetrics._core.tables.key_table import KeyTable
 
 
 class KeysOfGroups(NamedTuple):
