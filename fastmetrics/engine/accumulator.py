@@ -43,7 +43,8 @@ class Accumulator:
     ----------
     metrics : sequence of str, or str
         Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
-        them all.
+        them all. A metric string may name its own columns, "rmse(label=minutes, score=forecast)" or
+        "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups share one scan.
     label : str or list of str, optional
         The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1. Other metrics read other labels;
         `describe_metrics` has the target of each. Target "real": any finite numbers. Target "graded": finite numbers
@@ -55,7 +56,8 @@ class Accumulator:
         The column of scores; metrics of probabilities read probabilities in [0, 1]. Several models are evaluated in one
         scan, in which every user is looked up once. Target "text": the column of hypotheses, strings; by default
         "hypothesis". Target "partition": the column of clusters, labels of any type; by default "cluster". Metrics of
-        these two targets cannot be combined with metrics of other targets, nor with weights.
+        these two targets take no weights. Together with metrics of other targets, either has to name its columns in the
+        metric string.
     group : str or list of str, optional
         The column of group (user) keys: integers, strings, booleans, dates, times or floats; -0.0 is 0.0. Several
         columns are one key, ``["user_id", "session_id"]``: rows with equal values in all of them are one group. Metrics
@@ -101,6 +103,16 @@ class Accumulator:
         user are alike, and intervals would be too narrow.
 
         Rows of batches have no number in a log, so the unit has to be a column.
+    prediction : str or list of str, optional
+        The column of predicted labels, of the type of the labels: integers, strings, booleans or dates. Metrics such as
+        accuracy, f1 and kappa are then of predicted labels, any number of classes. Several models are evaluated in one
+        scan. If there are scores too, a metric is of predictions if its string says so, such as
+        "accuracy(prediction=pred)" or "f1(average=macro)".
+    item, treatment, propensity : str, optional
+        Columns of other roles, for metrics that read them: `describe_metrics` has the roles of each metric.
+    roles : dict of str and str, optional
+        Columns of any other role, such as ``{"reward": "revenue"}``. Metrics of your own may have any roles:
+        `fastmetrics.extend`.
 
     Examples
     --------

@@ -124,7 +124,8 @@ def compare(
         arrays. CSV has no types: Arrow infers them, so an id written 007 is read as the integer 7.
     metrics : sequence of str, or str
         Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
-        them all.
+        them all. A metric string may name its own columns, "rmse(label=minutes, score=forecast)" or
+        "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups share one scan.
     scores : list of str, optional
         At least two columns of scores, one per model. For metrics of target "text" they are hypotheses, for those of
         target "partition" clusters.
@@ -191,6 +192,11 @@ def compare(
     progress : callable, optional
         Called as progress(stage, rows_done, rows_total) with stage "scan", "resolve" and, with intervals, "resample";
         rows_total is None while unknown.
+    item, treatment, propensity : str, optional
+        Columns of other roles, for metrics that read them: `describe_metrics` has the roles of each metric.
+    roles : dict of str and str, optional
+        Columns of any other role, such as ``{"reward": "revenue"}``. Metrics of your own may have any roles:
+        `fastmetrics.extend`.
 
     Returns
     -------
