@@ -19,8 +19,6 @@ LITERAL_WORDS = ("True", "False", "None")
 
 def format_value(value: Any) -> str:
     """A parameter's value as metric strings write it: words without quotes."""
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(format_value, value))}]"
     return value if isinstance(value, str) and re.fullmatch(WORD, value) and value not in LITERAL_WORDS else repr(value)
 
 

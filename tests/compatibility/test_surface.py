@@ -29,8 +29,14 @@ def without_new_options(entry, stored):
     if isinstance(entry, list) and isinstance(stored, list) and len(entry) == len(stored):
         return [without_new_options(own, own_stored) for own, own_stored in zip(entry, stored, strict=True)]
     if isinstance(entry, list) and isinstance(stored, list):
-        return [own for own in entry if own in stored or not is_new_option(own)]
+        known = [required_word(own) if required_word(own) in stored else own for own in entry]
+        return [own for own in known if own in stored or not is_new_option(own)]
     return entry
+
+
+def required_word(parameter):
+    """A keyword without its default: one that 0.1 required may have a default now."""
+    return parameter.partition("=")[0] if is_new_option(parameter) else parameter
 
 
 def is_new_option(parameter):

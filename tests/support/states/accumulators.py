@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import fastmetrics as fm
 from support import partition_logs, strategies, text_logs
-from support.registry_cases import ALL_METRICS, BINARY, CLASS_COLUMNS, JOINT_METRICS, NUMBER_COLUMNS, REAL
+from support.registry_cases import BINARY, CLASS_COLUMNS, JOINT_METRICS, NUMBER_COLUMNS, OF_SCORES, REAL
 
 COLUMNS = {"label": "label", "score": "prob", "group": "group"}
 SMALL = 600
@@ -67,7 +67,7 @@ def accepts_weights(metric):
     return True
 
 
-TAKES_WEIGHTS = [metric for metric in ALL_METRICS if accepts_weights(metric)]
+TAKES_WEIGHTS = [metric for metric in OF_SCORES if accepts_weights(metric)]
 WEIGHTED = [metric for metric in TAKES_WEIGHTS if metric in JOINT_METRICS]
 # Metrics that accept labels -1 and +1, 0 and 1, or any numbers.
 FOR_LABELS = {"signed": BINARY, "zero and one": JOINT_METRICS, "numbers": [own for own in REAL if own in JOINT_METRICS]}
