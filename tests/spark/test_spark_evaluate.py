@@ -455,3 +455,21 @@ def test_a_spark_connect_session(path, tmp_path):
     assert "connect" in found["session"]
     assert found["same"]
     assert "label column 'day' has 2" in found["error"]
+
+
+def test_predicted_labels_of_any_type(spark, tmp_path):
+    """Classes that only some partitions have, weights, slices and several models: the report of `evaluate`."""
+    import fastmetrics.spark
+
+    random = np.random.default_rng(8)
+    kinds = np.array(["ant", "bee", "cat", "никто"])
+    label = np.sort(random.integers(0, 4, 400))
+    log = {"y": kinds[label], "p": kinds[random.integers(0, 4, 400)], "q": kinds[np.roll(label, 40)]}
+    log |= {"w": random.random(400), "day": label % 2, "user": random.integers(0, 9, 400)}
+    names = ["accuracy", "f1(average=macro)", "kappa(weights=linear)", "recall(average=macro, labels=[bee])"]
+    options = {"label": "y", "prediction": ["p", "q"], "weight": "w", "by": "day"}
+    pa.parquet.write_table(pa.table(log), tmp_path / "log.parquet")
+    df = spark.read.parquet(str(tmp_path)).repartition(5)
+    intervals = {"ci": 0.9, "unit": "user", "replicates": 10}
+    for own in (options, options | intervals):
+        assert fastmetrics.spark.evaluate(df, names, **own).results == fm.evaluate(log, names, **own).results
