@@ -11,7 +11,7 @@ from fastmetrics._core.exchange.score_histogram import BIN_BYTES
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
-from fastmetrics.engine.plan.column_names import ROW_UNITS, choose_model_role, read_column_names
+from fastmetrics.engine.plan.column_names import ROW_UNITS, choose_model_role, join_roles, read_column_names
 from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind, make_plan
 from fastmetrics.engine.plan.plan_parts import divide_plan
 from fastmetrics.engine.plan.resampling_options import Resampling, read_resampling
@@ -166,7 +166,7 @@ class Accumulator:
     ) -> None:
         plan = make_plan(metrics, choose_model_role(score, prediction))
         other_roles = {"item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction}
-        names = read_column_names(plan, label, score, group, weight, by, other_roles | dict(roles or {}))
+        names = read_column_names(plan, label, score, group, weight, by, join_roles(other_roles, roles))
         self.resampling = read_resampling(ci, ci_method, replicates, seed, unit, names.group, plan, weight)
         self.on_invalid = on_invalid
         self.n_threads = n_threads

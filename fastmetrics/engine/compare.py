@@ -37,6 +37,7 @@ from fastmetrics.engine.plan.column_names import (
     as_column_tuple,
     choose_model_role,
     format_key,
+    join_roles,
     read_column_names,
 )
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names, make_plan
@@ -243,7 +244,7 @@ def compare(
     correction = read_correction(correction)
     other_roles = {"item": item, "treatment": treatment, "propensity": propensity}
     other_roles[PREDICTION_ROLE] = models[PREDICTION_ROLE]
-    names = read_column_names(plan, label, models[SCORE_ROLE], group, weight, by, other_roles | dict(roles or {}))
+    names = read_column_names(plan, label, models[SCORE_ROLE], group, weight, by, join_roles(other_roles, roles))
     resampling = read_test_options(plan, names, ci, ci_method, replicates, seed, unit)
     names = names._replace(unit=resampling.unit)
     threads = count_threads(n_threads)

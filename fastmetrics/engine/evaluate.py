@@ -10,7 +10,7 @@ from typing import Any
 from fastmetrics._core.columns.validation import check_flag
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
-from fastmetrics.engine.plan.column_names import choose_model_role, read_column_names
+from fastmetrics.engine.plan.column_names import choose_model_role, join_roles, read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.plan.plan_parts import divide_plan
 from fastmetrics.engine.plan.resampling_options import read_resampling
@@ -170,7 +170,7 @@ def evaluate(
     check_flag(curves, "curves")
     plan = make_plan(metrics, choose_model_role(score, prediction))
     other_roles = {"item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction}
-    names = read_column_names(plan, label, score, group, weight, by, other_roles | dict(roles or {}))
+    names = read_column_names(plan, label, score, group, weight, by, join_roles(other_roles, roles))
     resampling = read_resampling(ci, ci_method, replicates, seed, unit, names.group, plan, weight)
     parts = divide_plan(plan, names, resampling)
     plots = plan_plots(parts, names) if curves else None

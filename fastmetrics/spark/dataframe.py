@@ -20,7 +20,13 @@ from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCount
 from fastmetrics.engine.input.batch_validation import POLICIES
 from fastmetrics.engine.input.batches import require_column
 from fastmetrics.engine.input.slices import SliceNumbers
-from fastmetrics.engine.plan.column_names import ColumnNames, choose_model_role, key_columns, read_column_names
+from fastmetrics.engine.plan.column_names import (
+    ColumnNames,
+    choose_model_role,
+    join_roles,
+    key_columns,
+    read_column_names,
+)
 from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.plan.plan_parts import PlanPart, divide_plan
 from fastmetrics.engine.plan.resampling_options import read_resampling, refuse_row_units
@@ -196,7 +202,7 @@ def evaluate(
     check_option(on_invalid, "on_invalid", POLICIES)
     plan = make_plan(metrics, choose_model_role(score, prediction))
     other_roles = {"item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction}
-    names = read_column_names(plan, label, score, group, weight, by, other_roles | dict(roles or {}))
+    names = read_column_names(plan, label, score, group, weight, by, join_roles(other_roles, roles))
     resampling = read_resampling(ci, ci_method, replicates, seed, unit, names.group, plan, weight)
     refuse_row_units(resampling)
     parts = divide_plan(plan, names, resampling)

@@ -160,10 +160,20 @@ def default_columns(metric: Metric, role: str) -> tuple[str, ...]:
     return as_column_tuple(role, kind.column)
 
 
-def read_roles(plan: Plan, roles: Mapping[str, Any]) -> dict[str, str]:
-    """Check the columns of other roles: each has to be one that some metric reads."""
+def join_roles(keywords: Mapping[str, Any], roles: Mapping[str, str] | None) -> dict[str, Any]:
+    """The columns of roles that have keywords, and those of `roles`. A role is named once."""
+    if roles is None:
+        return dict(keywords)
     if not isinstance(roles, Mapping):
         raise TypeError(f"roles must be a dict of role and column; found {roles!r}")
+    for role, name in roles.items():
+        if keywords.get(role) not in (None, name):
+            raise ValueError(f"role {role!r} is named twice: {role}={keywords[role]!r} and {name!r} in roles")
+    return {**keywords, **roles}
+
+
+def read_roles(plan: Plan, roles: Mapping[str, Any]) -> dict[str, str]:
+    """Check the columns of other roles: each has to be one that some metric reads."""
     found = {}
     for role, name in roles.items():
         if name is None:

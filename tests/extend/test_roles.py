@@ -1,0 +1,235 @@
+"""Roles and kinds: what is checked, what errors name, and metrics of different columns, kinds and groups in one call."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import fastmetrics as fm
+from fastmetrics.extend import (
+    Binary,
+    Key,
+    NonNegative,
+    Positive,
+    Probability,
+    Real,
+    RowStatistic,
+    Text,
+    divide,
+    metric,
+)
+from support.cases import assert_raises, each_case
+from support.extend.worked_examples import COLUMNS, contents, evaluate, make_log
+
+ROWS = 400
+LOG = make_log(ROWS)
+KINDS = {
+    "binary": (Binary(), [2, 0.5], "must be 0"),
+    "real": (Real(), [np.inf, -np.inf], "numbers must be finite"),
+    "any real": (Real(finite=False), [], ""),
+    "nonnegative": (NonNegative(), [-1e-300, np.inf], "numbers must not be negative"),
+    "positive": (Positive(), [0.0, -0.0, -1.0, np.inf], "numbers must be greater than 0"),
+    "probability": (Probability(), [-0.25, 1.5, np.inf], "probabilities must lie between 0 and 1"),
+}
+
+
+class Total(RowStatistic):
+    """The sum of the column of a role."""
+
+    __slots__ = ("role",)
+    sums = ("total", "rows")
+
+    def __init__(self, role):
+        self.role = role
+
+    def terms(self, columns):
+        return {"total": np.nan_to_num(getattr(columns, self.role).astype(float), posinf=0.0, neginf=0.0), "rows": 1}
+
+
+def register_mean(name, role, kind):
+    @metric(name, exchange="none", statistics=Total(role), roles={role: kind}, direction="none")
+    def mean(parameters, sums):
+        """The mean of a column."""
+        return divide(sums["total"], sums["rows"])
+
+
+@each_case("kind", KINDS)
+def test_a_wrong_value_names_column_row_and_rule(kind):
+    allowed, wrong, rule = KINDS[kind]
+    name = f"mean_{kind}".replace(" ", "_")
+    register_mean(name, "amount", allowed)
+    good = np.tile([1.0, 1.0, 0.0 if kind == "binary" else 0.5], 100)
+    asked = {"metrics": [name], "roles": {"amount": "price"}}
+    assert fm.evaluate({"price": good}, **asked)[name] == good.mean()
+    for value in wrong:
+        bad = good.copy()
+        bad[[217, 250]] = value
+        for options in ({}, {"weight": "zero"}):  # also in a row without weight
+            log = {"price": bad, "zero": (np.arange(300) != 217).astype(float)}
+            assert_raises(ValueError, rf"(?s)amount column 'price' .*217.*{rule}", fm.evaluate, log, **asked, **options)
+    assert_raises(ValueError, "amount column 'price' has 'a' at row 0", fm.evaluate, {"price": ["a", "b"]}, **asked)
+
+
+def test_infinite_numbers_are_read_where_they_are_allowed():
+    register_mean("own_mean", "amount", Real(finite=False))
+    log = {"price": [np.inf, 1.0]}
+    assert fm.evaluate(log, ["own_mean"], roles={"amount": "price"})["own_mean"] == 0.5
+    log = {"price": [np.nan, 1.0]}
+    assert_raises(
+        ValueError, "amount column 'price' has NaN at row 0", fm.evaluate, log, ["own_mean"], roles={"amount": "price"}
+    )
+
+
+def test_keys_are_integers():
+    register_mean("own_mean", "thing", Key())
+    asked = {"metrics": ["own_mean"], "roles": {"thing": "id"}}
+    assert fm.evaluate({"id": [1, 2, 6]}, **asked)["own_mean"] == 3
+    assert_raises(TypeError, "thing column 'id' .*keys of this role are integers", fm.evaluate, {"id": ["a"]}, **asked)
+
+
+def test_a_default_column():
+    register_mean("own_mean", "amount", Real(column="price"))
+    assert fm.evaluate({"price": [1.0, 2.0]}, ["own_mean"])["own_mean"] == 1.5
+    assert fm.evaluate({"cost": [3.0]}, ["own_mean"], roles={"amount": "cost"})["own_mean"] == 3.0
+
+
+@each_case(
+    "options, message",
+    [
+        ({"roles": {"reward": "revenue"}}, r"snips reads a column of role 'propensity': name it, propensity=\.\.\."),
+        ({"propensity": "logged"}, r"role 'reward': name it, roles=\{\"reward\": \.\.\.\}, or --role reward="),
+        ({"roles": {"revenue": "revenue"}}, r"no metric asked for reads .* role 'revenue'.*they read propens"),
+        ({**COLUMNS["snips"], "treatment": "treated"}, r"role 'treatment' \(treatment='treated'\)"),
+        ({**COLUMNS["snips"], "propensity": "loged"}, "propensity: no column 'loged'.*logged"),
+    ],
+)
+def test_missing_and_unknown_roles(options, message):
+    assert_raises(ValueError, message, fm.evaluate, LOG, ["snips"], **options)
+    assert_raises(ValueError, message.partition(": no column")[0], fm_accumulate, **options)
+
+
+def fm_accumulate(**options):
+    state = fm.Accumulator(["snips"], **options)
+    state.update(LOG)
+    return state.result()
+
+
+def test_roles_are_a_dict_of_names():
+    twice = {**COLUMNS["snips"], "roles": {**COLUMNS["snips"]["roles"], "propensity": "target"}}
+    assert_raises(ValueError, "role 'propensity' is named twice", fm.evaluate, LOG, ["snips"], **twice)
+    for roles, message in ((["click"], "roles must be a dict"), ({"click": 5}, "click must be the name of a column")):
+        assert_raises(TypeError, message, fm.evaluate, LOG, ["cvr"], roles=roles)
+
+
+def test_a_role_of_two_kinds_has_the_rules_of_each():
+    """Metrics that read a role as different kinds each read it for themselves."""
+    register_mean("mean_amount", "amount", Real())
+    register_mean("mean_positive", "amount", Positive())
+    asked = {"metrics": ["mean_amount", "mean_positive"], "roles": {"amount": "price"}}
+    report = fm.evaluate({"price": [1.0, 3.0]}, **asked)
+    assert report["mean_amount"] == report["mean_positive"] == 2.0
+    assert_raises(ValueError, "greater than 0", fm.evaluate, {"price": [1.0, -3.0]}, **asked)
+    names = ["mean_amount", "mean_positive(amount=cost)"]
+    report = fm.evaluate({"price": [1.0, -3.0], "cost": [1.0, 2.0]}, names, roles={"amount": "price"})
+    assert (report["mean_amount"], report["mean_positive(amount=cost)"]) == (-1.0, 1.5)
+
+
+def test_metric_strings_name_their_columns():
+    asked = ["cvr(click=click, conversion=bought)", "cvr(click=bought, conversion=click)", "cvr"]
+    report = fm.evaluate(LOG, asked, roles={"click": "treated", "conversion": "churned"})
+    for name, (click, conversion) in zip(
+        asked, (("click", "bought"), ("bought", "click"), ("treated", "churned")), strict=True
+    ):
+        assert report[name] == fm.evaluate(LOG, ["cvr"], roles={"click": click, "conversion": conversion})["cvr"]
+        signature = report.result(name).signature
+        assert ("click:" in signature) == (name != "cvr")
+    assert_raises(ValueError, "no parameter 'clck'; did you mean 'click'", fm.evaluate, LOG, ["cvr(clck=click)"])
+    assert_raises(ValueError, "click in .* must be one column; found 2", fm.evaluate, LOG, ["cvr(click=[click,user])"])
+    assert_raises(ValueError, "no column 'clicks'", fm.evaluate, LOG, ["cvr(click=clicks, conversion=bought)"])
+
+
+def test_numbers_classes_and_texts_in_one_call():
+    texts = np.array(["a cat sat on a mat", "the dog ran to the park", "no text is here at all"])
+    log = {**LOG, "said": texts[LOG["hour"]], "meant": texts[LOG["user"] % 3]}
+    names = ["auc", "rmse(label=days, score=revenue)", "bleu(label=meant, score=said)", "ari(label=hour, score=user)"]
+    together = fm.evaluate(log, names, label="bought", score="score", by="treated")
+    for name in names:
+        columns = {"label": "bought", "score": "score"} if name == "auc" else {}
+        alone = fm.evaluate(log, [name], by="treated", **columns)
+        of_metric = [own for own in contents(together) if own[0] == name]
+        assert of_metric == contents(alone)
+    assert_raises(
+        ValueError, r"different kinds.*metric\(label=\.\.\., score=\.\.\.\)", fm.evaluate, log, ["auc", "bleu"],
+        label="bought", score="score",
+    )  # fmt: skip
+
+
+def test_several_groupings_are_those_of_several_calls(tmp_path):
+    names = ["gauc", "gauc(group=hour)", "gauc(group=[user, hour])", "ndcg(group=hour)@5"]
+    columns = {"label": "bought", "score": "score"}
+    for options in ({}, {"weight": None, "by": "treated"}, {"memory_limit": "1MiB"}):
+        report = fm.evaluate(LOG, names, group="user", **columns, **options)
+        for name, group in zip(names, ("user", "hour", ["user", "hour"], "hour"), strict=True):
+            plain = name.partition("(")[0] + ("@5" if "@" in name else "")
+            alone = fm.evaluate(LOG, [plain], group=group, **columns, **options)
+            found = [own[1:] for own in contents(report) if own[0] == name]
+            assert found == [own[1:] for own in contents(alone)]
+    state = fm.Accumulator(names, group="user", **columns)
+    for start in (0, 200):
+        state.update({name: column[start:start + 200] for name, column in LOG.items()})
+    again = fm.Accumulator.from_bytes(state.to_bytes())
+    assert contents(again.result()) == contents(fm.evaluate(LOG, names, group="user", **columns))
+
+
+def test_a_null_of_one_metric_leaves_the_row_out_of_all():
+    """As documented in docs/extending.md."""
+    revenue = pa.array(LOG["revenue"], mask=np.arange(ROWS) % 7 == 3)
+    log = {**LOG, "revenue": revenue}
+    assert_raises(ValueError, "reward column 'revenue' has a null at row 3", evaluate, log)
+    report = evaluate(log, on_invalid="drop")
+    kept = {name: column[np.arange(ROWS) % 7 != 3] for name, column in LOG.items()}
+    assert [own[:4] for own in contents(report)] == [own[:4] for own in contents(evaluate(kept))]
+    assert report.dropped == {"null or NaN reward": 57}
+    assert evaluate(log, ("cvr",))["cvr"] == evaluate(LOG, ("cvr",))["cvr"]  # it does not read the column
+
+
+@each_case(
+    "options, error, message",
+    [
+        ({"roles": {"reward": 5}}, TypeError, "role 'reward' of metric 'own' must have a kind, such as Real"),
+        ({"roles": {"group": Real()}}, ValueError, "cannot have a role 'group'"),
+        ({"roles": {"weight": Real()}}, ValueError, "cannot have a role 'weight'"),
+        ({"roles": {"two words": Real()}}, ValueError, "cannot have a role 'two words'"),
+        ({"parameters": {"power": 1}, "roles": {"power": Real()}}, ValueError, "cannot have a role 'power'"),
+        ({"exchange": "hash", "roles": {"reference": Text()}}, ValueError, "exchanges move numbers"),
+        ({"exchange": "score"}, ValueError, "exchange must be one of"),
+        ({"direction": "up"}, ValueError, "direction must be one of"),
+    ],
+)
+def test_what_a_metric_cannot_declare(options, error, message):
+    options = {"exchange": "none", "statistics": Total("reward")} | options
+    assert_raises(error, message, metric, "own", **options)
+
+
+def test_a_name_that_exists_is_refused():
+    for name, message in (
+        ("auc", "metric 'auc' is registered twice"),
+        ("AUC", "registered twice|that is metric 'auc'"),
+        ("roc_auc_score", "metric 'roc_auc_score' cannot be called 'roc_auc_score': that is metric 'auc'"),
+        ("cvr", "metric 'cvr' is registered twice"),
+    ):
+        assert_raises(ValueError, message, register_mean, name, "amount", Real())
+    assert_raises(
+        ValueError, "cannot be called 'ctr'",
+        metric("own", exchange="none", statistics=Total("a"), roles={"a": Real()}, aliases=("ctr",)),
+        lambda parameters, sums: 0.0,
+    )  # fmt: skip
+    assert fm.evaluate({"y": [0, 1], "s": [0.1, 0.2]}, ["auc"], label="y", score="s")["auc"] == 1.0
+
+
+def test_it_is_listed_and_suggested():
+    register_mean("mean_amount", "amount", Real())
+    assert "mean_amount" in fm.list_metrics()
+    spec = next(spec for spec in fm.describe_metrics() if spec.name == "mean_amount")
+    assert (spec.summary, spec.roles, spec.target) == ("The mean of a column.", {"amount": Real()}, "columns")
+    with pytest.raises(ValueError, match="did you mean 'mean_amount'"):
+        fm.evaluate({"price": [1.0]}, ["mean_amonut"])
