@@ -1,4 +1,4 @@
-"""Roles and kinds: what is checked, what errors name, and metrics of different columns, kinds and groups in one call."""
+"""Roles and kinds: what is checked, what errors name; metrics of different columns, kinds and groups in one call."""
 
 import numpy as np
 import pyarrow as pa

@@ -1,0 +1,202 @@
+"""What the bases of statistics promise, and what `check_metric` says of metrics that break their promises."""
+
+import numpy as np
+import pytest
+
+import fastmetrics as fm
+from fastmetrics.extend import (
+    Binary,
+    Columns,
+    GroupStatistic,
+    Real,
+    RowStatistic,
+    ScoreRangeStatistic,
+    cumulative_sums,
+    divide,
+    exact_sum,
+    finalise_group_mean,
+    metric,
+)
+from fastmetrics.testing import check_metric
+from support.cases import assert_raises, each_case
+from support.extend.worked_examples import contents, make_log
+
+CLICK = {"click": Binary()}
+SCORE = {"score": Real()}
+REWARD = {"score": Real(), "reward": Real()}
+
+
+class Sums(RowStatistic):
+    """Terms of clicks; `mistake` says which are wrong."""
+
+    __slots__ = ("mistake",)
+    sums = ("clicks", "rows")
+
+    def __init__(self, mistake=None):
+        self.mistake = mistake
+
+    def update(self, state, rows):
+        super().update(state, rows._replace(weights=None) if self.mistake == "weights ignored" else rows)
+
+    def terms(self, columns):
+        return {
+            None: {"clicks": columns.click, "rows": 1},
+            "weights ignored": {"clicks": columns.click, "rows": 1},
+            "order of rows": {"clicks": columns.click * np.arange(columns.rows), "rows": 1},
+            "part of a batch": {"clicks": columns.click / columns.rows, "rows": 1},
+            "other names": {"click": columns.click, "rows": 1},
+            "infinite": {"clicks": np.where(np.arange(columns.rows) == 3, np.inf, columns.click), "rows": 1},
+            "wrong shape": {"clicks": columns.click[:-1], "rows": 1},
+            "no such role": {"clicks": columns.clicks, "rows": 1} if self.mistake == "no such role" else {},
+        }[self.mistake]
+
+
+class Ranges(ScoreRangeStatistic):
+    """The number of rows; `mistake` says what is wrong."""
+
+    __slots__ = ("mistake",)
+
+    def __init__(self, mistake=None):
+        self.mistake = mistake
+
+    def state(self, columns, above, total):
+        return int(cumulative_sums(columns, np.ones(columns.rows, bool))[-1])
+
+    def merge(self, high, low):
+        if self.mistake == "no merge":
+            return super().merge(high, low)
+        return max(high, low) if self.mistake == "wrong merge" else high + low
+
+    def empty(self):
+        return 0
+
+
+class Best(GroupStatistic):
+    """The greatest reward of a group, group by group; none of a group whose first row has a negative reward."""
+
+    __slots__ = ()
+
+    def value(self, group):
+        return np.nan if group.reward[0] < 0 else group.reward.max()
+
+
+class FastBest(GroupStatistic):
+    """The same, of many groups at once."""
+
+    __slots__ = ()
+
+    def values(self, groups):
+        best = np.maximum.reduceat(groups.reward, groups.starts)
+        return np.where(groups.reward[groups.starts] < 0, np.nan, best)
+
+
+class Unseeded(GroupStatistic):
+    """A value that has nothing to do with the rows."""
+
+    __slots__ = ()
+
+    def value(self, group):
+        return np.random.random()  # noqa: NPY002
+
+
+def register(name, statistic, roles):
+    exchange = {Sums: "none", Ranges: "range"}.get(type(statistic), "hash")
+
+    @metric(name, exchange=exchange, statistics=statistic, roles=roles, direction="none")
+    def finalise(parameters, state):
+        """A metric of a test."""
+        if exchange == "hash":
+            return finalise_group_mean(state, "negative", "no group has a value")
+        return divide(state["clicks"], state["rows"]) if exchange == "none" else divide(state, 1)
+
+
+def test_right_metrics_pass():
+    register("own_rows", Sums(), CLICK)
+    register("own_groups", Best(), REWARD)
+    check_metric("own_rows")
+    check_metric("own_groups")
+
+
+@each_case(
+    "name, statistic, roles, check, message",
+    [
+        ("own_order", Sums("order of rows"), CLICK, "row_order", "another order of rows"),
+        ("own_batch", Sums("part of a batch"), CLICK, "accumulators", "merged accumulators"),
+        ("own_weights", Sums("weights ignored"), CLICK, "repeated_rows", "with integer weights"),
+        ("own_random", Unseeded(), REWARD, "row_order", "another order of rows"),
+        ("own_merge", Ranges("wrong merge"), SCORE, "memory_limit", "memory_limit='1MiB'"),
+        ("own_none", Ranges("no merge"), SCORE, "memory_limit", r"states of Ranges\('no merge'\) do not merge"),
+        ("own_names", Sums("other names"), CLICK, "row_order", "terms of Sums.* must be those of clicks, rows"),
+        ("own_infinite", Sums("infinite"), CLICK, "row_order", "clicks of Sums.* is inf at row 3: terms are finite"),
+        ("own_role", Sums("no such role"), CLICK, "row_order", "the metric declares no role 'clicks'; it has click"),
+    ],
+)
+def test_a_wrong_metric_is_named_with_what_fails(name, statistic, roles, check, message):
+    register(name, statistic, roles)
+    assert_raises(AssertionError, rf"(?s){name} fails.*{name}: check {check} failed.*{message}", check_metric, name)
+
+
+def test_evaluate_says_what_is_wrong_with_terms():
+    log = {"clicked": np.ones(10, int), "weight": np.arange(10.0)}
+    for mistake, error, message in (
+        ("other names", ValueError, r"terms of Sums\('other names'\) must be those of clicks, rows; found click, rows"),
+        ("infinite", ValueError, r"clicks of Sums\('infinite'\) is inf at row 3: terms are finite"),
+        ("no such role", AttributeError, "the metric declares no role 'clicks'; it has click"),
+        ("wrong shape", ValueError, "broadcast"),
+    ):
+        name = "own_" + mistake.replace(" ", "_")
+        register(name, Sums(mistake), CLICK)
+        assert_raises(error, message, fm.evaluate, log, [name], roles={"click": "clicked"})
+    # Rows of weight zero are left out before; the row is that of the log.
+    assert_raises(
+        ValueError, "is inf at row 4", fm.evaluate, log, ["own_infinite"], roles={"click": "clicked"}, weight="weight"
+    )
+
+
+def test_states_that_do_not_merge_are_named():
+    register("own_none", Ranges("no merge"), SCORE)
+    log = {"s": np.random.default_rng(0).random(200_000)}
+    assert fm.evaluate({"s": log["s"][:100]}, ["own_none"], score="s")["own_none"] == 100
+    assert_raises(
+        NotImplementedError, r"states of Ranges\('no merge'\) do not merge: write merge", fm.evaluate, log,
+        ["own_none"], score="s",
+    )  # fmt: skip
+
+
+def test_value_and_values_are_the_same():
+    register("own_groups", Best(), REWARD)
+    register("own_fast", FastBest(), REWARD)
+    log = make_log(3000)
+    asked = {"score": "score", "group": "user", "roles": {"reward": "revenue"}}
+    for options in ({}, {"by": "hour"}, {"weight": "weight"}, {"memory_limit": "1MiB", "n_threads": 2}):
+        report = fm.evaluate(log, ["own_groups", "own_fast"], **asked, **options)
+        one, many = ([own[1:] for own in contents(report) if own[0] == name] for name in ("own_groups", "own_fast"))
+        assert one == many
+        assert all("negative" in own.coverage["groups_left_out"] for own in report)
+
+
+def test_groups_are_those_of_the_log_in_order_of_scores():
+    """The plain loop gives the same mean."""
+    register("own_groups", Best(), REWARD)
+    log = make_log(500)
+    log["score"] = np.random.default_rng(3).random(500)  # no ties
+    found = fm.evaluate(log, ["own_groups"], score="score", group="user", roles={"reward": "revenue"})["own_groups"]
+    best = []
+    for user in np.unique(log["user"]):
+        rows = log["user"] == user
+        if log["revenue"][rows][np.argmax(log["score"][rows])] >= 0:
+            best.append(log["revenue"][rows].max())
+    assert found == divide(exact_sum(best), exact_sum([len(best)]))
+
+
+def test_columns():
+    columns = Columns({"score": np.array([3.0, 2.0, 2.0, 1.0])}, np.array([1.0, 0.5, 2.0, 1.0]), np.array([0, 1, 3]))
+    assert columns.rows == 4
+    assert columns.select(columns.score == 2.0).weights.tolist() == [0.5, 2.0]
+    weighted = cumulative_sums(columns, [True, True, False, True])
+    assert [divide(own, exact_sum([1.0])) for own in weighted.tolist()] == [1.0, 1.5, 2.5]
+    plain = Columns(columns.by_role, None, columns.starts)
+    assert cumulative_sums(plain, [True, True, False, True]).tolist() == [1, 2, 3]
+    assert_raises(ValueError, "columns have no starts", cumulative_sums, plain.select([0]), [True])
+    with pytest.raises(AttributeError, match="the metric declares no role 'label'; it has score"):
+        columns.label  # noqa: B018
