@@ -87,7 +87,8 @@ def test_entry_points(folder):
     names.write_text("[fastmetrics_metrics]\nown = broken\n", encoding="utf-8")
     done = run_python(code, folder)
     assert "ImportError: entry point 'own': module 'broken' with metrics cannot be imported" in done.stderr
-    done = run_python("import fastmetrics as fm; fm.evaluate({'y': [0]}, 'ctr', label='y')", folder)
+    code = "import fastmetrics as fm\nfm.evaluate({'y': [0], 's': [0.5]}, 'ctr', label='y', score='s')\n"
+    done = run_python(code, folder)
     assert done.returncode == 0, done.stderr  # metrics of the library do not need it
 
 
