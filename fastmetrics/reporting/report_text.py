@@ -132,7 +132,12 @@ def report_text(report: Report) -> str:
     table = report_table(report)
     lines = aligned_lines([table.header, *table.texts()], range(len(table.header)))
     notes = table.note_lines()
-    return "\n".join([*report_heading(report), "", *lines, *([""] if notes else []), *notes])
+    matrices: list[str] = []
+    if report.confusion_matrices:
+        from fastmetrics.reporting.class_tables import matrix_lines
+
+        matrices = matrix_lines(report.confusion_matrices)
+    return "\n".join([*report_heading(report), "", *lines, *([""] if notes else []), *notes, *matrices])
 
 
 def report_notebook_html(report: Report) -> str:

@@ -155,3 +155,31 @@ def test_help_describes_the_labels_of_every_target(tmp_path):
     assert ESCAPE not in text
     assert "any numbers for metrics of target real" in text
     assert "the references for target text (default: column reference)" in text
+
+
+def test_columns_of_predicted_labels(tmp_path):
+    """The command line prints the values of `evaluate`, the confusion matrix, and differences of models."""
+    log = {"y": ["a", "b", "c", "a", "b"] * 8, "p": ["a", "b", "b", "a", "c"] * 8, "q": ["b", "b", "c", "a", "c"] * 8}
+    write_log(tmp_path / "log.parquet", **log)
+    columns = ("--label", "y", "--prediction", "p", "--prediction", "q")
+    metrics = ("--metrics", "accuracy,f1(average=macro)")
+    done = run("evaluate", "log.parquet", *columns, *metrics, "--json", "-", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    options = {"label": "y", "prediction": ["p", "q"]}
+    report = fm.evaluate(tmp_path / "log.parquet", metrics[1], **options)
+    found = json.loads(done.stdout)
+    assert found["results"] == json.loads(report.to_json())["results"]
+    assert found["confusion_matrices"] == json.loads(report.to_json())["confusion_matrices"]
+    done = run("evaluate", "log.parquet", *columns, folder=tmp_path)
+    assert all(word in done.stdout for word in ("accuracy", "kappa", "mcc", "confusion matrix", "p, by class"))
+    code, screen = run_in_terminal("evaluate", "log.parquet", *columns, *metrics, folder=tmp_path)
+    assert code == 0
+    assert all(word in plain(screen) for word in ("accuracy", "confusion matrix", "p, by class"))
+    compared = ("--replicates", "20", "--json", "-")
+    done = run("compare", "log.parquet", *columns, *metrics, *compared, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    values = [difference["value_b"] for difference in json.loads(done.stdout)["differences"]]
+    assert values == [report.value(metric, score="q") for metric in ("accuracy", "f1(average=macro)")]
+    done = run("compare", "log.parquet", "--label", "y", "--prediction", "p", folder=tmp_path)
+    assert done.returncode == 2
+    assert "--prediction" in done.stderr

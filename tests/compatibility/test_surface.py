@@ -25,7 +25,10 @@ def without_new_options(entry, stored):
     if stored == "str" and entry == {"in": "list", "of": ["str"]}:
         return stored  # an option that may be repeated now
     if isinstance(entry, dict) and isinstance(stored, dict):
-        return {name: without_new_options(own, stored[name]) for name, own in entry.items() if name in stored}
+        kept = {name: own for name, own in entry.items() if name in stored}
+        if "attributes" in kept:  # a class may have new ones
+            kept["attributes"] = [name for name in kept["attributes"] if name in stored["attributes"]]
+        return {name: without_new_options(own, stored[name]) for name, own in kept.items()}
     if isinstance(entry, list) and isinstance(stored, list) and len(entry) == len(stored):
         return [without_new_options(own, own_stored) for own, own_stored in zip(entry, stored, strict=True)]
     if isinstance(entry, list) and isinstance(stored, list):

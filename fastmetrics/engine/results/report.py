@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.axes import Axes
 
+    from fastmetrics._core.class_matrix import ClassMatrix
     from fastmetrics._core.plot import Plot
 
 __all__ = ["Report", "Result"]
@@ -146,9 +147,15 @@ class Report(ResultSet[Result]):
         Neither `to_dict` nor JSON have them.
     missing_pictures : dict
         Name -> the reason why there is no such plot.
+    confusion_matrices : tuple of ClassMatrix
+        Of all rows, for every label column and every column of predicted labels: `classes`, `counts` and `by_class()`.
+        Those of more than 256 classes are left out.
     """
 
-    __slots__ = ("columns", "dropped", "missing_pictures", "pictures", "results", "rows", "seconds", "version")
+    __slots__ = (
+        "columns", "confusion_matrices", "dropped", "missing_pictures", "pictures", "results", "rows", "seconds",
+        "version",
+    )  # fmt: skip
     _noun = "report"
     _item_noun = "result"
     _lookup = "report.value"
@@ -161,6 +168,7 @@ class Report(ResultSet[Result]):
     seconds: float | None
     pictures: Mapping[str, Plot]
     missing_pictures: Mapping[str, str]
+    confusion_matrices: tuple[ClassMatrix, ...]
 
     def __init__(
         self,
@@ -174,7 +182,11 @@ class Report(ResultSet[Result]):
     ) -> None:
         named = {role: column for role, column in columns.items() if column is not None}
         self._set(results=tuple(results), rows=rows, dropped=FrozenDict(dropped), columns=FrozenDict(named))
-        self._set(version=version, seconds=seconds, pictures=EMPTY, missing_pictures=EMPTY)
+        self._set(version=version, seconds=seconds, pictures=EMPTY, missing_pictures=EMPTY, confusion_matrices=())
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        self._set(confusion_matrices=())  # reports of version 0.1 have none
+        super().__setstate__(state)
 
     @property
     def _items(self) -> tuple[Result, ...]:
@@ -185,7 +197,8 @@ class Report(ResultSet[Result]):
 
     def _content(self) -> tuple[object, ...]:
         plots = tuple((name, plot_content(plot)) for name, plot in self.pictures.items())
-        return self.results, self.rows, self.dropped, self.columns, self.version, plots, self.missing_pictures
+        drawn = plots, self.missing_pictures, self.confusion_matrices
+        return self.results, self.rows, self.dropped, self.columns, self.version, *drawn
 
     def __getitem__(self, metric: str) -> float:
         """The value of `metric`, by its name or an alias, in any spelling. KeyError if there is not exactly one."""
@@ -245,7 +258,15 @@ class Report(ResultSet[Result]):
             "dropped": as_json_value(self.dropped),
             "columns": as_json_value(self.columns),
             "results": [result.to_dict() for result in self.results],
+            **({} if not self.confusion_matrices else {"confusion_matrices": self._matrices_as_dicts()}),
         }
+
+    def _matrices_as_dicts(self) -> list[dict[str, Any]]:
+        """The confusion matrices as plain Python for JSON."""
+        return [
+            {**as_json_value(matrix._asdict()), "by_class": [as_json_value(row._asdict()) for row in matrix.by_class()]}
+            for matrix in self.confusion_matrices
+        ]
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Any:
         """Draw a plot with matplotlib; without a name all plots, in one figure.
@@ -352,6 +373,13 @@ class Report(ResultSet[Result]):
                 name = f"slice_{name}"
             slices[name] = [result.slice.get(key) for result in self.results]
         return leading | slices | values, list(slices)
+
+
+def attach_matrices(report: Report, matrices: Sequence[ClassMatrix]) -> Report:
+    """The same report with confusion matrices."""
+    new = copy(report)
+    new._set(confusion_matrices=tuple(matrices))
+    return new
 
 
 def attach_plots(report: Report, plots: Mapping[str, Plot], missing: Mapping[str, str]) -> Report:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from fastmetrics._core.class_matrix import ClassMatrix
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 from fastmetrics.engine.plan.column_names import ColumnNames
 from fastmetrics.engine.plan.metric_plan import Plan
-from fastmetrics.engine.results.report import Report, Result
+from fastmetrics.engine.results.report import Report, Result, attach_matrices
 from fastmetrics.engine.scan.additive_states import StateKey
 from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates
 from fastmetrics.engine.scan.resolve import FinalStates
@@ -52,6 +53,17 @@ class ResolvedPart(NamedTuple):
             for number, pair in enumerate(self.scan.score_label_pairs)
             for metric in metrics
         ]
+
+    def confusion_matrices(self) -> Iterator[ClassMatrix]:
+        """The confusion matrix of every pair of columns, of all rows, if a statistic has one."""
+        statistics = [own for own in self.scan.plan.statistics["none"] if hasattr(own, "confusion_matrix")]
+        names = self.scan.names
+        for number, pair in enumerate(self.scan.score_label_pairs):
+            for statistic in statistics:
+                (state,) = self.states.select((statistic,), number, None)
+                found = statistic.confusion_matrix(state)
+                if found is not None:
+                    yield ClassMatrix(names.label_of(pair), names.score_of(pair), *found)
 
     def result(
         self,
@@ -99,7 +111,7 @@ def make_report(
         for part, metrics in of_parts
         for result in part.results(metrics, slice_number, slice_values)
     ]
-    return Report(
+    report = Report(
         results,
         rows=scan.rows,
         dropped=dict(sorted(scan.dropped.items())),
@@ -107,3 +119,4 @@ def make_report(
         version=__version__,
         seconds=seconds,
     )
+    return attach_matrices(report, [matrix for part in parts for matrix in part.confusion_matrices()])

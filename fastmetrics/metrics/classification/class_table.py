@@ -25,6 +25,7 @@ from fastmetrics.metrics.classification.confusion_matrix import ClassMargins
 
 SLOT_BYTES = 24
 MIN_CELLS = 64
+MAX_REPORTED_CLASSES = 256
 MAX_TEXTS_PER_ROW = 4  # a dictionary with more texts per row is not read as a whole
 NUMBERS = {INTEGER, BOOLEAN}
 NO_NUMBERS: np.ndarray = np.empty(0, np.int64)
@@ -402,6 +403,13 @@ class ClassTableCounts(Statistic):
 
     def add(self, state: ClassTable, counted: LabeledRows) -> None:
         state.add(counted)
+
+    def confusion_matrix(self, state: ClassTable) -> tuple[tuple[Any, ...], tuple[tuple[float, ...], ...]] | None:
+        """The classes and the counts of a table for reports; None if there are no rows or too many classes."""
+        cells = state.class_cells()
+        if not 0 < len(cells.classes) <= MAX_REPORTED_CLASSES:
+            return None
+        return tuple(cells.classes), tuple(map(tuple, cells.matrix().tolist()))
 
     def number_rows(self, state: ClassTable, counted: LabeledRows) -> np.ndarray:
         """The labels of rows as the integers of a table, and the bits of their weights: int64[n, 2] or int64[n, 3]."""

@@ -44,7 +44,17 @@ def print_report(report: "Report") -> None:
     if cells.n_fixed:
         print_wide_table(console, cells)
         print_notes(console, report, cells.notes)
-        return
+    else:
+        print_metric_rows(console, report)
+    if report.confusion_matrices:
+        from fastmetrics.reporting.class_tables import matrix_lines
+
+        for line in matrix_lines(report.confusion_matrices):
+            console.print(Text(line), no_wrap=True, overflow="ellipsis")
+
+
+def print_metric_rows(console: Console, report: "Report") -> None:
+    """A row for every metric, with what it is computed from."""
     table = metric_table()
     table.add_column("value", no_wrap=True)
     table.add_column("computed from", style="dim")

@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import pickle
 
 import numpy as np
 import pyarrow as pa
@@ -217,6 +218,38 @@ def test_models_are_compared():
     assert "confusion matrix" in str(comparison.notes)
     with pytest.raises(ValueError, match="by scores or by predictions"):
         fm.compare(log, "accuracy", label="y", scores=["p", "q"], predictions=["p", "q"])
+
+
+def test_reports_show_the_confusion_matrix_and_each_class():
+    log = make_log(classes=3)
+    text = {"y": LABELS["text"](log["y"]), "p": LABELS["text"](log["p"]), "q": LABELS["text"](log["q"])}
+    report = fm.evaluate(text, "accuracy", label="y", prediction=["p", "q"], n_threads=2)
+    matrix, other = report.confusion_matrices
+    assert (matrix.label, matrix.prediction, other.prediction) == ("y", "p", "q")
+    assert matrix.classes == ("", "a", "b", "ä")
+    np.testing.assert_array_equal(matrix.counts, fm.confusion_matrix(text["y"], text["p"]))
+    precisions, recalls, fs, support = fm.precision_recall_fscore_support(text["y"], text["p"], zero_division=math.nan)
+    rows = matrix.by_class()
+    for name, expected in (("precision", precisions), ("recall", recalls), ("f1", fs), ("rows", support)):
+        np.testing.assert_array_equal([getattr(row, name) for row in rows], expected)
+    printed = str(report)
+    assert "confusion matrix: rows are labels (y), columns are predictions (q)" in printed
+    assert "p, by class" in printed
+    assert f"{int(support[1]):,}" in printed
+    page = report.to_html()
+    assert "Classes" in page
+    assert page.count("confusion matrix: rows are labels") >= 2
+    assert report.to_dict()["confusion_matrices"][0]["counts"][1][1] == matrix.counts[1][1]
+    assert pickle.loads(pickle.dumps(report)) == report
+    weighted = fm.evaluate(log, "accuracy", label="y", prediction="p", weight="w").confusion_matrices[0]
+    kept = log["w"] > 0
+    np.testing.assert_array_equal(
+        weighted.counts, fm.confusion_matrix(log["y"][kept], log["p"][kept], sample_weight=log["w"][kept])
+    )
+    many = np.arange(40)
+    printed = str(fm.evaluate({"y": many, "p": many}, "kappa", label="y", prediction="p"))
+    assert "20 of 40 classes with the lowest f1" in printed
+    assert fm.evaluate(log | {"s": log["w"]}, "rmse", label="y", score="s").confusion_matrices == ()
 
 
 def test_labels_of_another_type_are_refused():
