@@ -25,12 +25,25 @@ class Value(NamedTuple):
 
 
 class Statistic:
-    """Base of all statistics. Equality and hash use the type and the fields (`__slots__`)."""
+    """Base of all statistics. Equality and hash use the type and the fields (`__slots__`, and other attributes)."""
 
     __slots__: tuple[str, ...] = ()
 
     def fields(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, name) for name in self.__slots__)
+        own = tuple(getattr(self, name) for name in self.__slots__)
+        return own + tuple(self.other_attributes().items()) if hasattr(self, "__dict__") else own
+
+    def other_attributes(self) -> dict[str, Any]:
+        """Attributes that have no slot: those of a class of the user's own."""
+        return {name: value for name, value in sorted(vars(self).items()) if name not in self.slot_names()}
+
+    def slot_names(self) -> list[str]:
+        return [name for cls in type(self).__mro__ for name in cls.__dict__.get("__slots__", ())]
+
+    def __getstate__(self) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+        """Slots apart from other attributes. A class that was sent by value has its slots as attributes."""
+        others = self.other_attributes() if hasattr(self, "__dict__") else None
+        return others or None, {name: getattr(self, name) for name in self.slot_names()}
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and isinstance(other, Statistic) and other.fields() == self.fields()

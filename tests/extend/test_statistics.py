@@ -1,5 +1,7 @@
 """What the bases of statistics promise, and what `check_metric` says of metrics that break their promises."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -187,6 +189,35 @@ def test_groups_are_those_of_the_log_in_order_of_scores():
         if log["revenue"][rows][np.argmax(log["score"][rows])] >= 0:
             best.append(log["revenue"][rows].max())
     assert found == divide(exact_sum(best), exact_sum([len(best)]))
+
+
+class Powers(RowStatistic):
+    """The sum of a power of a column; the class has no `__slots__`."""
+
+    sums = ("total", "rows")
+
+    def __init__(self, power):
+        self.power = power
+
+    def terms(self, columns):
+        return {"total": columns.amount**self.power, "rows": 1}
+
+
+def test_statistics_with_other_parameters_are_others():
+    """Also those of a class without `__slots__`: they are not computed once for both."""
+
+    @metric(
+        "own_power", exchange="none", statistics=lambda power: (Powers(power),), roles={"amount": Real()},
+        parameters={"power": 1.0}, direction="none",
+    )  # fmt: skip
+    def finalise(parameters, state):
+        """A mean of powers."""
+        return divide(state["total"], state["rows"])
+
+    assert Powers(1.0) == pickle.loads(pickle.dumps(Powers(1.0))) != Powers(2.0)
+    assert Sums("a") == pickle.loads(pickle.dumps(Sums("a"))) != Sums("b")
+    report = fm.evaluate({"x": [1.0, 3.0]}, ["own_power", "own_power(power=2.0)"], roles={"amount": "x"})
+    assert [own.value for own in report] == [2.0, 5.0]
 
 
 def test_columns():

@@ -1,0 +1,47 @@
+"""The worked examples on Spark: the bits of one machine. Executors do not have the examples' modules."""
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from support.cases import each_case
+from support.extend.worked_examples import ALL_COLUMNS, NAMES, contents, evaluate, load_example, make_log
+
+pytest.importorskip("pyspark")
+
+from fastmetrics import spark as fastmetrics_spark
+
+ROWS = 3000
+GINI = "exposure_gini(group=user, item=days)@5"
+
+
+@pytest.fixture(scope="module")
+def log(worked_examples):
+    return {**make_log(ROWS), "days": make_log(ROWS)["days"].astype(int)}
+
+
+@pytest.fixture(scope="module")
+def frame(spark, log, tmp_path_factory):
+    path = tmp_path_factory.mktemp("log") / "log.parquet"
+    pa.parquet.write_table(pa.table(log), path, row_group_size=700)
+    return spark.read.parquet(str(path)).repartition(3)
+
+
+@each_case(
+    "options",
+    [
+        {"by": "hour"},
+        {"weight": "weight"},
+        {"ci": 0.9, "replicates": 10, "unit": "user"},
+    ],
+)
+def test_examples_have_the_bits_of_one_machine(options, frame, log):
+    found = fastmetrics_spark.evaluate(frame, list(NAMES), **ALL_COLUMNS, **options)
+    assert contents(found) == contents(evaluate(log, **options))
+
+
+def test_a_table_of_keys(frame, log):
+    load_example("exposure_gini")
+    metrics = [GINI, *NAMES]
+    found = fastmetrics_spark.evaluate(frame, metrics, **ALL_COLUMNS)
+    assert contents(found) == contents(evaluate(log, tuple(metrics)))
