@@ -12,14 +12,16 @@ from typing import Any
 # The patterns are compiled at their first use: an import has nothing to parse.
 METRIC_STRING = r"(?s)\s*([A-Za-z_][A-Za-z0-9_-]*)\s*(?:\((.*)\))?\s*(?:@\s*([0-9]+))?\s*"
 WORD = r"[A-Za-z_][A-Za-z0-9_]*"
-BARE_WORD = r"(=\s*)([A-Za-z_][A-Za-z0-9_]*)(?=\s*(?:,|$))"
+WORD_OR_QUANTILE = rf"{WORD}(?:\.[0-9]+)?"  # also p99.9
+BARE_WORD = rf"(=\s*)({WORD_OR_QUANTILE})(?=\s*(?:,|$))"
 BARE_LIST = r"(=\s*\[)([^\]'\"]*)(?=\])"
 LITERAL_WORDS = ("True", "False", "None")
 
 
 def format_value(value: Any) -> str:
     """A parameter's value as metric strings write it: words without quotes."""
-    return value if isinstance(value, str) and re.fullmatch(WORD, value) and value not in LITERAL_WORDS else repr(value)
+    is_word = isinstance(value, str) and re.fullmatch(WORD_OR_QUANTILE, value) and value not in LITERAL_WORDS
+    return value if is_word else repr(value)
 
 
 def format_columns(names: tuple[str, ...]) -> str:
@@ -55,3 +57,13 @@ def read_keywords(inside: str, text: str) -> dict[str, ast.expr]:
             raise ValueError(f"{keyword.arg} is given twice in {text!r}")
         keywords[str(keyword.arg)] = keyword.value
     return keywords
+
+
+def read_columns(role: str, value: Any, text: str, several: bool) -> tuple[str, ...]:
+    """The columns of a role: one name, or `several` if it may have them."""
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{role} in {text!r} must be the name of a column; found {value!r}")
+    if len(names) > 1 and not several:
+        raise ValueError(f"{role} in {text!r} must be one column; found {len(names)}")
+    return tuple(dict.fromkeys(names))

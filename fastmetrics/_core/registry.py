@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any, NamedTuple, TypeVar
 
+from fastmetrics._core.group_stat import STAT_DEFAULTS, check_group_values, read_stat
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import (
     CLASSES,
@@ -29,8 +30,9 @@ from fastmetrics._core.kinds import (
     Roles,
     Text,
 )
-from fastmetrics._core.metric_strings import METRIC_STRING, WORD, format_columns, format_value, read_keywords
+from fastmetrics._core.metric_strings import METRIC_STRING, format_columns, format_value, read_columns, read_keywords
 from fastmetrics._core.statistic import Statistic, Value
+from fastmetrics._core.suggestions import MOST_SUGGESTED, ask_for, close_matches, suggest
 from fastmetrics._version import __version__
 
 __all__ = ["describe_metrics", "list_metrics"]
@@ -48,7 +50,6 @@ DIRECTIONS = ("maximize", "minimize", "closest_to_one", "closest_to_zero", "none
 # What `spec.best` was in version 0.1, by direction.
 BEST_OF_DIRECTION = dict(zip(DIRECTIONS, ("highest", "lowest", "one", "zero", "none"), strict=True))
 NEGATED = "neg_"  # begins the names of scikit-learn's scorers of losses
-MOST_SUGGESTED = 3
 CUTOFF = "@k"  # ends the names of metrics that need a cutoff
 
 
@@ -297,7 +298,7 @@ def metric(
     for role, kind in roles.items():
         if not isinstance(kind, Kind):
             raise TypeError(f"role {role!r} of metric {name!r} must have a kind, such as Real(); found {kind!r}")
-        if role in (parameters or {}) or role in RESERVED_ROLES or not re.fullmatch(WORD, role):
+        if role in (parameters or {}) or role in RESERVED_ROLES or not (role.isascii() and role.isidentifier()):
             raise ValueError(f"metric {name!r} cannot have a role {role!r}: the word has another meaning")
         if exchange != "none" and not kind.is_numeric:
             raise ValueError(f"metric {name!r} needs exchange 'none': exchanges move numbers, and {role!r} is {kind!r}")
@@ -410,7 +411,7 @@ class Metric:
     Two metrics are equal if they mean the same: it does not matter whether defaults are written out.
     """
 
-    __slots__ = ("arguments", "columns", "k", "shown", "spec")
+    __slots__ = ("arguments", "columns", "group_stat", "k", "shown", "spec")
 
     def __init__(
         self,
@@ -422,7 +423,10 @@ class Metric:
     ) -> None:
         """`columns` are those that the metric string names itself, by role. `repr` writes the arguments in `shown`."""
         self.spec = spec
-        self.arguments = spec.parameters | arguments
+        given = {name: arguments[name] for name in STAT_DEFAULTS if name in arguments and name not in spec.parameters}
+        of_groups, self.group_stat = read_stat(given)
+        own = {name: value for name, value in arguments.items() if name not in given}
+        self.arguments = spec.parameters | own | of_groups
         self.k = k
         self.columns = columns or {}
         self.shown = shown
@@ -438,7 +442,7 @@ class Metric:
         return hash(self._identity())
 
     def __repr__(self) -> str:
-        defaults = self.spec.parameters
+        defaults = STAT_DEFAULTS | self.spec.parameters
         changed = [
             f"{name}={format_value(value)}"
             for name, value in self.arguments.items()
@@ -448,10 +452,28 @@ class Metric:
         parameters = f"({', '.join(changed)})" if changed else ""
         return self.spec.base_name + parameters + (f"@{self.k}" if self.k is not None else "")
 
-    def statistics(self) -> tuple[Any, ...]:
+    @property
+    def direction(self) -> str:
+        """Which of two values is better."""
+        return self.spec.direction if self.group_stat is None else self.group_stat.direction(self.spec.direction)
+
+    def mean_statistics(self) -> tuple[Any, ...]:
+        """The statistics without those that `stat=` needs."""
         return self.spec.statistics(**self._all_arguments())
 
+    def statistics(self) -> tuple[Any, ...]:
+        statistics = self.mean_statistics()
+        return statistics if self.group_stat is None else (*statistics, statistics[0].values_statistic())
+
     def finalise(self, *states: Any) -> Value:
+        """The value. With `stat=`, the last state has the values of groups; where the mean is undefined, it is too."""
+        if self.group_stat is None:
+            return self._finalise_mean(*states)
+        *states_of_mean, values = states
+        mean = self._finalise_mean(*states_of_mean)
+        return mean if mean.reason else mean._replace(value=self.group_stat.value(values))
+
+    def _finalise_mean(self, *states: Any) -> Value:
         value = self.spec.finalise(self._all_arguments(), *states)
         if isinstance(value, Value):
             return value
@@ -476,7 +498,8 @@ class Metric:
         return self.spec.interval.compare(self._all_arguments(), level, labels, first, second, n_threads)
 
     def _all_arguments(self) -> dict[str, Any]:
-        return self.arguments | {"k": self.k} if self.spec.cutoff else self.arguments
+        arguments = {name: self.arguments[name] for name in self.spec.parameters}
+        return arguments | {"k": self.k} if self.spec.cutoff else arguments
 
     def signature(self, coverage: dict[str, Any], weight: str | None = None, approximate: bool = False) -> str:
         """Everything that is needed to reproduce the number. `weight` is the column of row weights."""
@@ -569,13 +592,16 @@ def parse(text: str | Metric, model_role: str = SCORE_ROLE) -> Metric:
     if k == 0:
         raise ValueError(f"the cutoff of {name!r} must be at least 1; found @0")
     keywords = read_keywords(inside or "", text)
-    fitting = [form for form in spec.forms if set(keywords) <= {*form.parameters, *column_roles(form)}]
+    fitting = [form for form in spec.forms if set(keywords) <= {*parameters_of(form), *column_roles(form)}]
     form = next((form for form in fitting if form.model_role == model_role), (fitting or [spec])[0])
     arguments = read_arguments(form, spec, keywords, text)
     columns = {role: arguments.pop(role) for role in column_roles(form) if role in arguments}
     # Without these words the text would mean the form for scores.
     shown = arguments if form is not spec and form.model_role != model_role else ()
-    return Metric(form, arguments, k, columns, frozenset(shown))
+    metric = Metric(form, arguments, k, columns, frozenset(shown))
+    if metric.group_stat is not None:
+        check_group_values(repr(metric), metric.mean_statistics())
+    return metric
 
 
 def find_spec(name: str, cutoff: str | None) -> MetricSpec:
@@ -627,6 +653,12 @@ def column_roles(spec: MetricSpec) -> list[str]:
     return [*spec.roles, *((GROUP_ROLE,) if spec.exchange == "hash" else ())]
 
 
+def parameters_of(spec: MetricSpec) -> list[str]:
+    """The parameters that a metric string may have: those of groups are the same for all metrics of groups."""
+    of_groups = [name for name in STAT_DEFAULTS if spec.exchange == "hash" and name not in spec.parameters]
+    return [*spec.parameters, *of_groups]
+
+
 def read_arguments(
     form: MetricSpec, spec: MetricSpec, keywords: dict[str, ast.expr], text: str
 ) -> dict[str, Any]:
@@ -634,8 +666,9 @@ def read_arguments(
     arguments: dict[str, Any] = {}
     roles = column_roles(form)
     for name, written in keywords.items():
-        if name not in form.parameters and name not in roles:
-            known = list(dict.fromkeys(word for own in spec.forms for word in (*own.parameters, *column_roles(own))))
+        if name not in parameters_of(form) and name not in roles:
+            words = (word for own in spec.forms for word in (*parameters_of(own), *column_roles(own)))
+            known = list(dict.fromkeys(words))
             advice = spec.near_names.get(f"{spec.base_name}({name})")
             advice = advice or (suggest(name, known) if known else "it has none")
             if name in known:
@@ -647,22 +680,12 @@ def read_arguments(
         except ValueError:
             raise ValueError(f"{name} in {text!r} must be a literal") from None
         if name in roles:
-            value = read_columns(name, value, text)
+            value = read_columns(name, value, text, name == GROUP_ROLE)
         else:
             value = tuple(value) if isinstance(value, list) else value
             check_argument(form, name, value)
         arguments[name] = value
     return arguments
-
-
-def read_columns(role: str, value: Any, text: str) -> tuple[str, ...]:
-    """The columns of a role: one name, or several for a group."""
-    names = (value,) if isinstance(value, str) else value
-    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"{role} in {text!r} must be the name of a column; found {value!r}")
-    if len(names) > 1 and role != GROUP_ROLE:
-        raise ValueError(f"{role} in {text!r} must be one column; found {len(names)}")
-    return tuple(dict.fromkeys(names))
 
 
 def check_argument(spec: MetricSpec, name: str, value: Any) -> None:
@@ -674,18 +697,3 @@ def check_argument(spec: MetricSpec, name: str, value: Any) -> None:
             )
     elif check is not None:
         check(value)
-
-
-def suggest(name: str, known: list[str]) -> str:
-    """The known names that are similar to `name` as a question, or all of them."""
-    return ask_for(close_matches(name, known)[:MOST_SUGGESTED], known)
-
-
-def close_matches(name: str, known: Iterable[str]) -> list[str]:
-    from difflib import get_close_matches
-
-    return get_close_matches(name, list(dict.fromkeys(known)), n=10, cutoff=0.5)
-
-
-def ask_for(similar: list[str], known: list[str]) -> str:
-    return f"did you mean {' or '.join(map(repr, similar))}?" if similar else f"known: {', '.join(known)}"

@@ -191,31 +191,32 @@ def metric_header(metric: str, n_columns: int = 0) -> str:
 
 def describe_metric(metric: str) -> tuple[str, str]:
     """The summary of a metric, and which values are better. Both are empty for an unknown metric."""
-    spec = find_spec(metric)
-    return (spec.summary, DIRECTION_TEXTS.get(spec.direction, "")) if spec is not None else ("", "")
+    known = find_metric(metric)
+    return (known.spec.summary, DIRECTION_TEXTS.get(known.direction, "")) if known is not None else ("", "")
 
 
-def find_spec(metric: str) -> Any:
-    """The registry's entry of a metric string; None if it is unknown, as in a report of another release."""
+def find_metric(metric: str) -> Any:
+    """What a metric string means; None if it is unknown, as in a report of another release."""
     from fastmetrics._core.registry import parse
 
     try:
-        return parse(metric).spec
+        return parse(metric)
     except (KeyError, TypeError, ValueError):
         return None
 
 
 def best_positions(metric: str, values: Sequence[float]) -> set[int]:
     """The positions of the best values; none if all are equal, or if the metric has no better direction."""
-    spec = find_spec(metric)
+    known = find_metric(metric)
+    direction = "none" if known is None else known.direction
     defined = {position: value for position, value in enumerate(values) if not math.isnan(value)}
-    if spec is None or spec.direction == "none" or len(defined) < 2:
+    if direction == "none" or len(defined) < 2:
         return set()
-    if spec.direction in ("maximize", "minimize"):
-        sign = 1 if spec.direction == "minimize" else -1
+    if direction in ("maximize", "minimize"):
+        sign = 1 if direction == "minimize" else -1
         losses = {position: sign * value for position, value in defined.items()}
     else:
-        goal = 1.0 if spec.direction == "closest_to_one" else 0.0
+        goal = 1.0 if direction == "closest_to_one" else 0.0
         losses = {position: abs(value - goal) for position, value in defined.items()}
     best = {position for position, loss in losses.items() if loss == min(losses.values())}
     return best if len(best) < len(defined) else set()

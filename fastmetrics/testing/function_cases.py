@@ -134,7 +134,7 @@ def options_of(
         options = [{"k": EXAMPLE_CUTOFF} if any(spec.cutoff == REQUIRED for spec in specs) else {}]
         names = inspect.signature(function).parameters
         for metric in (parse(variant) for spec in specs for variant in spec.variants):
-            changed = {name: own for name, own in metric.arguments.items() if own != metric.spec.parameters[name]}
+            changed = {name: own for name, own in metric.arguments.items() if own != metric.spec.parameters.get(name)}
             changed |= {"k": metric.k} if metric.k else {}
             options.append({name: value for name, value in changed.items() if name in names})
     missing = [name for name in required_options(function, columns) if name not in options[0]]

@@ -116,7 +116,7 @@ class PairedGroupValues(GroupAccumulators):
 
 def has_group_values(metric: Metric) -> bool:
     """Is the metric a mean of values of single groups?"""
-    statistics = metric.statistics()
+    statistics = metric.mean_statistics()
     return metric.spec.exchange == "hash" and len(statistics) == 1 and hasattr(statistics[0], "group_values")
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair, Scratch, UnpooledScratch
 from fastmetrics._core.exchange.block_store import Block, BlockReader, BlockStore, ColumnSegments
+from fastmetrics._core.exchange.group_values import ValuesByGroup
 from fastmetrics._core.exchange.hash_exchange import (
     CHUNK_BYTES,
     HASH,
@@ -50,6 +51,7 @@ class MergedStates:
     """States by statistic, pair and slice; those of one key merge."""
 
     states: dict[StateKey, Any]
+    budget: MemoryBudget | None = None  # of states that grow with the groups
 
     def merge(self, other: MergedStates) -> None:
         self.merge_states(other.states)
@@ -69,7 +71,6 @@ class GroupAccumulators(MergedStates):
         self.statistics = statistics
         self.states: dict[StateKey, Any] = {}
         self.states_by_pair: dict[tuple[int, int | None], list[Sums]] = {}
-        self.budget: MemoryBudget | None = None
 
     def update(self, pair: int, slice_number: int | None, table: Any) -> None:
         states = self.states_by_pair.get((pair, slice_number))
@@ -103,6 +104,12 @@ class GroupReduction(NamedTuple):
     make_accumulators: Callable[[Sequence[Any]], Any] = GroupAccumulators
 
     @property
+    def measured(self) -> list[Any]:
+        """The statistics whose values the tables have."""
+        own = (one.mean if isinstance(one, ValuesByGroup) else one for one in self.statistics)
+        return list(dict.fromkeys(own))
+
+    @property
     def working_bytes_per_row(self) -> int:
         """Working memory for a row of a partition."""
         return int(self.statistics[0].table.ROW_BYTES)
@@ -110,11 +117,11 @@ class GroupReduction(NamedTuple):
     @property
     def values_per_group(self) -> int:
         """Values that a table has for each group."""
-        return len(self.pairs) * int(self.statistics[0].table.values_per_pair(self.statistics))
+        return len(self.pairs) * int(self.statistics[0].table.values_per_pair(self.measured))
 
     def make_tables(self, layout: GroupLayout, chunks: list[tuple[int, int]], scratch: Scratch) -> GroupTables:
         """A thread's maker of the tables that all statistics read."""
-        tables: GroupTables = self.statistics[0].table(self.statistics, layout, chunks, self.pairs, scratch)
+        tables: GroupTables = self.statistics[0].table(self.measured, layout, chunks, self.pairs, scratch)
         return tables
 
     def accumulate(
@@ -357,7 +364,7 @@ def reduce_large_partition(
             keys = GroupKeys(large_key.hashes, large_key.heads, large_key.tails, exchange.key_dtype)
             for by_slice in (False, True) if reduction.by_slice else (False,):
                 for pair, slice_number, table in reduction.statistics[0].table.of_large_group(
-                    reduction.statistics, large_group, keys, reduction.pairs, by_slice, n_threads
+                    reduction.measured, large_group, keys, reduction.pairs, by_slice, n_threads
                 ):
                     accumulators.update(pair, slice_number, table)
     finally:

@@ -33,8 +33,9 @@ from fastmetrics._core.columns.row_blocks import (
 from fastmetrics._core.exact import EXPONENT, divide
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
+from fastmetrics._core.exchange.group_values import MeanOfGroups
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout, HashExchange, exchange_columns
-from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.ranking import grouped_auc
@@ -81,7 +82,7 @@ class GroupValueTable(NamedTuple):
         return self.take(where)
 
 
-class GroupMean(Statistic):
+class GroupMean(MeanOfGroups):
     """Base of the statistic of a mean over groups: a subclass writes `value_per_group`."""
 
     __slots__ = ()

@@ -8,10 +8,13 @@ The number of remaining bits depends on the scores alone, not on the order in wh
 from __future__ import annotations
 
 from bisect import bisect_left
+from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exchange.range_exchange import ordered_keys
+from fastmetrics._core.statistic import Statistic, Sums
 
 BIN_BYTES = 24  # a prefix and two counts
 MOST_CELLS = 1 << 16  # of the table that counts prefixes without sorting them
@@ -103,3 +106,26 @@ class ScoreHistogram:
     def bins(self) -> list[tuple[int, int]]:
         """(negatives, positives) of every bin, ascending in score. Python integers: their products cannot overflow."""
         return [(negatives, positives) for negatives, positives in self.counts.tolist()]
+
+
+class ScoreCells(Statistic):
+    """Counts of negatives and positives below, between and above `edges`. A score equal to an edge counts as above."""
+
+    __slots__ = ("edges",)
+
+    def __init__(self, edges: np.ndarray) -> None:
+        self.edges = edges
+
+    def fields(self) -> tuple[Any, ...]:
+        return tuple(self.edges.tolist())
+
+    @property
+    def n_cells(self) -> int:
+        return int(self.edges.shape[0]) + 1
+
+    def new(self) -> Sums:
+        return Sums(2 * self.n_cells, 0)
+
+    def update(self, state: Sums, rows: Rows) -> None:
+        cells = np.searchsorted(self.edges, rows.scores, side="right")
+        state.counts += np.bincount(2 * cells + rows.labels, minlength=2 * self.n_cells)

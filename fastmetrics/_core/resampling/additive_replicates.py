@@ -31,10 +31,13 @@ from fastmetrics._core.columns.row_blocks import (
 )
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.group_reduction import Advance, GroupAccumulators, MergedStates
+from fastmetrics._core.exchange.group_values import ValuesByGroup
 from fastmetrics._core.exchange.hash_exchange import HASH
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.resampling.key_table_replicates import KeyTableReplicates
 from fastmetrics._core.resampling.resampling_units import CACHED_WEIGHT_BYTES, UnitBuckets, draw_weights
+from fastmetrics._core.resampling.value_replicates import ValueReplicates
 from fastmetrics._core.statistic import Maxima, Statistic, Sums
 from fastmetrics._core.tables.group_tables import GroupTableStatistic
 from fastmetrics._kernels.numeric import sums
@@ -71,6 +74,16 @@ class ReplicateWeights:
         batch = max(1, min(replicates, CACHED_WEIGHT_BYTES // max(1, unit_buckets.n_buckets)))
         self.bounds = [*range(0, replicates, batch), replicates]
         self.cached = draw_weights(unit_buckets, seed, 0, replicates) if batch == replicates else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The weights are drawn again."""
+        return type(self), (self.unit_buckets, self.seed, self.replicates)
+
+    def by_replicate(self) -> Iterator[np.ndarray]:
+        """The weights of all unit buckets, replicate by replicate."""
+        for first, stop in pairwise(self.bounds):
+            table = draw_weights(self.unit_buckets, self.seed, first, stop) if self.cached is None else self.cached
+            yield from (np.ascontiguousarray(table[:, number]) for number in range(stop - first))
 
     def batches(self, numbers: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
         """The weights of some unit buckets, in batches of replicates.
@@ -201,10 +214,12 @@ class MaximumReplicates(AdditiveReplicates):
         self.sums[rows] = np.maximum(self.sums[rows], other.sums[other.row_of[columns]])
 
 
-def new_replicates(statistic: Any, replicates: int) -> Any:
+def new_replicates(statistic: Any, replicates: int, budget: MemoryBudget | None = None) -> Any:
     """The states of all replicates of a statistic, without rows."""
     if isinstance(statistic, GroupTableStatistic):
         return KeyTableReplicates(statistic, replicates)
+    if isinstance(statistic, ValuesByGroup):
+        return ValueReplicates(statistic, replicates, budget)
     replicates_type = MaximumReplicates if isinstance(statistic.new(), Maxima) else AdditiveReplicates
     return replicates_type(statistic, replicates)
 
@@ -242,10 +257,9 @@ class ReplicateAccumulators(MergedStates):
 
         for statistic in self.statistics:
             replicates = self.sums_of(statistic, pair, slice_number)
-            if isinstance(replicates, KeyTableReplicates):
+            if isinstance(replicates, (KeyTableReplicates, ValueReplicates)):
                 replicates.add(self.weights, np.repeat(unit_buckets, np.diff(starts)), table)
-                continue
-            if hasattr(statistic, "update_segments"):
+            elif hasattr(statistic, "update_segments"):
                 states = UnitStateTable(statistic, unit_buckets.shape[0])
                 statistic.update_segments(states, table, np.array(starts, np.int64))
                 replicates.add(self.weights, unit_buckets, states)
@@ -258,7 +272,7 @@ class ReplicateAccumulators(MergedStates):
         """The replicates of a statistic, a pair and a slice; made at the first use."""
         key = self.key_of(statistic), *where
         if key not in self.states:
-            self.states[key] = new_replicates(statistic, self.weights.replicates)
+            self.states[key] = new_replicates(statistic, self.weights.replicates, self.budget)
         return self.states[key]
 
     def key_of(self, statistic: Any) -> Any:
@@ -292,6 +306,7 @@ class GroupsAndReplicates(GroupAccumulators):
 
     def update(self, pair: int, slice_number: int | None, table: Any) -> None:
         super().update(pair, slice_number, table)
+        self.replicates.budget = self.budget
         self.replicates.update(pair, slice_number, table)
 
 

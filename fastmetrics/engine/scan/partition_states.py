@@ -19,6 +19,7 @@ from fastmetrics._core.exchange.row_ranges import RowRangeStatistic, merge_neigh
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
+from fastmetrics._core.resampling.value_replicates import ValueReplicates
 from fastmetrics.engine.input.batch_validation import ColumnReader, RowSelector, ValidatedBatch
 from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.plan_parts import PlanPart
@@ -40,6 +41,8 @@ from fastmetrics.engine.scan.range_shards import (
 )
 from fastmetrics.engine.scan.resolve import FinalStates, empty_state, resolve
 from fastmetrics.engine.scan.scan import LogScan, Scan
+
+TRAVELLING_REPLICATES = (AdditiveReplicates, ValueReplicates)  # these merge, and are small when pickled
 
 
 def scan_partition(
@@ -152,7 +155,7 @@ def replicate_partition(scan: Scan, resampling: PartitionResampling) -> dict[Any
     weights = ReplicateWeights(resampling.unit_buckets, options.seed, options.replicates)
     replicates = replicate_additive(scan, scan.plan.without_plots(), weights, find_units_of_groups(scan), 1)
     return {
-        key: states if isinstance(states, AdditiveReplicates) else ReplicateStates(list(states.states()))
+        key: states if isinstance(states, TRAVELLING_REPLICATES) else ReplicateStates(list(states.states()))
         for key, states in replicates.items()
     }
 

@@ -13,10 +13,11 @@ import numpy as np
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import divide
 from fastmetrics._core.exchange.group_rows import reduce_columns
+from fastmetrics._core.exchange.group_values import MeanOfGroups
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
 from fastmetrics._core.resampling.additive_replicates import UnitStateTable
-from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.ranking import grouped_auc
@@ -31,7 +32,7 @@ ONE_CLASS_NO_POSITIVE = "one class: no positive"
 ONE_CLASS_NO_NEGATIVE = "one class: no negative"
 
 
-class GroupAuc(Statistic):
+class GroupAuc(MeanOfGroups):
     """The additive statistic of GAUC: the sums of w AUC and of w over groups, and the groups and rows left out."""
 
     __slots__ = ("single_class", "weight")
@@ -78,7 +79,7 @@ class GroupAuc(Statistic):
             counted = slice(None)
         else:
             counted = ~(no_positive | no_negative)
-        weight = self.weight_of_groups(table, rows)[counted]
+        weight = self.group_weights(table)[counted]
         sums.sum_values(auc[counted], weight, state.exact[0])
         sums.sum_values(weight, None, state.exact[1])
 
@@ -87,7 +88,7 @@ class GroupAuc(Statistic):
         auc = table.auc()
         if self.single_class == "half":
             auc[np.isnan(auc)] = 0.5
-            auc[self.weight_of_groups(table, table.class_rows.sum(axis=1)) == 0] = np.nan
+            auc[self.group_weights(table) == 0] = np.nan
         return auc
 
     def update_segments(self, states: UnitStateTable, table: GroupPairs, starts: np.ndarray) -> None:
@@ -110,8 +111,9 @@ class GroupAuc(Statistic):
             "and single_class='raise'"
         )
 
-    def weight_of_groups(self, table: GroupPairs, rows: np.ndarray) -> np.ndarray:
+    def group_weights(self, table: GroupPairs) -> np.ndarray:
         """The weight w of every group."""
+        rows = table.class_rows.sum(axis=1)
         if self.weight == "uniform":
             return np.ones(rows.shape[0])
         if self.weight == "positives":
@@ -120,9 +122,9 @@ class GroupAuc(Statistic):
             pairs: np.ndarray = table.class_rows[:, 0].astype(np.float64) * table.class_rows[:, 1]
             return pairs
         if self.weight == "weights" and table.group_weights is not None:
-            weights: np.ndarray = table.group_weights
-            return weights
-        return rows.astype(np.float64)
+            return table.group_weights
+        impressions: np.ndarray = rows.astype(np.float64)
+        return impressions
 
 
 def gauc_score(
@@ -197,7 +199,10 @@ def gauc_score(
     undefined="no group with both classes",
     parameters={"weight": "impressions", "single_class": "skip"},
     checks={"weight": WEIGHTS, "single_class": SINGLE_CLASS},
-    variants=("gauc(weight=pairs)", "gauc(weight=uniform)", "gauc(single_class=half)", "gauc(weight=positives)"),
+    variants=(
+        "gauc(weight=pairs)", "gauc(weight=uniform)", "gauc(single_class=half)", "gauc(weight=positives)",
+        "gauc(stat=p10)", "gauc(stat=below, at=0.5)",
+    ),
     aliases=("gauc_score", "group_auc", "grouped_auc"),
     near_names={
         "uauc": "where every user counts the same, write gauc(weight=uniform); 'gauc' weighs users by impressions",

@@ -114,7 +114,10 @@ register_list_mean(
     ndcg_score,
     GAIN_PARAMETER | IDEAL_PARAMETER,
     cutoff=True,
-    variants=("ndcg@3", "ndcg(gain=exp2, ideal=k)@5", "ndcg(ties=pessimistic)", "ndcg(empty=skip)@10"),
+    variants=(
+        "ndcg@3", "ndcg(gain=exp2, ideal=k)@5", "ndcg(ties=pessimistic)", "ndcg(empty=skip)@10",
+        "ndcg(stat=p90, rule=lower)@5",
+    ),
     aliases=("ndcg_score", "normalized_discounted_cumulative_gain"),
     near_names=dict.fromkeys(
         ("ndcg_burges", "ndcg_exp"), "for gains of 2^grade - 1, write ndcg(gain=exp2); the gain of 'ndcg' is the grade"

@@ -93,7 +93,7 @@ def difference_style(one: "Difference", comparison: "Comparison") -> str:
 
     if not comparison.is_significant(one):
         return ""
-    goodness = UTILITY.get(parse(one.metric).spec.direction)
+    goodness = UTILITY.get(parse(one.metric).direction)
     if goodness is None or one.difference == 0:
         return "bold"
     return BETTER if goodness(one.value_b) > goodness(one.value_a) else WORSE

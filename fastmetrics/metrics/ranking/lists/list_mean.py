@@ -8,11 +8,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fastmetrics._core.exact import divide
+from fastmetrics._core.exchange.group_values import MeanOfGroups
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import GRADES, SIGNED_GRADES
 from fastmetrics._core.registry import metric
 from fastmetrics._core.resampling.additive_replicates import UnitStateTable
-from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._kernels.ranking import list_means
 from fastmetrics.metrics.ranking.lists import list_measures as lists
 from fastmetrics.metrics.ranking.lists.list_tables import TABLE_OF_TIES, ListsByGroup, ListTable
@@ -36,7 +37,7 @@ PARAMETER_CHECKS = {
 COUNT_COLUMNS = (lists.ROWS, lists.TIED_PAIRS, lists.PAIRS)
 
 
-class ListMean(Statistic):
+class ListMean(MeanOfGroups):
     """The additive statistic of a mean over lists: sums of w value and of w; counts of lists, rows and tied pairs."""
 
     __slots__ = ("empty", "measure", "ties")
@@ -77,6 +78,10 @@ class ListMean(Statistic):
         """The value of every list; NaN if it has none and the policy gives it none."""
         values = table.values[table.measure_index[self.measure]]
         return lists.fill_empty(values, self.empty)
+
+    def group_weights(self, table: ListTable) -> np.ndarray | None:
+        """The weight of every list."""
+        return table.weights
 
     def update_segments(self, states: UnitStateTable, table: ListTable, starts: np.ndarray) -> None:
         """As `update`, with the groups starts[i] to starts[i + 1] for state i."""

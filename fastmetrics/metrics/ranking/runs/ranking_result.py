@@ -181,6 +181,8 @@ def resolve_metrics(metrics_or_string: Any, options: RunOptions) -> dict[str, tu
         if metric.spec not in known:
             examples = ", ".join(spec.example for spec in known)
             raise ValueError(f"metric {text!r} is not one of ranked lists: {examples}")
+        if metric.group_stat is not None:
+            raise ValueError(f"metric {text!r}: stat= is for evaluate; here by_query has the value of every query")
         metrics[str(text).strip()] = metric, options.arguments_of(metric, parameters_in(text, metric))
     return metrics
 
