@@ -33,13 +33,18 @@ def read_metrics(text: str | None, *, grouped: bool, model_role: str = SCORE_ROL
     """The metrics of --metrics. An unknown name or parameter is wrong usage, reported before any file is read."""
     if text is None:
         return default_metrics(grouped=grouped, target="binary" if model_role == SCORE_ROLE else model_role)
+    from fastmetrics._core.registry import GROUP_ROLE
     from fastmetrics.engine.plan.metric_plan import make_plan
 
     try:
         plan = make_plan(text, model_role)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--metrics") from error
-    by_group = [str(metric) for metric in plan.metrics if metric.spec.exchange == "hash"]
+    by_group = [
+        str(metric)
+        for metric in plan.metrics
+        if metric.spec.exchange == "hash" and GROUP_ROLE not in metric.columns
+    ]
     if by_group and not grouped:
         raise typer.BadParameter(
             f"{', '.join(by_group)} is computed inside groups: name their column with --group", param_hint="--metrics"

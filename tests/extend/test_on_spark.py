@@ -4,6 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+import fastmetrics as fm
 from support.cases import each_case
 from support.extend.worked_examples import ALL_COLUMNS, NAMES, contents, evaluate, load_example, make_log
 
@@ -45,3 +46,10 @@ def test_a_table_of_keys(frame, log):
     metrics = [GINI, *NAMES]
     found = fastmetrics_spark.evaluate(frame, metrics, **ALL_COLUMNS)
     assert contents(found) == contents(evaluate(log, tuple(metrics)))
+
+
+def test_metrics_of_different_columns_kinds_and_groups(frame, log):
+    metrics = ["auc", "rmse(label=days, score=revenue)", "ari(label=hour, score=user)"]
+    metrics += ["gauc(group=user)", "gauc(group=[user, hour])"]
+    found = fastmetrics_spark.evaluate(frame, metrics, label="bought", score="score")
+    assert contents(found) == contents(fm.evaluate(log, metrics, label="bought", score="score"))

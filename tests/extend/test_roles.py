@@ -1,5 +1,7 @@
 """Roles and kinds: what is checked, what errors name; metrics of different columns, kinds and groups in one call."""
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -148,8 +150,7 @@ def test_metric_strings_name_their_columns():
 
 
 def test_numbers_classes_and_texts_in_one_call():
-    texts = np.array(["a cat sat on a mat", "the dog ran to the park", "no text is here at all"])
-    log = {**LOG, "said": texts[LOG["hour"]], "meant": texts[LOG["user"] % 3]}
+    log = mixed_log()
     names = ["auc", "rmse(label=days, score=revenue)", "bleu(label=meant, score=said)", "ari(label=hour, score=user)"]
     together = fm.evaluate(log, names, label="bought", score="score", by="treated")
     for name in names:
@@ -161,6 +162,47 @@ def test_numbers_classes_and_texts_in_one_call():
         ValueError, r"different kinds.*metric\(label=\.\.\., score=\.\.\.\)", fm.evaluate, log, ["auc", "bleu"],
         label="bought", score="score",
     )  # fmt: skip
+
+
+def mixed_log():
+    texts = np.array(["a cat sat on a mat", "the dog ran to the park", "no text is here at all"])
+    return {**LOG, "said": texts[LOG["hour"]], "meant": texts[LOG["user"] % 3]}
+
+
+MIXED = ["auc", "rmse(label=days, score=revenue)", "bleu(label=meant, score=said)", "gauc(group=[user, hour])"]
+
+
+def test_mixed_metrics_in_accumulators():
+    log = mixed_log()
+    columns = {"label": "bought", "score": "score", "by": "treated"}
+    state = fm.Accumulator(MIXED, **columns)
+    for start in (300, 0, 150):
+        state.update({name: column[start:start + (150 if start < 300 else 100)] for name, column in log.items()})
+    again = fm.Accumulator.from_bytes(state.to_bytes())
+    assert contents(again.result()) == contents(fm.evaluate(log, MIXED, **columns))
+
+
+def test_mixed_metrics_on_the_command_line(tmp_path):
+    pytest.importorskip("typer")
+    from support.command_line import run, write_log
+
+    write_log(tmp_path / "log.parquet", **mixed_log())
+    done = run(
+        "evaluate", "log.parquet", "--label", "bought", "--score", "score", "--metrics", ",".join(MIXED), "--json", "-",
+        folder=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = [(own["metric"], own["value"]) for own in json.loads(done.stdout)["results"]]
+    expected = fm.evaluate(mixed_log(), MIXED, label="bought", score="score")
+    assert found == [(own.metric, own.value) for own in expected]
+
+
+def test_a_metric_with_its_own_group_is_compared():
+    log = {**LOG, "other": -LOG["score"]}
+    options = {"label": "bought", "scores": ["score", "other"], "unit": "hour", "replicates": 20}
+    found = fm.compare(log, ["gauc(group=hour)"], **options)
+    expected = fm.compare(log, ["gauc"], group="hour", **options)
+    assert found["gauc(group=hour)"].difference == expected["gauc"].difference
 
 
 def test_several_groupings_are_those_of_several_calls(tmp_path):
