@@ -21,7 +21,7 @@ class ColumnNames(NamedTuple):
     """The columns of a log, by role. `others` are pairs of any other role and its column.
 
     A part of a plan has one column for each model: its `scores` are columns of the role `model_role`, and it has no
-    `predictions`.
+    `predictions`. `unnamed` are label and score, where the caller named none and a metric has a default for them.
     """
 
     labels: tuple[str, ...]
@@ -33,6 +33,7 @@ class ColumnNames(NamedTuple):
     others: tuple[tuple[str, str], ...] = ()
     predictions: tuple[str, ...] = ()
     model_role: str = SCORE_ROLE
+    unnamed: tuple[str, ...] = ()
 
     def columns_with_roles(self) -> list[tuple[str, str]]:
         """Pairs of role and column. A column may have several roles."""
@@ -135,7 +136,10 @@ def read_column_names(
         check_groups(plan, key)
     slices = () if by is None else as_column_tuple("by", by)
     others = tuple(sorted(read_roles(plan, roles).items()))
-    return ColumnNames(labels or (), scores or (), key, weight, slices, None, others, predictions or ())
+    unnamed = tuple(role for role, named in ((LABEL_ROLE, label), (SCORE_ROLE, score)) if named is None)
+    return ColumnNames(
+        labels or (), scores or (), key, weight, slices, None, others, predictions or (), unnamed=unnamed
+    )
 
 
 def check_groups(plan: Plan, group: Key | None) -> None:

@@ -52,10 +52,10 @@ def draft_parts(plan: Plan, names: ColumnNames) -> list[PlanPart]:
 def columns_of(metric: Metric, names: ColumnNames) -> ColumnNames:
     """The columns that a metric reads: those it names itself, else those of the caller."""
     roles = metric.spec.roles
-    labels = metric.columns.get(LABEL_ROLE, names.labels) if LABEL_ROLE in roles else ()
+    labels = own_columns(metric, LABEL_ROLE, names, names.labels) if LABEL_ROLE in roles else ()
     model_role = metric.spec.model_role
     of_models = names.predictions if model_role == PREDICTION_ROLE else names.scores
-    scores = () if model_role is None else metric.columns.get(model_role, of_models)
+    scores = () if model_role is None else own_columns(metric, model_role, names, of_models)
     group = None
     if metric.spec.exchange == "hash":
         own_group = metric.columns.get(GROUP_ROLE)
@@ -71,8 +71,16 @@ def columns_of(metric: Metric, names: ColumnNames) -> ColumnNames:
         others.append((role, column))
     return names._replace(
         labels=labels, scores=scores, group=group, others=tuple(sorted(others)), predictions=(),
-        model_role=model_role or SCORE_ROLE,
+        model_role=model_role or SCORE_ROLE, unnamed=(),
     )  # fmt: skip
+
+
+def own_columns(metric: Metric, role: str, names: ColumnNames, named: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns of a role: those the metric names, those of the caller, or those the metric reads by default."""
+    if role in metric.columns:
+        return metric.columns[role]
+    default = metric.spec.roles[role].column
+    return (default,) if role in names.unnamed and default is not None else named
 
 
 def join_columns(shared: ColumnNames, own: ColumnNames, first: Metric, metric: Metric) -> ColumnNames | None:

@@ -293,11 +293,17 @@ class TestInvalid:
         [
             (["ari", "auc"], r"of classes \(auc\) and of partitions \(ari\)"),
             (["rmse", "purity"], r"of numbers \(rmse\) and of partitions \(purity\)"),
-            (["bleu", "purity"], r"of text \(bleu\) and of partitions \(purity\)"),
         ],
     )
     def test_other_metrics_beside(self, log, metrics, message):
         assert_raises(ValueError, f"{message} take labels and scores of different kinds", evaluate, log, metrics)
+
+    def test_texts_beside(self, log):
+        """Each metric reads the columns that it reads by default."""
+        texts = {"reference": ["a b"] * len(log["class"]), "hypothesis": ["a c"] * len(log["class"])}
+        report = fm.evaluate({**log, **texts, "label": log["class"]}, ["bleu", "purity"])
+        assert report["purity"] == evaluate(log, ["purity"])["purity"]
+        assert report.result("bleu").label == "reference"
 
     def test_no_rows_have_no_value(self):
         for metric in METRICS:

@@ -154,4 +154,5 @@ def test_these_tests_can_fail():
     expected, other = evaluate(LOG), evaluate({**LOG, "label": label}, memory_limit="1MiB")
     assert other != expected
     differing = {one.metric for one, two in zip(expected, other, strict=True) if one != two}
-    assert differing == {result.metric for result in expected}
+    # One row has the greatest error, and it is another.
+    assert differing == {result.metric for result in expected} - {"max_error"}

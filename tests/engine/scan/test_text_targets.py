@@ -53,7 +53,7 @@ class EqualTexts(Statistic):
         return Sums(4, 0)
 
     def count_rows(self, rows: ColumnPair) -> np.ndarray:
-        rows = TextRows(*rows)
+        rows = TextRows(*rows[: len(TextRows._fields)])
         counts = []
         for block in rows.blocks():
             assert block.first_row == len(counts)
