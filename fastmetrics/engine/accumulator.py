@@ -44,7 +44,9 @@ class Accumulator:
     metrics : sequence of str, or str
         Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
         them all. A metric string may name its own columns, "rmse(label=minutes, score=forecast)" or
-        "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups share one scan.
+        "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups share one scan. A metric by group
+        takes another statistic of the groups than their mean: "ndcg(stat=p10)@10", also min, max, and "stat=below,
+        at=0.5" for the share of groups below 0.5; the `rule` of quantiles is linear, lower or higher.
     label : str or list of str, optional
         The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1. Other metrics read other labels;
         `describe_metrics` has the target of each. Target "real": any finite numbers. Target "graded": finite numbers

@@ -126,7 +126,9 @@ def compare(
     metrics : sequence of str, or str
         Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
         them all. A metric string may name its own columns, "rmse(label=minutes, score=forecast)" or
-        "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups share one scan.
+        "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups share one scan. A metric by group
+        takes another statistic of the groups than their mean: "ndcg(stat=p10)@10", also min, max, and "stat=below,
+        at=0.5" for the share of groups below 0.5; the `rule` of quantiles is linear, lower or higher.
     scores : list of str, optional
         At least two columns of scores, one per model. For metrics of target "text" they are hypotheses, for those of
         target "partition" clusters.

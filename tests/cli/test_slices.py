@@ -110,6 +110,15 @@ def test_a_group_of_several_columns(folder):
     assert report["results"][0]["interval"] == list(expected.interval)
 
 
+def test_a_statistic_of_groups(folder):
+    names = ["gauc(stat=p10, rule=lower)", "gauc(stat=below, at=0.5)"]
+    command = [*EVALUATE, "--score", "a", "--group", "user", "--metrics", ",".join(names), "--memory-limit", "1MiB"]
+    results = json.loads(run(*command, "--json", "-", folder=folder).stdout)["results"]
+    log = pq.read_table(folder / "log.parquet")
+    expected = fm.evaluate(log, names, label="click", score="a", group="user")
+    assert [(own["metric"], own["value"]) for own in results] == [(name, expected[name]) for name in names]
+
+
 def test_a_slice_has_the_values_of_its_rows(folder):
     table = pq.read_table(folder / "log.parquet")
     pq.write_table(table.filter(pa.compute.equal(table["channel"], "feed")), folder / "feed.parquet")

@@ -189,6 +189,9 @@ def test_groups_are_those_of_the_log_in_order_of_scores():
         if log["revenue"][rows][np.argmax(log["score"][rows])] >= 0:
             best.append(log["revenue"][rows].max())
     assert found == divide(exact_sum(best), exact_sum([len(best)]))
+    asked = ["own_groups(stat=p25, rule=higher)", "own_groups(stat=max)"]
+    report = fm.evaluate(log, asked, score="score", group="user", roles={"reward": "revenue"})
+    assert [result.value for result in report] == [np.percentile(best, 25, method="higher"), max(best)]
 
 
 class Powers(RowStatistic):

@@ -105,6 +105,7 @@ def test_aliases_of_metrics(df):
         (["gauc", "ndcg@5", "logloss"], {}),
         (["gauc", "auc"], {"group": "user", "by": "day", "ci_method": "normal"}),
         (["gauc", "ctr"], {"unit": "household", "n_partitions": 5}),
+        (["gauc(stat=p10)", "ndcg(stat=below, at=0.5)@5"], {"unit": "household", "by": "day"}),
         (["gauc", "auc"], {"group": ["user_id", "day"], "unit": ["household", "day"]}),
         (["auc", "ks", "logloss"], {"group": None, "unit": "user", "score": ["pctr", "coarse"], "by": "channel"}),
         (["auc", "logloss"], {"unit": "household", "weight": "of_user", "memory_limit": "1MiB"}),
