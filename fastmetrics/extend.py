@@ -156,11 +156,21 @@ class RowStatistic(Statistic):
         if terms.keys() != set(self.sums):
             raise ValueError(f"terms of {self!r} must be those of {', '.join(self.sums)}; found {', '.join(terms)}")
         for number, name in enumerate(self.sums):
-            values = np.broadcast_to(np.asarray(terms[name], np.float64), columns.rows)
-            if not np.isfinite(values).all():
-                row = int(np.flatnonzero(~np.isfinite(values))[0])
+            values = np.ascontiguousarray(terms[name], np.float64)
+            if values.shape != (columns.rows,):  # one number for all rows
+                values = np.ascontiguousarray(np.broadcast_to(values, (columns.rows,)))
+            row = first_infinite(values)
+            if row is not None:
                 raise ValueError(f"{name} of {self!r} is {values[row]} at row {rows.row_number(row)}: terms are finite")
-            sum_kernels.sum_values(np.ascontiguousarray(values), rows.weights, state.exact[number])
+            sum_kernels.sum_values(values, rows.weights, state.exact[number])
+
+
+def first_infinite(values: np.ndarray) -> int | None:
+    """The first row with NaN or infinity; None if there is none."""
+    low, high = values.min(), values.max()  # NaN if there is one; faster than a mask
+    if np.isfinite(low) and np.isfinite(high):
+        return None
+    return int(np.argmin(np.isfinite(values)))
 
 
 class GroupStatistic(GroupMean):
