@@ -19,7 +19,7 @@ from fastmetrics.testing import function_checks, metric_checks
 from support import function_cases, strategies
 from support.cases import Case, run_cases
 from support.function_cases import FUNCTIONS, PUBLIC, exact
-from support.registry_cases import METRICS, PUBLIC_FUNCTIONS, SPECS
+from support.registry_cases import METRICS, PUBLIC_FUNCTIONS, SPECS, own_metrics
 
 TESTS = Path(__file__).resolve().parents[1]
 # Their options are positional, or their groups an option, as in scikit-learn or in version 0.1.
@@ -138,7 +138,7 @@ def modules_of_the_package():
 def test_doctests(name):
     module = importlib.import_module(name)
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), own_metrics():
         warnings.simplefilter("error")
         result = doctest.testmod(module, optionflags=options)
     assert result.failed == 0

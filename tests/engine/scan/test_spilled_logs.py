@@ -154,5 +154,6 @@ def test_these_tests_can_fail():
     expected, other = evaluate(LOG), evaluate({**LOG, "label": label}, memory_limit="1MiB")
     assert other != expected
     differing = {one.metric for one, two in zip(expected, other, strict=True) if one != two}
-    # One row has the greatest error, and it is another.
-    assert differing == {result.metric for result in expected} - {"max_error"}
+    # One row has the greatest error, and it is another; quantiles of groups do not see every row.
+    unseeing = {result.metric for result in expected if result.metric == "max_error" or "stat=" in result.metric}
+    assert differing | unseeing == {result.metric for result in expected}

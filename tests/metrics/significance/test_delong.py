@@ -425,8 +425,8 @@ class TestBadInput:
         )
         assert_raises(ValueError, "NaN at row 2", fm.roc_auc_interval, [0, 1, 0, 1], [1, 2, math.nan, 4])
         assert_raises(
-            TypeError, "groups has dtype float64",
-            fm.roc_auc_interval, [0, 1, 0, 1], [1, 2, 3, 4], groups=[0.5, 1.5, 2.5, 3.5],
+            TypeError, "groups has dtype complex128",
+            fm.roc_auc_interval, [0, 1, 0, 1], [1, 2, 3, 4], groups=np.array([1j, 2j, 3j, 4j]),
         )
 
     def test_no_rows(self):

@@ -323,7 +323,12 @@ def has_zero_weight(call: Call) -> bool:
 
 
 def averages_samples_with_zero_weight(call: Call) -> bool:
-    return has_zero_weight(call) and call.argument("average") == "samples"
+    return has_zero_weight(call) and (call.argument("average") == "samples" or call.name == "classification_report")
+
+
+def lacks_positive_label(call: Call) -> bool:
+    positive = call.argument("pos_label")
+    return positive is not None and not (np.asarray(call.argument("y_true")) == positive).any()
 
 
 def has_negative_weight(call: Call) -> bool:
@@ -599,7 +604,7 @@ DIFFERENCES: list[Difference] = [
     ),
     Difference(
         "A row of weight zero is absent, so nothing is undefined because of it: no warning here.",
-        SET_WISE,
+        [*SET_WISE, "classification_report"],
         averages_samples_with_zero_weight,
         same_without_some_warnings,
         [Call("recall_score", (ONE_EMPTY_SET, ONES), {"average": "samples", "sample_weight": [1, 0]})],
@@ -669,6 +674,13 @@ DIFFERENCES: list[Difference] = [
         has_zero_weight,
         ours_raises_value_error,
         [Call("det_curve", ([0, 1], [0.0, 0.5]), {"sample_weight": [0, 2]})],
+    ),
+    Difference(
+        "A pos_label that no row has is an absent class, and an absent class is an error; in scikit-learn 0/0.",
+        ["det_curve"],
+        lacks_positive_label,
+        ours_raises_value_error,
+        [Call("det_curve", ([0, 1], np.array([0.75, 0.75], np.float16)), {"pos_label": 5, "sample_weight": [1, 1]})],
     ),
     Difference(
         "NaN is not a probability; in scikit-learn it belongs to the last bin and makes its mean NaN.",
