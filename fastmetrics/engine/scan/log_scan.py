@@ -92,9 +92,10 @@ def run_scan(scan: LogScan, source: Source, columns: list[str], n_threads: int, 
     if partitions:
         PartitionWorkers(scan, partitions).run(source.rows, n_threads, progress)
         return
-    batches = source.batches(columns, use_threads=n_threads > 1)
+    one_batch = source.rows is not None and source.rows <= source.batch_rows
+    batches = source.batches(columns, use_threads=n_threads > 1 and not one_batch)
     try:
-        if n_threads == 1:
+        if n_threads == 1 or one_batch:  # threads would cost more than they save
             scan_in_calling_thread(scan, batches, source.rows, progress)
         else:
             scan_in_pool(scan, batches, source.rows, n_threads, progress)
