@@ -191,10 +191,11 @@ def choose_cuts(reduction: RowRangeReduction) -> np.ndarray:
     """Ascending keys that cut the scores into buckets of about equal rows: the quantiles of a sample."""
     store, score = reduction.store, score_name(reduction.pair.score)
     rows = store.rows
-    most_rows = ROWS_PER_BUCKET
+    most_rows, most_buckets = ROWS_PER_BUCKET, MAX_BUCKETS
     if store.budget is not None:
+        most_buckets = SAMPLE // 2  # memory comes before speed
         most_rows = min(most_rows, max(1, store.budget.bytes_per_range // (LOADED_FACTOR * store.row_bytes)))
-    n_buckets = min(MAX_BUCKETS, -(-rows // most_rows))
+    n_buckets = min(most_buckets, -(-rows // most_rows))
     step = max(1, rows // SAMPLE)
     sample = []
     for reader in store.block_readers([score]):
