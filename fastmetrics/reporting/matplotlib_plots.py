@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from fastmetrics._core.class_matrix import ClassMatrix
 from fastmetrics._core.plot import Bars, Line, Plot
+from fastmetrics.reporting import matrix_plots
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,30 +29,64 @@ COLUMNS = 3
 WIDTH, HEIGHT = 5.2, 4.4  # inches, of one plot
 
 
-def plot_report(report: Report, name: str | None, ax: Axes | None) -> Any:
+def plot_report(
+    report: Report,
+    name: str | None,
+    ax: Axes | None,
+    normalize: str | None = None,
+    prediction: str | None = None,
+    label: str | None = None,
+) -> Any:
     """Draw a plot of the report on `ax` or in a new figure; without a name all plots, in a new figure."""
     plots = report.pictures
     if name is None and ax is not None:
         raise ValueError("ax= is for one plot: name it, plot(name, ax=...)")
-    if name not in plots and (name is not None or not plots):
-        raise_missing_plot(name, plots, report.missing_pictures)
+    if name in (None, matrix_plots.NAME):
+        matrix_plots.check_normalize(normalize)
+        matrices = matrix_plots.select_matrices(report.confusion_matrices, prediction, label)
+    elif (normalize, prediction, label) != (None, None, None):
+        raise ValueError(f"normalize=, prediction= and label= are for {matrix_plots.NAME!r}; found plot {name!r}")
+    if name == matrix_plots.NAME:
+        return plot_matrices(matrices, ax, normalize)
+    if name not in plots and (name is not None or not (plots or matrices)):
+        raise_missing_plot(name, plots, report)
     models = plotted_models(plots)
     if name is None:
-        return draw_on_grid(list(plots.values()), models)
+        return draw_on_grid(list(plots.values()), models, matrices, normalize)
     return draw_on_axes(plots[name], ax, models)
 
 
-def raise_missing_plot(name: Any, plots: Mapping[str, Plot], missing: Mapping[str, str]) -> NoReturn:
+def plot_matrices(matrices: Sequence[ClassMatrix], ax: Axes | None, normalize: str | None) -> Any:
+    """Draw one confusion matrix on `ax` or in a new figure, or several in a new figure."""
+    if not matrices:
+        raise ValueError(
+            f"this report has no {matrix_plots.NAME!r}: it is made for metrics of a column of predicted classes, "
+            "prediction=..., if there are at most 256 classes"
+        )
+    if len(matrices) > 1 and ax is not None:
+        columns = ", ".join(f"label={matrix.label!r}, prediction={matrix.prediction!r}" for matrix in matrices)
+        raise ValueError(f"ax= is for one confusion matrix, and there are {len(matrices)}: choose one of {columns}")
+    if len(matrices) > 1:
+        return draw_on_grid((), (), matrices, normalize)
+    if ax is None:
+        side = matrix_plots.figure_side(matrices[0])
+        ax = load_pyplot().subplots(figsize=(1.15 * side, side), layout="constrained")[1]
+    return matrix_plots.draw_matrix(matrices[0], ax, normalize)
+
+
+def raise_missing_plot(name: Any, plots: Mapping[str, Plot], report: Report) -> NoReturn:
     """Raise the error for a plot that the report does not have. It tells what to type instead."""
-    if not plots and not missing:
+    missing = report.missing_pictures
+    own = [*plots, matrix_plots.NAME] if report.confusion_matrices else list(plots)
+    if not own and not missing:
         raise ValueError(
             "this report has no plots: request them with evaluate(..., curves=True); reports of accumulators and of "
             "Spark have none"
         )
-    present = ", ".join(map(repr, plots)) or "none"
+    present = ", ".join(map(repr, own)) or "none"
     if name in missing:
         raise ValueError(f"no plot {name!r}: {missing[name]}; this report has {present}")
-    known = ", ".join(map(repr, [*plots, *missing]))
+    known = ", ".join(map(repr, [*own, *missing]))
     raise ValueError(f"no plot is called {name!r}; known plots are {known}, and this report has {present}")
 
 
@@ -103,16 +139,26 @@ def set_legend(ax: Axes, plot: Plot) -> None:
         ax.legend(fontsize="small", framealpha=0.75, loc=location)
 
 
-def draw_on_grid(plots: Sequence[Plot], models: Sequence[str] = ()) -> np.ndarray:
-    """All plots in a new figure; returns the array of their axes."""
+def draw_on_grid(
+    plots: Sequence[Plot],
+    models: Sequence[str] = (),
+    matrices: Sequence[ClassMatrix] = (),
+    normalize: str | None = None,
+) -> np.ndarray:
+    """All plots and confusion matrices in a new figure; returns the array of their axes."""
     beside = any(map(has_legend_beside, plots))
-    columns = min(COLUMNS - beside, len(plots))
-    rows = -(-len(plots) // columns)
-    size = (WIDTH + LEGEND_WIDTH * beside) * columns, HEIGHT * rows
-    figure = load_pyplot().figure(figsize=size, layout="constrained")
-    subplots = [figure.add_subplot(rows, columns, number + 1) for number in range(len(plots))]
-    axes: np.ndarray = np.empty(len(plots), object)
-    axes[:] = [draw_on_axes(plot, ax, models) for plot, ax in zip(plots, subplots, strict=True)]
+    n_plots = len(plots) + len(matrices)
+    columns = min(COLUMNS - beside, n_plots)
+    rows = -(-n_plots // columns)
+    sides = [matrix_plots.figure_side(matrix) for matrix in matrices]
+    width, height = max([WIDTH + LEGEND_WIDTH * beside, *(1.15 * side for side in sides)]), max([HEIGHT, *sides])
+    figure = load_pyplot().figure(figsize=(width * columns, height * rows), layout="constrained")
+    axes: np.ndarray = np.empty(n_plots, object)
+    axes[:] = [figure.add_subplot(rows, columns, number + 1) for number in range(n_plots)]
+    for plot, ax in zip(plots, axes, strict=False):
+        draw_on_axes(plot, ax, models)
+    for matrix, ax in zip(matrices, axes[len(plots) :], strict=True):
+        matrix_plots.draw_matrix(matrix, ax, normalize)
     return axes
 
 

@@ -268,31 +268,44 @@ class Report(ResultSet[Result]):
             for matrix in self.confusion_matrices
         ]
 
-    def plot(self, name: str | None = None, ax: Axes | None = None) -> Any:
+    def plot(
+        self,
+        name: str | None = None,
+        ax: Axes | None = None,
+        *,
+        normalize: str | None = None,
+        prediction: str | None = None,
+        label: str | None = None,
+    ) -> Any:
         """Draw a plot with matplotlib; without a name all plots, in one figure.
 
         Parameters
         ----------
-        name : {"roc", "pr", "det", "lift", "calibration", "gauc-histogram"}, optional
+        name : {"roc", "pr", "det", "lift", "calibration", "gauc-histogram", "confusion-matrix"}, optional
             The plot: receiver operating characteristic, precision and recall, detection error trade-off, lift,
             calibration, AUC inside groups. `pictures` has those of this report, `missing_pictures` the reasons why
-            others are missing.
+            others are missing. The heat maps of `confusion_matrices` need no curves=True.
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
+        normalize : {"true", "pred", "all"}, optional
+            What a cell of a confusion matrix shows: its share of the rows of the label, of the prediction, or of all
+            rows. By default the rows, or their weights.
+        prediction, label : str, optional
+            The columns of the confusion matrix; by default all are drawn, side by side.
 
         Returns
         -------
         matplotlib.axes.Axes
-            Or, without a name, the array of all axes of a new figure.
+            Or, without a name or of several confusion matrices, the array of all axes of a new figure.
 
         Raises
         ------
         ValueError
-            The report was made without curves=True, has no such plot, or `ax` was given without a name.
+            The report was made without curves=True, has no such plot, or `ax` was given for more than one plot.
         ImportError
             matplotlib is not installed.
         """
-        return render("report plot", self, name, ax)
+        return render("report plot", self, name, ax, normalize, prediction, label)
 
     def to_arrow(self) -> pa.Table:
         """One row per result.
