@@ -108,7 +108,7 @@ class Probability(Real):
 
 
 class Key(Kind):
-    """Keys of items, users or anything else that is only compared: integers."""
+    """Keys of items or users, which are only compared: integers and dates; in metrics of groups also texts."""
 
     __slots__ = ()
     noun = "keys"

@@ -146,6 +146,7 @@ class PartUpdate:
         self.part = part
         scan = part.scan
         self.before = part.types, scan.group_exchange, scan.unit_exchange, list(part.pending), part.pending_rows
+        self.kind_of_keys = scan.reader.key_texts.kind
         self.n_blocks = [(store, len(store.blocks_in_memory)) for store in scan.stores()]
         self.histograms = {key: histogram.copy() for key, histogram in part.histograms.items()}
         self.additive = AdditiveStates(scan.plan, scan.score_label_pairs)
@@ -185,6 +186,7 @@ class PartUpdate:
         for store, n_before in self.n_blocks:
             store.truncate(n_before)
         part.types, scan.group_exchange, scan.unit_exchange, part.pending, part.pending_rows = self.before
+        scan.reader.key_texts.kind = self.kind_of_keys
 
     def finish(self) -> None:
         """Count the rows."""
@@ -334,6 +336,7 @@ class PartState:
                 f"states of different column types do not merge: {self.typed_columns()} are {self.types} here, "
                 f"{other.types} there"
             )
+        self.scan.reader.key_texts.check_mergeable(other.scan.reader.key_texts)
         kinds = zip(self.scan.class_columns, self.scan.label_kinds_seen, other.scan.label_kinds_seen, strict=True)
         for (role, name), here, there in kinds:
             if mixes_zero_and_minus_one(here | there):

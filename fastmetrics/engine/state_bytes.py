@@ -20,6 +20,7 @@ from fastmetrics._core.exchange.score_histogram import KEY_BITS, ScoreHistogram
 from fastmetrics._core.kinds import PREDICTION_ROLE
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.registry import Metric, is_own, parse
+from fastmetrics._core.tables.key_texts import TEXTS, KeyTexts
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
@@ -89,7 +90,14 @@ def write_part(part: PartState, arrays: ArrayWriter) -> dict[str, Any]:
         "units": None if scan.unit_exchange is scan.group_exchange else describe_exchange(scan.unit_exchange),
         "blocks": [write_block(block, arrays) for block in scan.range_store().blocks_in_memory],
         "unit_blocks": [write_block(block, arrays) for block in unit_blocks(scan)],
-    }
+    } | write_key_texts(scan.reader.key_texts, arrays)
+
+
+def write_key_texts(key_texts: KeyTexts, arrays: ArrayWriter) -> dict[str, Any]:
+    """The texts behind numbers in columns of keys; nothing if no metric reads keys."""
+    if key_texts.kind is None:
+        return {}
+    return {"key_texts": [key_texts.kind, *map(arrays.add, key_texts.arrays())]}
 
 
 def describe_exchange(exchange: HashExchange | None) -> list[Any] | None:
@@ -187,6 +195,7 @@ def fill_state(state: AccumulatorState, header: dict[str, Any], body: memoryview
     state.log_scan.slices.number_slices(slices)
     require(len(state.log_scan.slices) == len(slices), "a slice is there twice")
     for part, part_header in zip(state.parts, headers, strict=True):
+        read_key_texts(part.scan.reader.key_texts, part_header, arrays)
         read_sums(part, part_header, arrays)
         read_histograms(part, part_header, arrays)
         read_rows(part, part_header, arrays)
@@ -231,6 +240,17 @@ def read_labels(part: PartState, header: dict[str, Any]) -> None:
     )
     part.types = None if types is None else tuple(types)
     scan.label_kinds_seen, scan.minus_one_rows = list(seen), list(first_rows)
+
+
+def read_key_texts(key_texts: KeyTexts, header: dict[str, Any], arrays: ArrayReader) -> None:
+    if "key_texts" not in header:
+        return
+    require(key_texts.roles, "it has texts of keys that no metric reads")
+    kind, data, offsets = header["key_texts"]
+    try:
+        key_texts.load(kind, arrays.get(data, np.uint8, None), arrays.get(offsets, np.int64, None))
+    except ValueError as error:
+        raise ValueError(f"the state is damaged: {error}") from error
 
 
 def check_state_key(part: PartState, pair: Any, slice_number: Any) -> None:
@@ -388,6 +408,9 @@ def check_block(block: Block, part: PartState) -> None:
     for role, _ in names.others:
         values = columns[role_name(role)]
         require(is_allowed(plan.kind(role), values), f"a number of role {role} is out of range")
+        key_texts = part.scan.reader.key_texts
+        if role in key_texts.roles and key_texts.kind == TEXTS:
+            require(((values >= 0) & (values < key_texts.size)).all(), f"a key of role {role} has no text")
     n_slices = len(part.scan.slices)
     require(SLICE not in columns or (columns[SLICE] < n_slices).all(), "a slice has no values")
     if WEIGHT in columns:

@@ -48,6 +48,15 @@ def test_a_table_of_keys(frame, log):
     assert contents(found) == contents(evaluate(log, tuple(metrics)))
 
 
+def test_keys_that_are_texts(spark, log):
+    load_example("exposure_gini")
+    names = [f"item {number:05d}" for number in range(log["days"].max() + 1)]
+    texts = pa.table({**log, "days": [names[day] for day in log["days"]]})
+    found = fastmetrics_spark.evaluate(spark.createDataFrame(texts).repartition(3), [GINI], score="score")
+    expected = fm.evaluate(log, [GINI], score="score")
+    assert contents(found) == contents(expected)
+
+
 def test_metrics_of_different_columns_kinds_and_groups(frame, log):
     metrics = ["auc", "rmse(label=days, score=revenue)", "ari(label=hour, score=user)"]
     metrics += ["gauc(group=user)", "gauc(group=[user, hour])"]

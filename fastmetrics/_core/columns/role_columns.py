@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns import label_columns, text_columns, validation
-from fastmetrics._core.columns.group_keys import as_keys
-from fastmetrics._core.columns.key_columns import NumberKeys
 from fastmetrics._core.kinds import Binary, Category, ClassLabel, Key, Kind, Real, Text
 from fastmetrics._kernels.columns import column_checks
 
@@ -45,9 +43,7 @@ def stored_dtype(kind: Kind) -> np.dtype:
 
 
 def read_numbers(kind: Kind, column: Any, name: str, locate: Locate) -> np.ndarray:
-    """The values of a numeric kind that is not `Binary`, in the type in which exchanges store them."""
-    if isinstance(kind, Key):
-        return read_keys(column, name)
+    """The values of a kind of numbers, in the type in which exchanges store them."""
     numbers = validation.as_floats(column, name, locate)
     check_range(kind, numbers, name, locate)
     return numbers.astype(np.float64, copy=False)
@@ -74,15 +70,6 @@ def read_classes(
         validation.check_common_labels(kinds, find, name, why_shared)
     validation.check_label_kinds(kinds, find, name)
     return out, kinds, find("minus one")[0] if kinds & column_checks.SAW_MINUS_ONE else None
-
-
-def read_keys(column: Any, name: str) -> np.ndarray:
-    """Keys as int64."""
-    keys = as_keys(column, name)
-    if not isinstance(keys, NumberKeys) or keys.dtype.kind not in "biMm":
-        raise TypeError(f"{name} has Arrow type {column.type}: keys of this role are integers; number other keys first")
-    values: np.ndarray = keys.values.astype(np.int64, copy=False)
-    return values
 
 
 def is_allowed(kind: Kind, values: np.ndarray) -> bool:

@@ -7,7 +7,7 @@ one after the other. Callers that load partitions need not know where the blocks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from threading import Lock
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastmetrics._core.columns.key_types import HEAD, TAIL
-from fastmetrics._core.columns.row_blocks import SLICE, Scratch, addresses
+from fastmetrics._core.columns.row_blocks import Scratch, addresses
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.spill import SpillFile
 from fastmetrics._kernels.exchange import hash_partition
@@ -153,12 +153,14 @@ class BlockStore:
         with self.lock:
             self.spilled_blocks.append(spilled)
 
-    def share_blocks(self, other: BlockStore, numbers: np.ndarray) -> None:
-        """Add the blocks of another store without a copy. They are in memory; slice s becomes numbers[s]."""
+    def share_blocks(self, other: BlockStore, renumbered: Mapping[str, np.ndarray]) -> None:
+        """Add the blocks of another store, which are in memory, without a copy.
+
+        In a column that is `renumbered`, number i becomes renumbered[name][i].
+        """
         for block in other.blocks_in_memory:
-            columns = block.columns
-            if SLICE in columns:
-                columns = columns | {SLICE: numbers[columns[SLICE]]}
+            own = {name: numbers for name, numbers in renumbered.items() if name in block.columns}
+            columns = block.columns | {name: numbers[block.columns[name]] for name, numbers in own.items()}
             self.add(block._replace(columns=columns), True)
 
     def truncate(self, n_blocks: int) -> None:

@@ -95,13 +95,21 @@ class GroupReduction(NamedTuple):
     """Statistics to compute over groups; they share one class of tables.
 
     `by_slice`: also for every slice. `make_accumulators(statistics)` returns an object with the methods of
-    `GroupAccumulators`, which receives the tables.
+    `GroupAccumulators`, which receives the tables. `key_texts` are the texts behind numbers in columns of keys, for
+    tables that have these columns (`ranks_keys`).
     """
 
     statistics: Sequence[Any]
     pairs: Sequence[ScoreLabelPair]
     by_slice: bool
     make_accumulators: Callable[[Sequence[Any]], Any] = GroupAccumulators
+    key_texts: Any = None
+
+    @property
+    def key_arguments(self) -> dict[str, Any]:
+        """The argument `key_texts` for tables, if there are such texts."""
+        ranks_keys = self.key_texts is not None and getattr(self.statistics[0].table, "ranks_keys", False)
+        return {"key_texts": self.key_texts} if ranks_keys else {}
 
     @property
     def measured(self) -> list[Any]:
@@ -121,7 +129,9 @@ class GroupReduction(NamedTuple):
 
     def make_tables(self, layout: GroupLayout, chunks: list[tuple[int, int]], scratch: Scratch) -> GroupTables:
         """A thread's maker of the tables that all statistics read."""
-        tables: GroupTables = self.statistics[0].table(self.measured, layout, chunks, self.pairs, scratch)
+        tables: GroupTables = self.statistics[0].table(
+            self.measured, layout, chunks, self.pairs, scratch, **self.key_arguments
+        )
         return tables
 
     def accumulate(
@@ -363,9 +373,11 @@ def reduce_large_partition(
         if large_key is not None and large_group.rows:
             keys = GroupKeys(large_key.hashes, large_key.heads, large_key.tails, exchange.key_dtype)
             for by_slice in (False, True) if reduction.by_slice else (False,):
-                for pair, slice_number, table in reduction.statistics[0].table.of_large_group(
-                    reduction.measured, large_group, keys, reduction.pairs, by_slice, n_threads
-                ):
+                tables = reduction.statistics[0].table.of_large_group(
+                    reduction.measured, large_group, keys, reduction.pairs, by_slice, n_threads,
+                    **reduction.key_arguments,
+                )  # fmt: skip
+                for pair, slice_number, table in tables:
                     accumulators.update(pair, slice_number, table)
     finally:
         large_group.close()

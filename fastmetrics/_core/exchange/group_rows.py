@@ -133,6 +133,7 @@ class RowsByGroup:
     """Makes the tables of groups for all `GroupMean` statistics of a plan; one object per thread."""
 
     ROW_BYTES = 100
+    ranks_keys = True
 
     def __init__(
         self,
@@ -141,9 +142,12 @@ class RowsByGroup:
         chunks: list[tuple[int, int]],
         pairs: Sequence[ScoreLabelPair],
         scratch: Scratch,
+        key_texts: Any = None,
     ) -> None:
+        """`key_texts` has `rank_columns(columns)`: columns of keys in which texts have their ranks as numbers."""
         rows = max(1, int(layout.partition_rows.max()))
         self.statistics = statistics
+        self.key_texts = key_texts
         self.layout = layout
         self.pairs = pairs
         self.hash_table = scratch.array("table", np.uint32, max(64, 1 << (2 * rows - 1).bit_length()))
@@ -166,8 +170,11 @@ class RowsByGroup:
         group_of_row: np.ndarray,
         columns: dict[str, np.ndarray],
         pair: ScoreLabelPair,
+        key_texts: Any = None,
     ) -> Any:
         """What statistics read of some groups."""
+        if key_texts is not None:
+            columns = key_texts.rank_columns(columns)
         return group_values(statistics, keys, group_of_row, columns, pair)
 
     def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, Any]]:
@@ -195,7 +202,7 @@ class RowsByGroup:
         names = [name for name in layout.blocks[0].columns if is_value_column(name)]
         columns = {name: np.concatenate([own[name][rows] for own, rows in blocks]) for name in names}
         for number, pair in enumerate(self.pairs):
-            table = self.table_of_groups(self.statistics, keys, group_of_row, columns, pair)
+            table = self.table_of_groups(self.statistics, keys, group_of_row, columns, pair, self.key_texts)
             if not by_slice:
                 yield number, None, table
                 continue
@@ -214,6 +221,7 @@ class RowsByGroup:
         pairs: Sequence[ScoreLabelPair],
         by_slice: bool,
         n_threads: int,
+        key_texts: Any = None,
     ) -> Iterator[tuple[int, int | None, Any]]:
         """The tables of one group that is larger than a partition may be: all its rows are loaded at once."""
         columns = rows.load_partitions(list(rows.types), 0, 1).columns
@@ -223,7 +231,8 @@ class RowsByGroup:
                 kept = slice(None) if slice_number is None else columns[SLICE] == slice_number
                 selected = {name: column[kept] for name, column in own.items()}
                 one_group = np.zeros(next(iter(selected.values())).shape[0], np.uint32)
-                yield number, slice_number, cls.table_of_groups(statistics, keys, one_group, selected, pair)
+                table = cls.table_of_groups(statistics, keys, one_group, selected, pair, key_texts)
+                yield number, slice_number, table
 
 
 def is_value_column(name: str) -> bool:

@@ -10,6 +10,8 @@ from fastmetrics._core.exchange.spill import SpillFile
 
 # Stored blocks may take half of the limit. The partitions that threads work on take the other half.
 BLOCKS_DIVISOR = 2
+# States that cannot spill may take this part of the limit.
+STATES_DIVISOR = 2
 # A thread loads at most this part of the limit at once, for it needs about three times as much while it works.
 RANGE_DIVISOR = 16
 MAX_RANGE_BYTES = 1 << 26
@@ -36,6 +38,7 @@ class MemoryBudget:
         self.n_threads = n_threads
         self.processes = processes
         self.reserved_bytes = 0
+        self.state_bytes = 0
         self.lock = Lock()
 
     @cached_property
@@ -58,6 +61,23 @@ class MemoryBudget:
             fits = self.has_space_for(self.reserved_bytes + n_bytes)
             self.reserved_bytes += n_bytes if fits else 0
             return fits
+
+    def reserve_state(self, n_bytes: int) -> bool:
+        """Reserve n_bytes for a state that cannot spill, if all such states fit their part; return whether they do.
+
+        Blocks of rows may have taken their own part already: rows that come later spill the sooner.
+        """
+        with self.lock:
+            fits = self.state_bytes + n_bytes <= self.limit // STATES_DIVISOR
+            self.reserved_bytes += n_bytes if fits else 0
+            self.state_bytes += n_bytes if fits else 0
+            return fits
+
+    def release_state(self, n_bytes: int) -> None:
+        """Give bytes of a state back to the budget."""
+        with self.lock:
+            self.reserved_bytes -= n_bytes
+            self.state_bytes -= n_bytes
 
     def has_space_for(self, n_bytes: int) -> bool:
         """Return whether so many bytes in all fit the half of the limit that stored blocks may take."""

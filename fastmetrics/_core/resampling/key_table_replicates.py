@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.key_columns import NumberKeys
 from fastmetrics._core.tables.group_tables import GroupKeysTable
 from fastmetrics._core.tables.key_table import KeyTable
+from fastmetrics._core.tables.key_texts import RankedTexts, keys_of_numbers
 
 
 class KeyTableReplicates:
@@ -19,16 +19,19 @@ class KeyTableReplicates:
         self.statistic = statistic
         self.replicates = replicates
         self.weights: Any = None
+        self.key_texts: RankedTexts | None = None
         self.entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
 
     def add(self, weights: Any, unit_buckets: np.ndarray, table: GroupKeysTable) -> None:
         """Add the entries of groups, whose unit buckets are given."""
         own = table.entries_of(self.statistic)
         self.weights = weights
+        self.key_texts = table.key_texts
         self.entries.append((unit_buckets[own.groups], own.keys, own.counts))
 
     def merge(self, other: KeyTableReplicates) -> None:
         self.weights = self.weights or other.weights
+        self.key_texts = self.key_texts or other.key_texts
         self.entries += other.entries
 
     def states(self) -> Iterator[KeyTable]:
@@ -44,5 +47,6 @@ class KeyTableReplicates:
                 drawn = factors > 0
                 state = KeyTable()
                 if drawn.any():
-                    state.add(NumberKeys(keys[drawn]), np.ascontiguousarray((counts[drawn] * factors[drawn])[:, None]))
+                    own = keys_of_numbers(keys[drawn], self.key_texts)
+                    state.add(own, np.ascontiguousarray((counts[drawn] * factors[drawn])[:, None]))
                 yield state

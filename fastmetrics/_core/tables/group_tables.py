@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.columns.key_columns import NumberKeys
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair
 from fastmetrics._core.exchange.group_rows import GroupRows, RowsByGroup, sort_groups
 from fastmetrics._core.exchange.hash_exchange import GroupKeys
 from fastmetrics._core.statistic import Statistic
 from fastmetrics._core.tables.key_table import KeyTable
+from fastmetrics._core.tables.key_texts import RankedTexts, keys_of_numbers
 
 
 class KeysOfGroups(NamedTuple):
@@ -32,6 +32,7 @@ class GroupKeysTable(NamedTuple):
     keys: GroupKeys
     entries: tuple[KeysOfGroups, ...]
     number_of: dict[Any, int]
+    key_texts: RankedTexts | None = None
 
     def take(self, where: np.ndarray | slice) -> GroupKeysTable:
         """The groups with these indices, or a range of neighbouring groups."""
@@ -44,7 +45,7 @@ class GroupKeysTable(NamedTuple):
             numbers = new_number[own.groups]
             there = numbers >= 0
             entries.append(KeysOfGroups(numbers[there], own.keys[there], own.counts[there]))
-        return GroupKeysTable(self.keys.take(where), tuple(entries), self.number_of)
+        return self._replace(keys=self.keys.take(where), entries=tuple(entries))
 
     def entries_of(self, statistic: Any) -> KeysOfGroups:
         return self.entries[self.number_of[statistic]]
@@ -69,7 +70,8 @@ class GroupTableStatistic(Statistic):
     def update(self, state: KeyTable, table: GroupKeysTable) -> None:
         entries = table.entries_of(self)
         if entries.keys.shape[0]:
-            state.add(NumberKeys(entries.keys), np.ascontiguousarray(entries.counts[:, None]))
+            keys = keys_of_numbers(entries.keys, table.key_texts)
+            state.add(keys, np.ascontiguousarray(entries.counts[:, None]))
 
 
 class KeysByGroup(RowsByGroup):
@@ -82,7 +84,11 @@ class KeysByGroup(RowsByGroup):
         group_of_row: np.ndarray,
         columns: dict[str, np.ndarray],
         pair: ScoreLabelPair,
+        key_texts: RankedTexts | None = None,
     ) -> GroupKeysTable:
+        if key_texts is not None:
+            columns = key_texts.rank_columns(columns)
         groups = sort_groups(group_of_row, columns, pair)
         entries = tuple(statistic.keys_per_group(groups) for statistic in statistics)
-        return GroupKeysTable(keys, entries, {statistic: number for number, statistic in enumerate(statistics)})
+        number_of = {statistic: number for number, statistic in enumerate(statistics)}
+        return GroupKeysTable(keys, entries, number_of, key_texts)

@@ -16,8 +16,10 @@ from fastmetrics._core.columns.group_keys import decode_dictionary, keys_of_colu
 from fastmetrics._core.columns.key_columns import Keys, NumberKeys
 from fastmetrics._core.columns.role_columns import Locate, find_empty_values, read_classes, read_column, read_numbers
 from fastmetrics._core.columns.row_blocks import RowBlock
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.kinds import LABEL_ROLE, Binary, Kind
 from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics._core.tables.key_texts import KeyTexts
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.slices import SliceNumbers
@@ -207,9 +209,10 @@ class ValidatedBatch(NamedTuple):
 class ColumnReader:
     """Reads and checks the columns of one part of a plan, in any order and by any thread."""
 
-    def __init__(self, plan: Plan, names: ColumnNames) -> None:
+    def __init__(self, plan: Plan, names: ColumnNames, budget: MemoryBudget | None = None) -> None:
         self.plan = plan
         self.names = names
+        self.key_texts = KeyTexts(plan.key_roles(), plan.takes_text_keys, budget)
         self.label_kinds = plan.label_kinds
         self.greatest_grade = self.label_kinds.greatest_grade
 
@@ -289,6 +292,8 @@ class ColumnReader:
             if isinstance(kind, Binary):
                 classes.append(read_classes(column, describe_column(role, name), rows.locate))
                 others[role] = classes[-1][0]
+            elif role in self.key_texts.roles:
+                others[role] = self.key_texts.read(column, describe_column(role, name), rows.locate)
             else:
                 others[role] = read_numbers(kind, column, describe_column(role, name), rows.locate)
         seen, minus_one_rows = tuple(kinds for _, kinds, _ in classes), tuple(row for _, _, row in classes)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, Kind
+from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, Key, Kind
 from fastmetrics._core.registry import TARGETS, Metric, parse
 from fastmetrics._core.statistic import Value
 from fastmetrics._kernels.columns import column_checks as kernels
@@ -104,6 +104,17 @@ class Plan(NamedTuple):
     def kind(self, role: str) -> Kind:
         """The kind of a role's column. The metrics of a part that read the role agree on it, except on labels."""
         return next(metric.spec.roles[role] for metric in self.metrics if role in metric.spec.roles)
+
+    def key_roles(self) -> list[str]:
+        """The roles whose columns have keys."""
+        roles = (item for metric in self.metrics for item in metric.spec.roles.items())
+        return list(dict.fromkeys(role for role, kind in roles if isinstance(kind, Key)))
+
+    @property
+    def takes_text_keys(self) -> bool:
+        """May keys be texts? Their numbers are in order only when groups are reduced, after all rows are read."""
+        others = (metric.spec.roles for metric in self.metrics if metric.spec.exchange != "hash")
+        return not any(isinstance(kind, Key) for roles in others for kind in roles.values())
 
     @property
     def is_numeric(self) -> bool:

@@ -100,7 +100,7 @@ class AdditiveStates:
 
     def reserve(self, n_bytes: int) -> None:
         """Count the numbers that intervals need of every row against the memory budget: they stay in memory."""
-        if n_bytes and self.budget is not None and not self.budget.try_reserve(n_bytes):
+        if n_bytes and self.budget is not None and not self.budget.reserve_state(n_bytes):
             raise ValueError(
                 "the counts of every row, which intervals need, take more than half of "
                 f"memory_limit={format_size(self.budget.limit)}, which is all that they may take; allow more memory"

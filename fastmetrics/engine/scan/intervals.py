@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.exchange.group_reduction import Advance, GroupReduction, reduce_groups
+from fastmetrics._core.exchange.group_reduction import Advance, reduce_groups
 from fastmetrics._core.exchange.range_reduction import RangeReduction
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, split_statistics
 from fastmetrics._core.normal import two_sided_quantile
@@ -37,7 +37,13 @@ from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
 from fastmetrics.engine.scan.group_units import UnitsOfGroups, find_units
 from fastmetrics.engine.scan.log_scan import Progress
-from fastmetrics.engine.scan.resolve import FinalStates, ProgressCounter, group_statistics_by_table, resolve
+from fastmetrics.engine.scan.resolve import (
+    FinalStates,
+    ProgressCounter,
+    group_reduction,
+    group_statistics_by_table,
+    resolve,
+)
 from fastmetrics.engine.scan.scan import Scan
 
 UNDEFINED = "the value is undefined"
@@ -200,7 +206,7 @@ def replicate_additive(
             return ReplicateAccumulators(statistics, weights, units_of, slices)
 
         for statistics in group_statistics_by_table(plan):
-            reduction = GroupReduction(statistics, scan.score_label_pairs, bool(n_slices), new_states)
+            reduction = group_reduction(scan, statistics, new_states)
             replicates |= reduce_groups(scan.group_exchange, reduction, n_threads, advance)
     return replicates
 

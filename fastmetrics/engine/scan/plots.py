@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
+from fastmetrics._core.exchange.group_reduction import reduce_groups
 from fastmetrics._core.plot import Plot
 from fastmetrics._core.plot_registry import ModelStates, NoPlotError, PlotSpec, known_plots
 from fastmetrics._core.resampling.additive_replicates import (
@@ -26,7 +26,7 @@ from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.results.report import Report, Result, attach_plots
 from fastmetrics.engine.scan.final_report import ResolvedPart
 from fastmetrics.engine.scan.intervals import MetricReplicates
-from fastmetrics.engine.scan.resolve import FinalStates
+from fastmetrics.engine.scan.resolve import FinalStates, group_reduction
 from fastmetrics.engine.scan.scan import Scan
 
 
@@ -122,8 +122,8 @@ def sample_bands(
             replicates |= {(statistic, number, None): counts for (statistic, _, _), counts in of_pair.items()}
     by_group = list(dict.fromkeys(own for own in band_statistics.values() if hasattr(own, "table")))
     if by_group and group_exchange is not None:
-        group_reduction = GroupReduction(by_group, scan.score_label_pairs, False, new_states)
-        replicates |= reduce_groups(group_exchange, group_reduction, n_threads)
+        of_groups = group_reduction(scan, by_group, new_states, by_slice=False)
+        replicates |= reduce_groups(group_exchange, of_groups, n_threads)
     for (name, number), statistic in band_statistics.items():
         if (statistic, number, None) in replicates:
             bands[name, number] = replicates[statistic, number, None].counts()

@@ -86,7 +86,7 @@ def resolve(
         spare: list[np.ndarray] = []
         if scan.group_exchange is not None:
             for statistics in tables:
-                reduction = GroupReduction(statistics, scan.score_label_pairs, bool(n_slices), new_states)
+                reduction = group_reduction(scan, statistics, new_states)
                 states.by_key.update(reduce_groups(scan.group_exchange, reduction, n_threads, counter.advance))
             if last:
                 spare = scan.group_exchange.store.drop_columns([HASH, HEAD, TAIL])
@@ -107,6 +107,14 @@ def merge_slices(scan: Scan) -> dict[StateKey, Any]:
                 total = states[statistic, pair, None] = statistic.new()
             total.merge(state)
     return states
+
+
+def group_reduction(
+    scan: Scan, statistics: Sequence[Any], new_states: Callable[[Sequence[Any]], Any], by_slice: bool = True
+) -> GroupReduction:
+    """The reduction of statistics that share one kind of table, over the groups of a scan."""
+    by_slice = by_slice and len(scan.slices) > 0
+    return GroupReduction(statistics, scan.score_label_pairs, by_slice, new_states, scan.reader.key_texts.rank())
 
 
 def group_statistics_by_table(plan: Plan) -> list[list[Any]]:

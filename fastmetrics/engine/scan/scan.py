@@ -14,7 +14,7 @@ import numpy as np
 
 from fastmetrics._core.columns.key_columns import Keys
 from fastmetrics._core.columns.key_types import dtype_of_arrow, dtype_of_columns
-from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, RowBlock, ScoreLabelPair
+from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SLICE, RowBlock, ScoreLabelPair, role_name
 from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.block_store import Block as StoredBlock
 from fastmetrics._core.exchange.block_store import BlockStore
@@ -108,7 +108,7 @@ class Scan:
         self.names = names
         self.slices = slices
         self.score_label_pairs = names.score_label_pairs()
-        self.reader = ColumnReader(plan, names)
+        self.reader = ColumnReader(plan, names, budget)
         self.memory_budget = budget
         self.expected_rows = UNKNOWN_ROWS if expected_rows is None else expected_rows
         self.block_rows = max(1, min(BLOCK_ROWS, self.expected_rows))
@@ -241,20 +241,26 @@ class Scan:
         return [self.store, *(exchange.store for exchange in exchanges if exchange is not None)]
 
     def adopt_rows(self, other: Scan, numbers: np.ndarray) -> None:
-        """Share the blocks of another scan, all in memory; its slice s becomes numbers[s]."""
+        """Share the blocks of another scan, all in memory. Its slice s becomes numbers[s]."""
         if self.group_exchange is None and other.group_exchange is not None:
             self.group_exchange = other.group_exchange.empty()
         if self.unit_exchange is None and other.unit_exchange is not None:
             is_group = other.unit_exchange is other.group_exchange
             self.unit_exchange = self.group_exchange if is_group else other.unit_exchange.empty()
         self.score_epsilons = self.score_epsilons or other.score_epsilons
+        key_texts = self.reader.key_texts
+        of_texts = key_texts.merge(other.reader.key_texts)
+        renumbered = {SLICE: numbers}
+        if of_texts is not None:
+            renumbered |= {role_name(role): of_texts for role in key_texts.roles}
         for store, other_store in zip(self.stores(), other.stores(), strict=False):
-            store.share_blocks(other_store, numbers)
+            store.share_blocks(other_store, renumbered)
 
     def close(self) -> None:
         """Release all rows, in memory and on disk."""
         for store in self.stores():
             store.close()
+        self.reader.key_texts.close()
 
 
 class LogScan:

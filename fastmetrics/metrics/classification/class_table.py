@@ -109,7 +109,7 @@ class ClassTable:
         grown = self.n_bytes - self.reserved
         if self.budget is None or grown <= 0:
             return
-        if not self.budget.try_reserve(grown):
+        if not self.budget.reserve_state(grown):
             raise ValueError(
                 "the pairs of different labels and predictions take more than half of "
                 f"memory_limit={format_size(self.budget.limit)}, which is all that they may take; allow more memory"
@@ -119,7 +119,7 @@ class ClassTable:
     def close(self) -> None:
         """Free the memory of a table that was merged into another."""
         if self.budget is not None:
-            self.budget.release(self.reserved)
+            self.budget.release_state(self.reserved)
         self.reserved = 0
 
     def add(self, rows: LabeledRows) -> None:

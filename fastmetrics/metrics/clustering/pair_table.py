@@ -119,7 +119,7 @@ class PairTable:
         """Reserve so much more memory for the different labels, which stay in memory."""
         if self.budget is None or n_bytes <= 0:
             return
-        if not self.budget.try_reserve(n_bytes):
+        if not self.budget.reserve_state(n_bytes):
             raise ValueError(
                 f"the different labels take more than half of memory_limit={format_size(self.budget.limit)}, which is "
                 "all that they may take; allow more memory"
@@ -196,7 +196,8 @@ class PairTable:
         if self.moved is not None:
             self.moved.close()
         if self.budget is not None:
-            self.budget.release(self.cell_bytes + self.label_bytes)
+            self.budget.release(self.cell_bytes)
+            self.budget.release_state(self.label_bytes)
         self.cell_bytes = self.label_bytes = 0
 
     def translate_codes(self, side: int, codes: np.ndarray, into: PairTable) -> np.ndarray:

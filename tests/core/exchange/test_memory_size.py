@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastmetrics._core.exchange import memory_size
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.memory_size import available_memory, default_memory_limit, format_size, parse_size
 from support.cases import assert_raises, each_case
 
@@ -255,3 +256,19 @@ def test_an_address_space_limit():
         pytest.skip("too little memory to see the limit")
     run = subprocess.run([sys.executable, "-c", ADDRESS_SPACE_PROBE], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
+
+
+def test_states_that_cannot_spill_have_a_part_of_their_own():
+    """Blocks of rows take what they may before the classes of a log are known: the classes still fit."""
+    budget = MemoryBudget(1 << 20, None, 1)
+    assert budget.try_reserve(1 << 19)  # blocks
+    assert not budget.try_reserve(1)
+    assert budget.reserve_state(1 << 18)
+    assert budget.reserve_state(1 << 18)
+    assert not budget.reserve_state(1)
+    budget.release_state(1 << 18)
+    assert budget.reserve_state(1 << 18)
+    budget.release_state(1 << 19)
+    assert not budget.try_reserve(1)
+    budget.release(1 << 19)
+    assert budget.try_reserve(1 << 19)
