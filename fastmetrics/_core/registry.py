@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from fastmetrics._core.group_stat import STAT_DEFAULTS, check_group_values, read_stat
 from fastmetrics._core.immutable import EMPTY
+from fastmetrics._core.interval_spec import IntervalSpec
 from fastmetrics._core.kinds import (
     CLASSES,
     LABEL_ROLE,
@@ -82,29 +83,6 @@ EXCHANGES = ("none", "range", "hash")
 LEGACY_EXCHANGES = {"range": "score", "hash": "group"}
 
 
-class IntervalSpec(NamedTuple):
-    """How to compute an interval of a metric from states, without resampling. Rows are assumed independent.
-
-    Attributes
-    ----------
-    method : str
-        The value of `ci_method` that asks for it.
-    statistics : callable
-        `statistics(**parameters)` returns the statistics, which have the exchange of the metric.
-    find : callable
-        `find(parameters, level, *states)` returns the low end, the high end and the standard error, or a text that
-        says why there is no interval.
-    compare : callable
-        `compare(parameters, level, labels, first, second, n_threads)` reads columns of rows. It returns the two ends,
-        the standard error and the two-sided p-value of the second model's value minus the first's, or a text.
-    """
-
-    method: str
-    statistics: Callable[..., tuple[Any, ...]]
-    find: Callable[..., tuple[float, float, float] | str]
-    compare: Callable[..., tuple[float, float, float, float] | str]
-
-
 class MetricSpec(NamedTuple):
     """The registry's entry of a metric.
 
@@ -151,6 +129,8 @@ class MetricSpec(NamedTuple):
         "name(parameter)" is a parameter that another metric has.
     of_predictions : MetricSpec or None
         The entry of the same metric for labels of any type and predicted labels, in place of scores.
+    added : tuple of str
+        Parameters that version 0.1 had not. Signatures leave them out at their defaults.
     """
 
     name: str
@@ -172,6 +152,7 @@ class MetricSpec(NamedTuple):
     aliases: tuple[str, ...] = ()
     near_names: Mapping[str, str] = EMPTY
     of_predictions: MetricSpec | None = None
+    added: tuple[str, ...] = ()
 
     @property
     def model_role(self) -> str | None:
@@ -279,6 +260,7 @@ def metric(
     variants: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
     near_names: Mapping[str, str] = EMPTY,
+    added: tuple[str, ...] = (),
 ) -> Callable[[Finaliser], Finaliser]:
     """Register the decorated finaliser as metric `name`. The first line of its docstring is the summary.
 
@@ -314,7 +296,7 @@ def metric(
             name + suffix, summary, family_of(finalise.__module__), Exchange(exchange), parameters or {}, checks or {},
             (lambda: (statistics,)) if isinstance(statistics, Statistic) else statistics, finalise,
             function, undefined, default, cutoff, roles, direction, interval, variants,
-            tuple(alias + suffix for alias in aliases), near_names,
+            tuple(alias + suffix for alias in aliases), near_names, None, added,
         )  # fmt: skip
         add_spec(spec)
         return finalise
@@ -504,7 +486,11 @@ class Metric:
     def signature(self, coverage: dict[str, Any], weight: str | None = None, approximate: bool = False) -> str:
         """Everything that is needed to reproduce the number. `weight` is the column of row weights."""
         parts = [self.spec.base_name + (f"@{self.k}" if self.k is not None else "")]
-        parts += [f"{name}:{format_value(value)}" for name, value in self.arguments.items()]
+        parts += [
+            f"{name}:{format_value(value)}"
+            for name, value in self.arguments.items()
+            if name not in self.spec.added or value != self.spec.parameters[name]
+        ]
         parts += [f"{role}:{format_columns(names)}" for role, names in self.columns.items()]
         if self.spec.target == "prediction":
             parts.append("of:predictions")

@@ -86,7 +86,8 @@ def test_a_near_name_says_what_to_type(near, advice, spec):
         ("neg_log_loss", r"^unknown metric 'neg_log_loss': write logloss \(minimize\), which is not negated$"),
         ("xyzzy", "^unknown metric 'xyzzy'; known: accuracy, ami, "),
         ("precision_at_k(foo=1)@5", "^metric 'p@k' has no parameter 'foo'; known: short_list"),
-        ("roc_auc_score(max_fpr=0.1)", "^metric 'auc' has no parameter 'max_fpr'; write partial_auc"),
+        ("roc_auc_score(max_fp=0.1)", "^metric 'auc' has no parameter 'max_fp'; did you mean 'max_fpr'"),
+        ("roc_auc_score(max_fpr=1.5)", r"^max_fpr must lie in \(0, 1\]; found 1.5$"),
         ("normalized_entropy(base=1)", "^metric 'ne' has no parameter 'base'; did you mean 'base_rate'"),
     ],
 )
@@ -205,3 +206,10 @@ parse("roc_auc_score"), parse("Hit-Rate(average=micro)@3")
 assert set(sys.modules) == before, set(sys.modules) - before
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_new_parameter_is_signed_only_where_it_is_given():
+    """`auc` keeps the signature of version 0.1."""
+    assert parse("auc").signature({}) == parse("auc(max_fpr=None)").signature({})
+    assert "max_fpr" not in parse("auc").signature({})
+    assert "|max_fpr:0.1|" in parse("roc_auc_score(max_fpr=0.1)").signature({})

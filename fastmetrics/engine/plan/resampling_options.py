@@ -85,7 +85,7 @@ def own_group(plan: Plan) -> Key | None:
 def check_delong_options(unit: Key | None, plan: Plan | None, weight: str | None) -> None:
     """DeLong's method needs metrics that have such an interval, rows as units, and no weights."""
     for metric in () if plan is None else plan.metrics:
-        if metric.spec.interval is None or metric.spec.interval.method != DELONG:
+        if metric.spec.interval is None or metric.spec.interval.method != DELONG or not metric.interval_statistics():
             raise ValueError(
                 f"ci_method='delong' is for the AUC of independent rows; metric {metric!r} has intervals by "
                 "ci_method='bootstrap' or 'normal'"

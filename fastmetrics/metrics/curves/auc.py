@@ -15,7 +15,8 @@ from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column, order_rows
 from fastmetrics._core.exchange.weighted_ranges import WeightedPairs
-from fastmetrics._core.registry import IntervalSpec, metric
+from fastmetrics._core.interval_spec import IntervalSpec
+from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.delong_placements import Placements, find_interval
 from fastmetrics._core.score_statistics.pair_counts import PairCounts, PairsWon, finalise_pairs, undefined_reason
 from fastmetrics._core.score_statistics.row_placements import compare_areas
@@ -33,6 +34,13 @@ from fastmetrics.metrics.curves.multiclass import (
     read_any_labels,
     read_target,
 )  # fmt: skip
+from fastmetrics.metrics.curves.partial_area import (
+    CurvePiece,
+    PartialArea,
+    check_max_fpr,
+    finalise_partial_area,
+    standardized_area,
+)
 from fastmetrics.metrics.curves.roc_curve import compute_roc_rates
 
 __all__ = ["auc", "partial_auc_score", "roc_auc_score"]
@@ -253,7 +261,7 @@ def solve_binary_auc(
 ) -> Value:
     """AUC of labels 0 and 1, or -1 and +1, by the fastest path for the number of rows."""
     validation.check_lengths(labels.shape[0], scores.shape[0], "y_true", "y_score")
-    if weights is None and labels.shape[0] <= SERIAL_ROWS and (max_fpr is None or max_fpr == 1):
+    if weights is None and labels.shape[0] <= SERIAL_ROWS and is_whole(max_fpr):
         area: float | None = short_curves.roc_auc(labels, scores) if labels.shape[0] <= MOST_SHORT else None
         if area is not None:
             return Value(area, {})
@@ -262,10 +270,10 @@ def solve_binary_auc(
 
 
 def compute_auc(rows: OrderedRows, max_fpr: float | None) -> Value:
-    if max_fpr is None or max_fpr == 1:
-        (state,) = rows.sweep(PairsWon())
-        return finalise_pairs(state)
-    return compute_partial_auc(rows, float(max_fpr), True)
+    if max_fpr is not None and max_fpr != 1:
+        return compute_partial_auc(rows, float(max_fpr), True)
+    (state,) = rows.sweep(PairsWon())
+    return finalise_pairs(state)
 
 
 def roc_auc_from_rows(rows: OrderedRows, max_fpr: float | None) -> float:
@@ -287,17 +295,6 @@ def compute_partial_auc(rows: OrderedRows, max_fpr: float, standardize: bool) ->
     y = np.append(tpr[:stop], tpr_at_stop)
     area = math.fsum((np.diff(x) * (y[1:] + y[:-1]) / 2).tolist())
     return Value(standardized_area(area, max_fpr) if standardize else area, {})
-
-
-def standardized_area(area: float, max_fpr: float) -> float:
-    """McClish's standardisation of an area up to max_fpr."""
-    least = max_fpr**2 / 2
-    return 0.5 * (1 + (area - least) / (max_fpr - least))
-
-
-def check_max_fpr(max_fpr: Any) -> None:
-    if isinstance(max_fpr, bool) or not isinstance(max_fpr, (int, float, np.number)) or not 0 < max_fpr <= 1:
-        raise validation.OptionError(f"max_fpr must lie in (0, 1]; found {max_fpr!r}")
 
 
 def partial_auc_score(
@@ -427,23 +424,57 @@ def raise_not_monotonic(x: np.ndarray) -> None:
         raise ValueError(f"x must go one way; found {x[turn - 1]} and then {x[turn]} at row {turn}")
 
 
+def is_whole(max_fpr: float | None) -> bool:
+    """Is the whole area asked for? Then pairs are counted."""
+    return max_fpr is None or max_fpr == 1
+
+
+def check_optional_max_fpr(max_fpr: Any) -> None:
+    if max_fpr is not None:
+        check_max_fpr(max_fpr)
+
+
 @metric(
     "auc",
     exchange="range",
-    statistics=lambda: (PairsWon(),),
+    statistics=lambda max_fpr: (PairsWon() if is_whole(max_fpr) else PartialArea(max_fpr),),
     function=roc_auc_score,
     undefined="one class only",
-    interval=IntervalSpec("delong", lambda: (Placements(),), find_interval, compare_areas),
+    parameters={"max_fpr": None},
+    added=("max_fpr",),
+    checks={"max_fpr": check_optional_max_fpr},
+    interval=IntervalSpec(
+        "delong", lambda max_fpr: (Placements(),) if is_whole(max_fpr) else (), find_interval, compare_areas
+    ),
+    variants=("auc(max_fpr=0.1)", "auc(max_fpr=1)"),
     aliases=("roc_auc_score", "roc_auc", "auc_roc", "auroc"),
     near_names={
-        "auc(max_fpr)": "write partial_auc(max_fpr=0.1, standardize=True), the number of roc_auc_score(max_fpr=0.1)",
         "gini": "the Gini coefficient of scores is 2 * auc - 1; 'auc' is not rescaled",
         "gini_coefficient": "the Gini coefficient of scores is 2 * auc - 1; 'auc' is not rescaled",
     },
 )
-def finalise_auc(parameters: dict[str, Any], state: PairCounts | WeightedPairs) -> Value:
+def finalise_auc(parameters: dict[str, Any], state: PairCounts | WeightedPairs | CurvePiece) -> Value:
     """Area under the ROC curve: the share of positive-negative pairs in the right order, ties one half."""
+    if isinstance(state, CurvePiece):
+        return finalise_partial_area(parameters["max_fpr"], True, state)
     return finalise_pairs(state)
+
+
+@metric(
+    "partial_auc",
+    exchange="range",
+    statistics=lambda max_fpr, standardize: (PartialArea(max_fpr),),
+    function=partial_auc_score,
+    undefined="one class only",
+    parameters={"max_fpr": 0.1, "standardize": False},
+    checks={"max_fpr": check_max_fpr, "standardize": (False, True)},
+    default=False,
+    variants=("partial_auc(max_fpr=0.3)", "partial_auc(max_fpr=0.5, standardize=True)", "partial_auc(max_fpr=1)"),
+    aliases=("partial_auc_score",),
+)
+def finalise_partial_auc(parameters: dict[str, Any], piece: CurvePiece) -> Value:
+    """Partial AUC: the area under the ROC curve up to a false positive rate; with standardize, as McClish's."""
+    return finalise_partial_area(parameters["max_fpr"], parameters["standardize"], piece)
 
 
 # Options that `fastmetrics.testing` checks.

@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import EXPONENT, divide, integer_sum
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition, ThresholdSweep
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
 from fastmetrics._core.exchange.weighted_sweep import sweep_weighted
-from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Statistic, Value
-from fastmetrics.metrics.curves.auc import check_max_fpr, partial_auc_score, standardized_area
 
 Point = tuple[float, float]  # false positives and true positives, as counts or weights
 ORIGIN: Point = (0.0, 0.0)
@@ -143,24 +142,23 @@ def rates(points: list[Point], totals: ClassTotals) -> tuple[np.ndarray, np.ndar
     return fps / negatives, tps / positives
 
 
-@metric(
-    "partial_auc",
-    exchange="range",
-    statistics=lambda max_fpr, standardize: (PartialArea(max_fpr),),
-    function=partial_auc_score,
-    undefined="one class only",
-    parameters={"max_fpr": 0.1, "standardize": False},
-    checks={"max_fpr": check_max_fpr, "standardize": (False, True)},
-    default=False,
-    variants=("partial_auc(max_fpr=0.3)", "partial_auc(max_fpr=0.5, standardize=True)", "partial_auc(max_fpr=1)"),
-    aliases=("partial_auc_score",),
-)
-def finalise_partial_area(parameters: dict[str, Any], piece: CurvePiece) -> Value:
-    """Partial AUC: the area under the ROC curve up to a false positive rate; with standardize, as McClish's."""
+
+def standardized_area(area: float, max_fpr: float) -> float:
+    """McClish's standardisation of an area up to max_fpr."""
+    least = max_fpr**2 / 2
+    return 0.5 * (1 + (area - least) / (max_fpr - least))
+
+
+def check_max_fpr(max_fpr: Any) -> None:
+    if isinstance(max_fpr, bool) or not isinstance(max_fpr, (int, float, np.number)) or not 0 < max_fpr <= 1:
+        raise validation.OptionError(f"max_fpr must lie in (0, 1]; found {max_fpr!r}")
+
+
+def finalise_partial_area(max_fpr: float, standardize: bool, piece: CurvePiece) -> Value:
+    """The area of the whole curve up to max_fpr, as a value."""
     coverage = pair_coverage(piece.totals.negatives, piece.totals.positives)
     reason = undefined_reason(piece.totals.negatives, piece.totals.positives)
     if reason:
         return Value(float("nan"), coverage, reason)
-    max_fpr = float(parameters["max_fpr"])
     area = PartialArea(max_fpr).area(piece)
-    return Value(standardized_area(area, max_fpr) if parameters["standardize"] else area, coverage)
+    return Value(standardized_area(area, float(max_fpr)) if standardize else area, coverage)

@@ -17,8 +17,9 @@ EER = {method: "eer" if method == "interpolate" else f"eer(method={method})" for
 BEST = {name: f"best_threshold(metric={name})" for name in ("accuracy", "mcc")}
 BEST |= {"fbeta": "best_threshold(metric=fbeta, beta=0.3)"}
 SHARES = {"lift(q=0.37)": 0.37}
-AREAS = {f"partial_auc(max_fpr={end})": end for end in (0.3,)}
-METRICS = ["auc", "ap", "ks", *EER.values(), *BEST.values(), *SHARES, *AREAS]
+AREAS = {"partial_auc(max_fpr=0.3)": 0.3}
+STANDARDIZED_AREAS = {"auc(max_fpr=0.2)": 0.2}
+METRICS = ["auc", "ap", "ks", *EER.values(), *BEST.values(), *SHARES, *AREAS, *STANDARDIZED_AREAS]
 CERTIFIED = ["auc", "ap", "ks", "eer", "eer(method=convex_hull)"]
 COLUMNS = {"label": "y", "score": "s"}
 
@@ -42,6 +43,8 @@ def expected_values(y_true, y_score, weights=None):
         values[metric] = tuple(fm.best_threshold(y_true, y_score, metric=name, beta=beta, **options))[::-1]
     for metric, end in AREAS.items():
         values[metric] = fm.partial_auc_score(y_true, y_score, max_fpr=end, **options), None
+    for metric, end in STANDARDIZED_AREAS.items():
+        values[metric] = fm.roc_auc_score(y_true, y_score, max_fpr=end, **options), None
     for metric, share in SHARES.items():
         values[metric] = fm.lift(y_true, y_score, q=share, **options), None
     return values
