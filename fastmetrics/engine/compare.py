@@ -307,7 +307,10 @@ def count_wins(scan: Scan, replicates: MetricReplicates, n_threads: int) -> dict
     metrics = scan.plan.metrics
     n_slices = len(scan.slices)
     if scan.group_exchange is not None:
-        wins |= count_group_wins(scan.group_exchange, metrics, scan.score_label_pairs, bool(n_slices), n_threads)
+        wins |= count_group_wins(
+            scan.group_exchange, metrics, scan.score_label_pairs, bool(n_slices), n_threads,
+            scan.reader.key_texts.rank(),
+        )  # fmt: skip
     of_sums = [metric for metric in metrics if has_unit_values(metric)]
     buckets, pairs = replicates.unit_buckets, scan.score_label_pairs
     if buckets.bits != HASH_BITS or not of_sums:
@@ -458,7 +461,7 @@ def make_difference(
         interval=tested.bounds,
         standard_error=tested.standard_error,
         slice=slice_values,
-        label=names.labels[compared.scan.score_label_pairs[pairs[0]].label],
+        label=names.label_of(compared.scan.score_label_pairs[pairs[0]]) or None,
         won=None if wins is None else wins.won,
         lost=None if wins is None else wins.lost,
         tied=None if wins is None else wins.tied,

@@ -5,8 +5,8 @@ import pyarrow.parquet
 import pytest
 
 import fastmetrics as fm
-from support.cases import each_case
-from support.extend.worked_examples import ALL_COLUMNS, NAMES, contents, evaluate, load_example, make_log
+from support.cases import assert_raises, each_case
+from support.extend.worked_examples import ALL_COLUMNS, COLUMNS, NAMES, contents, evaluate, load_example, make_log
 
 pytest.importorskip("pyspark")
 
@@ -62,3 +62,25 @@ def test_metrics_of_different_columns_kinds_and_groups(frame, log):
     metrics += ["gauc(group=user)", "gauc(group=[user, hour])"]
     found = fastmetrics_spark.evaluate(frame, metrics, label="bought", score="score")
     assert contents(found) == contents(fm.evaluate(log, metrics, label="bought", score="score"))
+
+
+def test_bad_input_is_named(frame, log):
+    """On the driver before anything runs, or by the task that finds the row."""
+    load_example("exposure_gini")
+    evaluate_frame = fastmetrics_spark.evaluate
+    assert_raises(
+        ValueError, "metric cvr reads a column of role 'conversion': name it", evaluate_frame, frame, ["cvr"],
+        roles={"click": "click"},
+    )  # fmt: skip
+    assert_raises(
+        ValueError, "no metric asked for reads a column of role 'cost'", evaluate_frame, frame, ["cvr"],
+        roles={"click": "click", "conversion": "bought", "cost": "days"},
+    )  # fmt: skip
+    assert_raises(
+        ValueError, "propensity column 'revenue' has .* at row .*must be greater than 0", evaluate_frame, frame,
+        ["snips"], propensity="revenue", roles=COLUMNS["snips"]["roles"],
+    )  # fmt: skip
+    assert_raises(
+        TypeError, "item column 'revenue' has Arrow type double: keys of this role", evaluate_frame, frame,
+        ["exposure_gini@5"], score="score", group="user", item="revenue",
+    )  # fmt: skip

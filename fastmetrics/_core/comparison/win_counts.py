@@ -84,11 +84,9 @@ class GroupValues(Statistic):
     def table(self) -> Any:
         return self.statistic.table
 
-    def __getattr__(self, name: str) -> Any:
-        # Tables read the measures to compute from attributes of the statistic.
-        if name in GroupValues.__slots__:
-            raise AttributeError(name)
-        return getattr(self.statistic, name)
+    @property
+    def measured(self) -> Any:
+        return self.statistic
 
 
 class PairedGroupValues(GroupAccumulators):
@@ -126,6 +124,7 @@ def count_group_wins(
     pairs: Sequence[ScoreLabelPair],
     by_slice: bool,
     n_threads: int,
+    key_texts: Any = None,
 ) -> dict[StateKey, WinCounts]:
     """Groups won, lost and tied by (metric, pair, slice), for every pair except the first one of its label."""
     metrics_of: dict[GroupValues, list[Metric]] = {}
@@ -137,7 +136,9 @@ def count_group_wins(
             by_table.setdefault(statistic.table, {})[statistic] = None
     win_counts: dict[StateKey, WinCounts] = {}
     for statistics in by_table.values():
-        reduction = GroupReduction(list(statistics), pairs, by_slice, lambda own: PairedGroupValues(own, pairs))
+        reduction = GroupReduction(
+            list(statistics), pairs, by_slice, lambda own: PairedGroupValues(own, pairs), key_texts
+        )
         states: Any = reduce_groups(exchange, reduction, n_threads)
         for (statistic, pair, slice_number), wins in states.items():
             for metric in metrics_of[statistic]:

@@ -16,7 +16,6 @@ import numpy as np
 from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair, Scratch, UnpooledScratch
 from fastmetrics._core.exchange.block_store import Block, BlockReader, BlockStore, ColumnSegments
-from fastmetrics._core.exchange.group_values import ValuesByGroup
 from fastmetrics._core.exchange.hash_exchange import (
     CHUNK_BYTES,
     HASH,
@@ -113,9 +112,8 @@ class GroupReduction(NamedTuple):
 
     @property
     def measured(self) -> list[Any]:
-        """The statistics whose values the tables have."""
-        own = (one.mean if isinstance(one, ValuesByGroup) else one for one in self.statistics)
-        return list(dict.fromkeys(own))
+        """The statistics whose values the tables have: others read those of the statistic that they name."""
+        return list(dict.fromkeys(getattr(one, "measured", one) for one in self.statistics))
 
     @property
     def working_bytes_per_row(self) -> int:

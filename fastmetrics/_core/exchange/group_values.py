@@ -65,6 +65,10 @@ class ValuesByGroup(Statistic):
     def table(self) -> Any:
         return self.mean.table
 
+    @property
+    def measured(self) -> MeanOfGroups:
+        return self.mean
+
     def new(self) -> WeightedValues:
         return WeightedValues()
 
