@@ -109,7 +109,8 @@ def test_groups_won_see_keys_in_their_own_order(log):
 def folder(tmp_path, log):
     pa.parquet.write_table(pa.table(log), tmp_path / "log.parquet")
     for name in ("exposure_gini", "concordance"):
-        (tmp_path / f"own_{name}.py").write_text((EXAMPLES / f"{name}.py").read_text(encoding="utf-8"), encoding="utf-8")
+        code = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8")
+        (tmp_path / f"own_{name}.py").write_text(code, encoding="utf-8")
     return tmp_path
 
 
