@@ -12,7 +12,8 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 __all__ = [
-    "Binary", "Category", "ClassLabel", "Key", "Kind", "NonNegative", "Positive", "Probability", "Real", "Text",
+    "Binary", "Category", "ClassLabel", "ClassNumber", "Distribution", "Key", "Kind", "NonNegative", "Positive",
+    "Probability", "Real", "Text", "Vector",
 ]  # fmt: skip
 
 
@@ -32,6 +33,10 @@ class Kind:
         Are values numbers that exchanges move and kernels read?
     has_long_values : bool
         Are values long, or lists? Batches then have fewer rows.
+    has_vectors : bool
+        Are values lists of numbers, of one length in all rows?
+    shares_columns : bool
+        May metrics read a column of labels or scores together with metrics of other such kinds?
     takes_weights : bool
         May rows have weights?
     """
@@ -40,10 +45,16 @@ class Kind:
     noun: ClassVar[str] = "values"
     is_numeric: ClassVar[bool] = True
     has_long_values: ClassVar[bool] = False
+    has_vectors: ClassVar[bool] = False
+    shares_columns: ClassVar[bool] = True
     takes_weights: ClassVar[bool] = True
 
     def __init__(self, *, column: str | None = None) -> None:
         self.column = column
+
+    def with_arguments(self, arguments: Mapping[str, Any]) -> Kind:
+        """The kind for a metric with these arguments, if they say more about the column."""
+        return self
 
     def fields(self) -> tuple[Any, ...]:
         names = dict.fromkeys(name for cls in type(self).__mro__ for name in getattr(cls, "__slots__", ()))
@@ -107,6 +118,44 @@ class Probability(Real):
     wanted = "probabilities must lie between 0 and 1"
 
 
+class Vector(Real):
+    """Several finite numbers in every row, as many in all rows: a column of lists, or several columns of numbers."""
+
+    __slots__ = ()
+    noun = "vectors"
+    has_vectors = True
+    shares_columns = False
+
+
+class Distribution(Vector):
+    """The probability of every class: from 0 to 1, with sum 1 in every row."""
+
+    __slots__ = ()
+    noun = "probabilities of classes"
+    low = 0.0
+    high = 1.0
+    wanted = "probabilities must lie between 0 and 1"
+
+
+class ClassNumber(Kind):
+    """Labels of classes of any type but fractions, read as the number of their class.
+
+    `labels` are the labels of the classes in their order, as a metric's parameter `labels` has them. None: labels are
+    the numbers.
+    """
+
+    __slots__ = ("labels",)
+    noun = "classes with probabilities"
+    shares_columns = False
+
+    def __init__(self, labels: tuple[Any, ...] | None = None, *, column: str | None = None) -> None:
+        super().__init__(column=column)
+        self.labels = labels
+
+    def with_arguments(self, arguments: Mapping[str, Any]) -> ClassNumber:
+        return ClassNumber(arguments.get("labels"), column=self.column)
+
+
 class Key(Kind):
     """Keys of items or users, which are only compared: integers and dates; in metrics of groups also texts."""
 
@@ -120,6 +169,7 @@ class Category(Kind):
     __slots__ = ()
     noun = "partitions"
     is_numeric = False
+    shares_columns = False
     takes_weights = False
 
 
@@ -137,6 +187,7 @@ class Text(Kind):
     __slots__ = ("lists",)
     noun = "text"
     is_numeric = False
+    shares_columns = False
     has_long_values = True
     takes_weights = False
 
@@ -145,7 +196,8 @@ class Text(Kind):
         self.lists = lists
 
 
-LABEL_ROLE, SCORE_ROLE, PREDICTION_ROLE = "label", "score", "prediction"
+LABEL_ROLE, SCORE_ROLE, PREDICTION_ROLE, PROBABILITIES_ROLE = "label", "score", "prediction", "probabilities"
+MODEL_ROLES = SCORE_ROLE, PREDICTION_ROLE, PROBABILITIES_ROLE  # a column, or columns, of every model
 SCORES = Real(finite=False)
 Roles = Mapping[str, Kind]
 
@@ -159,3 +211,4 @@ TEXTS: Roles = MappingProxyType(
 )
 PARTITIONS: Roles = MappingProxyType({LABEL_ROLE: Category(column="label"), SCORE_ROLE: Category(column="cluster")})
 PREDICTIONS: Roles = MappingProxyType({LABEL_ROLE: ClassLabel(), PREDICTION_ROLE: ClassLabel()})
+PROBABILITIES: Roles = MappingProxyType({LABEL_ROLE: ClassNumber(), PROBABILITIES_ROLE: Distribution()})

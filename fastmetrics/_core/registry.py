@@ -9,27 +9,28 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from fastmetrics._core.group_stat import STAT_DEFAULTS, check_group_values, read_stat
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.interval_spec import IntervalSpec
 from fastmetrics._core.kinds import (
     CLASSES,
-    LABEL_ROLE,
-    PREDICTION_ROLE,
     SCORE_ROLE,
-    Binary,
-    Category,
-    ClassLabel,
     Kind,
-    NonNegative,
     Roles,
-    Text,
+)
+from fastmetrics._core.metric_spec import (
+    CUTOFF,
+    DIRECTIONS,
+    EXCHANGES,
+    REQUIRED,
+    Exchange,
+    MetricSpec,
 )
 from fastmetrics._core.metric_strings import METRIC_STRING, format_columns, format_value, read_columns, read_keywords
 from fastmetrics._core.statistic import Statistic, Value
@@ -38,169 +39,12 @@ from fastmetrics._version import __version__
 
 __all__ = ["describe_metrics", "list_metrics"]
 
-# The kinds of labels in the words of version 0.1.
-TARGETS = ("binary", "real", "graded", "text", "partition", "prediction")
-TARGET_OF_KIND: dict[type[Kind], str] = {
-    Binary: "binary", Text: "text", Category: "partition", ClassLabel: "prediction",
-}  # fmt: skip
+# What the signature of a metric says that does not read scores, by target.
+COLUMNS_OF_TARGET = {"prediction": "of:predictions", "probabilities": "of:probabilities"}
 GROUP_ROLE = "group"  # the role of the keys by which the hash exchange brings rows together
 Finaliser = TypeVar("Finaliser", bound=Callable[..., Value | float])
 RESERVED_ROLES = (GROUP_ROLE, "weight", "by", "unit")  # every metric may have these columns
-REQUIRED = "required"
-DIRECTIONS = ("maximize", "minimize", "closest_to_one", "closest_to_zero", "none")
-# What `spec.best` was in version 0.1, by direction.
-BEST_OF_DIRECTION = dict(zip(DIRECTIONS, ("highest", "lowest", "one", "zero", "none"), strict=True))
 NEGATED = "neg_"  # begins the names of scikit-learn's scorers of losses
-CUTOFF = "@k"  # ends the names of metrics that need a cutoff
-
-
-class Exchange(str):
-    """Which rows have to meet in one partition before a statistic can be computed.
-
-    "none": no rows. "range": rows with neighbouring scores. "hash": the rows of a group.
-
-    Version 0.1 called the last two "score" and "group". An exchange equals these words too, so that code written for
-    0.1 can still test `spec.exchange == "range"`. Its hash is that of the new word.
-    """
-
-    __slots__ = ()
-
-    @property
-    def legacy_name(self) -> str:
-        """The word of version 0.1."""
-        return LEGACY_EXCHANGES.get(str(self), str(self))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, str) and str(other) in (str(self), LEGACY_EXCHANGES.get(str(self)))
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = str.__hash__
-
-
-EXCHANGES = ("none", "range", "hash")
-LEGACY_EXCHANGES = {"range": "score", "hash": "group"}
-
-
-class MetricSpec(NamedTuple):
-    """The registry's entry of a metric.
-
-    Attributes
-    ----------
-    name : str
-        The name; it ends with "@k" where a cutoff is required.
-    summary : str
-        One line.
-    family : str
-        The package of `fastmetrics.metrics` that has it.
-    exchange : Exchange
-        Which rows have to meet: "none", "range" (neighbouring scores) or "hash" (the rows of a group).
-    parameters : dict
-        Parameters with their defaults.
-    checks : dict
-        Parameter -> a tuple of the allowed values, or a function that raises ValueError for a value out of range.
-    statistics : callable
-        `statistics(**parameters)` returns the statistics that the metric needs.
-    finalise : callable
-        `finalise(parameters, *states)` returns the Value.
-    function : callable or None
-        The public function that computes the same number.
-    undefined : str
-        When the metric is undefined, in words.
-    default : bool
-        Is it evaluated when no metrics are named?
-    cutoff : bool or str
-        May name@k be asked for (True), must it be ("required"), or neither (False)?
-    roles : mapping of str to Kind
-        The columns that the metric reads, by role, with the kind of each. The keys of groups and the weights of rows
-        are not among them.
-    direction : str
-        Which of two values is better: "maximize", "minimize", "closest_to_one", "closest_to_zero", or "none" where the
-        value says nothing about a model.
-    interval : IntervalSpec or None
-        An interval without resampling.
-    variants : tuple of str
-        Metric strings with other parameters than the defaults: `fastmetrics.testing` checks them too.
-    aliases : tuple of str
-        Other names of the same number, which metric strings may use. They end with "@k" where the name does.
-    near_names : mapping of str to str
-        Names of other numbers that people may type for this metric, each with a sentence that says what to do. A key
-        "name(parameter)" is a parameter that another metric has.
-    of_predictions : MetricSpec or None
-        The entry of the same metric for labels of any type and predicted labels, in place of scores.
-    added : tuple of str
-        Parameters that version 0.1 had not. Signatures leave them out at their defaults.
-    """
-
-    name: str
-    summary: str
-    family: str
-    exchange: Exchange
-    parameters: dict[str, Any]
-    checks: dict[str, Any]
-    statistics: Callable[..., tuple[Any, ...]]
-    finalise: Callable[..., Value | float]
-    function: Callable[..., Any] | None
-    undefined: str
-    default: bool
-    cutoff: bool | str
-    roles: Roles
-    direction: str
-    interval: IntervalSpec | None = None
-    variants: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
-    near_names: Mapping[str, str] = EMPTY
-    of_predictions: MetricSpec | None = None
-    added: tuple[str, ...] = ()
-
-    @property
-    def model_role(self) -> str | None:
-        """The role of the column that every model has, scores or predictions; None if the metric has neither."""
-        return next((role for role in (SCORE_ROLE, PREDICTION_ROLE) if role in self.roles), None)
-
-    @property
-    def forms(self) -> tuple[MetricSpec, ...]:
-        """This entry and the one of the same metric for predicted labels, if there is one."""
-        return (self,) if self.of_predictions is None else (self, self.of_predictions)
-
-    @property
-    def target(self) -> str:
-        """The kind of labels in one word, as in version 0.1.
-
-        Two classes ("binary"), any finite number ("real"), relevance grades of the rows of a group ("graded"),
-        reference texts beside hypothesis texts ("text"), labels of any type beside clusters ("partition") or
-        beside predicted labels ("prediction"); "columns" if the metric has no label.
-        """
-        label = self.roles.get(LABEL_ROLE)
-        if label is None:
-            return "columns"
-        return TARGET_OF_KIND.get(type(label), "graded" if self.exchange == "hash" else "real")
-
-    @property
-    def negative_grades(self) -> bool:
-        """May grades be negative?"""
-        return self.target == "graded" and not isinstance(self.roles[LABEL_ROLE], NonNegative)
-
-    @property
-    def base_name(self) -> str:
-        """The name without "@k": metric strings begin with it."""
-        return self.name.removesuffix(CUTOFF)
-
-    @property
-    def word(self) -> str:
-        """The same as `base_name`: its name in version 0.1."""
-        return self.base_name
-
-    @property
-    def best(self) -> str:
-        """The direction in the words of version 0.1: "highest", "lowest", "one", "zero" or "none"."""
-        return BEST_OF_DIRECTION[self.direction]
-
-    @property
-    def example(self) -> str:
-        """The shortest metric string that asks for it."""
-        return f"{self.base_name}@10" if self.cutoff == REQUIRED else self.name
 
 
 METRIC_PACKAGES: list[str] = []  # packages whose modules register metrics; fastmetrics/__init__.py fills the list
@@ -284,6 +128,8 @@ def metric(
             raise ValueError(f"metric {name!r} cannot have a role {role!r}: the word has another meaning")
         if exchange != "none" and not kind.is_numeric:
             raise ValueError(f"metric {name!r} needs exchange 'none': exchanges move numbers, and {role!r} is {kind!r}")
+        if exchange != "none" and kind.has_vectors:
+            raise ValueError(f"metric {name!r} needs exchange 'none': role {role!r} has several numbers in a row")
     if cutoff not in (False, True, REQUIRED):
         raise ValueError(f"cutoff must be False, True or {REQUIRED!r}; found {cutoff!r}")
     suffix = CUTOFF if cutoff == REQUIRED else ""
@@ -296,7 +142,7 @@ def metric(
             name + suffix, summary, family_of(finalise.__module__), Exchange(exchange), parameters or {}, checks or {},
             (lambda: (statistics,)) if isinstance(statistics, Statistic) else statistics, finalise,
             function, undefined, default, cutoff, roles, direction, interval, variants,
-            tuple(alias + suffix for alias in aliases), near_names, None, added,
+            tuple(alias + suffix for alias in aliases), near_names, (), added,
         )  # fmt: skip
         add_spec(spec)
         return finalise
@@ -335,7 +181,7 @@ def family_of(module: str) -> str:
     return module if package is None else module.removeprefix(f"{package}.").partition(".")[0]
 
 
-def prediction_metric(
+def metric_form(
     name: str,
     *,
     roles: Roles,
@@ -346,20 +192,20 @@ def prediction_metric(
     variants: tuple[str, ...] = (),
     default: bool = False,
 ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
-    """Register the decorated finaliser as metric `name` of predicted labels, beside the metric of scores.
+    """Register the decorated finaliser as another form of metric `name`: of other columns of a model than scores.
 
-    A metric string means it if it names a column of predictions, or a parameter that only this one has; or if the
-    caller has a column of predictions and none of scores.
+    A metric string means it if it names such a column, or a parameter that only this form has; or if the caller has
+    such a column and none of an earlier role in `MODEL_ROLES` for which the metric has a form.
     """
 
     def register(finalise: Callable[..., Value]) -> Callable[..., Value]:
         spec = _specs[name]
         form = spec._replace(
             roles=roles, statistics=statistics, undefined=undefined, parameters=parameters or {}, checks=checks or {},
-            variants=variants, finalise=finalise, interval=None, default=default,
+            variants=variants, finalise=finalise, interval=None, default=default, other_forms=(), added=(),
             summary=(finalise.__doc__ or "").strip().partition("\n")[0],
         )  # fmt: skip
-        new = spec._replace(of_predictions=form)
+        new = spec._replace(other_forms=(*spec.other_forms, form))
         _specs[name] = new
         _spec_of_spelling.update({spelling: new for spelling, known in _spec_of_spelling.items() if known is spec})
         return finalise
@@ -393,7 +239,7 @@ class Metric:
     Two metrics are equal if they mean the same: it does not matter whether defaults are written out.
     """
 
-    __slots__ = ("arguments", "columns", "group_stat", "k", "shown", "spec")
+    __slots__ = ("arguments", "columns", "group_stat", "k", "roles", "shown", "spec")
 
     def __init__(
         self,
@@ -412,6 +258,7 @@ class Metric:
         self.k = k
         self.columns = columns or {}
         self.shown = shown
+        self.roles = {role: kind.with_arguments(self.arguments) for role, kind in spec.roles.items()}
 
     def _identity(self) -> tuple[Any, ...]:
         columns = tuple(sorted(self.columns.items()))
@@ -492,8 +339,8 @@ class Metric:
             if name not in self.spec.added or value != self.spec.parameters[name]
         ]
         parts += [f"{role}:{format_columns(names)}" for role, names in self.columns.items()]
-        if self.spec.target == "prediction":
-            parts.append("of:predictions")
+        if self.spec.target in COLUMNS_OF_TARGET:
+            parts.append(COLUMNS_OF_TARGET[self.spec.target])
         if weight is not None:
             parts.append(f"weight:{weight}")
         if approximate:
@@ -540,15 +387,16 @@ def describe_metrics() -> list[MetricSpec]:
     return [specs[name] for name in sorted(specs)]
 
 
-def parse(text: str | Metric, model_role: str = SCORE_ROLE) -> Metric:
+def parse(text: str | Metric, model_roles: Sequence[str] = (SCORE_ROLE,)) -> Metric:
     """Read a metric string.
 
     Parameters
     ----------
     text : str or Metric
         A name, then parameters in parentheses as literals or bare words, then a cutoff after "@".
-    model_role : str
-        The form that is meant, "score" or "prediction", if a metric has both and the text fits both.
+    model_roles : sequence of str
+        The roles of a model's columns that the caller has: if the text fits several forms of a metric, the form of the
+        first such role is meant.
 
     Returns
     -------
@@ -568,7 +416,7 @@ def parse(text: str | Metric, model_role: str = SCORE_ROLE) -> Metric:
     gauc(weight=pairs)
     """
     if isinstance(text, Metric):
-        return text if len(text.spec.forms) == 1 else parse(repr(text), model_role)
+        return text if len(text.spec.forms) == 1 else parse(repr(text), model_roles)
     match = re.fullmatch(METRIC_STRING, text) if isinstance(text, str) else None
     if match is None:
         raise ValueError(f"{text!r} is not a metric string; write name, name(parameter=value) or name@10")
@@ -579,15 +427,21 @@ def parse(text: str | Metric, model_role: str = SCORE_ROLE) -> Metric:
         raise ValueError(f"the cutoff of {name!r} must be at least 1; found @0")
     keywords = read_keywords(inside or "", text)
     fitting = [form for form in spec.forms if set(keywords) <= {*parameters_of(form), *column_roles(form)}]
-    form = next((form for form in fitting if form.model_role == model_role), (fitting or [spec])[0])
+    form = choose_form(fitting or [spec], model_roles)
     arguments = read_arguments(form, spec, keywords, text)
     columns = {role: arguments.pop(role) for role in column_roles(form) if role in arguments}
-    # Without these words the text would mean the form for scores.
-    shown = arguments if form is not spec and form.model_role != model_role else ()
+    # Without these words the text would mean another form.
+    shown = arguments if form is not choose_form(spec.forms, model_roles) else ()
     metric = Metric(form, arguments, k, columns, frozenset(shown))
     if metric.group_stat is not None:
         check_group_values(repr(metric), metric.mean_statistics())
     return metric
+
+
+def choose_form(forms: Sequence[MetricSpec], model_roles: Sequence[str]) -> MetricSpec:
+    """The form for the first of these roles, else the first form."""
+    by_role = {form.model_role: form for form in forms}
+    return next((by_role[role] for role in model_roles if role in by_role), forms[0])
 
 
 def find_spec(name: str, cutoff: str | None) -> MetricSpec:
@@ -639,6 +493,11 @@ def column_roles(spec: MetricSpec) -> list[str]:
     return [*spec.roles, *((GROUP_ROLE,) if spec.exchange == "hash" else ())]
 
 
+def may_be_several(form: MetricSpec, role: str) -> bool:
+    """May a role be several columns? Those of a key, and the probabilities of a model."""
+    return role == GROUP_ROLE or (role == form.model_role and form.roles[role].has_vectors)
+
+
 def parameters_of(spec: MetricSpec) -> list[str]:
     """The parameters that a metric string may have: those of groups are the same for all metrics of groups."""
     of_groups = [name for name in STAT_DEFAULTS if spec.exchange == "hash" and name not in spec.parameters]
@@ -659,14 +518,15 @@ def read_arguments(
             advice = advice or (suggest(name, known) if known else "it has none")
             if name in known:
                 *others, last = [word for word in keywords if word in known]
-                advice = f"{', '.join(others)} and {last} are of different columns: scores, or predicted labels"
+                kinds = "scores, predicted labels or probabilities"
+                advice = f"{', '.join(others)} and {last} are of different columns: {kinds}"
             raise ValueError(f"metric {spec.name!r} has no parameter {name!r}; {advice}")
         try:
             value = ast.literal_eval(written)
         except ValueError:
             raise ValueError(f"{name} in {text!r} must be a literal") from None
         if name in roles:
-            value = read_columns(name, value, text, name == GROUP_ROLE)
+            value = read_columns(name, value, text, may_be_several(form, name))
         else:
             value = tuple(value) if isinstance(value, list) else value
             check_argument(form, name, value)

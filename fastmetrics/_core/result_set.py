@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from fastmetrics._core.immutable import Immutable
-from fastmetrics._core.kinds import PREDICTION_ROLE, SCORE_ROLE
+from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics._core.rendering import render
 
 Item = TypeVar("Item")
@@ -46,7 +46,7 @@ class ResultSet(Immutable, Generic[Item]):
         exact = [item for item in self._items if item.metric == metric]
         if exact:
             return exact
-        names = {canonical_metric(metric, role) for role in (SCORE_ROLE, PREDICTION_ROLE)}
+        names = {canonical_metric(metric, role) for role in MODEL_ROLES}
         same = {known for known in self._metrics() if canonical_metric(known) in names}
         return [item for item in self._items if item.metric in same]
 
@@ -117,7 +117,7 @@ def canonical_metric(metric: str, model_role: str = SCORE_ROLE) -> str:
     from fastmetrics._core.registry import parse
 
     try:
-        return str(parse(metric, model_role))
+        return str(parse(metric, (model_role,)))
     except (KeyError, TypeError, ValueError):
         return metric
 

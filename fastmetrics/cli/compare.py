@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.text import Text
 
 import fastmetrics
-from fastmetrics._core.kinds import SCORE_ROLE
+from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics.cli import options
 from fastmetrics.cli.gates import FORM, Gate, read_gate
 from fastmetrics.cli.log_evaluation import (
@@ -51,6 +51,7 @@ def compare(
         ),
     ] = None,
     prediction: options.PredictionColumns = None,
+    probabilities: options.ProbabilityColumns = None,
     label: Annotated[
         list[str] | None,
         typer.Option(
@@ -110,16 +111,22 @@ def compare(
     All scores are resampled with the same units: users if there is a group, otherwise rows.
     The numbers do not depend on the number of threads, nor on the order of rows unless rows are the units.
     """
-    from fastmetrics.engine.plan.column_names import choose_model_role
     from fastmetrics.reporting.terminal.comparison import print_comparison
 
     options.import_plugins(plugin)
     gates = [read_gate(text) for text in fail_if or ()]
-    if score and prediction:
-        raise typer.BadParameter("models are compared by --score or by --prediction, not by both", param_hint="--score")
-    model_role = choose_model_role(score or None, prediction or None)
+    models = {
+        role: columns
+        for role, columns in zip(MODEL_ROLES, (score, prediction, probabilities), strict=True)
+        if columns
+    }
+    if len(models) > 1:
+        options_given = " or by ".join(f"--{role}" for role in models)
+        hint = f"--{next(iter(models))}"
+        raise typer.BadParameter(f"models are compared by {options_given}, not by both", param_hint=hint)
+    model_role, columns = next(iter(models.items()), (SCORE_ROLE, None))
     names = compared_metrics(metrics, gates, grouped=group is not None, model_role=model_role)
-    check_columns(names, label, prediction or score, baseline, model_role)
+    check_columns(names, label, columns, baseline, model_role)
     level = read_level(ci)
     comparison: Comparison = run_on_log(
         fastmetrics.compare,
@@ -131,7 +138,8 @@ def compare(
         label=label or None,
         scores=score,
         predictions=prediction,
-        baseline=baseline,
+        probabilities=options.read_probabilities(probabilities),
+        baseline=options.split_columns(baseline) if baseline and probabilities else baseline,
         group=group,
         unit=unit,
         weight=weight,
@@ -157,16 +165,16 @@ def compared_metrics(
     from fastmetrics.engine.plan.metric_plan import make_plan
 
     if requested:
-        metrics = read_metrics(",".join(requested), grouped=grouped, model_role=model_role)
+        metrics = read_metrics(",".join(requested), grouped=grouped, model_roles=(model_role,))
     elif gates:
         metrics = []
     else:
         undirected = {spec.example for spec in fastmetrics.describe_metrics() if spec.direction == "none"}
-        defaults = read_metrics(None, grouped=grouped, model_role=model_role)
+        defaults = read_metrics(None, grouped=grouped, model_roles=(model_role,))
         metrics = [name for name in defaults if name not in undirected]
-    names = [repr(metric) for metric in make_plan(metrics, model_role).metrics] if metrics else []
+    names = [repr(metric) for metric in make_plan(metrics, (model_role,)).metrics] if metrics else []
     names = list(dict.fromkeys([*names, *(gate.metric for gate in gates)]))
-    read_metrics(",".join(names), grouped=grouped, model_role=model_role)
+    read_metrics(",".join(names), grouped=grouped, model_roles=(model_role,))
     return names
 
 
@@ -177,7 +185,7 @@ def check_columns(
     from fastmetrics._core.kinds import LABEL_ROLE
     from fastmetrics.engine.plan.metric_plan import make_plan
 
-    if not label and make_plan(metrics, model_role).needs_columns((LABEL_ROLE,)):
+    if not label and make_plan(metrics, (model_role,)).needs_columns((LABEL_ROLE,)):
         raise typer.BadParameter("name the column", param_hint="--label")
     scores = list(dict.fromkeys(score or ()))
     if len(scores) < 2:
@@ -187,7 +195,8 @@ def check_columns(
             param_hint=f"--{model_role}",
         )
     if baseline is not None and baseline not in scores:
-        found = f"{baseline} is not one of the {model_role}s ({', '.join(scores)})"
+        models = model_role if model_role.endswith("s") else f"{model_role}s"
+        found = f"{baseline} is not one of the {models} ({', '.join(scores)})"
         raise typer.BadParameter(found, param_hint="--baseline")
 
 

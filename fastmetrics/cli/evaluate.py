@@ -27,6 +27,7 @@ EXAMPLES = examples(
     f"evaluate systems.parquet --metrics {examples_of_target('text')} --label reference --score a --score b --by day",
     "evaluate log.parquet --plugin my_metrics --metrics snips --role reward=revenue --role propensity=p",
     "evaluate images.parquet --metrics 'accuracy,f1(average=macro)' --label class --prediction predicted",
+    "evaluate images.parquet --metrics logloss,brier,ece --label class --probabilities p_ant,p_bee,p_cat",
     f"evaluate points.parquet --metrics {examples_of_target('partition')} --label kind --score k10 --score k20",
 )
 
@@ -52,6 +53,7 @@ def evaluate(
         ),
     ] = None,
     prediction: options.PredictionColumns = None,
+    probabilities: options.ProbabilityColumns = None,
     group: options.GroupColumns = None,
     weight: options.WeightColumn = None,
     by: options.SliceColumns = None,
@@ -88,13 +90,14 @@ def evaluate(
     only if single rows are resampled.
     An undefined metric is shown as undefined, with the reason.
     """
-    from fastmetrics.engine.plan.column_names import choose_model_role
+    from fastmetrics.engine.plan.column_names import named_model_roles
     from fastmetrics.reporting.terminal.report import print_report
 
     options.import_plugins(plugin)
-    model_role = choose_model_role(score or None, prediction or None)
-    names = read_metrics(metrics, grouped=group is not None, model_role=model_role)
-    check_columns(names, label, score, prediction)
+    models = options.read_probabilities(probabilities)
+    model_roles = named_model_roles(score or None, prediction or None, models)
+    names = read_metrics(metrics, grouped=group is not None, model_roles=model_roles)
+    check_columns(names, label, score, prediction, models)
     level = read_intervals(ci, unit)
     reject_unused_options(ci, context)
     run_on_log(
@@ -107,6 +110,7 @@ def evaluate(
         label=label or None,
         score=score or None,
         prediction=prediction or None,
+        probabilities=models,
         group=group,
         weight=weight,
         by=by or None,
@@ -125,25 +129,30 @@ def evaluate(
 
 
 def check_columns(
-    metrics: list[str] | str, label: list[str] | None, score: list[str] | None, prediction: list[str] | None
+    metrics: list[str] | str,
+    label: list[str] | None,
+    score: list[str] | None,
+    prediction: list[str] | None,
+    probabilities: list[list[str]] | None,
 ) -> None:
     """Most metrics need --label and --score; some read neither, or have default names for them."""
-    from fastmetrics._core.kinds import LABEL_ROLE, PREDICTION_ROLE, SCORE_ROLE
-    from fastmetrics.engine.plan.column_names import choose_model_role, read_column_names
+    from fastmetrics._core.kinds import LABEL_ROLE, PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
+    from fastmetrics.engine.plan.column_names import named_model_roles, read_column_names
     from fastmetrics.engine.plan.metric_plan import make_plan
     from fastmetrics.engine.plan.plan_parts import check_kinds
 
-    plan = make_plan(metrics, choose_model_role(score or None, prediction or None))
+    plan = make_plan(metrics, named_model_roles(score or None, prediction or None, probabilities))
     if not plan.is_numeric:
-        roles = {PREDICTION_ROLE: prediction or None}
+        roles = {PREDICTION_ROLE: prediction or None, PROBABILITIES_ROLE: probabilities}
         try:
             check_kinds(plan, read_column_names(plan, label or None, score or None, None, None, None, roles))
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--metrics") from None
         return
-    for option, role, columns in (("--label", LABEL_ROLE, label), ("--score", SCORE_ROLE, score)):
+    named = {LABEL_ROLE: label, SCORE_ROLE: score, PROBABILITIES_ROLE: probabilities}
+    for role, columns in named.items():
         if not columns and plan.needs_columns((role,)):
-            raise typer.BadParameter("name the column", param_hint=option)
+            raise typer.BadParameter("name the column", param_hint=f"--{role}")
 
 
 def read_intervals(ci: str | None, unit: list[str] | None) -> float | None:

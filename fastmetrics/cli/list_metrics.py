@@ -28,6 +28,7 @@ TARGETS = {
     "text": "labels are references, scores are hypotheses: strings; several references are a list of strings",
     "partition": "labels are classes, scores are clusters: integers, strings, dates or any other labels",
     "prediction": "labels are of any number of classes, and --prediction names predicted labels of their type",
+    "probabilities": "labels are of any number of classes, and --probabilities names a probability for each class",
 }
 
 
@@ -80,8 +81,6 @@ def parameter_texts(spec: Any) -> list[str]:
 
 
 def as_dictionary(spec: Any) -> dict[str, Any]:
-    form = spec.of_predictions
-    of_predictions = None if form is None else {"parameters": dict(form.parameters), "undefined": form.undefined}
     return {
         "name": spec.name,
         "summary": spec.summary,
@@ -93,5 +92,11 @@ def as_dictionary(spec: Any) -> dict[str, Any]:
         "undefined": spec.undefined,
         "best": spec.best,
         "aliases": list(spec.aliases),
-        "of_predictions": of_predictions,
+        "of_predictions": describe_form(spec.of_predictions),
+        "of_probabilities": describe_form(spec.of_probabilities),
     }
+
+
+def describe_form(form: Any) -> dict[str, Any] | None:
+    """What differs in another form of a metric; None if there is none."""
+    return None if form is None else {"parameters": dict(form.parameters), "undefined": form.undefined}

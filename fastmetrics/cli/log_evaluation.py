@@ -29,15 +29,18 @@ def default_metrics(*, grouped: bool, target: str = "binary") -> list[str]:
     ]
 
 
-def read_metrics(text: str | None, *, grouped: bool, model_role: str = SCORE_ROLE) -> list[str] | str:
+def read_metrics(
+    text: str | None, *, grouped: bool, model_roles: Sequence[str] = (SCORE_ROLE,)
+) -> list[str] | str:
     """The metrics of --metrics. An unknown name or parameter is wrong usage, reported before any file is read."""
     if text is None:
-        return default_metrics(grouped=grouped, target="binary" if model_role == SCORE_ROLE else model_role)
+        role = model_roles[0]
+        return default_metrics(grouped=grouped, target="binary" if role == SCORE_ROLE else role)
     from fastmetrics._core.registry import GROUP_ROLE
     from fastmetrics.engine.plan.metric_plan import make_plan
 
     try:
-        plan = make_plan(text, model_role)
+        plan = make_plan(text, model_roles)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--metrics") from error
     by_group = [

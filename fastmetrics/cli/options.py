@@ -22,6 +22,14 @@ PredictionColumns = Annotated[
         "classes. For metrics of target prediction. May be repeated, for several models.",
     ),
 ]
+ProbabilityColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN,...",
+        help="The probabilities of several classes: a column of lists, or the columns of the classes, separated by "
+        "commas. For metrics of target probabilities. May be repeated, for several models.",
+    ),
+]
 GroupColumns = Annotated[
     list[str] | None,
     typer.Option(
@@ -98,6 +106,16 @@ PrintJson = Annotated[bool, typer.Option("--json", help="Short for --format json
 LogUsers = Annotated[
     int | None, typer.Option(metavar="N", min=1, help="Users to draw from, by a power law. Default: rows / 10.")
 ]
+
+
+def read_probabilities(probabilities: list[str] | None) -> list[list[str]] | None:
+    """The columns of every model of --probabilities; None if there is none."""
+    return [split_columns(text) for text in probabilities] if probabilities else None
+
+
+def split_columns(text: str) -> list[str]:
+    """The columns of a model that are separated by commas."""
+    return [name.strip() for name in text.split(",")]
 
 
 def read_roles(roles: list[str] | None) -> dict[str, str]:

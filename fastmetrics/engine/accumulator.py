@@ -11,7 +11,7 @@ from fastmetrics._core.exchange.score_histogram import BIN_BYTES
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
-from fastmetrics.engine.plan.column_names import ROW_UNITS, choose_model_role, join_roles, read_column_names
+from fastmetrics.engine.plan.column_names import ROW_UNITS, join_roles, named_model_roles, read_column_names
 from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind, make_plan
 from fastmetrics.engine.plan.plan_parts import divide_plan
 from fastmetrics.engine.plan.resampling_options import Resampling, read_resampling
@@ -110,6 +110,13 @@ class Accumulator:
         accuracy, f1 and kappa are then of predicted labels, any number of classes. Several models are evaluated in one
         scan. If there are scores too, a metric is of predictions if its string says so, such as
         "accuracy(prediction=pred)" or "f1(average=macro)".
+    probabilities : str or list of str, optional
+        The probability of every class: a column of lists, or a list of columns, one for each class. They lie in [0, 1]
+        and sum to 1 in every row. Metrics such as logloss, brier, auc, ap, ece and top_k_accuracy are then of several
+        classes, and labels of any type; the parameter `labels` names the classes in the order of the probabilities,
+        "logloss(labels=[ant, bee, cat])". Without it, labels are the numbers 0, 1, 2 and so on. A list of lists of
+        columns has several models. With `score` or `prediction`, a metric is of probabilities if its string says so,
+        such as "logloss(probabilities=probs)".
     item, treatment, propensity : str, optional
         Columns of other roles, for metrics that read them: `describe_metrics` has the roles of each metric.
     roles : dict of str and str, optional
@@ -164,10 +171,14 @@ class Accumulator:
         treatment: str | None = None,
         propensity: str | None = None,
         prediction: str | Sequence[str] | None = None,
+        probabilities: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
         roles: Mapping[str, str] | None = None,
     ) -> None:
-        plan = make_plan(metrics, choose_model_role(score, prediction))
-        other_roles = {"item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction}
+        plan = make_plan(metrics, named_model_roles(score, prediction, probabilities))
+        other_roles = {
+            "item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction,
+            "probabilities": probabilities,
+        }  # fmt: skip
         names = read_column_names(plan, label, score, group, weight, by, join_roles(other_roles, roles))
         self.resampling = read_resampling(ci, ci_method, replicates, seed, unit, names.group, plan, weight)
         self.on_invalid = on_invalid

@@ -13,12 +13,14 @@ from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, RowBlock
 from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
-from fastmetrics._core.kinds import LABEL_ROLE
+from fastmetrics._core.kinds import LABEL_ROLE, Vector
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics.engine.input.batch_validation import (
+    LISTS,
     SelectedBatch,
     ValidatedBatch,
     declare_column_kinds,
+    may_be_dictionary,
     mixes_zero_and_minus_one,
     stored_type,
     type_name,
@@ -147,6 +149,7 @@ class PartUpdate:
         scan = part.scan
         self.before = part.types, scan.group_exchange, scan.unit_exchange, list(part.pending), part.pending_rows
         self.kind_of_keys = scan.reader.key_texts.kind
+        self.n_classes = scan.n_classes
         self.n_blocks = [(store, len(store.blocks_in_memory)) for store in scan.stores()]
         self.histograms = {key: histogram.copy() for key, histogram in part.histograms.items()}
         self.additive = AdditiveStates(scan.plan, scan.score_label_pairs)
@@ -156,6 +159,7 @@ class PartUpdate:
         """Validate the selected rows of a record batch."""
         part, scan = self.part, self.part.scan
         batch = scan.reader.read(selected)
+        scan.record_classes(batch.n_classes)
         if selected.kept:
             # A batch without a valid row says nothing about types: its columns may be all null.
             part.check_types(rows.schema)
@@ -187,6 +191,7 @@ class PartUpdate:
             store.truncate(n_before)
         part.types, scan.group_exchange, scan.unit_exchange, part.pending, part.pending_rows = self.before
         scan.reader.key_texts.kind = self.kind_of_keys
+        scan.n_classes = self.n_classes
 
     def finish(self) -> None:
         """Count the rows."""
@@ -232,10 +237,21 @@ class PartState:
     def typed_columns(self) -> list[str]:
         """Columns whose type is part of the state."""
         plan, names = self.scan.plan, self.scan.names
-        any_type = names.labels and not plan.is_numeric and not plan.kind(LABEL_ROLE).has_long_values
+        any_type = names.labels and may_be_dictionary(plan.kind(LABEL_ROLE))
         labels = names.labels if any_type else ()
         keys = dict.fromkeys([*key_columns(names.group), *key_columns(names.unit)])
-        return [*names.scores, *labels, *keys, *names.by]
+        scores = [name for model in names.scores for name in key_columns(model)]
+        return [*scores, *labels, *keys, *names.by]
+
+    def types_of_models(self) -> list[list[str]]:
+        """The Arrow types of the columns of every model; those of lists are the types of their entries."""
+        types = iter(self.types or ())
+        return [[next(types).removeprefix(LISTS) for _ in key_columns(model)] for model in self.scan.names.scores]
+
+    @property
+    def reads_vectors(self) -> bool:
+        """Are the columns of models probabilities of classes, or other lists?"""
+        return isinstance(self.scan.reader.model_kind, Vector)
 
     def check_types(self, schema: Any) -> None:
         """Types have to be those of the first batch: hashes and scores of different types never compare equal."""
@@ -337,6 +353,12 @@ class PartState:
                 f"{other.types} there"
             )
         self.scan.reader.key_texts.check_mergeable(other.scan.reader.key_texts)
+        classes = {self.scan.n_classes, other.scan.n_classes} - {None}
+        if len(classes) > 1:
+            raise ValueError(
+                f"states of different numbers of classes do not merge: {self.scan.n_classes} here, "
+                f"{other.scan.n_classes} there"
+            )
         kinds = zip(self.scan.class_columns, self.scan.label_kinds_seen, other.scan.label_kinds_seen, strict=True)
         for (role, name), here, there in kinds:
             if mixes_zero_and_minus_one(here | there):

@@ -24,7 +24,7 @@ from fastmetrics._core.comparison.win_counts import (
     has_group_values,
     has_unit_values,
 )
-from fastmetrics._core.kinds import PREDICTION_ROLE, SCORE_ROLE
+from fastmetrics._core.kinds import PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import RowReduction
@@ -35,9 +35,11 @@ from fastmetrics.engine.plan.column_names import (
     ColumnNames,
     Key,
     as_column_tuple,
-    choose_model_role,
+    as_model,
     format_key,
     join_roles,
+    key_columns,
+    named_model_roles,
     read_column_names,
 )
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names, make_plan
@@ -53,6 +55,8 @@ __all__ = ["compare"]
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 NO_DIFFERENCE = "no difference, in no replicate either"
 SAME_DIFFERENCE = "the same difference in every replicate: without spread nothing can be said of chance"
+# The keywords that name the columns of models, by role.
+COMPARED = {SCORE_ROLE: "scores", PREDICTION_ROLE: "predictions", PROBABILITIES_ROLE: "probabilities"}
 NO_ROW_DIFFERS = "no difference, at no row either"
 
 
@@ -98,7 +102,7 @@ def compare(
     replicates: int = 1000,
     seed: int = 0,
     correction: str | None = "holm",
-    baseline: str | None = None,
+    baseline: str | Sequence[str] | None = None,
     memory_limit: int | str | None = None,
     spill_dir: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
@@ -109,6 +113,7 @@ def compare(
     propensity: str | None = None,
     roles: Mapping[str, str] | None = None,
     predictions: Sequence[str] | None = None,
+    probabilities: Sequence[str | Sequence[str]] | None = None,
 ) -> Comparison:
     """Compare models on the same log: differences of metrics with intervals and p-values, paired by unit.
 
@@ -134,6 +139,9 @@ def compare(
         target "partition" clusters.
     predictions : list of str, optional
         At least two columns of predicted labels, one per model, in place of scores.
+    probabilities : list of str or of lists, optional
+        The probabilities of several classes of at least two models, in place of scores: of each model a column of
+        lists, or a list of columns, one for each class.
     label : str or list of str, optional
         The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1. Other metrics read other labels;
         `describe_metrics` has the target of each. Target "real": any finite numbers. Target "graded": finite numbers
@@ -179,7 +187,7 @@ def compare(
 
         The differences are those of all metrics, slices, labels and models.
     baseline : str, optional
-        The score column that all others are compared with, by default the first.
+        The score column (or the columns) of the model that all others are compared with, by default the first.
     memory_limit : int or str, optional
         Bytes, or text such as "2GiB". When the rows that metrics keep take half of it, further rows are written to a
         spill file and read back partition by partition. By default half of the memory available to the process. The
@@ -237,15 +245,20 @@ def compare(
     (0.3333, (1, 0, 2))
     """
     started = time.perf_counter()
-    model_role = choose_model_role(scores, predictions)
-    plan = make_plan(metrics, model_role)
-    if scores is not None and predictions is not None:
-        raise ValueError("models are compared by scores or by predictions, not by both: call compare twice")
-    ordered = order_models(scores if predictions is None else predictions, baseline, f"{model_role}s")
-    models: dict[str, Any] = {SCORE_ROLE: None, PREDICTION_ROLE: None, model_role: ordered}
+    named = named_model_roles(scores, predictions, probabilities)
+    if len(named) > 1:
+        words = [COMPARED[role] for role in named]
+        raise ValueError(f"models are compared by {' or by '.join(words)}, not by both: call compare twice")
+    (model_role,) = named
+    plan = make_plan(metrics, named)
+    columns = {SCORE_ROLE: scores, PREDICTION_ROLE: predictions, PROBABILITIES_ROLE: probabilities}[model_role]
+    models: dict[str, Any] = dict.fromkeys(COMPARED)
+    models[model_role] = ordered = order_models(columns, baseline, COMPARED[model_role])
+    if model_role == PROBABILITIES_ROLE:
+        models[model_role] = list(map(key_columns, ordered))
     correction = read_correction(correction)
     other_roles = {"item": item, "treatment": treatment, "propensity": propensity}
-    other_roles[PREDICTION_ROLE] = models[PREDICTION_ROLE]
+    other_roles |= {role: models[role] for role in (PREDICTION_ROLE, PROBABILITIES_ROLE)}
     names = read_column_names(plan, label, models[SCORE_ROLE], group, weight, by, join_roles(other_roles, roles))
     resampling = read_test_options(plan, names, ci, ci_method, replicates, seed, unit)
     names = names._replace(unit=resampling.unit)
@@ -393,16 +406,21 @@ def two_sided_pvalue(change: float, differences: np.ndarray) -> float:
     return (1 + extreme) / (1 + int(defined.shape[0]))
 
 
-def order_models(columns: Any, baseline: Any, role: str) -> tuple[str, ...]:
+def order_models(columns: Any, baseline: Any, role: str) -> tuple[Key, ...]:
     """The columns of the models, the baseline first."""
-    names = as_column_tuple(role, columns)
+    if role == COMPARED[PROBABILITIES_ROLE] and isinstance(columns, (list, tuple)):
+        names: tuple[Key, ...] = tuple(dict.fromkeys(as_model(own) for own in columns))
+    else:
+        names = as_column_tuple(role, columns)
     if len(names) < 2:
         raise ValueError(f"{role} must name two different columns or more, one of each model; found {columns!r}")
     if baseline is None:
         return names
-    if baseline not in names:
+    first = baseline if isinstance(baseline, str) else as_model(baseline)
+    known = {format_key(name): name for name in names} | {name: name for name in names}
+    if first not in known:
         raise ValueError(f"baseline must be one of the {role}, {', '.join(map(repr, names))}; found {baseline!r}")
-    return (baseline, *(name for name in names if name != baseline))
+    return (known[first], *(name for name in names if name != known[first]))
 
 
 def read_test_options(
@@ -437,7 +455,7 @@ def make_difference(
 ) -> Difference:
     """The difference of a metric between two models, given by their score-label pairs, in a slice."""
     names, resampling, replicates = compared.scan.names, compared.resampling, compared.replicates
-    baseline, other = (names.scores[compared.scan.score_label_pairs[pair].score] for pair in pairs)
+    baseline, other = (names.score_of(compared.scan.score_label_pairs[pair]) for pair in pairs)
     before, after = (
         metric.finalise(*compared.states.select(metric.statistics(), pair, slice_number)) for pair in pairs
     )

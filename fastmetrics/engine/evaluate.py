@@ -10,7 +10,7 @@ from typing import Any
 from fastmetrics._core.columns.validation import check_flag
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
-from fastmetrics.engine.plan.column_names import choose_model_role, join_roles, read_column_names
+from fastmetrics.engine.plan.column_names import join_roles, named_model_roles, read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.plan.plan_parts import divide_plan
 from fastmetrics.engine.plan.resampling_options import read_resampling
@@ -47,6 +47,7 @@ def evaluate(
     treatment: str | None = None,
     propensity: str | None = None,
     prediction: str | Sequence[str] | None = None,
+    probabilities: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
     roles: Mapping[str, str] | None = None,
 ) -> Report:
     """Evaluate a log: every metric, exactly, in one scan that reads only the columns it needs.
@@ -134,6 +135,13 @@ def evaluate(
         accuracy, f1 and kappa are then of predicted labels, any number of classes. Several models are evaluated in one
         scan. If there are scores too, a metric is of predictions if its string says so, such as
         "accuracy(prediction=pred)" or "f1(average=macro)".
+    probabilities : str or list of str, optional
+        The probability of every class: a column of lists, or a list of columns, one for each class. They lie in [0, 1]
+        and sum to 1 in every row. Metrics such as logloss, brier, auc, ap, ece and top_k_accuracy are then of several
+        classes, and labels of any type; the parameter `labels` names the classes in the order of the probabilities,
+        "logloss(labels=[ant, bee, cat])". Without it, labels are the numbers 0, 1, 2 and so on. A list of lists of
+        columns has several models. With `score` or `prediction`, a metric is of probabilities if its string says so,
+        such as "logloss(probabilities=probs)".
     item, treatment, propensity : str, optional
         Columns of other roles, for metrics that read them: `describe_metrics` has the roles of each metric.
     roles : dict of str and str, optional
@@ -170,8 +178,11 @@ def evaluate(
     """
     started = time.perf_counter()
     check_flag(curves, "curves")
-    plan = make_plan(metrics, choose_model_role(score, prediction))
-    other_roles = {"item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction}
+    plan = make_plan(metrics, named_model_roles(score, prediction, probabilities))
+    other_roles = {
+        "item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction,
+        "probabilities": probabilities,
+    }  # fmt: skip
     names = read_column_names(plan, label, score, group, weight, by, join_roles(other_roles, roles))
     resampling = read_resampling(ci, ci_method, replicates, seed, unit, names.group, plan, weight)
     parts = divide_plan(plan, names, resampling)

@@ -13,18 +13,25 @@ import numpy as np
 
 from fastmetrics._core.columns.key_types import HEAD, TAIL, TEXT, parts_of
 from fastmetrics._core.columns.role_columns import is_allowed, stored_dtype
-from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, label_name, role_name, score_name
+from fastmetrics._core.columns.row_blocks import SCORE, SLICE, WEIGHT, label_name, role_name, score_name, vector_name
+from fastmetrics._core.columns.vector_columns import widened_epsilon
 from fastmetrics._core.exchange.block_store import NO_TEXT, TEXT_PADDING, Block, BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, HashExchange
 from fastmetrics._core.exchange.score_histogram import KEY_BITS, ScoreHistogram
-from fastmetrics._core.kinds import PREDICTION_ROLE
+from fastmetrics._core.kinds import (
+    PREDICTION_ROLE,
+    PROBABILITIES_ROLE,
+    ClassNumber,
+    Distribution,
+    Probability,
+)
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.registry import Metric, is_own, parse
 from fastmetrics._core.tables.key_texts import TEXTS, KeyTexts
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
-from fastmetrics.engine.input.batch_validation import ZERO_WEIGHT, mixes_zero_and_minus_one, widened_epsilon
+from fastmetrics.engine.input.batch_validation import ZERO_WEIGHT, mixes_zero_and_minus_one
 from fastmetrics.engine.plan.column_names import key_columns
 from fastmetrics.engine.scan.scan import Scan
 from fastmetrics.engine.state_format import FIRST_FORMAT, ArrayReader, ArrayWriter, is_count, pack_state, require
@@ -58,7 +65,11 @@ def write_state(
         header["plugins"] = plugins
     parts = [write_part(part, arrays) for part in state.parts]
     has_tuples = any(len(key_columns(key)) > 1 for key in (state.names.group, state.names.unit))
-    roles = dict(state.names.others) | ({PREDICTION_ROLE: state.names.predictions} if state.names.predictions else {})
+    roles: dict[str, Any] = dict(state.names.others)
+    if state.names.predictions:
+        roles[PREDICTION_ROLE] = state.names.predictions
+    if state.names.probabilities:
+        roles[PROBABILITIES_ROLE] = list(map(key_columns, state.names.probabilities))
     if len(parts) == 1 and not roles and not has_tuples:
         return pack_state(header | parts[0], arrays, FIRST_FORMAT)
     return pack_state(header | {"roles": roles, "parts": parts}, arrays)
@@ -78,6 +89,7 @@ def write_part(part: PartState, arrays: ArrayWriter) -> dict[str, Any]:
         "types": part.types,
         "seen": scan.label_kinds_seen,
         "minus_one_rows": scan.minus_one_rows,
+        **({} if scan.n_classes is None else {"n_classes": scan.n_classes}),
         "sums": [
             [statistics[statistic], pair, number, *map(arrays.add, sums.arrays())]
             for (statistic, pair, number), sums in part.additive.sums.items()
@@ -169,10 +181,10 @@ def read_options(header: dict[str, Any]) -> dict[str, Any]:
             ) from error
     labels, scores, group, weight, by = header["names"]
     roles = dict(header.get("roles", {}))
-    prediction = roles.pop(PREDICTION_ROLE, None)
+    prediction, probabilities = (roles.pop(role, None) for role in (PREDICTION_ROLE, PROBABILITIES_ROLE))
     return {
         "metrics": header["metrics"], "label": labels or None, "score": scores or None, "group": group,
-        "weight": weight, "by": by or None, "prediction": prediction, "roles": roles,
+        "weight": weight, "by": by or None, "prediction": prediction, "probabilities": probabilities, "roles": roles,
         "on_invalid": header["on_invalid"],
         "approximate": header["approximate"], "state_size": header["state_size"], **header["intervals"],
     }  # fmt: skip
@@ -239,6 +251,12 @@ def read_labels(part: PartState, header: dict[str, Any]) -> None:
         "its columns have no types",
     )
     part.types = None if types is None else tuple(types)
+    scan.n_classes = header.get("n_classes")
+    require(
+        (scan.n_classes is None) == (types is None or not part.reads_vectors)
+        and (scan.n_classes is None or is_count(scan.n_classes)),
+        "its number of classes is missing",
+    )
     scan.label_kinds_seen, scan.minus_one_rows = list(seen), list(first_rows)
 
 
@@ -310,10 +328,11 @@ def read_rows(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> N
     """The exchanges and their blocks."""
     scan, names, types = part.scan, part.scan.names, part.types
     if types is not None:
-        scan.score_epsilons = tuple(map(widened_epsilon, types[: len(names.scores)]))
+        scan.score_epsilons = tuple(widened_epsilon(own) for own in part.types_of_models())
         # A key column may be a score column too: the types of scores come first.
-        keys = part.typed_columns()[len(names.scores) :]
-        scan.create_exchanges_of_types(lambda column: types[len(names.scores) + keys.index(column)])
+        n_scores = sum(len(key_columns(model)) for model in names.scores)
+        keys = part.typed_columns()[n_scores:]
+        scan.create_exchanges_of_types(lambda column: types[n_scores + keys.index(column)])
     units = None if scan.unit_exchange is scan.group_exchange else scan.unit_exchange
     found = describe_exchange(scan.group_exchange), describe_exchange(units)
     require(found == (header["exchange"], header["units"]), "its exchange is not that of its metrics and keys")
@@ -344,11 +363,17 @@ def read_blocks(
 
 def types_of_columns(part: PartState, exchange: HashExchange | None) -> dict[str, Any]:
     """The columns that every block of an exchange has; without an exchange, those of rows that only scores order."""
-    names, types = part.scan.names, part.types or ()
-    label_dtype = np.uint8 if part.scan.plan.label_kinds.binary else np.float64
+    names, kind = part.scan.names, part.scan.reader.label_kind
+    label_dtype: Any = np.uint8 if part.scan.plan.label_kinds.binary else np.float64
+    if isinstance(kind, ClassNumber):
+        label_dtype = stored_dtype(kind)
     expected: dict[str, Any] = {label_name(number): label_dtype for number in range(len(names.labels))}
-    for number, name in enumerate(types[: len(names.scores)]):
-        expected[score_name(number)] = np.float32 if name in SINGLE_SCORES else np.float64
+    for number, types in enumerate(part.types_of_models()):
+        dtype = np.float32 if set(types) <= set(SINGLE_SCORES) else np.float64
+        scores = [score_name(number)]
+        if part.reads_vectors:
+            scores = [vector_name(score_name(number), entry) for entry in range(part.scan.n_classes or 0)]
+        expected |= dict.fromkeys(scores, dtype)
     for role, _ in names.others:
         expected[role_name(role)] = stored_dtype(part.scan.plan.kind(role))
     if exchange is not None:
@@ -395,7 +420,10 @@ def check_block(block: Block, part: PartState) -> None:
     plan = part.scan.plan
     columns, names, targets = block.columns, part.scan.names, plan.label_kinds
     labels = [columns[label_name(number)] for number in range(len(names.labels))]
-    if targets.binary:
+    if part.reads_vectors:
+        n_classes = part.scan.n_classes or 0
+        require(all(((column >= 0) & (column < n_classes)).all() for column in labels), "a label is of no class")
+    elif targets.binary:
         require(all((column <= 1).all() for column in labels), "a label is neither 0 nor 1")
     else:
         require(all(np.isfinite(column).all() for column in labels), "a grade is not finite")
@@ -403,8 +431,10 @@ def check_block(block: Block, part: PartState) -> None:
         require(all((column >= least).all() for column in labels), "a grade is negative")
         greatest, _ = part.scan.reader.greatest_grade
         require(all((column <= greatest).all() for column in labels), "a grade is greater than its metrics take")
-    scores = [columns[score_name(number)] for number in range(len(names.scores))]
+    scores = [column for name, column in columns.items() if name.startswith(SCORE)]
     require(not any(np.isnan(column).any() for column in scores), "a score is NaN")
+    if isinstance(part.scan.reader.model_kind, Distribution):
+        require(all(is_allowed(Probability(), column) for column in scores), "a probability is out of range")
     for role, _ in names.others:
         values = columns[role_name(role)]
         require(is_allowed(plan.kind(role), values), f"a number of role {role} is out of range")

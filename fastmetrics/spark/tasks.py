@@ -65,7 +65,7 @@ class Task(NamedTuple):
         """All parts, with the statistics of intervals that do not resample."""
         self.plugins.load()
         return [
-            PlanPart(add_interval_statistics(make_plan(metrics, names.model_role), self.resampling), names)
+            PlanPart(add_interval_statistics(make_plan(metrics, (names.model_role,)), self.resampling), names)
             for metrics, names in self.parts
         ]
 

@@ -7,8 +7,9 @@ from math import isnan
 from typing import Any, NamedTuple
 
 import fastmetrics as fm
-from fastmetrics._core.kinds import PREDICTION_ROLE, SCORE_ROLE, Roles
+from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, SCORE_ROLE, Roles
 from fastmetrics._core.registry import Metric, MetricSpec, find_spec, known_specs, parse
+from fastmetrics.engine.plan.column_names import format_key, key_columns
 from fastmetrics.testing.sample_logs import Log, sample_log, select
 
 ROWS = 2000
@@ -20,6 +21,7 @@ TEXT_COLUMNS = {"label": "reference", "score": "hypothesis"}
 PARTITION_COLUMNS = {"label": "class", "score": "cluster"}
 PREDICTION_COLUMNS = {"label": "label", "prediction": "pred"}
 MANY_CLASS_COLUMNS = {"label": "kind", "prediction": "guess"}
+PROBABILITY_COLUMNS = {"label": "kind_number", "probabilities": tuple(f"chance_{number}" for number in range(5))}
 # Classes 0 and 1 are also numbers and grades.
 COLUMNS_OF_TARGET = {
     "binary": (CLASS_COLUMNS,),
@@ -28,10 +30,11 @@ COLUMNS_OF_TARGET = {
     "text": (TEXT_COLUMNS,),
     "partition": (PARTITION_COLUMNS,),
     "prediction": (PREDICTION_COLUMNS, MANY_CLASS_COLUMNS),
+    "probabilities": (PROBABILITY_COLUMNS,),
 }
 
 
-USUAL_ROLES = ("label", "score", "prediction")
+USUAL_ROLES = (LABEL_ROLE, *MODEL_ROLES)
 
 
 @cache
@@ -43,19 +46,23 @@ class MetricCase(NamedTuple):
     """A metric string, and the columns on which it is evaluated."""
 
     metric: str
-    columns: dict[str, str]
+    columns: dict[str, str | tuple[str, ...]]
 
     def __str__(self) -> str:
-        return f"{self.metric} of {' and '.join(self.columns.values())}"
+        return f"{self.metric} of {' and '.join(map(format_key, self.columns.values()))}"
+
+    def column_names(self) -> list[str]:
+        """All columns, each by itself."""
+        return [name for columns in self.columns.values() for name in key_columns(columns)]
 
     @property
     def model_role(self) -> str:
-        """The role of a model's column, "score" or "prediction"."""
-        return PREDICTION_ROLE if PREDICTION_ROLE in self.columns else SCORE_ROLE
+        """The role of a model's columns: "score", "prediction" or "probabilities"."""
+        return next((role for role in MODEL_ROLES if role in self.columns), SCORE_ROLE)
 
     @property
     def parsed(self) -> Metric:
-        return parse(self.metric, self.model_role)
+        return parse(self.metric, (self.model_role,))
 
     @property
     def spec(self) -> MetricSpec:

@@ -12,10 +12,11 @@ import numpy as np
 
 import fastmetrics as fm
 from fastmetrics._core.registry import EXCHANGES
+from fastmetrics.engine.plan.column_names import key_columns
 from fastmetrics.testing.comparing import Check, make_checks, require, require_equal, require_error, run_all
 from fastmetrics.testing.function_texts import argument_kinds, docstring
 from fastmetrics.testing.metric_cases import MetricCase, content, expected, log_of, metric_cases
-from fastmetrics.testing.sample_logs import click_log, kind_columns, select
+from fastmetrics.testing.sample_logs import class_columns, click_log, kind_columns, select
 
 RELATIVE_ROUNDING = 1e-12
 SPILLED_ROWS = 80_000  # more than 1 MiB holds
@@ -37,6 +38,11 @@ MODELS: dict[str, dict[str, list[Any]]] = {
         "bad": ["a dog on a road"],
     },
     "prediction": {"label": [0, 1, 0, 1, 1, 0], "good": [0, 1, 0, 1, 1, 0], "bad": [1, 1, 0, 0, 1, 0]},
+    "probabilities": {
+        "label": [0, 1, 2, 1],
+        "good": [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.2, 0.7, 0.1]],
+        "bad": [[0.1, 0.8, 0.1], [0.4, 0.2, 0.4], [0.4, 0.5, 0.1], [0.3, 0.3, 0.4]],
+    },
     "partition": {"label": [*"aabbcc"], "good": [1, 1, 2, 2, 3, 3], "bad": [1, 2, 3, 1, 2, 3]},
 }
 
@@ -91,7 +97,7 @@ def function_agrees(case: MetricCase) -> None:
     if function is None or metric.group_stat is not None:
         return
     log, wanted = log_of(), inspect.signature(function).parameters
-    labels, scores = (log[column] for column in case.columns.values())
+    labels, scores = (columns_of_log(log, columns) for columns in case.columns.values())
     if "threshold" in metric.arguments:  # a function of predictions takes those at the threshold
         scores = (scores >= metric.arguments["threshold"]).astype(np.int8)
     columns = [scores.tolist(), labels.tolist()] if "hypotheses" in wanted else [labels, scores]
@@ -103,6 +109,11 @@ def function_agrees(case: MetricCase) -> None:
     for attribute in ("value", "score"):
         value = getattr(value, attribute, value)
     require_equal(value, expected(case)["results"][0]["value"], f"evaluate against {function.__name__}")
+
+
+def columns_of_log(log: Mapping[str, Any], columns: str | tuple[str, ...]) -> np.ndarray:
+    """A column, or several columns as a matrix."""
+    return log[columns] if isinstance(columns, str) else np.column_stack([log[name] for name in columns])
 
 
 def names(case: MetricCase) -> None:
@@ -141,9 +152,9 @@ def undefined(case: MetricCase) -> None:
     log = log_of(FEW_ROWS)
     few = [select(log, slice(row, row + 1)) for row in (0, 1)]
     few += [select(log, log["label"] == label) for label in (0, 1)]
-    model = case.columns.get(case.model_role)
-    if model is not None:
-        few += [{**log, model: np.repeat(log[model][:1], FEW_ROWS)}]
+    models = key_columns(case.columns.get(case.model_role))
+    if models:
+        few += [log | {model: np.repeat(log[model][:1], FEW_ROWS) for model in models}]
     reports = [case.evaluate(rows) for rows in few]
     if case.takes_weights():
         reports.append(case.evaluate({**log, "weight": np.zeros(FEW_ROWS)}, weight="weight"))
@@ -158,7 +169,7 @@ def bad_values(case: MetricCase) -> None:
     if not all(kind.is_numeric for kind in case.spec.roles.values()):
         return
     log = log_of(FEW_ROWS)
-    for column in case.columns.values():
+    for column in case.column_names():
         for options in ({}, {"weight": "weight"}) if case.takes_weights() else ({},):
             with_nan = log[column].astype(np.float64)
             with_nan[[7, 9]] = math.nan
@@ -212,7 +223,7 @@ def intervals(case: MetricCase) -> None:
 def memory_limit(case: MetricCase) -> None:
     """Under a memory limit, rows spill to disk and the report stays the same."""
     if case.spec.exchange != "none":
-        log = click_log(SPILLED_ROWS) | kind_columns(SPILLED_ROWS, seed=0)
+        log = click_log(SPILLED_ROWS) | kind_columns(SPILLED_ROWS, seed=0) | class_columns(SPILLED_ROWS)
         require_equal(case.content(log), case.content(log, memory_limit="1MiB"), "memory_limit='1MiB'")
 
 
@@ -226,7 +237,8 @@ def direction(case: MetricCase) -> None:
     models = MODELS[case.spec.target]
     log = models | {"user": [1] * len(models["label"])}
     group = "user" if case.spec.exchange == "hash" else None
-    columns: dict[str, Any] = {"label": "label", case.model_role: ["good", "bad"], "group": group}
+    compared = [["good"], ["bad"]] if case.spec.target == "probabilities" else ["good", "bad"]
+    columns: dict[str, Any] = {"label": "label", case.model_role: compared, "group": group}
     report = fm.evaluate(log, [case.metric], **columns)
     good, bad = (report.value(case.metric, score=score) for score in ("good", "bad"))
     wanted = case.parsed.direction

@@ -69,12 +69,18 @@ def click_log(
 
 
 def class_columns(rows: int, seed: int = 5) -> dict[str, np.ndarray]:
-    """Return labels of five classes, and predictions, most of which are right."""
+    """Return labels of five classes and their numbers, predictions, most of which are right, and probabilities."""
     generator = np.random.default_rng(seed)
     kinds = np.array(["ant", "bee", "cat", "", "никто"])
     kind = np.minimum(generator.geometric(0.4, rows) - 1, 4)
     guess = np.where(generator.random(rows) < 0.7, kind, generator.integers(0, 5, rows))
-    return {"kind": kinds[kind], "guess": kinds[guess]}
+    chances = generator.dirichlet(np.ones(5), rows)
+    chances[np.arange(rows), guess] += 1.0
+    chances = generator.multinomial(64, chances / 2) / 64  # with ties
+    return {
+        "kind": kinds[kind], "guess": kinds[guess], "kind_number": kind,
+        **{f"chance_{number}": chances[:, number].copy() for number in range(5)},
+    }  # fmt: skip
 
 
 def kind_columns(rows: int, seed: int) -> dict[str, np.ndarray]:

@@ -363,7 +363,7 @@ def test_list_as_json(tmp_path):
     assert [metric["name"] for metric in metrics] == fastmetrics.list_metrics()
     for metric in metrics:
         words = {"name", "summary", "family", "exchange", "target", "parameters", "cutoff", "undefined", "best"}
-        assert set(metric) == words | {"aliases", "of_predictions"}
+        assert set(metric) == words | {"aliases", "of_predictions", "of_probabilities"}
         assert metric["exchange"] in {"none", "score", "group"}
         assert metric["target"] in {"binary", "real", "graded", "text", "partition"}
         assert metric["cutoff"] in {None, "optional", "required"}

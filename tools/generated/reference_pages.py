@@ -88,8 +88,10 @@ def metric_lines() -> Iterator[tuple[str, str, str]]:
     for spec in describe_metrics():
         aliases = f" Also: {', '.join(f'`{alias}`' for alias in spec.aliases)}." if spec.aliases else ""
         line = f"- `{metric_string(spec)}`, {WAYS[spec.exchange]}. {spec.summary} Undefined: {spec.undefined}."
-        form = spec.of_predictions
-        other = "" if form is None else f" Of `prediction=`: `{metric_string(form)}`. Undefined: {form.undefined}."
+        other = "".join(
+            f" Of `{form.model_role}=`: `{metric_string(form)}`. Undefined: {form.undefined}."
+            for form in spec.other_forms
+        )
         yield "metrics", spec.finalise.__module__, f"{line}{other}{aliases}\n"
 
 

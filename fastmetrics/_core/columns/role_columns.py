@@ -1,7 +1,7 @@
 """Columns of every kind, from pyarrow arrays without nulls and NaN to what statistics read.
 
-Numeric kinds become arrays that exchanges move: float64, uint8 for two classes, int64 for keys. The others become
-objects whose rows are selected with NumPy's indexing.
+Numeric kinds become arrays that exchanges move: float64, uint8 for two classes, int64 for keys and numbers of classes;
+vectors become matrices. The others become objects whose rows are selected with NumPy's indexing.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns import label_columns, text_columns, validation
-from fastmetrics._core.kinds import Binary, Category, ClassLabel, Key, Kind, Real, Text
+from fastmetrics._core.columns import label_columns, text_columns, validation, vector_columns
+from fastmetrics._core.kinds import Binary, Category, ClassLabel, ClassNumber, Key, Kind, Real, Text, Vector
 from fastmetrics._kernels.columns import column_checks
 
 # From a row of the column to the row of the log, for messages.
@@ -31,7 +31,9 @@ def read_column(kind: Kind, column: Any, name: str, locate: Locate) -> Any:
 
 
 def find_empty_values(kind: Kind, column: Any) -> np.ndarray | None:
-    """Rows that are not null but hold nothing, as a mask; None if there can be none."""
+    """Rows that are not null but hold nothing, or lists with missing numbers, as a mask; None if there are none."""
+    if isinstance(kind, Vector):
+        return vector_columns.rows_with_missing_entries(column)
     return text_columns.rows_without_text(column) if isinstance(kind, Text) and kind.lists else None
 
 
@@ -39,11 +41,13 @@ def stored_dtype(kind: Kind) -> np.dtype:
     """The type in which exchanges and states store the values of a numeric kind."""
     if isinstance(kind, Binary):
         return np.dtype(np.uint8)
-    return np.dtype(np.int64 if isinstance(kind, Key) else np.float64)
+    return np.dtype(np.int64 if isinstance(kind, (Key, ClassNumber)) else np.float64)
 
 
 def read_numbers(kind: Kind, column: Any, name: str, locate: Locate) -> np.ndarray:
     """The values of a kind of numbers, in the type in which exchanges store them."""
+    if isinstance(kind, Vector):
+        return vector_columns.read_matrix(kind, [column], [name], name, locate).astype(np.float64, copy=False)
     numbers = validation.as_floats(column, name, locate)
     check_range(kind, numbers, name, locate)
     return numbers.astype(np.float64, copy=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
@@ -137,8 +137,9 @@ class ScoreLabelPair(NamedTuple):
 class RowBlock(NamedTuple):
     """A block of checked rows with all columns of a plan. `pair_rows` selects the columns of one metric.
 
-    Labels, scores and weights are as in `Rows`; `slices` (uint16) is the slice of every row. The exchanges store blocks
-    whose labels are classes (uint8) or numbers (float64). `others` are the columns of other roles, by role.
+    A column of several numbers in a row is a matrix with a row for each row. Labels, scores and weights are as in
+    `Rows`; `slices` (uint16) is the slice of every row. The exchanges store blocks whose labels are classes (uint8),
+    numbers (float64) or numbers of classes (int64). `others` are the columns of other roles, by role.
 
     Metrics that are not numeric have `label_columns` and `score_columns` instead of labels and scores.
     """
@@ -202,8 +203,10 @@ class RowBlock(NamedTuple):
     def arrays(self) -> dict[str, np.ndarray]:
         """The columns by name, as blocks store them."""
         named = {label_name(number): array for number, array in enumerate(self.labels)}
-        named |= {score_name(number): array for number, array in enumerate(self.scores)}
-        named |= {role_name(role): array for role, array in self.others.items()}
+        for number, array in enumerate(self.scores):
+            named |= stored_columns(score_name(number), array)
+        for role, array in self.others.items():
+            named |= stored_columns(role_name(role), array)
         if self.weights is not None:
             named[WEIGHT] = self.weights
         if self.slices is not None:
@@ -214,6 +217,7 @@ class RowBlock(NamedTuple):
 LABEL = "label "
 SCORE = "score "
 ROLE = "role "
+VECTOR = "."
 WEIGHT = "weight"
 SLICE = "slice"
 
@@ -230,6 +234,34 @@ def role_name(role: str) -> str:
     return f"{ROLE}{role}"
 
 
+def vector_name(name: str, number: int) -> str:
+    """The name under which one of the columns of a matrix is stored."""
+    return f"{name}{VECTOR}{number}"
+
+
+def stored_columns(name: str, array: np.ndarray) -> dict[str, np.ndarray]:
+    """A column as blocks store it: a matrix column by column."""
+    if array.ndim == 1:
+        return {name: array}
+    return {vector_name(name, number): column for number, column in enumerate(np.ascontiguousarray(array.T))}
+
+
+def vector_length(names: Iterable[str], name: str) -> int:
+    """The number of columns that a matrix has among stored columns."""
+    return sum(own.startswith(name + VECTOR) for own in names)
+
+
+def loaded_column(columns: dict[str, np.ndarray], name: str) -> np.ndarray:
+    """A column from stored columns; without rows if there is none of the name."""
+    length = vector_length(columns, name)
+    if length:
+        return np.stack([columns[vector_name(name, number)] for number in range(length)], axis=1)
+    return columns.get(name, NO_VALUES)
+
+
 def other_columns(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The columns of other roles among stored columns, by role."""
-    return {name.removeprefix(ROLE): column for name, column in columns.items() if name.startswith(ROLE)}
+    roles = dict.fromkeys(
+        name.removeprefix(ROLE).partition(VECTOR)[0] for name in columns if name.startswith(ROLE)
+    )
+    return {role: loaded_column(columns, role_name(role)) for role in roles}

@@ -372,6 +372,9 @@ def order_by_number(numbers: np.ndarray, n_numbers: int) -> tuple[np.ndarray, np
 def scatter_rows(values: np.ndarray, destinations: np.ndarray) -> np.ndarray:
     """A copy of the column in which row i is at destinations[i]."""
     out = np.empty_like(values)
+    if values.ndim > 1:
+        out[destinations] = values
+        return out
     unsigned = f"u{values.dtype.itemsize}"
     hash_partition.scatter(values.view(unsigned), destinations, out.view(unsigned))
     return out

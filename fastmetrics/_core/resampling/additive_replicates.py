@@ -17,7 +17,6 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import (
     LABEL,
     NO_COLUMNS,
-    NO_VALUES,
     ROLE,
     SCORE,
     SLICE,
@@ -26,6 +25,7 @@ from fastmetrics._core.columns.row_blocks import (
     ScoreLabelPair,
     Scratch,
     label_name,
+    loaded_column,
     other_columns,
     score_name,
 )
@@ -460,8 +460,8 @@ def add_rows(
     weights = columns.get(WEIGHT)
     others = other_columns(columns)
     for pair_number, pair in enumerate(reduction.pairs):
-        labels = columns.get(label_name(pair.label), NO_VALUES)
-        scores = columns.get(score_name(pair.score), NO_VALUES)
+        labels = loaded_column(columns, label_name(pair.label))
+        scores = loaded_column(columns, score_name(pair.score))
         eps = reduction.eps[pair.score] if reduction.eps else None
 
         def segment(start: int, stop: int, labels: Any = labels, scores: Any = scores, eps: Any = eps) -> Rows:

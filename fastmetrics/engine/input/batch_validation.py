@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -16,14 +16,30 @@ from fastmetrics._core.columns.group_keys import decode_dictionary, keys_of_colu
 from fastmetrics._core.columns.key_columns import Keys, NumberKeys
 from fastmetrics._core.columns.role_columns import Locate, find_empty_values, read_classes, read_column, read_numbers
 from fastmetrics._core.columns.row_blocks import RowBlock
+from fastmetrics._core.columns.vector_columns import (
+    entry_type,
+    format_labels,
+    is_list,
+    propose_labels,
+    read_class_numbers,
+    read_matrix,
+    widened_epsilon,
+)
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
-from fastmetrics._core.kinds import LABEL_ROLE, Binary, Kind
+from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, Binary, ClassNumber, Kind, Vector
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.tables.key_texts import KeyTexts
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.slices import SliceNumbers
-from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, Key, describe_column, key_columns
+from fastmetrics.engine.plan.column_names import (
+    ROW_UNITS,
+    ColumnNames,
+    Key,
+    describe_column,
+    format_key,
+    key_columns,
+)
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 from fastmetrics.engine.plan.plan_parts import PlanPart
 
@@ -90,8 +106,9 @@ class RowSelector:
         # Name, and whether a dictionary may stay one.
         self.arrays: dict[tuple[str, bool], None] = {}
         for plan, names in parts:
+            roles = {LABEL_ROLE, names.model_role, *dict(names.others)}
             for role, name in names.columns_with_roles():
-                kind = plan.kind(role) if role in (LABEL_ROLE, names.model_role) else None
+                kind = plan.kind(role) if role in roles else None
                 columns.setdefault((role, name), kind)
                 self.arrays[name, role == "by" or (kind is not None and may_be_dictionary(kind))] = None
         self.columns = dict(sorted(columns.items(), key=lambda item: ROLE_ORDER.get(item[0][0], OTHER_ROLES)))
@@ -133,7 +150,7 @@ class RowSelector:
             if not self.drop:
                 row = int(np.flatnonzero(missing)[0])
                 column = array_of(arrays, name)
-                what = "no text" if reason == NO_REFERENCE else "NaN" if column[row].is_valid else "a null"
+                what = "no text" if reason == NO_REFERENCE else describe_missing(column[row])
                 title = describe_column(role, name)
                 raise ValueError(
                     f"{title} has {what} at row {first_row + row}; on_invalid='drop' leaves such rows out"
@@ -151,8 +168,8 @@ class RowSelector:
             if missing is not None:
                 yield role, name, f"null or NaN {role}", missing
             empty = None if kind is None else find_empty_values(kind, column)
-            if empty is not None:
-                yield role, name, NO_REFERENCE, empty
+            if kind is not None and empty is not None:
+                yield role, name, f"null or NaN {role}" if kind.has_vectors else NO_REFERENCE, empty
 
     def read_weights(self, rows: SelectedBatch) -> np.ndarray:
         name = describe_column("weight", self.weight or "")
@@ -166,13 +183,20 @@ class RowSelector:
         return array
 
 
+def describe_missing(value: Any) -> str:
+    """A missing value in messages: a pyarrow scalar that is null or NaN, or a list that has such a value."""
+    if not value.is_valid:
+        return "a null"
+    return "a null or NaN in its list" if pyarrow.types.is_nested(value.type) else "NaN"
+
+
 def array_of(arrays: dict[tuple[str, bool], Any], name: str) -> Any:
     """The array of a column, which may be a dictionary."""
     return arrays[name, (name, True) in arrays]
 
 
 # Messages name the first bad column in this order of roles; other roles come after scores.
-ROLE_ORDER = {"label": 0, "score": 1, "prediction": 1, "group": 3, "weight": 4, "unit": 5, "by": 6}
+ROLE_ORDER = {"label": 0, **dict.fromkeys(MODEL_ROLES, 1), "group": 3, "weight": 4, "unit": 5, "by": 6}
 OTHER_ROLES = 2
 
 
@@ -195,6 +219,8 @@ class ValidatedBatch(NamedTuple):
         The first row of the log with label -1, for every such column.
     unit_keys : Keys or None
         The resampling unit of every row.
+    n_classes : int or None
+        How many probabilities every row has, if metrics read probabilities of classes.
     """
 
     columns: RowBlock | None
@@ -204,6 +230,7 @@ class ValidatedBatch(NamedTuple):
     label_kinds_seen: tuple[int, ...] = ()
     minus_one_rows: tuple[int | None, ...] = ()
     unit_keys: Keys | None = None
+    n_classes: int | None = None
 
 
 class ColumnReader:
@@ -215,6 +242,9 @@ class ColumnReader:
         self.key_texts = KeyTexts(plan.key_roles(), plan.takes_text_keys, budget)
         self.label_kinds = plan.label_kinds
         self.greatest_grade = self.label_kinds.greatest_grade
+        roles = {role for metric in plan.metrics for role in metric.roles}
+        self.label_kind = plan.kind(LABEL_ROLE) if LABEL_ROLE in roles else None
+        self.model_kind = plan.kind(names.model_role) if names.model_role in roles else None
 
     def read(self, rows: SelectedBatch) -> ValidatedBatch:
         """The columns of selected rows."""
@@ -233,6 +263,7 @@ class ColumnReader:
             columns, seen, minus_one_rows = self.read_numbers(rows, columns)
         else:
             columns, seen, minus_one_rows = self.read_non_numeric(rows, columns)
+        n_classes = columns.scores[0].shape[1] if isinstance(self.model_kind, Vector) else None
         columns = columns._replace(slices=rows.slices, weights=rows.weights)
         key_column = None if names.group is None else read_keys(rows, "group", names.group)
         unit_keys = self.read_unit_keys(rows, key_column)
@@ -243,8 +274,10 @@ class ColumnReader:
             unit_keys = None if unit_keys is None else unit_keys.select(rows.present)
             unit_keys = key_column if is_group else unit_keys
         if columns.rows == 0:
-            return ValidatedBatch(None, None, rows.rows_read, rows.dropped, seen, minus_one_rows)
-        return ValidatedBatch(columns, key_column, rows.rows_read, rows.dropped, seen, minus_one_rows, unit_keys)
+            columns, key_column, unit_keys = None, None, None
+        return ValidatedBatch(
+            columns, key_column, rows.rows_read, rows.dropped, seen, minus_one_rows, unit_keys, n_classes
+        )
 
     def read_unit_keys(self, rows: SelectedBatch, group_keys: Keys | None) -> Keys | None:
         """The keys of resampling units. Rows as units have their numbers in the log as keys."""
@@ -278,13 +311,18 @@ class ColumnReader:
     ) -> tuple[RowBlock, tuple[int, ...], tuple[int | None, ...]]:
         """Label and score columns, the kinds of labels seen, and the first row with label -1."""
         names = self.names
-        classes = [self.read_labels(name, rows.columns[name, False], rows.locate) for name in names.labels]
+        if isinstance(self.label_kind, ClassNumber):
+            # How many classes there are is known by the probabilities.
+            scores = self.read_models(rows)
+            classes = [(self.read_class_numbers(name, rows, scores), 0, None) for name in names.labels]
+        else:
+            classes = [self.read_labels(name, rows.columns[name, False], rows.locate) for name in names.labels]
+            scores = self.read_models(rows)
         labels = tuple(column for column, _, _ in classes)
-        scores = tuple(
-            validation.as_scores(rows.columns[name, False], describe_column("score", name), rows.locate)
-            for name in names.scores
+        eps = tuple(
+            widened_epsilon([str(entry_type(rows.columns[name, False].type)) for name in key_columns(model)])
+            for model in names.scores
         )
-        eps = tuple(widened_epsilon(str(rows.columns[name, False].type)) for name in names.scores)
         others = {}
         for role, name in names.others:
             kind = self.plan.kind(role)
@@ -298,6 +336,52 @@ class ColumnReader:
                 others[role] = read_numbers(kind, column, describe_column(role, name), rows.locate)
         seen, minus_one_rows = tuple(kinds for _, kinds, _ in classes), tuple(row for _, _, row in classes)
         return columns._replace(labels=labels, scores=scores, eps=eps, others=others), seen, minus_one_rows
+
+    def read_models(self, rows: SelectedBatch) -> tuple[np.ndarray, ...]:
+        """The scores of every model, or its probabilities as a matrix."""
+        names, kind = self.names, self.model_kind
+        if not isinstance(kind, Vector):
+            return tuple(
+                validation.as_scores(rows.columns[name, False], describe_column("score", name), rows.locate)
+                for name in names.scores
+            )
+        matrices = []
+        for model in names.scores:
+            columns = [rows.columns[name, False] for name in key_columns(model)]
+            each = [describe_column(names.model_role, name) for name in key_columns(model)]
+            title = describe_column(names.model_role, model)
+            matrix = read_matrix(kind, columns, each, title, rows.locate)
+            self.check_length(matrix.shape[1], title, rows.locate)
+            matrices.append(matrix)
+        lengths = {format_key(own): matrix.shape[1] for own, matrix in zip(names.scores, matrices, strict=True)}
+        if len(set(lengths.values())) > 1:
+            found = ", ".join(f"{own!r}: {length}" for own, length in lengths.items())
+            raise ValueError(f"models have {names.model_role} of different numbers of classes: {found}")
+        return tuple(matrices)
+
+    def check_length(self, length: int, title: str, locate: Locate) -> None:
+        """There are as many probabilities as the metrics name classes."""
+        labels = self.label_kind.labels if isinstance(self.label_kind, ClassNumber) else None
+        if labels is not None and len(labels) != length:
+            raise ValueError(
+                f"there are {length} probabilities at row {locate(0)} of {title}, but labels={format_labels(labels)} "
+                f"names {len(labels)} classes"
+            )
+
+    def read_class_numbers(self, name: str, rows: SelectedBatch, scores: tuple[np.ndarray, ...]) -> np.ndarray:
+        """The number of the class of every row."""
+        kind = cast("ClassNumber", self.label_kind)
+        model, n_classes = self.names.scores[0], scores[0].shape[1]
+
+        def advise(column: Any) -> str:
+            labels = propose_labels(column, key_columns(model), n_classes)
+            metric = self.plan.metrics[0].spec.base_name
+            return f"name the labels in the order of the probabilities, {metric}(labels={labels})"
+
+        column = rows.columns[name, True]
+        return read_class_numbers(
+            column, kind.labels, n_classes, describe_column("label", name), rows.locate, advise
+        )
 
     def read_labels(self, name: str, column: Any, locate: Locate) -> tuple[np.ndarray, int, int | None]:
         """Labels as uint8 (numbers if no metric needs classes), the kinds seen, and the first row with label -1.
@@ -350,11 +434,6 @@ def decode_column(column: Any, keep_dictionary: bool = False) -> Any:
     return column.cast(pyarrow.large_string()) if pyarrow.types.is_string_view(column.type) else column
 
 
-def widened_epsilon(type_name: str) -> float | None:
-    """The machine epsilon of an Arrow type that is widened when it is read (half floats); otherwise None."""
-    return float(np.finfo(np.float16).eps) if type_name == "halffloat" else None
-
-
 def find_missing(column: Any) -> np.ndarray | None:
     """The mask of null and NaN values; None if there are none."""
     if pyarrow.types.is_floating(column.type):
@@ -376,7 +455,7 @@ def log_row(row: int, first_row: int, valid: np.ndarray | None) -> int:
 
 def may_be_dictionary(kind: Kind) -> bool:
     """May a column of this kind be read as a dictionary? Labels of any type may."""
-    return not kind.is_numeric and not kind.has_long_values
+    return isinstance(kind, ClassNumber) or (not kind.is_numeric and not kind.has_long_values)
 
 
 def declare_column_kinds(source: Source, parts: Sequence[PlanPart]) -> None:
@@ -384,10 +463,11 @@ def declare_column_kinds(source: Source, parts: Sequence[PlanPart]) -> None:
     kinds = [
         (name, plan.kind(role))
         for plan, names in parts
-        for role, columns in ((LABEL_ROLE, names.labels), (names.model_role, names.scores))
-        for name in columns
+        for role, name in names.columns_with_roles()
+        if role in (LABEL_ROLE, names.model_role, *dict(names.others))
     ]
     source.expect_texts([name for name, kind in kinds if kind.has_long_values])
+    source.expect_lists([name for name, kind in kinds if kind.has_vectors])
     source.allow_dictionaries([*parts[0].names.by, *(name for name, kind in kinds if may_be_dictionary(kind))])
 
 
@@ -395,8 +475,13 @@ def mixes_zero_and_minus_one(label_kinds: int) -> bool:
     return bool(label_kinds & kernels.SAW_MINUS_ONE and label_kinds & kernels.SAW_ZERO)
 
 
+LISTS = "list of "  # begins the names of types of lists, whatever their layout
+
+
 def type_name(arrow_type: Any) -> str:
     """The name of a type. A dictionary counts as the type of its values."""
+    if is_list(arrow_type):
+        return f"{LISTS}{arrow_type.value_type}"
     return str(arrow_type.value_type if pyarrow.types.is_dictionary(arrow_type) else arrow_type)
 
 

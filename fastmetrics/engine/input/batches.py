@@ -14,6 +14,7 @@ BATCH_ROWS = 131_072
 # Limits of a batch with long texts: a row takes far more memory and work than a row of numbers.
 TEXT_BATCH_ROWS = 8192
 TEXT_BATCH_BYTES = 8 << 20
+LIST_BATCH_ROWS = 1 << 14  # of a batch with lists of numbers
 # Smaller batches are joined: below this size the fixed cost per batch would show.
 SMALL_SHARE = 8
 SMALL_BATCH_ROWS = BATCH_ROWS // SMALL_SHARE
@@ -42,6 +43,8 @@ class Source(ABC):
         See `allow_dictionaries`.
     texts : frozenset of str
         See `expect_texts`.
+    lists : frozenset of str
+        See `expect_lists`.
     """
 
     label: str
@@ -49,6 +52,7 @@ class Source(ABC):
     rows: int | None = None
     dictionaries: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
+    lists: frozenset[str] = frozenset()
     reads_ahead = False  # does another thread read, if threads may be used?
 
     def require(self, column: str, argument: str = "columns") -> None:
@@ -85,10 +89,16 @@ class Source(ABC):
         """Expect long texts, or lists of them: batches get fewer rows, and CSV values are not converted to numbers."""
         self.texts = frozenset(columns)
 
+    def expect_lists(self, columns: Sequence[str]) -> None:
+        """Expect lists of numbers in columns, which need not have them: batches get fewer rows."""
+        self.lists = frozenset(columns)
+
     @property
     def batch_rows(self) -> int:
         """The most rows of a batch."""
-        return min(TEXT_BATCH_ROWS, BATCH_ROWS) if self.texts else BATCH_ROWS
+        if self.texts:
+            return min(TEXT_BATCH_ROWS, BATCH_ROWS)
+        return min(LIST_BATCH_ROWS, BATCH_ROWS) if self.lists else BATCH_ROWS
 
     def locate(self, row: int) -> str:
         """Describe a row, counted from 0 over all batches, for a message to the user."""

@@ -145,7 +145,7 @@ class _ArraySource(Source):
         self.rows = next(iter(lengths.values()))
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
-        arrays = [_arrow_column(column, self._arrays[column], column in self.texts) for column in columns]
+        arrays = [_arrow_column(column, self._arrays[column], column in self.texts | self.lists) for column in columns]
         yield from pa.table(arrays, names=columns).to_batches()
 
 
@@ -172,7 +172,8 @@ def _count_rows(name: object, values: Any) -> int:
 def _arrow_column(name: str, values: Any, lists: bool = False) -> pa.Array | pa.ChunkedArray:
     """One column of a dict, without a copy if Arrow can wrap the buffer. With `lists`, values may be lists."""
     try:
-        column = _convert_column(name, values)
+        is_matrix = lists and isinstance(values, np.ndarray) and values.ndim == 2
+        column = _convert_matrix(name, values) if is_matrix else _convert_column(name, values)
     except UnicodeEncodeError as error:
         row, text = next((row, value) for row, value in enumerate(values) if _has_surrogate(value))
         raise ValueError(f"data[{name!r}] has {text!r} at row {row}, which is not valid Unicode") from error
@@ -202,6 +203,12 @@ def _convert_column(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
     if isinstance(values, list | tuple | range):
         return pa.array(values)
     return _convert_numpy(name, values if isinstance(values, np.ndarray) else np.asarray(values))
+
+
+def _convert_matrix(name: str, matrix: np.ndarray[Any, Any]) -> pa.Array:
+    """A matrix as lists: one for each row."""
+    entries = _convert_numpy(name, np.ascontiguousarray(matrix).reshape(-1))
+    return pa.FixedSizeListArray.from_arrays(entries, matrix.shape[1])
 
 
 def _convert_numpy(name: str, array: np.ndarray[Any, Any]) -> pa.Array | pa.ChunkedArray:

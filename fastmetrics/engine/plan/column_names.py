@@ -6,26 +6,27 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair
-from fastmetrics._core.kinds import LABEL_ROLE, PREDICTION_ROLE, SCORE_ROLE
+from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
 from fastmetrics._core.registry import GROUP_ROLE, Metric
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 
 ROW_UNITS = "row"  # the resampling unit if no column is named: every row by itself
 # Roles with keywords of their own in the entry points. Any other role is named by `roles`.
-KEYWORD_ROLES = ("item", "treatment", "propensity", "prediction")
+KEYWORD_ROLES = ("item", "treatment", "propensity", "prediction", "probabilities")
 
-Key = str | tuple[str, ...]  # the column of a group or a resampling unit, or several columns
+Key = str | tuple[str, ...]  # the column of a group, of a resampling unit or of a model, or several columns
 
 
 class ColumnNames(NamedTuple):
     """The columns of a log, by role. `others` are pairs of any other role and its column.
 
-    A part of a plan has one column for each model: its `scores` are columns of the role `model_role`, and it has no
-    `predictions`. `unnamed` are label and score, where the caller named none and a metric has a default for them.
+    A part of a plan has one column for each model, or several columns of probabilities: its `scores` are columns of the
+    role `model_role`, and it has no `predictions` and no `probabilities`. `unnamed` are label and score, where the
+    caller named none and a metric has a default for them.
     """
 
     labels: tuple[str, ...]
-    scores: tuple[str, ...]
+    scores: tuple[Key, ...]
     group: Key | None = None
     weight: str | None = None
     by: tuple[str, ...] = ()
@@ -34,11 +35,19 @@ class ColumnNames(NamedTuple):
     predictions: tuple[str, ...] = ()
     model_role: str = SCORE_ROLE
     unnamed: tuple[str, ...] = ()
+    probabilities: tuple[Key, ...] = ()
+
+    def models(self, role: str) -> tuple[Key, ...]:
+        """The columns that the caller named for a role of models."""
+        by_role = {PREDICTION_ROLE: self.predictions, PROBABILITIES_ROLE: self.probabilities}
+        return by_role.get(role, self.scores)
 
     def columns_with_roles(self) -> list[tuple[str, str]]:
         """Pairs of role and column. A column may have several roles."""
-        pairs = [("label", name) for name in self.labels] + [(self.model_role, name) for name in self.scores]
+        pairs = [("label", name) for name in self.labels]
+        pairs += [(self.model_role, name) for model in self.scores for name in key_columns(model)]
         pairs += [(PREDICTION_ROLE, name) for name in self.predictions]
+        pairs += [(PROBABILITIES_ROLE, name) for model in self.probabilities for name in key_columns(model)]
         pairs += self.others
         pairs += [("group", name) for name in key_columns(self.group)]
         if self.weight is not None:
@@ -54,8 +63,9 @@ class ColumnNames(NamedTuple):
     def by_role(self) -> dict[str, str | tuple[str, ...]]:
         """Role -> column, or a tuple of columns if there are several."""
         by_role: dict[str, str | tuple[str, ...] | None] = {
-            "label": self.labels, "score": self.scores, "prediction": self.predictions, "group": self.group,
-            "weight": self.weight, "by": self.by, "unit": self.unit, **dict(self.others),
+            "label": self.labels, "score": self.scores, "prediction": self.predictions,
+            "probabilities": tuple(map(format_key, self.probabilities)), "group": self.group, "weight": self.weight,
+            "by": self.by, "unit": self.unit, **dict(self.others),
         }  # fmt: skip
         return {
             role: names[0] if isinstance(names, tuple) and len(names) == 1 else names
@@ -73,12 +83,13 @@ class ColumnNames(NamedTuple):
         return self.labels[pair.label] if self.labels else ""
 
     def score_of(self, pair: ScoreLabelPair) -> str:
-        """The score column of a pair; empty if its metrics read no scores."""
-        return self.scores[pair.score] if self.scores else ""
+        """The score column of a pair, or its columns of probabilities; empty if its metrics read no scores."""
+        return format_key(self.scores[pair.score]) if self.scores else ""
 
 
-def describe_column(role: str, name: str) -> str:
-    return f"{role} column {name!r}"
+def describe_column(role: str, name: Key) -> str:
+    names = key_columns(name)
+    return f"{role} column{'s' * (len(names) > 1)} {', '.join(map(repr, names))}"
 
 
 def key_columns(key: Key | None) -> tuple[str, ...]:
@@ -125,11 +136,15 @@ def read_column_names(
     roles = dict(roles or {})
     prediction = roles.pop(PREDICTION_ROLE, None) if plan.needs_model(PREDICTION_ROLE) else None
     predictions = None if prediction is None else as_column_tuple(PREDICTION_ROLE, prediction)
+    named = roles.pop(PROBABILITIES_ROLE, None) if plan.needs_model(PROBABILITIES_ROLE) else None
+    probabilities = () if named is None else as_models(named)
     # Defaults first: columns are missing only if no metric has a name for them.
     for metric in sorted(plan.metrics, key=lambda metric: plan_of(metric).needs_columns((LABEL_ROLE, SCORE_ROLE))):
         labels = labels or default_columns(metric, LABEL_ROLE)
         if metric.spec.model_role == PREDICTION_ROLE:
             predictions = predictions or default_columns(metric, PREDICTION_ROLE)
+        elif metric.spec.model_role == PROBABILITIES_ROLE:
+            probabilities = probabilities or default_columns(metric, PROBABILITIES_ROLE)
         else:
             scores = scores or default_columns(metric, SCORE_ROLE)
     if plan.is_numeric:  # else kinds that do not fit each other are the first error
@@ -138,8 +153,9 @@ def read_column_names(
     others = tuple(sorted(read_roles(plan, roles).items()))
     unnamed = tuple(role for role, named in ((LABEL_ROLE, label), (SCORE_ROLE, score)) if named is None)
     return ColumnNames(
-        labels or (), scores or (), key, weight, slices, None, others, predictions or (), unnamed=unnamed
-    )
+        labels or (), scores or (), key, weight, slices, None, others, predictions or (), unnamed=unnamed,
+        probabilities=probabilities,
+    )  # fmt: skip
 
 
 def check_groups(plan: Plan, group: Key | None) -> None:
@@ -182,13 +198,13 @@ def read_roles(plan: Plan, roles: Mapping[str, Any]) -> dict[str, str]:
     for role, name in roles.items():
         if name is None:
             continue
-        if not isinstance(name, str):
-            raise TypeError(f"{role} must be the name of a column; found {name!r}")
         readers = [metric for metric in plan.metrics if role in metric.spec.roles]
         if not readers:
             wanted = sorted({own for metric in plan.metrics for own in other_roles(metric)})
             known = f"they read {', '.join(wanted)}" if wanted else "they read no other roles"
             raise ValueError(f"no metric asked for reads a column of role {role!r} ({role}={name!r}): {known}")
+        if not isinstance(name, str):
+            raise TypeError(f"{role} must be the name of a column; found {name!r}")
         found[role] = name
     return found
 
@@ -198,9 +214,30 @@ def other_roles(metric: Metric) -> list[str]:
     return [role for role in metric.spec.roles if role not in (LABEL_ROLE, metric.spec.model_role)]
 
 
-def choose_model_role(score: Any, prediction: Any) -> str:
-    """What metrics read that have forms for scores and for predictions: scores, if the caller has any."""
-    return PREDICTION_ROLE if score is None and prediction is not None else SCORE_ROLE
+def named_model_roles(score: Any, prediction: Any, probabilities: Any) -> tuple[str, ...]:
+    """The roles of the columns that the caller has of a model: metrics that have several forms take the first."""
+    columns = dict(zip(MODEL_ROLES, (score, prediction, probabilities), strict=True))
+    return tuple(role for role, named in columns.items() if named is not None) or (SCORE_ROLE,)
+
+
+def as_models(probabilities: Any) -> tuple[Key, ...]:
+    """The columns of probabilities of every model: one column of lists, or several columns.
+
+    A name is a column of lists; a list of names are the columns of one model; a list of such lists has several models.
+    """
+    if isinstance(probabilities, str) or not isinstance(probabilities, (list, tuple)):
+        return as_column_tuple(PROBABILITIES_ROLE, probabilities)
+    if not probabilities or isinstance(probabilities[0], str):
+        probabilities = [probabilities]
+    return tuple(dict.fromkeys(as_model(columns) for columns in probabilities))
+
+
+def as_model(columns: Any) -> Key:
+    """The columns of probabilities of one model, in the order of the classes."""
+    names = as_column_tuple(PROBABILITIES_ROLE, columns)
+    if not isinstance(columns, str) and len(names) < len(columns):
+        raise ValueError(f"probabilities must be different columns, one for each class; found {columns!r}")
+    return names[0] if len(names) == 1 else names
 
 
 def as_column_tuple(role: str, names: str | Sequence[str] | None) -> tuple[str, ...]:

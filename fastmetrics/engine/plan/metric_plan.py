@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, Key, Kind
-from fastmetrics._core.registry import TARGETS, Metric, parse
+from fastmetrics._core.metric_spec import TARGETS
+from fastmetrics._core.registry import Metric, parse
 from fastmetrics._core.statistic import Value
 from fastmetrics._kernels.columns import column_checks as kernels
 
@@ -103,7 +104,7 @@ class Plan(NamedTuple):
 
     def kind(self, role: str) -> Kind:
         """The kind of a role's column. The metrics of a part that read the role agree on it, except on labels."""
-        return next(metric.spec.roles[role] for metric in self.metrics if role in metric.spec.roles)
+        return next(metric.roles[role] for metric in self.metrics if role in metric.roles)
 
     def key_roles(self) -> list[str]:
         """The roles whose columns have keys."""
@@ -148,6 +149,11 @@ class Plan(NamedTuple):
         """Do rows have long values? Batches then have fewer rows."""
         return any(kind.has_long_values for metric in self.metrics for kind in metric.spec.roles.values())
 
+    @property
+    def has_vectors(self) -> bool:
+        """Do rows have lists of numbers?"""
+        return any(kind.has_vectors for metric in self.metrics for kind in metric.roles.values())
+
     def needs_model(self, role: str) -> bool:
         """Is a column of this role what a metric reads of every model?"""
         return any(metric.spec.model_role == role for metric in self.metrics)
@@ -173,15 +179,16 @@ def split_metric_list(text: str) -> list[str]:
     return [name.strip() for name in names]
 
 
-def make_plan(metrics: str | Sequence[str | Metric], model_role: str = SCORE_ROLE) -> Plan:
+def make_plan(metrics: str | Sequence[str | Metric], model_roles: Sequence[str] = (SCORE_ROLE,)) -> Plan:
     """Parse metrics and plan them. A metric that is named twice is computed once.
 
-    `model_role` is what a metric reads that has forms for scores and for predictions, and names neither.
+    `model_roles` are those of the columns that the caller has of a model: a metric that has several forms, and names no
+    columns, takes the first.
     """
     if not isinstance(metrics, (str, Sequence)):
         raise TypeError(f"metrics must be a list of metric strings; found {type(metrics).__name__}")
     names = split_metric_list(metrics) if isinstance(metrics, str) else list(metrics)
-    parsed = tuple(dict.fromkeys(parse(name, model_role) for name in names))
+    parsed = tuple(dict.fromkeys(parse(name, model_roles) for name in names))
     if not parsed:
         raise ValueError("metrics is empty: name at least one; fastmetrics.list_metrics() lists them all")
     return plan_metrics(parsed)

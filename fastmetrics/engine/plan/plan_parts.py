@@ -5,11 +5,19 @@ A part has its own labels, scores and group. The parts of a plan share one pass 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from fastmetrics._core.kinds import LABEL_ROLE, PREDICTION_ROLE, SCORE_ROLE
+from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
 from fastmetrics._core.registry import GROUP_ROLE, Metric
-from fastmetrics.engine.plan.column_names import KEYWORD_ROLES, ColumnNames, as_key, check_groups, other_roles
+from fastmetrics.engine.plan.column_names import (
+    KEYWORD_ROLES,
+    ColumnNames,
+    Key,
+    as_key,
+    as_model,
+    check_groups,
+    other_roles,
+)
 from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind
 from fastmetrics.engine.plan.resampling_options import Resampling, add_interval_statistics
 
@@ -54,8 +62,7 @@ def columns_of(metric: Metric, names: ColumnNames) -> ColumnNames:
     roles = metric.spec.roles
     labels = own_columns(metric, LABEL_ROLE, names, names.labels) if LABEL_ROLE in roles else ()
     model_role = metric.spec.model_role
-    of_models = names.predictions if model_role == PREDICTION_ROLE else names.scores
-    scores = () if model_role is None else own_columns(metric, model_role, names, of_models)
+    scores = () if model_role is None else own_models(metric, model_role, names)
     group = None
     if metric.spec.exchange == "hash":
         own_group = metric.columns.get(GROUP_ROLE)
@@ -70,12 +77,19 @@ def columns_of(metric: Metric, names: ColumnNames) -> ColumnNames:
             raise ValueError(f"metric {metric!r} reads a column of role {role!r}: name it, {keyword}")
         others.append((role, column))
     return names._replace(
-        labels=labels, scores=scores, group=group, others=tuple(sorted(others)), predictions=(),
+        labels=labels, scores=scores, group=group, others=tuple(sorted(others)), predictions=(), probabilities=(),
         model_role=model_role or SCORE_ROLE, unnamed=(),
     )  # fmt: skip
 
 
-def own_columns(metric: Metric, role: str, names: ColumnNames, named: tuple[str, ...]) -> tuple[str, ...]:
+def own_models(metric: Metric, role: str, names: ColumnNames) -> tuple[Key, ...]:
+    """The columns of every model. Several columns that a metric names are those of one model."""
+    if role in metric.columns and metric.roles[role].has_vectors:
+        return (as_model(metric.columns[role]),)
+    return own_columns(metric, role, names, names.models(role))
+
+
+def own_columns(metric: Metric, role: str, names: ColumnNames, named: tuple[Any, ...]) -> tuple[Any, ...]:
     """The columns of a role: those the metric names, those of the caller, or those the metric reads by default."""
     if role in metric.columns:
         return metric.columns[role]
@@ -94,8 +108,8 @@ def join_columns(shared: ColumnNames, own: ColumnNames, first: Metric, metric: M
         return None
     both = (LABEL_ROLE, own.model_role)
     kinds = [
-        [None if kind is None or kind.is_numeric else kind for kind in map(roles.get, both)]
-        for roles in (first.spec.roles, metric.spec.roles)
+        [None if kind is None or kind.shares_columns else kind for kind in map(roles.get, both)]
+        for roles in (first.roles, metric.roles)
     ]
     if kinds[0] != kinds[1] or not same_kinds(first, metric):
         return None
@@ -105,7 +119,7 @@ def join_columns(shared: ColumnNames, own: ColumnNames, first: Metric, metric: M
 def same_kinds(first: Metric, metric: Metric) -> bool:
     """Do two metrics read the columns of other roles as the same kinds?"""
     common = set(other_roles(first)) & set(other_roles(metric))
-    return all(first.spec.roles[role] == metric.spec.roles[role] for role in common)
+    return all(first.roles[role] == metric.roles[role] for role in common)
 
 
 def check_kinds(plan: Plan, names: ColumnNames) -> None:

@@ -94,6 +94,8 @@ class Scan:
         The label columns, and other columns of two classes.
     label_kinds_seen, minus_one_rows : list
         For every one of these, SAW_ bits and the first row with label -1.
+    n_classes : int or None
+        How many probabilities every row has, if metrics read probabilities of classes and a row was read.
     """
 
     def __init__(
@@ -125,6 +127,7 @@ class Scan:
         self.class_columns = class_columns(plan, names)
         self.label_kinds_seen = [0] * len(self.class_columns)
         self.minus_one_rows: list[int | None] = [None] * len(self.class_columns)
+        self.n_classes: int | None = None
 
     def process_rows(self, rows: SelectedBatch) -> ValidatedBatch:
         """Read the columns of selected rows and accumulate them. Several threads may call this at the same time."""
@@ -197,6 +200,7 @@ class Scan:
 
     def record_batch(self, batch: ValidatedBatch) -> None:
         """Add the counts of a batch to those of the scan. Only one thread may call this."""
+        self.record_classes(batch.n_classes)
         self.rows += batch.rows_read
         self.rows_kept += batch.rows_read - sum(batch.dropped.values())
         for reason, count in batch.dropped.items():
@@ -207,10 +211,24 @@ class Scan:
                 earlier = self.minus_one_rows[number]
                 self.minus_one_rows[number] = row if earlier is None else min(row, earlier)
 
+    def record_classes(self, n_classes: int | None) -> None:
+        """Check that all rows have equally many probabilities."""
+        if n_classes is None:
+            return
+        if self.n_classes not in (None, n_classes):
+            title = describe_column(self.names.model_role, self.names.scores[0])
+            raise ValueError(
+                f"{title} has rows of {self.n_classes} entries and rows of {n_classes} entries: every row has one for "
+                "each class"
+            )
+        self.n_classes = n_classes
+
     def record_scan(self, other: Scan) -> None:
         """Add the counts of another scan."""
         kinds, rows = tuple(other.label_kinds_seen), tuple(other.minus_one_rows)
-        self.record_batch(ValidatedBatch(None, None, other.rows, dict(other.dropped), kinds, rows))
+        self.record_batch(
+            ValidatedBatch(None, None, other.rows, dict(other.dropped), kinds, rows, n_classes=other.n_classes)
+        )
 
     def check_labels(self) -> None:
         """Check, after all rows, that labels are 0 and 1, or -1 and +1, but not a mix."""

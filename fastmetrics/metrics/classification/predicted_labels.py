@@ -14,7 +14,7 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.kinds import PREDICTIONS
-from fastmetrics._core.registry import prediction_metric
+from fastmetrics._core.registry import metric_form
 from fastmetrics._core.statistic import Value
 from fastmetrics.metrics.classification import count_ratios, fixed_threshold
 from fastmetrics.metrics.classification.balanced_accuracy import NO_CHANCE_LEVEL, mean_recall
@@ -58,7 +58,7 @@ def register(
         return Value(float(outcome), coverage)
 
     finalise.__doc__ = summary
-    prediction_metric(
+    metric_form(
         name,
         roles=PREDICTIONS,
         statistics=lambda **options: (ClassTableCounts(),),

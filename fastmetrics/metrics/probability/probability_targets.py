@@ -30,12 +30,13 @@ from fastmetrics._core.columns.class_labels import (
     read_labels,
     type_of_target,
 )
+from fastmetrics._core.columns.row_blocks import Rows
+from fastmetrics._core.columns.vector_columns import SUM_TOLERANCE
 from fastmetrics._core.statistic import AdditiveStatistic, Sums, SumStatistic, map_reduce
 from fastmetrics._core.undefined import warn_user
 from fastmetrics._kernels.probability import class_losses, losses
 
 MIN_EPS = 2.2250738585072014e-308  # the least normal float64; the kernel's logarithm needs normal numbers
-SUM_TOLERANCE = 1e-8  # for the sum of a row, added to the square root of its type's epsilon, as in scikit-learn
 BLOCK_VALUES = 1 << 18  # values of a matrix per block; they fit the second-level cache
 LABELS_MUST_BE_CLASSES = "labels must be classes: integers, text or bools"
 
@@ -205,73 +206,53 @@ def reduce_binary(
 # ----------------------------------------------------------------------------------------------- a column per class
 
 
-class MatrixBlock(NamedTuple):
-    """Rows of a matrix of probabilities. Labels are codes of classes, or a matrix of 0 and 1 for sets of labels."""
-
-    labels: np.ndarray
-    predictions: np.ndarray
-    weights: np.ndarray | None
-    first_row: int
-    tolerance: float
-    # Rows that do not sum to 1, with their sums; shared by all blocks.
-    bad_sums: list[tuple[int, float]]
-    name: str
-
-    def check(self) -> None:
-        """Raise if a value is not a probability. Record a row that does not sum to 1."""
-        problem = np.zeros(1, np.int64)
-        row = class_losses.check_matrix(self.predictions, self.tolerance, problem)
-        if problem[0]:
-            validation.raise_bad_probability(self.predictions, self.name, self.first_row)
-        if row >= 0:
-            self.bad_sums.append((self.first_row + row, float(self.predictions[row].sum(dtype=np.float64))))
-
-    def row_weights(self) -> np.ndarray | None:
-        """Return the weight of every value of the matrix."""
-        return None if self.weights is None else np.repeat(self.weights, self.predictions.shape[1])
-
-
 class ClassLogTerms(SumStatistic):
-    """The (weighted) sum of -log of the probabilities of each row's classes, and the number of clipped ones."""
+    """The (weighted) sum of -log of the probabilities of each row's classes, and the number of clipped ones.
+
+    Scores are a matrix of probabilities. Labels are numbers of classes, or a matrix of 0 and 1 for sets of labels.
+    """
 
     __slots__ = ("eps",)
     sums_size = 1, 1
 
-    def __init__(self, eps: float) -> None:
+    def __init__(self, eps: float | str) -> None:
         self.eps = eps
 
-    def update(self, state: Sums, block: MatrixBlock) -> None:
-        block.check()
-        labels, predictions = block.labels, block.predictions
-        if labels.ndim == 1:
-            class_losses.log_loss_terms(labels, predictions, block.weights, self.eps, state.exact[0], state.counts)
+    def update(self, state: Sums, rows: Rows) -> None:
+        eps = rows.eps if self.eps == "auto" and rows.eps is not None else resolve_eps(self.eps, rows.scores.dtype)
+        if rows.labels.ndim == 1:
+            class_losses.log_loss_terms(rows.labels, rows.scores, rows.weights, eps, state.exact[0], state.counts)
             return
-        is_set = labels.reshape(-1).view(np.bool_)
-        weights = block.row_weights()
+        is_set = rows.labels.reshape(-1).view(np.bool_)
+        weights = weights_of_entries(rows)
         losses.likelihood_terms(
-            predictions.reshape(-1)[is_set], None if weights is None else weights[is_set], False, self.eps,
+            rows.scores.reshape(-1)[is_set], None if weights is None else weights[is_set], False, eps,
             state.exact[0], state.counts, np.zeros(1, np.int64),
         )  # fmt: skip
 
 
 class ClassSquaredErrors(SumStatistic):
-    """The (weighted) sum of (p - y)^2 over rows and classes."""
+    """The (weighted) sum of (p - y)^2 over rows and classes. Labels and scores are as in `ClassLogTerms`."""
 
     sums_size = 0, 1
 
-    def update(self, state: Sums, block: MatrixBlock) -> None:
-        block.check()
-        if block.labels.ndim == 1:
-            class_losses.squared_error_terms(block.labels, block.predictions, block.weights, state.exact[0])
+    def update(self, state: Sums, rows: Rows) -> None:
+        if rows.labels.ndim == 1:
+            class_losses.squared_error_terms(rows.labels, rows.scores, rows.weights, state.exact[0])
             return
         losses.squared_error_terms(
-            block.labels.reshape(-1), block.predictions.reshape(-1), block.row_weights(), 0.0, state.exact[0],
+            rows.labels.reshape(-1), rows.scores.reshape(-1), weights_of_entries(rows), 0.0, state.exact[0],
             np.zeros(1, np.int64),
         )  # fmt: skip
 
 
+def weights_of_entries(rows: Rows) -> np.ndarray | None:
+    """The weight of every value of a matrix."""
+    return None if rows.weights is None else np.repeat(rows.weights, rows.scores.shape[1])
+
+
 class ClassProbabilities(NamedTuple):
-    """A matrix of probabilities, one column per class, and its labels as in MatrixBlock."""
+    """A matrix of probabilities, one column per class, and its labels as in `ClassLogTerms`."""
 
     labels: np.ndarray
     predictions: np.ndarray
@@ -285,11 +266,17 @@ class ClassProbabilities(NamedTuple):
         step = max(1, BLOCK_VALUES // n_classes)
         bad_sums: list[tuple[int, float]] = []
 
-        def load(unit: int) -> tuple[MatrixBlock]:
-            rows = slice(unit * step, (unit + 1) * step)
-            weights = None if self.weights is None else self.weights[rows]
-            labels, predictions = self.labels[rows], self.predictions[rows]
-            return (MatrixBlock(labels, predictions, weights, unit * step, self.tolerance, bad_sums, self.name),)
+        def load(unit: int) -> tuple[Rows]:
+            where = slice(unit * step, (unit + 1) * step)
+            weights = None if self.weights is None else self.weights[where]
+            rows = Rows(self.labels[where], self.predictions[where], weights, unit * step, self.name)
+            problem = np.zeros(1, np.int64)
+            bad = class_losses.check_matrix(rows.scores, self.tolerance, problem)
+            if problem[0]:
+                rows.raise_bad_probability()
+            if bad >= 0:
+                bad_sums.append((rows.first_row + bad, float(rows.scores[bad].sum(dtype=np.float64))))
+            return (rows,)
 
         states = map_reduce(statistics, -(-n_rows // step), lambda: load, n_threads)
         if bad_sums:

@@ -1,0 +1,211 @@
+"""Columns with several numbers in a row, as matrices, and the labels of their classes as numbers.
+
+A matrix comes from one column of lists of equal lengths, or from several columns of numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns import label_columns, validation
+from fastmetrics._core.columns.label_columns import BOOLEAN, INTEGER, LabelColumn
+from fastmetrics._core.kinds import Distribution, Vector
+from fastmetrics._core.metric_strings import format_value
+from fastmetrics._core.optional_imports import pyarrow, types
+from fastmetrics._kernels.probability import class_losses
+
+SUM_TOLERANCE = 1e-8  # for the sum of a row, added to the square root of its type's epsilon, as in scikit-learn
+MAX_LISTED = 20  # labels that a message lists
+
+Locate = Callable[[int], int]
+
+
+def is_list(kind: Any) -> bool:
+    """Is it an Arrow type of lists?"""
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
+def rows_with_missing_entries(column: Any) -> np.ndarray | None:
+    """A mask of the rows whose list has a null or NaN; None if there are none."""
+    if not is_list(column.type):
+        return None
+    entries = column.flatten()  # those of rows that are null are left out
+    if not entries.null_count and not types.is_floating(entries.type):
+        return None
+    missing = np.asarray(entries.is_null(nan_is_null=types.is_floating(entries.type)))
+    if not missing.any():
+        return None
+    rows = np.repeat(np.arange(len(column)), list_lengths(column))
+    mask = np.zeros(len(column), bool)
+    mask[rows[missing]] = True
+    return mask
+
+
+def list_lengths(column: Any) -> np.ndarray:
+    """The length of the list of every row; a null has none."""
+    return np.asarray(column.value_lengths().fill_null(0)).astype(np.int64, copy=False)
+
+
+def read_matrix(kind: Vector, columns: Sequence[Any], names: Sequence[str], title: str, locate: Locate) -> np.ndarray:
+    """The numbers of pyarrow arrays without missing values: float32 or float64, with a row for each row.
+
+    `title` names all columns, `names` each of them.
+    """
+    if len(columns) == 1 and is_list(columns[0].type):
+        matrix = matrix_of_lists(columns[0], title, locate)
+    else:
+        numbers = [validation.as_floats(*own, locate) for own in zip(columns, names, strict=True)]
+        if len(numbers) == 1:
+            found = columns[0].type
+            raise TypeError(f"{title} has Arrow type {found}: lists of numbers are needed, or several columns")
+        matrix = np.stack(numbers, axis=1)
+    check_matrix(kind, matrix, names, title, locate, float(matrix_epsilon(columns, matrix.dtype)))
+    return matrix
+
+
+def matrix_of_lists(column: Any, title: str, locate: Locate) -> np.ndarray:
+    """Lists of equal lengths as a matrix."""
+    lengths = list_lengths(column)
+    length = int(lengths[0])
+    if (lengths != length).any():
+        row = int((lengths != length).argmax())
+        raise ValueError(
+            f"{title} has {lengths[row]} entries at row {locate(row)}, but {length} at row {locate(0)}: all rows have "
+            "equally many"
+        )
+    if length == 0:
+        raise ValueError(f"{title} has an empty list at row {locate(0)}")
+    entries = validation.as_floats(column.flatten(), title, lambda entry: locate(entry // length))
+    return entries.reshape(-1, length)
+
+
+def matrix_epsilon(columns: Sequence[Any], dtype: np.dtype) -> float:
+    """The machine epsilon of the columns' type: that of half floats stays when they are widened."""
+    widened = widened_epsilon([str(entry_type(column.type)) for column in columns])
+    return float(np.finfo(dtype).eps) if widened is None else widened
+
+
+def entry_type(kind: Any) -> Any:
+    """The type of the entries of lists; other types are their own."""
+    return kind.value_type if is_list(kind) else kind
+
+
+def widened_epsilon(type_names: Sequence[str]) -> float | None:
+    """The machine epsilon of half floats, which are widened when they are read; None if a type is another one."""
+    return float(np.finfo(np.float16).eps) if set(type_names) == {"halffloat"} else None
+
+
+def check_matrix(
+    kind: Vector, matrix: np.ndarray, names: Sequence[str], title: str, locate: Locate, eps: float
+) -> None:
+    """Raise ValueError for the first row that the kind does not allow."""
+    if not isinstance(kind, Distribution):
+        if not np.isfinite(matrix).all():
+            raise_bad_entry(~np.isfinite(matrix), matrix, names, locate, kind.wanted)
+        return
+    problem = np.zeros(1, np.int64)
+    row = class_losses.check_matrix(matrix, eps**0.5 + SUM_TOLERANCE, problem)
+    if problem[0]:
+        raise_bad_entry(~((matrix >= 0) & (matrix <= 1)), matrix, names, locate, kind.wanted)
+    if row >= 0:
+        total = float(matrix[row].sum(dtype=np.float64))
+        verb = "sum" if len(names) > 1 else "sums"
+        raise ValueError(f"{title} {verb} to {total} at row {locate(row)}: the probabilities of a row sum to 1")
+
+
+def raise_bad_entry(bad: np.ndarray, matrix: np.ndarray, names: Sequence[str], locate: Locate, wanted: str) -> None:
+    row, number = divmod(int(bad.argmax()), matrix.shape[1])
+    value = matrix[row, number]
+    where = names[number] if len(names) > 1 else names[0]
+    entry = "" if len(names) > 1 else f" (entry {number} of its list)"
+    raise ValueError(f"{where} has {value} at row {locate(row)}{entry}: {wanted}")
+
+
+# --------------------------------------------------------------------------------------------------- labels of classes
+
+
+def read_class_numbers(
+    column: Any, labels: tuple[Any, ...] | None, n_classes: int, name: str, locate: Locate, advice: Callable[[Any], str]
+) -> np.ndarray:
+    """The number of the class of every row, int64. `labels` are those of the classes; None: labels are the numbers.
+
+    `advice(column)` says what to type if labels are not numbers.
+    """
+    found = label_columns.as_class_labels(column, name, locate)
+    if labels is None and found.type_name not in (INTEGER, BOOLEAN):
+        raise ValueError(f"{name} has labels of type {found.type_name}: {advice(column)}")
+    if labels is None and found.codes is not None:
+        bad = (found.codes < 0) | (found.codes >= n_classes)
+        wanted = f"labels are the numbers of the {n_classes} classes, 0 to {n_classes - 1}; {advice(column)}"
+        numbers = found.codes
+    else:
+        numbers = find_labels(found, column, labels or ())
+        bad = numbers < 0
+        wanted = f"the classes are labels={format_labels(labels or ())}"
+    if bad.any():
+        row = int(bad.argmax())
+        raise ValueError(f"{name} has {column[row].as_py()!r} at row {locate(row)}: {wanted}")
+    return np.ascontiguousarray(numbers, np.int64)
+
+
+def find_labels(found: LabelColumn, column: Any, labels: tuple[Any, ...]) -> np.ndarray:
+    """The position of every row's label among `labels`; -1 if it is not among them."""
+    if found.type_name in (INTEGER, BOOLEAN) and found.codes is not None:
+        return positions_of_integers(found.codes, labels)
+    from pyarrow import compute
+
+    values = column.dictionary if types.is_dictionary(column.type) else column
+    is_text = found.type_name == label_columns.TEXT
+    texts = [label if isinstance(label, str) or not is_text else None for label in labels]
+    wanted = pyarrow.array([None if text is None else str(text) for text in texts], pyarrow.string())
+    try:
+        wanted = wanted.cast(values.type)
+    except pyarrow.ArrowException as error:
+        raise ValueError(f"labels {list(labels)!r} are not of type {values.type}: {error}") from error
+    positions = np.asarray(compute.index_in(values, wanted).fill_null(-1)).astype(np.int64, copy=False)
+    return positions[np.asarray(column.indices)] if types.is_dictionary(column.type) else positions
+
+
+def positions_of_integers(codes: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
+    """The position of every code among labels that are whole numbers; -1 if there is none."""
+    whole = [(int(label), number) for number, label in enumerate(labels) if is_whole(label)]
+    known = np.array(sorted(whole), np.int64).reshape(-1, 2)
+    if not known.shape[0]:
+        return np.full(codes.shape[0], -1)
+    places = np.minimum(np.searchsorted(known[:, 0], codes), known.shape[0] - 1)
+    return np.where(known[places, 0] == codes, known[places, 1], -1)
+
+
+def is_whole(label: Any) -> bool:
+    return isinstance(label, (int, float)) and label == int(label) and abs(label) < label_columns.MAX_WHOLE
+
+
+def format_labels(labels: Sequence[Any]) -> str:
+    """Labels as a metric string writes them; the first few of many."""
+    more = ["..."] if len(labels) > MAX_LISTED else []
+    return f"[{', '.join([*map(format_value, labels[:MAX_LISTED]), *more])}]"
+
+
+def propose_labels(column: Any, columns: Sequence[str], n_classes: int) -> str:
+    """The labels to type for some rows, as a metric string writes them: those that occur, if they are all classes."""
+    distinct = column.unique().to_pylist()
+    if len(distinct) != n_classes:
+        return "[a, b, ...]"
+    labels = sorted(map(str, distinct))
+    by_column = [[label for label in labels if own.endswith(label)] for own in columns]
+    longest = [max(own, key=len) for own in by_column if own]
+    ordered = longest if sorted(longest) == labels else labels
+    return format_labels(ordered)
+
+
+def check_labels(labels: Any) -> None:
+    """Check the parameter `labels` of a metric."""
+    if labels is None:
+        return
+    if not isinstance(labels, tuple) or len(labels) < 2:
+        raise ValueError(f"labels must be a list of at least two labels, such as labels=[a, b]; found {labels!r}")
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"labels must be different; found {list(labels)!r}")

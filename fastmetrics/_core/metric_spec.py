@@ -1,0 +1,200 @@
+"""The entry of a metric in the registry: what it reads, which rows have to meet, and in what forms it exists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from fastmetrics._core.immutable import EMPTY
+from fastmetrics._core.interval_spec import IntervalSpec
+from fastmetrics._core.kinds import (
+    LABEL_ROLE,
+    MODEL_ROLES,
+    PREDICTION_ROLE,
+    PROBABILITIES_ROLE,
+    Binary,
+    Category,
+    ClassLabel,
+    ClassNumber,
+    Kind,
+    NonNegative,
+    Roles,
+    Text,
+)
+from fastmetrics._core.statistic import Value
+
+# The kinds of labels in the words of version 0.1.
+TARGETS = ("binary", "real", "graded", "text", "partition", "prediction", "probabilities")
+TARGET_OF_KIND: dict[type[Kind], str] = {
+    Binary: "binary", Text: "text", Category: "partition", ClassLabel: "prediction", ClassNumber: "probabilities",
+}  # fmt: skip
+REQUIRED = "required"
+DIRECTIONS = ("maximize", "minimize", "closest_to_one", "closest_to_zero", "none")
+# What `spec.best` was in version 0.1, by direction.
+BEST_OF_DIRECTION = dict(zip(DIRECTIONS, ("highest", "lowest", "one", "zero", "none"), strict=True))
+CUTOFF = "@k"  # ends the names of metrics that need a cutoff
+
+
+class Exchange(str):
+    """Which rows have to meet in one partition before a statistic can be computed.
+
+    "none": no rows. "range": rows with neighbouring scores. "hash": the rows of a group.
+
+    Version 0.1 called the last two "score" and "group". An exchange equals these words too, so that code written for
+    0.1 can still test `spec.exchange == "range"`. Its hash is that of the new word.
+    """
+
+    __slots__ = ()
+
+    @property
+    def legacy_name(self) -> str:
+        """The word of version 0.1."""
+        return LEGACY_EXCHANGES.get(str(self), str(self))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and str(other) in (str(self), LEGACY_EXCHANGES.get(str(self)))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+
+EXCHANGES = ("none", "range", "hash")
+LEGACY_EXCHANGES = {"range": "score", "hash": "group"}
+
+
+class MetricSpec(NamedTuple):
+    """The registry's entry of a metric.
+
+    Attributes
+    ----------
+    name : str
+        The name; it ends with "@k" where a cutoff is required.
+    summary : str
+        One line.
+    family : str
+        The package of `fastmetrics.metrics` that has it.
+    exchange : Exchange
+        Which rows have to meet: "none", "range" (neighbouring scores) or "hash" (the rows of a group).
+    parameters : dict
+        Parameters with their defaults.
+    checks : dict
+        Parameter -> a tuple of the allowed values, or a function that raises ValueError for a value out of range.
+    statistics : callable
+        `statistics(**parameters)` returns the statistics that the metric needs.
+    finalise : callable
+        `finalise(parameters, *states)` returns the Value.
+    function : callable or None
+        The public function that computes the same number.
+    undefined : str
+        When the metric is undefined, in words.
+    default : bool
+        Is it evaluated when no metrics are named?
+    cutoff : bool or str
+        May name@k be asked for (True), must it be ("required"), or neither (False)?
+    roles : mapping of str to Kind
+        The columns that the metric reads, by role, with the kind of each. The keys of groups and the weights of rows
+        are not among them.
+    direction : str
+        Which of two values is better: "maximize", "minimize", "closest_to_one", "closest_to_zero", or "none" where the
+        value says nothing about a model.
+    interval : IntervalSpec or None
+        An interval without resampling.
+    variants : tuple of str
+        Metric strings with other parameters than the defaults: `fastmetrics.testing` checks them too.
+    aliases : tuple of str
+        Other names of the same number, which metric strings may use. They end with "@k" where the name does.
+    near_names : mapping of str to str
+        Names of other numbers that people may type for this metric, each with a sentence that says what to do. A key
+        "name(parameter)" is a parameter that another metric has.
+    other_forms : tuple of MetricSpec
+        The entries of the same metric for other columns of a model than scores: predicted labels, or probabilities of
+        several classes.
+    added : tuple of str
+        Parameters that version 0.1 had not. Signatures leave them out at their defaults.
+    """
+
+    name: str
+    summary: str
+    family: str
+    exchange: Exchange
+    parameters: dict[str, Any]
+    checks: dict[str, Any]
+    statistics: Callable[..., tuple[Any, ...]]
+    finalise: Callable[..., Value | float]
+    function: Callable[..., Any] | None
+    undefined: str
+    default: bool
+    cutoff: bool | str
+    roles: Roles
+    direction: str
+    interval: IntervalSpec | None = None
+    variants: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    near_names: Mapping[str, str] = EMPTY
+    other_forms: tuple[MetricSpec, ...] = ()
+    added: tuple[str, ...] = ()
+
+    @property
+    def model_role(self) -> str | None:
+        """The role of the columns that every model has: "score", "prediction" or "probabilities"; None if none."""
+        return next((role for role in MODEL_ROLES if role in self.roles), None)
+
+    @property
+    def forms(self) -> tuple[MetricSpec, ...]:
+        """This entry and those of the same metric for other columns of a model."""
+        return (self, *self.other_forms)
+
+    def other_form(self, model_role: str) -> MetricSpec | None:
+        """The entry of the same metric for another role of a model's columns."""
+        return next((form for form in self.other_forms if form.model_role == model_role), None)
+
+    @property
+    def of_predictions(self) -> MetricSpec | None:
+        """The entry of the same metric for predicted labels in place of scores."""
+        return self.other_form(PREDICTION_ROLE)
+
+    @property
+    def of_probabilities(self) -> MetricSpec | None:
+        """The entry of the same metric for probabilities of several classes in place of scores."""
+        return self.other_form(PROBABILITIES_ROLE)
+
+    @property
+    def target(self) -> str:
+        """The kind of labels in one word, as in version 0.1.
+
+        Two classes ("binary"), any finite number ("real"), relevance grades of the rows of a group ("graded"),
+        reference texts beside hypothesis texts ("text"), labels of any type beside clusters ("partition"), beside
+        predicted labels ("prediction") or beside a probability for each class ("probabilities"); "columns" if the
+        metric has no label.
+        """
+        label = self.roles.get(LABEL_ROLE)
+        if label is None:
+            return "columns"
+        return TARGET_OF_KIND.get(type(label), "graded" if self.exchange == "hash" else "real")
+
+    @property
+    def negative_grades(self) -> bool:
+        """May grades be negative?"""
+        return self.target == "graded" and not isinstance(self.roles[LABEL_ROLE], NonNegative)
+
+    @property
+    def base_name(self) -> str:
+        """The name without "@k": metric strings begin with it."""
+        return self.name.removesuffix(CUTOFF)
+
+    @property
+    def word(self) -> str:
+        """The same as `base_name`: its name in version 0.1."""
+        return self.base_name
+
+    @property
+    def best(self) -> str:
+        """The direction in the words of version 0.1: "highest", "lowest", "one", "zero" or "none"."""
+        return BEST_OF_DIRECTION[self.direction]
+
+    @property
+    def example(self) -> str:
+        """The shortest metric string that asks for it."""
+        return f"{self.base_name}@10" if self.cutoff == REQUIRED else self.name
