@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 
 from fastmetrics._core.group_stat import STAT_DEFAULTS, check_group_values, read_stat
 from fastmetrics._core.immutable import EMPTY
-from fastmetrics._core.interval_spec import IntervalSpec
 from fastmetrics._core.kinds import (
     CLASSES,
     SCORE_ROLE,
@@ -30,6 +29,7 @@ from fastmetrics._core.metric_spec import (
     EXCHANGES,
     REQUIRED,
     Exchange,
+    IntervalSpec,
     MetricSpec,
 )
 from fastmetrics._core.metric_strings import METRIC_STRING, format_columns, format_value, read_columns, read_keywords

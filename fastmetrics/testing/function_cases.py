@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.registry import REQUIRED, MetricSpec, describe_metrics, parse
+from fastmetrics._core.metric_spec import REQUIRED, MetricSpec
+from fastmetrics._core.registry import describe_metrics, parse
 from fastmetrics.testing.sample_logs import Log
 
 # The column of a log for each argument: of labels 0 and 1, and of numbers.

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import fastmetrics as fm
 from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, SCORE_ROLE, Roles
-from fastmetrics._core.registry import Metric, MetricSpec, find_spec, known_specs, parse
+from fastmetrics._core.metric_spec import MetricSpec
+from fastmetrics._core.registry import Metric, find_spec, known_specs, parse
 from fastmetrics.engine.plan.column_names import format_key, key_columns
 from fastmetrics.testing.sample_logs import Log, sample_log, select
 
@@ -23,7 +24,8 @@ PREDICTION_COLUMNS = {"label": "label", "prediction": "pred"}
 MANY_CLASS_COLUMNS = {"label": "kind", "prediction": "guess"}
 PROBABILITY_COLUMNS = {"label": "kind_number", "probabilities": tuple(f"chance_{number}" for number in range(5))}
 # Classes 0 and 1 are also numbers and grades.
-COLUMNS_OF_TARGET = {
+Columns = str | tuple[str, ...]
+COLUMNS_OF_TARGET: dict[str, tuple[dict[str, Any], ...]] = {
     "binary": (CLASS_COLUMNS,),
     "real": (NUMBER_COLUMNS, CLASS_COLUMNS),
     "graded": (GRADE_COLUMNS, CLASS_COLUMNS),
@@ -46,7 +48,7 @@ class MetricCase(NamedTuple):
     """A metric string, and the columns on which it is evaluated."""
 
     metric: str
-    columns: dict[str, str | tuple[str, ...]]
+    columns: dict[str, Columns]
 
     def __str__(self) -> str:
         return f"{self.metric} of {' and '.join(map(format_key, self.columns.values()))}"
@@ -100,7 +102,7 @@ def expected(case: MetricCase) -> dict[str, Any]:
 
 
 @cache
-def expected_content(finalise: object, metric: str, columns: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+def expected_content(finalise: object, metric: str, columns: tuple[tuple[str, Columns], ...]) -> dict[str, Any]:
     return MetricCase(metric, dict(columns)).content(log_of(), n_threads=1)
 
 
@@ -118,7 +120,7 @@ def metric_cases(name: str) -> tuple[MetricCase, ...]:
     )
 
 
-def columns_of(spec: MetricSpec) -> tuple[tuple[tuple[str, str], ...], ...]:
+def columns_of(spec: MetricSpec) -> tuple[tuple[tuple[str, Columns], ...], ...]:
     """The columns of the sample log on which a metric is evaluated, by role: several choices."""
     usual = COLUMNS_OF_TARGET.get(spec.target, ({"score": "score"},))
     others = other_columns({role: kind for role, kind in spec.roles.items() if role not in USUAL_ROLES})
@@ -126,7 +128,7 @@ def columns_of(spec: MetricSpec) -> tuple[tuple[tuple[str, str], ...], ...]:
     return tuple(tuple(columns.items()) for columns in choices)
 
 
-def other_columns(roles: Roles) -> dict[str, str]:
+def other_columns(roles: Roles) -> dict[str, Any]:
     """A column of the right kind for each role; two roles of one kind have different columns."""
     columns: dict[str, str] = {}
     for role, kind in roles.items():
@@ -138,7 +140,7 @@ def other_columns(roles: Roles) -> dict[str, str]:
 # The finaliser is an argument of what is cached: another metric of the same name has another one.
 @cache
 def possible_cases(
-    finalise: object, choices: tuple[tuple[tuple[str, str], ...], ...], *metrics: str
+    finalise: object, choices: tuple[tuple[tuple[str, Columns], ...], ...], *metrics: str
 ) -> tuple[MetricCase, ...]:
     cases = [MetricCase(metric, dict(columns)) for metric in metrics for columns in choices]
     return tuple(case for case in cases if is_possible(case))

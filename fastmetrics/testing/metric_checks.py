@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import fastmetrics as fm
-from fastmetrics._core.registry import EXCHANGES
+from fastmetrics._core.metric_spec import EXCHANGES
 from fastmetrics.engine.plan.column_names import key_columns
 from fastmetrics.testing.comparing import Check, make_checks, require, require_equal, require_error, run_all
 from fastmetrics.testing.function_texts import argument_kinds, docstring

@@ -273,11 +273,8 @@ class ColumnReader:
             key_column = None if key_column is None else key_column.select(rows.present)
             unit_keys = None if unit_keys is None else unit_keys.select(rows.present)
             unit_keys = key_column if is_group else unit_keys
-        if columns.rows == 0:
-            columns, key_column, unit_keys = None, None, None
-        return ValidatedBatch(
-            columns, key_column, rows.rows_read, rows.dropped, seen, minus_one_rows, unit_keys, n_classes
-        )
+        batch = ValidatedBatch(None, None, rows.rows_read, rows.dropped, seen, minus_one_rows, n_classes=n_classes)
+        return batch if columns.rows == 0 else batch._replace(columns=columns, keys=key_column, unit_keys=unit_keys)
 
     def read_unit_keys(self, rows: SelectedBatch, group_keys: Keys | None) -> Keys | None:
         """The keys of resampling units. Rows as units have their numbers in the log as keys."""
@@ -311,6 +308,7 @@ class ColumnReader:
     ) -> tuple[RowBlock, tuple[int, ...], tuple[int | None, ...]]:
         """Label and score columns, the kinds of labels seen, and the first row with label -1."""
         names = self.names
+        classes: list[tuple[np.ndarray, int, int | None]]
         if isinstance(self.label_kind, ClassNumber):
             # How many classes there are is known by the probabilities.
             scores = self.read_models(rows)

@@ -26,7 +26,7 @@ class ColumnNames(NamedTuple):
     """
 
     labels: tuple[str, ...]
-    scores: tuple[Key, ...]
+    scores: tuple[Any, ...]  # a Key for each model
     group: Key | None = None
     weight: str | None = None
     by: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class ColumnNames(NamedTuple):
 
     def by_role(self) -> dict[str, str | tuple[str, ...]]:
         """Role -> column, or a tuple of columns if there are several."""
-        by_role: dict[str, str | tuple[str, ...] | None] = {
+        by_role: dict[str, Any] = {
             "label": self.labels, "score": self.scores, "prediction": self.predictions,
             "probabilities": tuple(map(format_key, self.probabilities)), "group": self.group, "weight": self.weight,
             "by": self.by, "unit": self.unit, **dict(self.others),

@@ -15,7 +15,7 @@ from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column, order_rows
 from fastmetrics._core.exchange.weighted_ranges import WeightedPairs
-from fastmetrics._core.interval_spec import IntervalSpec
+from fastmetrics._core.metric_spec import IntervalSpec
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.delong_placements import Placements, find_interval
 from fastmetrics._core.score_statistics.pair_counts import PairCounts, PairsWon, finalise_pairs, undefined_reason
