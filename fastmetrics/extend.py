@@ -54,6 +54,7 @@ from fastmetrics._core.kinds import (
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import NamedSums, Statistic, Value
 from fastmetrics._core.tables.group_tables import GroupTableStatistic, KeysOfGroups
+from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums as sum_kernels
 
 __all__ = [
@@ -167,10 +168,7 @@ class RowStatistic(Statistic):
 
 def first_infinite(values: np.ndarray) -> int | None:
     """The first row with NaN or infinity; None if there is none."""
-    low, high = values.min(), values.max()  # NaN if there is one; faster than a mask
-    if np.isfinite(low) and np.isfinite(high):
-        return None
-    return int(np.argmin(np.isfinite(values)))
+    return int(np.argmin(np.isfinite(values))) if column_checks.any_not_finite(values) else None
 
 
 class GroupStatistic(GroupMean):

@@ -35,6 +35,9 @@ SAW_OTHER = 8
 
 cdef extern from "numeric/vector_math.h":
     int decode_i8 "fm_decode_labels_i8"(const int8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
+    int any_not_finite_f64 "fm_any_not_finite_f64"(const double* values, Py_ssize_t n) noexcept nogil
+    int any_nan_f32 "fm_any_nan_f32"(const float* values, Py_ssize_t n) noexcept nogil
+    int any_nan_f64 "fm_any_nan_f64"(const double* values, Py_ssize_t n) noexcept nogil
     int decode_u8 "fm_decode_labels_u8"(const uint8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
     int decode_i16 "fm_decode_labels_i16"(const int16_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
     int decode_u16 "fm_decode_labels_u16"(const uint16_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
@@ -99,12 +102,24 @@ def decode_labels(const label_t[::1] values, Py_ssize_t start, Py_ssize_t stop, 
 
 def any_nan(const value_t[::1] values, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] has_nan):
     """Set has_nan[0] to 1 if a value of rows start..stop is NaN."""
-    cdef Py_ssize_t i
-    cdef int any_nan_seen = 0
+    cdef int any_nan_seen
+    if start >= stop:
+        return
     with nogil:
-        for i in range(start, stop):
-            any_nan_seen |= values[i] != values[i]
+        if value_t is double:
+            any_nan_seen = any_nan_f64(&values[start], stop - start)
+        else:
+            any_nan_seen = any_nan_f32(&values[start], stop - start)
     has_nan[0] |= any_nan_seen
+
+
+def any_not_finite(const double[::1] values) -> bool:
+    """Is a value NaN or infinite?"""
+    cdef int found = 0
+    if values.shape[0]:
+        with nogil:
+            found = any_not_finite_f64(&values[0], values.shape[0])
+    return found != 0
 
 
 def check_weights(const double[::1] weights, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] result):

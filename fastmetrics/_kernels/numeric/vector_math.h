@@ -134,6 +134,24 @@ FM_SQUARED_ERRORS(fm_squared_errors_f64, double)
 FM_COUNT_PREDICTED(fm_count_predicted_f32, float, int32_t)
 FM_COUNT_PREDICTED(fm_count_predicted_f64, double, int64_t)
 
+#define FM_IS_NAN(x) ((x) != (x))
+#define FM_IS_NOT_FINITE(x) ((x) - (x) != 0) /* infinity minus infinity is NaN */
+
+/* 1 if BAD(value) for a value, otherwise 0. */
+#define FM_ANY(NAME, TYPE, FLAGS, BAD)                                                                                 \
+    FM_WIDE static int NAME(const TYPE* values, ptrdiff_t n) {                                                         \
+        FLAGS any = 0;                                                                                                 \
+        ptrdiff_t i;                                                                                                   \
+        for (i = 0; i < n; i++) {                                                                                      \
+            any |= BAD(values[i]);                                                                                     \
+        }                                                                                                              \
+        return (int)any;                                                                                               \
+    }
+
+FM_ANY(fm_any_nan_f32, float, int32_t, FM_IS_NAN)
+FM_ANY(fm_any_nan_f64, double, int64_t, FM_IS_NAN)
+FM_ANY(fm_any_not_finite_f64, double, int64_t, FM_IS_NOT_FINITE)
+
 /* Integer labels to 0 or 1. Returns the kinds of labels seen: 1 a zero, 2 a one, 4 a minus one, 8 anything else.
  *
  * Let u = label + 1 as an unsigned number: -1, 0 and 1 become 0, 1 and 2. Bits 0 and 1 of the union of all u are set by
