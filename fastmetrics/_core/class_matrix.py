@@ -1,13 +1,14 @@
-"""The confusion matrix of a report, and what it says about each class."""
+"""The confusion matrix of a report, the counts of sets of labels, and what they say about each class."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 
 class ClassRow(NamedTuple):
-    """One class of a confusion matrix. A ratio without rows is NaN."""
+    """One class of a confusion matrix, or one label of sets. A ratio without rows is NaN."""
 
     label: Any
     rows: float
@@ -30,14 +31,39 @@ class ClassMatrix(NamedTuple):
 
     def by_class(self) -> list[ClassRow]:
         """A row for each class."""
-        columns = list(zip(*self.counts, strict=True))
-        rows = []
-        for number, label in enumerate(self.classes):
-            true, predicted = math.fsum(self.counts[number]), math.fsum(columns[number])
-            right = self.counts[number][number]
-            ratios = quotient(right, predicted), quotient(right, true), quotient(2 * right, true + predicted)
-            rows.append(ClassRow(label, true, predicted, *ratios))
-        return rows
+        right = [counts[number] for number, counts in enumerate(self.counts)]
+        columns = zip(*self.counts, strict=True)
+        return class_rows(self.classes, right, map(math.fsum, self.counts), map(math.fsum, columns))
+
+
+class LabelTable(NamedTuple):
+    """The rows, or their weights, of each label of sets of labels: `right` have it on both sides.
+
+    `label` and `prediction` are the columns; `true` and `predicted` are the rows that have the label there. Labels are
+    sorted.
+    """
+
+    label: str
+    prediction: str
+    labels: tuple[Any, ...]
+    right: tuple[float, ...]
+    true: tuple[float, ...]
+    predicted: tuple[float, ...]
+
+    def by_class(self) -> list[ClassRow]:
+        """A row for each label."""
+        return class_rows(self.labels, self.right, self.true, self.predicted)
+
+
+def class_rows(
+    classes: Iterable[Any], right: Iterable[float], true: Iterable[float], predicted: Iterable[float]
+) -> list[ClassRow]:
+    """A row for each class, from its rows that are right, true and predicted."""
+    return [
+        ClassRow(label, of_label, guessed, quotient(both, guessed), quotient(both, of_label),
+                 quotient(2 * both, of_label + guessed))
+        for label, both, of_label, guessed in zip(classes, right, true, predicted, strict=True)
+    ]  # fmt: skip
 
 
 def quotient(numerator: float, denominator: float) -> float:

@@ -37,6 +37,8 @@ class Kind:
         Are values lists of numbers, of one length in all rows?
     shares_columns : bool
         May metrics read a column of labels or scores together with metrics of other such kinds?
+    takes_lists : bool
+        May a row have a list of values?
     takes_weights : bool
         May rows have weights?
     """
@@ -47,6 +49,7 @@ class Kind:
     has_long_values: ClassVar[bool] = False
     has_vectors: ClassVar[bool] = False
     shares_columns: ClassVar[bool] = True
+    takes_lists: ClassVar[bool] = False
     takes_weights: ClassVar[bool] = True
 
     def __init__(self, *, column: str | None = None) -> None:
@@ -124,6 +127,7 @@ class Vector(Real):
     __slots__ = ()
     noun = "vectors"
     has_vectors = True
+    takes_lists = True
     shares_columns = False
 
 
@@ -174,10 +178,14 @@ class Category(Kind):
 
 
 class ClassLabel(Category):
-    """Labels of classes of any type but fractions. True labels and predicted ones are compared with each other."""
+    """Labels of classes of any type but fractions, or lists of them: sets of labels.
+
+    True labels and predicted ones are compared with each other.
+    """
 
     __slots__ = ()
     noun = "predicted labels"
+    takes_lists = True
     takes_weights = True
 
 

@@ -232,7 +232,8 @@ class PairStatistic(Protocol):
 
     If the result is not an integer array (int64[n, m]), the statistic has two more methods: `number_rows(state,
     counted)` makes such an array with the labels that a state knows, and `from_cells(state, rows, counts)` returns the
-    state of such rows, each of which occurs so many times.
+    state of such rows, each of which occurs so many times. If a row of the log has several, `number_rows` returns the
+    array and the row of the block to which each of its rows belongs.
     """
 
     def new(self) -> State: ...

@@ -22,8 +22,8 @@ from fastmetrics.engine.input.batch_validation import (
     declare_column_kinds,
     may_be_dictionary,
     mixes_zero_and_minus_one,
-    stored_type,
     type_name,
+    types_fit,
 )
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, key_columns
@@ -259,7 +259,7 @@ class PartState:
         if self.types is None:
             self.types = types
         for name, earlier, found in zip(self.typed_columns(), self.types, types, strict=True):
-            if stored_type(earlier) != stored_type(found):
+            if not types_fit(earlier, found):
                 raise TypeError(
                     f"column {name!r} has Arrow type {found}, but {earlier} in earlier batches; cast it to one type"
                 )
@@ -347,7 +347,7 @@ class PartState:
 
     def check_mergeable(self, other: PartState) -> None:
         """Column types and kinds of labels have to fit each other."""
-        if self.types and other.types and [*map(stored_type, self.types)] != [*map(stored_type, other.types)]:
+        if self.types and other.types and not all(map(types_fit, self.types, other.types)):
             raise TypeError(
                 f"states of different column types do not merge: {self.typed_columns()} are {self.types} here, "
                 f"{other.types} there"

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
-from fastmetrics._core.class_matrix import ClassMatrix, ClassRow
+from fastmetrics._core.class_matrix import ClassMatrix, ClassRow, LabelTable
+from fastmetrics.engine.results.report import Report
 from fastmetrics.reporting.number_formats import UNDEFINED
 from fastmetrics.reporting.text_table import aligned_lines
 
 MAX_MATRIX_CLASSES = 20  # of a matrix that is shown
 MAX_SHOWN_CLASSES = 20  # of a table by class: those with the lowest F1
-HEADER = ["class", *ClassRow._fields[1:]]
 
 
-def matrix_lines(matrices: Sequence[ClassMatrix]) -> list[str]:
-    """All matrices as lines of text, each with its table by class."""
-    lines: list[str] = []
+def class_tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]:
+    """The title, the header and the rows of each table: confusion matrices, and those by class or by label."""
+    tables = []
+    matrices: list[ClassMatrix | LabelTable] = [*report.confusion_matrices, *report.label_tables]
     for matrix in matrices:
-        if len(matrix.classes) <= MAX_MATRIX_CLASSES:
-            header, rows = matrix_cells(matrix)
-            lines += ["", matrix_title(matrix), *aligned_lines([header, *rows], range(len(header)))]
-        rows = [class_cells(row) for row in shown_classes(matrix)]
-        lines += ["", class_title(matrix), *aligned_lines([HEADER, *rows], range(len(HEADER)))]
+        if isinstance(matrix, ClassMatrix) and len(matrix.classes) <= MAX_MATRIX_CLASSES:
+            tables.append((matrix_title(matrix), *matrix_cells(matrix)))
+        rows = matrix.by_class()
+        noun = "class" if isinstance(matrix, ClassMatrix) else "label"
+        cells = [class_cells(row) for row in worst_classes(rows)]
+        tables.append((class_title(matrix, len(rows), noun), [noun, *ClassRow._fields[1:]], cells))
+    return tables
+
+
+def class_lines(report: Report) -> list[str]:
+    """The tables of a report as lines of text."""
+    lines: list[str] = []
+    for title, header, rows in class_tables(report):
+        lines += ["", title, *aligned_lines([header, *rows], range(len(header)))]
     return lines
 
 
@@ -30,9 +39,9 @@ def matrix_title(matrix: ClassMatrix) -> str:
     return f"confusion matrix: rows are labels ({matrix.label}), columns are predictions ({matrix.prediction})"
 
 
-def class_title(matrix: ClassMatrix) -> str:
-    n = len(matrix.classes)
-    which = f"{MAX_SHOWN_CLASSES} of {n} classes with the lowest f1" if n > MAX_SHOWN_CLASSES else "by class"
+def class_title(matrix: ClassMatrix | LabelTable, n: int, noun: str) -> str:
+    plural = "classes" if noun == "class" else "labels"
+    which = f"{MAX_SHOWN_CLASSES} of {n} {plural} with the lowest f1" if n > MAX_SHOWN_CLASSES else f"by {noun}"
     return f"{matrix.prediction}, {which}"
 
 
@@ -43,9 +52,8 @@ def matrix_cells(matrix: ClassMatrix) -> tuple[list[str], list[list[str]]]:
     return [matrix.label, *classes], rows
 
 
-def shown_classes(matrix: ClassMatrix) -> list[ClassRow]:
+def worst_classes(rows: list[ClassRow]) -> list[ClassRow]:
     """All classes; of many classes those with the lowest F1."""
-    rows = matrix.by_class()
     if len(rows) <= MAX_SHOWN_CLASSES:
         return rows
     return sorted(rows, key=lambda row: (math.isnan(row.f1), row.f1))[:MAX_SHOWN_CLASSES]

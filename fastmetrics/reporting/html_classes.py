@@ -4,28 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fastmetrics._core.class_matrix import ClassMatrix
-from fastmetrics.reporting.class_tables import (
-    HEADER,
-    MAX_MATRIX_CLASSES,
-    class_cells,
-    class_title,
-    matrix_cells,
-    matrix_title,
-    shown_classes,
-)
+from fastmetrics.engine.results.report import Report
+from fastmetrics.reporting.class_tables import class_tables
 from fastmetrics.reporting.html_parts import caption, header_row, scroll_box
 from fastmetrics.reporting.svg_plots import escape_text
 
 
-def classes_body(matrices: Sequence[ClassMatrix]) -> str:
-    """All matrices as HTML, each with its table by class."""
-    body = ""
-    for matrix in matrices:
-        if len(matrix.classes) <= MAX_MATRIX_CLASSES:
-            body += html_table(matrix_title(matrix), *matrix_cells(matrix))
-        body += html_table(class_title(matrix), HEADER, [class_cells(row) for row in shown_classes(matrix)])
-    return body
+def classes_body(report: Report) -> str:
+    """The tables of a report as HTML."""
+    return "".join(html_table(title, header, rows) for title, header, rows in class_tables(report))
 
 
 def html_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -64,8 +64,8 @@ def report_html(report: Report, path: str | Path | None = None, *, title: str | 
     if report.pictures or report.missing_pictures:
         body = plots_body(report.pictures, report.missing_pictures, names_in_plots(models))
         sections.append(Section("curves", "Curves", body))
-    if report.confusion_matrices:
-        sections.append(Section("classes", "Classes", classes_body(report.confusion_matrices)))
+    if report.confusion_matrices or report.label_tables:
+        sections.append(Section("classes", "Classes", classes_body(report)))
     if sliced:
         sections.append(Section("slices", "Slices", slices_body(whole, sliced, names)))
     sections.append(Section("coverage", "Coverage", coverage_body(whole or sliced, names)))

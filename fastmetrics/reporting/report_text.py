@@ -133,10 +133,10 @@ def report_text(report: Report) -> str:
     lines = aligned_lines([table.header, *table.texts()], range(len(table.header)))
     notes = table.note_lines()
     matrices: list[str] = []
-    if report.confusion_matrices:
-        from fastmetrics.reporting.class_tables import matrix_lines
+    if report.confusion_matrices or report.label_tables:
+        from fastmetrics.reporting.class_tables import class_lines
 
-        matrices = matrix_lines(report.confusion_matrices)
+        matrices = class_lines(report)
     return "\n".join([*report_heading(report), "", *lines, *([""] if notes else []), *notes, *matrices])
 
 

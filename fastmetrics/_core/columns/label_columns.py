@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns import group_keys, validation
-from fastmetrics._core.columns.text_columns import TextColumn, spans_of
+from fastmetrics._core.columns.text_columns import TextColumn, as_lists, is_list, spans_of
 from fastmetrics._core.optional_imports import pyarrow, types
 
 TEXT, INTEGER, BOOLEAN = "text", "integer", "boolean"
@@ -44,6 +44,42 @@ class LabelColumn:
         if self.codes is not None:
             return LabelColumn(self.codes[where], self.texts, self.type_name)
         return LabelColumn(None, None if self.texts is None else self.texts[where], self.type_name)
+
+
+class LabelSets:
+    """Sets of labels: row r has the labels starts[r]:stops[r] of a column. A label may stand there more than once.
+
+    Rows are selected with NumPy's indexing; the labels stay where they are.
+    """
+
+    __slots__ = ("labels", "starts", "stops")
+
+    def __init__(self, labels: LabelColumn, starts: np.ndarray, stops: np.ndarray) -> None:
+        self.labels = labels
+        self.starts = starts
+        self.stops = stops
+
+    @property
+    def rows(self) -> int:
+        return int(self.starts.shape[0])
+
+    @property
+    def type_name(self) -> str:
+        return self.labels.type_name
+
+    def __getitem__(self, where: Any) -> LabelSets:
+        return LabelSets(self.labels, self.starts[where], self.stops[where])
+
+    def gather(self) -> tuple[LabelColumn, np.ndarray]:
+        """The labels of all rows, one row after the other, and where each row begins; the last number is the end."""
+        offsets = np.zeros(self.rows + 1, np.int64)
+        np.cumsum(self.stops - self.starts, out=offsets[1:])
+        if not offsets[-1]:
+            return self.labels[:0], offsets
+        if (self.starts[1:] == self.stops[:-1]).all():
+            return self.labels[int(self.starts[0]) : int(self.stops[-1])], offsets
+        where = np.repeat(self.starts - offsets[:-1], np.diff(offsets)) + np.arange(offsets[-1])
+        return self.labels[where], offsets
 
 
 class LabelPairs:
@@ -86,8 +122,30 @@ def as_label_column(column: Any, name: str, locate: Callable[[int], int]) -> Lab
     return LabelColumn(values.view(np.int64) if values.dtype == np.uint64 else values.astype(np.int64, copy=False))
 
 
-def as_class_labels(column: Any, name: str, locate: Callable[[int], int]) -> LabelColumn:
-    """Labels that are compared with those of another column. Floats are whole numbers."""
+def as_class_labels(column: Any, name: str, locate: Callable[[int], int]) -> LabelColumn | LabelSets:
+    """Labels that are compared with those of another column: a class in each row, or from lists a set of labels."""
+    if is_list(column.type):
+        return as_label_sets(column, name, locate)
+    return as_classes(column, name, locate)
+
+
+def as_label_sets(column: Any, name: str, locate: Callable[[int], int]) -> LabelSets:
+    """The sets of labels of a pyarrow array of lists, without missing labels."""
+    column, starts, stops = as_lists(column)
+    first, last = (int(starts[0]), int(stops[-1])) if len(column) else (0, 0)
+    labels = column.values.slice(first, last - first)
+    starts, stops = starts - first, stops - first
+    if types.is_null(labels.type):
+        return LabelSets(LabelColumn(np.empty(0, np.int64)), starts, stops)
+
+    def locate_label(number: int) -> int:
+        return locate(int(np.searchsorted(stops, number, side="right")))
+
+    return LabelSets(as_classes(labels, name, locate_label), starts, stops)
+
+
+def as_classes(column: Any, name: str, locate: Callable[[int], int]) -> LabelColumn:
+    """A class in each row. Floats are whole numbers."""
     labels = as_label_column(column, name, locate)
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
     if types.is_floating(kind) and labels.codes is not None:

@@ -31,8 +31,8 @@ def read_column(kind: Kind, column: Any, name: str, locate: Locate) -> Any:
 
 
 def find_empty_values(kind: Kind, column: Any) -> np.ndarray | None:
-    """Rows that are not null but hold nothing, or lists with missing numbers, as a mask; None if there are none."""
-    if isinstance(kind, Vector):
+    """Rows that are not null but hold nothing, or lists with missing values, as a mask; None if there are none."""
+    if kind.takes_lists:
         return vector_columns.rows_with_missing_entries(column)
     return text_columns.rows_without_text(column) if isinstance(kind, Text) and kind.lists else None
 

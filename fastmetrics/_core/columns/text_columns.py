@@ -141,10 +141,14 @@ def is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
+def is_list(kind: Any) -> bool:
+    """Is it an Arrow type of lists?"""
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
 def is_text_list(kind: Any) -> bool:
     """Is it an Arrow type of lists of texts?"""
-    is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
-    return bool(is_list and (is_text(kind.value_type) or types.is_null(kind.value_type)))
+    return is_list(kind) and (is_text(kind.value_type) or bool(types.is_null(kind.value_type)))
 
 
 def as_texts(column: Any, name: str, lists: bool) -> TextColumn:

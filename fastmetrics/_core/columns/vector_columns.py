@@ -12,6 +12,7 @@ import numpy as np
 
 from fastmetrics._core.columns import label_columns, validation
 from fastmetrics._core.columns.label_columns import BOOLEAN, INTEGER, LabelColumn
+from fastmetrics._core.columns.text_columns import is_list
 from fastmetrics._core.kinds import Distribution, Vector
 from fastmetrics._core.metric_strings import format_value
 from fastmetrics._core.optional_imports import pyarrow, types
@@ -21,11 +22,6 @@ SUM_TOLERANCE = 1e-8  # for the sum of a row, added to the square root of its ty
 MAX_LISTED = 20  # labels that a message lists
 
 Locate = Callable[[int], int]
-
-
-def is_list(kind: Any) -> bool:
-    """Is it an Arrow type of lists?"""
-    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
 def rows_with_missing_entries(column: Any) -> np.ndarray | None:
@@ -134,7 +130,7 @@ def read_class_numbers(
 
     `advice(column)` says what to type if labels are not numbers.
     """
-    found = label_columns.as_class_labels(column, name, locate)
+    found = label_columns.as_classes(column, name, locate)
     if labels is None and found.type_name not in (INTEGER, BOOLEAN):
         raise ValueError(f"{name} has labels of type {found.type_name}: {advice(column)}")
     if labels is None and found.codes is not None:

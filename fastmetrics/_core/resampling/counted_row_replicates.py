@@ -58,7 +58,10 @@ class CountedRows:
                 rows = statistic.number_rows(self.label_states[key], counted)
             else:
                 rows = counted
-            block = CountedBlock(units.copy(), NO_SLICES if slices is None else slices.copy(), rows)
+            origins: Any = slice(None)
+            if isinstance(rows, tuple):
+                rows, origins = rows
+            block = CountedBlock(units[origins].copy(), NO_SLICES if slices is None else slices[origins].copy(), rows)
             self.blocks.setdefault(key, []).append(block)
         return block.n_bytes
 

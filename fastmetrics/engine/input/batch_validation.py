@@ -16,10 +16,10 @@ from fastmetrics._core.columns.group_keys import decode_dictionary, keys_of_colu
 from fastmetrics._core.columns.key_columns import Keys, NumberKeys
 from fastmetrics._core.columns.role_columns import Locate, find_empty_values, read_classes, read_column, read_numbers
 from fastmetrics._core.columns.row_blocks import RowBlock
+from fastmetrics._core.columns.text_columns import is_list
 from fastmetrics._core.columns.vector_columns import (
     entry_type,
     format_labels,
-    is_list,
     propose_labels,
     read_class_numbers,
     read_matrix,
@@ -169,7 +169,7 @@ class RowSelector:
                 yield role, name, f"null or NaN {role}", missing
             empty = None if kind is None else find_empty_values(kind, column)
             if kind is not None and empty is not None:
-                yield role, name, f"null or NaN {role}" if kind.has_vectors else NO_REFERENCE, empty
+                yield role, name, f"null or NaN {role}" if kind.takes_lists else NO_REFERENCE, empty
 
     def read_weights(self, rows: SelectedBatch) -> np.ndarray:
         name = describe_column("weight", self.weight or "")
@@ -429,6 +429,8 @@ def decode_column(column: Any, keep_dictionary: bool = False) -> Any:
         if keep_dictionary and not may_miss:
             return column
         return decode_dictionary(column)
+    if is_list(column.type) and pyarrow.types.is_string_view(column.type.value_type):
+        return column.cast(pyarrow.large_list(pyarrow.large_string()))
     return column.cast(pyarrow.large_string()) if pyarrow.types.is_string_view(column.type) else column
 
 
@@ -465,7 +467,8 @@ def declare_column_kinds(source: Source, parts: Sequence[PlanPart]) -> None:
         if role in (LABEL_ROLE, names.model_role, *dict(names.others))
     ]
     source.expect_texts([name for name, kind in kinds if kind.has_long_values])
-    source.expect_lists([name for name, kind in kinds if kind.has_vectors])
+    lists = [(name, kind) for name, kind in kinds if kind.takes_lists]
+    source.expect_lists([name for name, _ in lists], any(kind.has_vectors for _, kind in lists))
     source.allow_dictionaries([*parts[0].names.by, *(name for name, kind in kinds if may_be_dictionary(kind))])
 
 
@@ -474,17 +477,26 @@ def mixes_zero_and_minus_one(label_kinds: int) -> bool:
 
 
 LISTS = "list of "  # begins the names of types of lists, whatever their layout
+NO_ITEMS = f"{LISTS}null"  # the type if all lists are empty
 
 
 def type_name(arrow_type: Any) -> str:
     """The name of a type. A dictionary counts as the type of its values."""
     if is_list(arrow_type):
-        return f"{LISTS}{arrow_type.value_type}"
+        return LISTS + type_name(arrow_type.value_type)
     return str(arrow_type.value_type if pyarrow.types.is_dictionary(arrow_type) else arrow_type)
 
 
 def stored_type(name: str) -> str:
     """The type in which a state stores values of the named type: int64 of all integers that fit, string of all text."""
+    if name.startswith(LISTS):
+        return LISTS + stored_type(name.removeprefix(LISTS))
     if name in INTEGERS:
         return "int64"
     return "string" if name in STRINGS else name
+
+
+def types_fit(first: str, second: str) -> bool:
+    """Do values of both types fit into one state?"""
+    first, second = stored_type(first), stored_type(second)
+    return first == second or (NO_ITEMS in (first, second) and first.startswith(LISTS) and second.startswith(LISTS))

@@ -53,6 +53,7 @@ class Source(ABC):
     dictionaries: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
+    has_long_lists = False
     reads_ahead = False  # does another thread read, if threads may be used?
 
     def require(self, column: str, argument: str = "columns") -> None:
@@ -89,16 +90,17 @@ class Source(ABC):
         """Expect long texts, or lists of them: batches get fewer rows, and CSV values are not converted to numbers."""
         self.texts = frozenset(columns)
 
-    def expect_lists(self, columns: Sequence[str]) -> None:
-        """Expect lists of numbers in columns, which need not have them: batches get fewer rows."""
+    def expect_lists(self, columns: Sequence[str], are_long: bool) -> None:
+        """Expect lists in columns, which need not have them; if they are long, batches get fewer rows."""
         self.lists = frozenset(columns)
+        self.has_long_lists = are_long
 
     @property
     def batch_rows(self) -> int:
         """The most rows of a batch."""
         if self.texts:
             return min(TEXT_BATCH_ROWS, BATCH_ROWS)
-        return min(LIST_BATCH_ROWS, BATCH_ROWS) if self.lists else BATCH_ROWS
+        return min(LIST_BATCH_ROWS, BATCH_ROWS) if self.has_long_lists else BATCH_ROWS
 
     def locate(self, row: int) -> str:
         """Describe a row, counted from 0 over all batches, for a message to the user."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.axes import Axes
 
-    from fastmetrics._core.class_matrix import ClassMatrix
+    from fastmetrics._core.class_matrix import ClassMatrix, LabelTable
     from fastmetrics._core.plot import Plot
 
 __all__ = ["Report", "Result"]
@@ -150,11 +150,13 @@ class Report(ResultSet[Result]):
     confusion_matrices : tuple of ClassMatrix
         Of all rows, for every label column and every column of predicted labels: `classes`, `counts` and `by_class()`.
         Those of more than 256 classes are left out.
+    label_tables : tuple of LabelTable
+        The same for columns of sets of labels: the counts of each label, and `by_class()`.
     """
 
     __slots__ = (
-        "columns", "confusion_matrices", "dropped", "missing_pictures", "pictures", "results", "rows", "seconds",
-        "version",
+        "columns", "confusion_matrices", "dropped", "label_tables", "missing_pictures", "pictures", "results", "rows",
+        "seconds", "version",
     )  # fmt: skip
     _noun = "report"
     _item_noun = "result"
@@ -169,6 +171,7 @@ class Report(ResultSet[Result]):
     pictures: Mapping[str, Plot]
     missing_pictures: Mapping[str, str]
     confusion_matrices: tuple[ClassMatrix, ...]
+    label_tables: tuple[LabelTable, ...]
 
     def __init__(
         self,
@@ -182,10 +185,11 @@ class Report(ResultSet[Result]):
     ) -> None:
         named = {role: column for role, column in columns.items() if column is not None}
         self._set(results=tuple(results), rows=rows, dropped=FrozenDict(dropped), columns=FrozenDict(named))
-        self._set(version=version, seconds=seconds, pictures=EMPTY, missing_pictures=EMPTY, confusion_matrices=())
+        self._set(version=version, seconds=seconds, pictures=EMPTY, missing_pictures=EMPTY)
+        self._set(confusion_matrices=(), label_tables=())
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        self._set(confusion_matrices=())  # reports of version 0.1 have none
+        self._set(confusion_matrices=(), label_tables=())  # reports of version 0.1 have none
         super().__setstate__(state)
 
     @property
@@ -197,7 +201,7 @@ class Report(ResultSet[Result]):
 
     def _content(self) -> tuple[object, ...]:
         plots = tuple((name, plot_content(plot)) for name, plot in self.pictures.items())
-        drawn = plots, self.missing_pictures, self.confusion_matrices
+        drawn = plots, self.missing_pictures, self.confusion_matrices, self.label_tables
         return self.results, self.rows, self.dropped, self.columns, self.version, *drawn
 
     def __getitem__(self, metric: str) -> float:
@@ -258,15 +262,9 @@ class Report(ResultSet[Result]):
             "dropped": as_json_value(self.dropped),
             "columns": as_json_value(self.columns),
             "results": [result.to_dict() for result in self.results],
-            **({} if not self.confusion_matrices else {"confusion_matrices": self._matrices_as_dicts()}),
+            **tables_as_dicts("confusion_matrices", self.confusion_matrices),
+            **tables_as_dicts("label_tables", self.label_tables),
         }
-
-    def _matrices_as_dicts(self) -> list[dict[str, Any]]:
-        """The confusion matrices as plain Python for JSON."""
-        return [
-            {**as_json_value(matrix._asdict()), "by_class": [as_json_value(row._asdict()) for row in matrix.by_class()]}
-            for matrix in self.confusion_matrices
-        ]
 
     def plot(
         self,
@@ -388,10 +386,19 @@ class Report(ResultSet[Result]):
         return leading | slices | values, list(slices)
 
 
-def attach_matrices(report: Report, matrices: Sequence[ClassMatrix]) -> Report:
-    """The same report with confusion matrices."""
+def tables_as_dicts(name: str, tables: Sequence[ClassMatrix | LabelTable]) -> dict[str, Any]:
+    """Confusion matrices or tables of labels as plain Python for JSON, under a name; nothing if there are none."""
+    found = [
+        {**as_json_value(table._asdict()), "by_class": [as_json_value(row._asdict()) for row in table.by_class()]}
+        for table in tables
+    ]
+    return {name: found} if found else {}
+
+
+def attach_matrices(report: Report, matrices: Sequence[ClassMatrix], tables: Sequence[LabelTable]) -> Report:
+    """The same report with confusion matrices and with tables of labels."""
     new = copy(report)
-    new._set(confusion_matrices=tuple(matrices))
+    new._set(confusion_matrices=tuple(matrices), label_tables=tuple(tables))
     return new
 
 

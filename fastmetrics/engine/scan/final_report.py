@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fastmetrics._core.class_matrix import ClassMatrix
+from fastmetrics._core.class_matrix import ClassMatrix, LabelTable
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.statistic import Value
@@ -54,16 +54,16 @@ class ResolvedPart(NamedTuple):
             for metric in metrics
         ]
 
-    def confusion_matrices(self) -> Iterator[ClassMatrix]:
-        """The confusion matrix of every pair of columns, of all rows, if a statistic has one."""
-        statistics = [own for own in self.scan.plan.statistics["none"] if hasattr(own, "confusion_matrix")]
+    def tables_of_classes(self, method: str, make: Callable[..., Any]) -> Iterator[Any]:
+        """The tables of every pair of columns, of all rows: made of what a statistic's method of this name returns."""
+        statistics = [own for own in self.scan.plan.statistics["none"] if hasattr(own, method)]
         names = self.scan.names
         for number, pair in enumerate(self.scan.score_label_pairs):
             for statistic in statistics:
                 (state,) = self.states.select((statistic,), number, None)
-                found = statistic.confusion_matrix(state)
+                found = getattr(statistic, method)(state)
                 if found is not None:
-                    yield ClassMatrix(names.label_of(pair), names.score_of(pair), *found)
+                    yield make(names.label_of(pair), names.score_of(pair), *found)
 
     def result(
         self,
@@ -119,4 +119,6 @@ def make_report(
         version=__version__,
         seconds=seconds,
     )
-    return attach_matrices(report, [matrix for part in parts for matrix in part.confusion_matrices()])
+    matrices = [own for part in parts for own in part.tables_of_classes("confusion_matrix", ClassMatrix)]
+    tables = [own for part in parts for own in part.tables_of_classes("label_table", LabelTable)]
+    return attach_matrices(report, matrices, tables)

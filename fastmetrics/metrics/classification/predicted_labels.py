@@ -1,4 +1,4 @@
-"""Classification metrics for columns of predicted labels: any number of classes, labels of any type.
+"""Classification metrics for columns of predicted labels: any number of classes, labels of any type, or sets of labels.
 
 All metrics of a column share one table of the pairs of label and prediction. Each is computed from the table with the
 code of its function. Weighted counts are exact sums, rounded once.
@@ -7,21 +7,23 @@ code of its function. Weighted counts are exact sums, rounded once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.kinds import PREDICTIONS
-from fastmetrics._core.registry import metric_form
+from fastmetrics._core.registry import metric, metric_form
 from fastmetrics._core.statistic import Value
 from fastmetrics.metrics.classification import count_ratios, fixed_threshold
 from fastmetrics.metrics.classification.balanced_accuracy import NO_CHANCE_LEVEL, mean_recall
-from fastmetrics.metrics.classification.class_table import ClassCells, ClassTable, ClassTableCounts
+from fastmetrics.metrics.classification.class_cells import ClassCells, LabelCounts, SetCounts
+from fastmetrics.metrics.classification.class_table import ClassTable, ClassTableCounts
 from fastmetrics.metrics.classification.cohen_kappa import DisagreementCounts, kappa_of
 from fastmetrics.metrics.classification.count_ratios import CountRatio, RatioCounts
 from fastmetrics.metrics.classification.geometric_mean import check_correction, geometric_mean_of_recalls
+from fastmetrics.metrics.classification.hamming_loss import hamming_loss
 from fastmetrics.metrics.classification.label_counts import counts_from_margins
 from fastmetrics.metrics.classification.matthews_corrcoef import correlation_of
 from fastmetrics.metrics.classification.precision_recall_fscore import f_of_means
@@ -29,11 +31,43 @@ from fastmetrics.metrics.classification.precision_recall_fscore import f_of_mean
 NO_ROWS = "no rows"
 ONE_CLASS = "one class only, in the labels or in the predictions"
 SAME_CLASS = "one class only, the same in labels and predictions"
-AVERAGES = ("binary", "micro", "macro", "weighted")
+OF_LABELS = ("micro", "macro", "weighted")
+AVERAGES = ("binary", *OF_LABELS, "samples")
 BINARY_CLASSES = 2
+
+NEEDS_SETS = (
+    "average=samples is a mean over rows with sets of labels, and these rows have one class each: write average=macro, "
+    "micro or weighted"
+)
 
 # A function of the counts and of the metric's parameters: the value, or why there is none.
 Outcome = float | str
+
+
+def make_finaliser(
+    name: str, summary: str, compute: Callable[..., Outcome], takes_sets: bool
+) -> Callable[[dict[str, Any], ClassTable], Value]:
+    """A finaliser from a function of the cells and of parameters."""
+
+    def finalise(options: dict[str, Any], table: ClassTable) -> Value:
+        cells = table.class_cells()
+        coverage = {"rows": cells.rows, "labels" if cells.holds_sets else "classes": len(cells.classes)}
+        if not cells.rows:
+            return Value(math.nan, coverage, NO_ROWS)
+        if cells.holds_sets and not takes_sets:
+            return Value(math.nan, coverage, f"{name} is of single classes, and these rows have sets of labels")
+        outcome = compute(cells, **options)
+        if isinstance(outcome, str):
+            return Value(math.nan, coverage, outcome)
+        return Value(float(outcome), coverage)
+
+    finalise.__doc__ = summary
+    return finalise
+
+
+def count_labels(**options: Any) -> tuple[ClassTableCounts]:
+    """The statistics of every metric, whatever its parameters."""
+    return (ClassTableCounts(),)
 
 
 def register(
@@ -43,38 +77,41 @@ def register(
     undefined: str,
     parameters: dict[str, tuple[Any, Any]] | None = None,
     variants: tuple[str, ...] = (),
+    takes_sets: bool = True,
 ) -> None:
     """Register a function of the cells (and of parameters: default and check) as a metric of predicted labels."""
     own_parameters = parameters or {}
-
-    def finalise(options: dict[str, Any], table: ClassTable) -> Value:
-        cells = table.class_cells()
-        coverage = {"rows": cells.rows, "classes": len(cells.classes)}
-        if not cells.rows:
-            return Value(math.nan, coverage, NO_ROWS)
-        outcome = compute(cells, **options)
-        if isinstance(outcome, str):
-            return Value(math.nan, coverage, outcome)
-        return Value(float(outcome), coverage)
-
-    finalise.__doc__ = summary
     metric_form(
         name,
         roles=PREDICTIONS,
-        statistics=lambda **options: (ClassTableCounts(),),
+        statistics=count_labels,
         undefined=undefined,
         parameters={parameter: default for parameter, (default, _) in own_parameters.items()},
         checks={parameter: check for parameter, (_, check) in own_parameters.items()},
         variants=variants,
         default="average" not in own_parameters,
-    )(finalise)
+    )(make_finaliser(name, summary, compute, takes_sets))
 
 
 # ------------------------------------------------------------------------------------------------------ whole tables
 
 
-def accuracy(cells: ClassCells) -> Outcome:
+def accuracy(cells: LabelCounts) -> Outcome:
+    if isinstance(cells, SetCounts):
+        is_right = (cells.both == cells.true) & (cells.both == cells.predicted)
+        return exact.divide(cells.sum_where(is_right), cells.margins.total)
     return exact.divide(sum(cells.margins.both), cells.margins.total)
+
+
+def hamming(cells: LabelCounts, labels: Any) -> Outcome:
+    both, true, pred, total = cells.margins
+    if not isinstance(cells, SetCounts):
+        return WITHOUT_LABELS if labels is not None else exact.divide(total - sum(both), total)
+    both, true, pred = select_margins(cells, labels)
+    n_labels = len(both)
+    if not n_labels:
+        return "no row has a label"
+    return exact.divide(sum(true) + sum(pred) - 2 * sum(both), n_labels * total)
 
 
 def balanced_accuracy(cells: ClassCells, adjusted: bool) -> Outcome:
@@ -97,7 +134,7 @@ def kappa(cells: ClassCells, weights: str | None) -> Outcome:
     return SAME_CLASS if math.isnan(value) else value
 
 
-def gmean(cells: ClassCells, labels: Any, correction: float, zero_division: float) -> Outcome:
+def gmean(cells: LabelCounts, labels: Any, correction: float, zero_division: float) -> Outcome:
     counts = class_counts(cells, labels, "multiclass")
     value = geometric_mean_of_recalls(counts, float(correction), float(zero_division), warn=False)
     return "no class has rows" if math.isnan(value) else value
@@ -106,26 +143,39 @@ def gmean(cells: ClassCells, labels: Any, correction: float, zero_division: floa
 # ------------------------------------------------------------------------------------------------- ratios of classes
 
 
-def class_counts(cells: ClassCells, labels: Any, average: str) -> RatioCounts:
+def select_margins(cells: LabelCounts, labels: Any) -> Sequence[list[int]]:
+    """The margins of every label, or of `labels` in their order."""
+    margins = cells.margins[:3]
+    if labels is None:
+        return margins
+    position_of = {label: position for position, label in enumerate(cells.classes)}
+    positions = [position_of.get(label) for label in labels]
+    return [[0 if position is None else margin[position] for position in positions] for margin in margins]
+
+
+def class_counts(cells: LabelCounts, labels: Any, average: str) -> RatioCounts:
     """The counts of every class, or of `labels` in their order."""
-    both, true, pred, total = cells.margins
-    if labels is not None:
-        position_of = {label: position for position, label in enumerate(cells.classes)}
-        positions = [position_of.get(label) for label in labels]
-        both, true, pred = (
-            [0 if position is None else margin[position] for position in positions] for margin in (both, true, pred)
-        )
-    margins = np.array([both, true, pred], object)
-    tp, fp, fn, tn = (cells.as_numbers(values.tolist()) for values in counts_from_margins(margins, total))
+    margins = np.array(select_margins(cells, labels), object).reshape(3, -1)
+    tp, fp, fn, tn = (cells.as_numbers(values.tolist()) for values in counts_from_margins(margins, cells.margins.total))
     return RatioCounts(tp, fp, fn, tn, average)
 
 
-def counts_for_average(cells: ClassCells, average: str, labels: Any, pos_label: Any) -> RatioCounts | str:
+def row_counts(cells: SetCounts) -> RatioCounts:
+    """The counts of rows, one of each sizes of sets that occur."""
+    both, true, predicted = cells.both, cells.true, cells.predicted
+    tn = len(cells.classes) - true - predicted + both
+    return RatioCounts(both, predicted - both, true - both, tn, "samples")
+
+
+def counts_for_average(cells: LabelCounts, average: str, labels: Any, pos_label: Any) -> RatioCounts | str:
     """The counts from which an average is computed, or why there are none."""
     if average == "micro":
         return count_ratios.micro_counts(class_counts(cells, labels, average))
     if average != "binary":
         return class_counts(cells, labels, average)
+    if cells.holds_sets:
+        return "average=binary is for two classes, and rows have sets of labels: write average=samples, macro, micro " \
+            "or weighted"
     how = "write average=macro, micro or weighted"
     if len(cells.classes) > BINARY_CLASSES:
         return f"average=binary is for two classes, and there are {len(cells.classes)}: {how}"
@@ -139,14 +189,17 @@ def counts_for_average(cells: ClassCells, average: str, labels: Any, pos_label: 
 
 def average_of(
     make_ratio: Callable[..., CountRatio],
-    cells: ClassCells,
+    cells: LabelCounts,
     average: str,
     labels: Any,
     pos_label: Any,
     zero_division: float,
     **options: Any,
 ) -> Outcome:
-    """A ratio of one class, or averaged over classes. Classes without a ratio count as `zero_division`."""
+    """A ratio of one class, or averaged over classes or rows. Those without a ratio count as `zero_division`."""
+    zero_division = float(zero_division)  # a metric string has "nan" as a word
+    if average == "samples":
+        return mean_over_sets(make_ratio, cells, labels, zero_division, **options)
     counts = counts_for_average(cells, average, labels, pos_label)
     if isinstance(counts, str):
         return counts
@@ -157,7 +210,26 @@ def average_of(
     return f"no class has a {ratio.missing} row" if math.isnan(value) else value
 
 
-def f_score(cells: ClassCells, macro: str = "mean_of_f", beta: float = 1.0, **options: Any) -> Outcome:
+def mean_over_sets(
+    make_ratio: Callable[..., CountRatio], cells: LabelCounts, labels: Any, zero_division: float, **options: Any
+) -> Outcome:
+    """The mean of a ratio over rows of sets. Its two sums are rounded once, as in `count_ratios.mean_over_rows`."""
+    if not isinstance(cells, SetCounts):
+        return NEEDS_SETS
+    if labels is not None:
+        return "average=samples is of all labels of a row: labels= is for the other averages"
+    counts = row_counts(cells)
+    values = count_ratios.divide_counts(make_ratio(counts, **options), counts, zero_division, False)
+    present = values == values
+    total = cells.sum_where(present)
+    if not total:
+        return "no row has a ratio"
+    ratios = [exact.to_fixed(value) for value in np.where(present, values, 0.0).tolist()]
+    scaled = sum(amount * ratio for amount, ratio in zip(cells.amounts, ratios, strict=True))
+    return exact.divide(scaled, cells.unit << exact.EXPONENT) / exact.divide(total, cells.unit)
+
+
+def f_score(cells: LabelCounts, macro: str = "mean_of_f", beta: float = 1.0, **options: Any) -> Outcome:
     """The F of one class, averaged, or of averages."""
     if macro == "mean_of_f":
         return average_of(count_ratios.fbeta_ratio, cells, beta=float(beta), **options)
@@ -183,7 +255,7 @@ def check_labels(labels: Any) -> None:
 
 
 def check_zero_division(value: Any) -> None:
-    count_ratios.check_zero_division(None if isinstance(value, str) else value)
+    count_ratios.check_zero_division(math.nan if value == "nan" else None if isinstance(value, str) else value)
 
 
 def check_label(label: Any) -> None:
@@ -198,9 +270,27 @@ OF_CLASSES = {
     "zero_division": (0, check_zero_division),
 }
 MACRO = {"macro": ("mean_of_f", ("mean_of_f", "f_of_means"))}
+WITHOUT_LABELS = "labels= is for sets of labels, and these rows have one class each"
 NO_RATIO = "average=binary with more than two classes or without the label; otherwise if all ratios are 0/0"
 
 register("accuracy", "The share of rows whose prediction is right.", accuracy, NO_ROWS)
+metric(
+    "hamming",
+    exchange="none",
+    roles=PREDICTIONS,
+    statistics=count_labels,
+    function=hamming_loss,
+    undefined="no row has a label",
+    parameters={"labels": None},
+    checks={"labels": check_labels},
+    default=False,
+    direction="minimize",
+    aliases=("hamming_loss",),
+    near_names={
+        "hamming_score": "the word has two meanings; write 'hamming', which is the loss, or 'jaccard(average=samples)'",
+        "hamming_distance": "it is 'hamming', times the number of labels for a number of labels in a row",
+    },
+)(make_finaliser("hamming", "The share of labels that are predicted wrongly.", hamming, True))
 register(
     "balanced_accuracy",
     "The mean recall of the classes.",
@@ -208,8 +298,9 @@ register(
     "adjusted, and one class only",
     {"adjusted": (False, (False, True))},
     ("balanced_accuracy(adjusted=True)",),
+    takes_sets=False,
 )
-register("mcc", "Matthews correlation coefficient, for any number of classes.", mcc, ONE_CLASS)
+register("mcc", "Matthews correlation coefficient, for any number of classes.", mcc, ONE_CLASS, takes_sets=False)
 register(
     "kappa",
     "Cohen's kappa: agreement beyond what the margins alone would give.",
@@ -217,6 +308,7 @@ register(
     SAME_CLASS,
     {"weights": (None, (None, "linear", "quadratic"))},
     ("kappa(weights=linear)", "kappa(weights=quadratic)"),
+    takes_sets=False,
 )
 register(
     "gmean",
@@ -225,6 +317,7 @@ register(
     "zero_division is nan, and no class has rows",
     {"labels": (None, check_labels), "correction": (0.0, check_correction), "zero_division": (0, check_zero_division)},
     ("gmean(correction=0.25)",),
+    takes_sets=False,
 )
 for name, summary, make_ratio in (
     ("precision", "The share of right rows among those predicted to be of a class.", count_ratios.precision_ratio),
@@ -235,7 +328,7 @@ for name, summary, make_ratio in (
 ):  # fmt: skip
     register(
         name, summary, ratio_of(make_ratio), NO_RATIO, OF_CLASSES,
-        tuple(f"{name}(average={average})" for average in AVERAGES[1:]),
+        tuple(f"{name}(average={average})" for average in OF_LABELS),
     )  # fmt: skip
 register(
     "f1",

@@ -46,10 +46,10 @@ def print_report(report: "Report") -> None:
         print_notes(console, report, cells.notes)
     else:
         print_metric_rows(console, report)
-    if report.confusion_matrices:
-        from fastmetrics.reporting.class_tables import matrix_lines
+    if report.confusion_matrices or report.label_tables:
+        from fastmetrics.reporting.class_tables import class_lines
 
-        for line in matrix_lines(report.confusion_matrices):
+        for line in class_lines(report):
             console.print(Text(line), no_wrap=True, overflow="ellipsis")
 
 

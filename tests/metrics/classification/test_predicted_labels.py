@@ -290,8 +290,9 @@ def test_tables_add_up(first, second):
         table = ClassTable()
         if rows:
             labels, predictions, weights = map(np.array, zip(*rows, strict=True))
-            table.add_types("integer", "integer")
-            table.add_cells(labels, predictions, None, weights)
+            table.set_form("class")
+            table.codes.add_types("integer", "integer")
+            table.cells.add(labels, predictions, None, weights)
         tables.append(table)
     whole, moved, part, other = tables
     part.merge(other)

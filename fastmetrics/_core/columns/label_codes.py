@@ -1,0 +1,162 @@
+"""The labels of a table as integers: integers stand for themselves, texts get codes in the order they are first seen.
+
+A table has two columns of labels, which share the codes, because labels and predicted labels are compared.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns.key_types import dtype_of_arrow
+from fastmetrics._core.columns.label_columns import BOOLEAN, INTEGER, LabelColumn
+from fastmetrics._core.columns.text_columns import TextColumn
+from fastmetrics._kernels.columns.text_codes import TextCodes
+
+MAX_TEXTS_PER_ROW = 4  # a dictionary with more texts per row is not read as a whole
+NUMBERS = {INTEGER, BOOLEAN}
+NO_NUMBERS: np.ndarray = np.empty(0, np.int64)
+NO_BYTES: np.ndarray = np.empty(0, np.uint8)
+
+
+class LabelCodes:
+    """The integers of labels and of predicted labels.
+
+    Attributes
+    ----------
+    texts : TextCodes or None
+        The codes of labels that are texts.
+    types : list of str
+        The type of labels and that of predicted labels; empty until a label is there.
+    """
+
+    __slots__ = ("texts", "types")
+
+    def __init__(self) -> None:
+        self.texts: TextCodes | None = None
+        self.types = ["", ""]
+
+    @property
+    def n_bytes(self) -> int:
+        return 0 if self.texts is None else self.texts.n_bytes
+
+    def add_types(self, *types: str) -> None:
+        """Check that labels are of one type. Integers and booleans are."""
+        for side, found in enumerate(types):
+            known = self.types[side] or found
+            found = found or known
+            if known != found and not {known, found} <= NUMBERS:
+                raise ValueError(f"labels of type {known} cannot be combined with labels of type {found}")
+            self.types[side] = known if known == found else INTEGER
+        label, prediction = self.types
+        if label and prediction and label != prediction and not {label, prediction} <= NUMBERS:
+            raise ValueError(
+                f"labels are of type {label}, and predictions of type {prediction}: both have to be of one type; "
+                "cast one of the columns"
+            )
+
+    def number(self, column: LabelColumn) -> np.ndarray:
+        """The labels of rows as integers."""
+        codes, texts = column.codes, column.texts
+        if texts is None:
+            return np.ascontiguousarray(codes)
+        if codes is None:
+            return self.number_texts(texts)
+        if texts.rows > MAX_TEXTS_PER_ROW * codes.shape[0]:
+            used, codes = np.unique(codes, return_inverse=True)
+            return np.take(self.number_texts(texts[used]), codes)
+        present = np.zeros(texts.rows, bool)
+        present[codes] = True
+        numbers = np.empty(texts.rows, np.int64)
+        numbers[present] = self.number_texts(texts if present.all() else texts[present])
+        return np.take(numbers, codes)
+
+    def number_texts(self, texts: TextColumn) -> np.ndarray:
+        """The integers of texts. New texts get the next integers."""
+        if self.texts is None:
+            self.texts = TextCodes()
+        numbers = np.empty(texts.rows, np.int64)
+        self.texts.encode(texts.data, np.ascontiguousarray(texts.starts), np.ascontiguousarray(texts.stops), numbers)
+        return numbers
+
+    def merge(self, other: LabelCodes) -> np.ndarray | None:
+        """Add the labels of another table. Returns the integer of each of its texts; None if it has no texts."""
+        self.add_types(*other.types)
+        if other.texts is None:
+            return None
+        data, offsets = other.texts.texts()
+        return self.number_texts(TextColumn(data, offsets[:-1], offsets[1:]))
+
+    def copy_labels(self) -> LabelCodes:
+        """The same labels; texts are shared and stay as they are."""
+        codes = LabelCodes()
+        codes.texts, codes.types = self.texts, list(self.types)
+        return codes
+
+    def class_texts(self) -> list[bytes]:
+        """The texts of labels, by their codes."""
+        data, offsets = (NO_BYTES, np.zeros(1, np.int64)) if self.texts is None else self.texts.texts()
+        joined, ends = data.tobytes(), offsets.tolist()
+        return [joined[start:stop] for start, stop in pairwise(ends)]
+
+    def arrays(self) -> tuple[np.ndarray | None, tuple[np.ndarray, ...]]:
+        """The position of each text among the sorted texts (None: no texts), and the arrays of a state.
+
+        These are the sorted texts joined, their offsets, and the types.
+        """
+        types = np.frombuffer("\n".join(self.types).encode(), np.uint8)
+        if self.texts is None:
+            return None, (NO_BYTES, NO_NUMBERS, types)
+        texts = self.class_texts()
+        by_text = sorted(range(len(texts)), key=texts.__getitem__)
+        offsets = np.cumsum([0, *(len(texts[number]) for number in by_text)], dtype=np.int64)
+        data = np.frombuffer(b"".join(texts[number] for number in by_text), np.uint8)
+        return inverse_order(by_text), (data, offsets, types)
+
+    def load_arrays(self, data: np.ndarray, offsets: np.ndarray, types: np.ndarray) -> int | None:
+        """Fill new codes with the arrays of a state. Returns the number of texts; None if labels are no texts."""
+        words = types.tobytes().decode("utf-8", "replace").split("\n")
+        check_state(len(words) == len(self.types), "its labels have no types")
+        self.add_types(*words)
+        n_texts = int(offsets.shape[0]) - 1
+        if n_texts < 0:
+            check_state(not data.shape[0], "it has texts without offsets")
+            return None
+        in_order = (offsets[1:] >= offsets[:-1]).all() and offsets[0] == 0 and offsets[-1] == data.shape[0]
+        check_state(in_order, "the offsets of texts do not match their bytes")
+        numbers = self.number_texts(TextColumn(data, offsets[:-1], offsets[1:]))
+        check_state((numbers == np.arange(n_texts)).all(), "a label occurs twice")
+        return n_texts
+
+    def sort_labels(self, codes: np.ndarray) -> tuple[list[Any], np.ndarray]:
+        """Distinct labels in order, as Python values, and the position of each of the ascending integers among them."""
+        if self.texts is None:
+            return decode_classes(codes, self.types), np.arange(codes.shape[0])
+        texts = self.class_texts()
+        texts_of_codes = [texts[code] for code in codes.tolist()]
+        order = sorted(range(len(texts_of_codes)), key=texts_of_codes.__getitem__)
+        return [texts_of_codes[number].decode("utf-8", "surrogateescape") for number in order], inverse_order(order)
+
+
+def inverse_order(order: list[int]) -> np.ndarray:
+    """The position of each number in an order of them."""
+    positions = np.empty(len(order), np.int64)
+    positions[order] = np.arange(len(order))
+    return positions
+
+
+def decode_classes(codes: np.ndarray, types: list[str]) -> list[Any]:
+    """Classes that are no texts, as Python values."""
+    known = set(filter(None, types))
+    if known == {BOOLEAN}:
+        return [bool(code) for code in codes.tolist()]
+    if known <= NUMBERS or not codes.shape[0]:
+        return [int(code) for code in codes.tolist()]
+    return list(codes.view(dtype_of_arrow(known.pop(), "the label")).astype(object))
+
+
+def check_state(is_valid: Any, message: str) -> None:
+    if not is_valid:
+        raise ValueError(message)

@@ -1,0 +1,21 @@
+# Written by tools/generate.py from label_sets.pyx.
+
+import numpy as np
+from numpy.typing import NDArray
+
+TRUE_ONLY: int
+PREDICTED_ONLY: int
+BOTH: int
+SIZE_SHIFT: int
+MAX_SIZE: int
+
+def match_sets(
+    true: NDArray[np.int64],
+    true_offsets: NDArray[np.int64],
+    pred: NDArray[np.int64],
+    pred_offsets: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    sides: NDArray[np.int64],
+    both: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+) -> int: ...
