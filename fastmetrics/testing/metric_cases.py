@@ -22,6 +22,7 @@ TEXT_COLUMNS = {"label": "reference", "score": "hypothesis"}
 PARTITION_COLUMNS = {"label": "class", "score": "cluster"}
 PREDICTION_COLUMNS = {"label": "label", "prediction": "pred"}
 MANY_CLASS_COLUMNS = {"label": "kind", "prediction": "guess"}
+SET_COLUMNS = {"label": "tags", "prediction": "predicted_tags"}
 PROBABILITY_COLUMNS = {"label": "kind_number", "probabilities": tuple(f"chance_{number}" for number in range(5))}
 # Classes 0 and 1 are also numbers and grades.
 Columns = str | tuple[str, ...]
@@ -31,7 +32,7 @@ COLUMNS_OF_TARGET: dict[str, tuple[dict[str, Any], ...]] = {
     "graded": (GRADE_COLUMNS, CLASS_COLUMNS),
     "text": (TEXT_COLUMNS,),
     "partition": (PARTITION_COLUMNS,),
-    "prediction": (PREDICTION_COLUMNS, MANY_CLASS_COLUMNS),
+    "prediction": (PREDICTION_COLUMNS, MANY_CLASS_COLUMNS, SET_COLUMNS),
     "probabilities": (PROBABILITY_COLUMNS,),
 }
 
@@ -148,7 +149,7 @@ def possible_cases(
 
 def is_possible(case: MetricCase) -> bool:
     """Whether a metric of numbers takes classes (some need positive numbers), and the files of one of texts exist."""
-    if case.spec.target == "prediction":  # some take two classes only
+    if case.spec.target == "prediction":  # some take two classes, or no sets
         return not isnan(case.evaluate(select(log_of(), slice(0, SOME_ROWS))).results[0].value)
     if case.spec.target not in ("real", "text"):
         return True

@@ -15,7 +15,7 @@ from fastmetrics._core.metric_spec import EXCHANGES
 from fastmetrics.engine.plan.column_names import key_columns
 from fastmetrics.testing.comparing import Check, make_checks, require, require_equal, require_error, run_all
 from fastmetrics.testing.function_texts import argument_kinds, docstring
-from fastmetrics.testing.metric_cases import MetricCase, content, expected, log_of, metric_cases
+from fastmetrics.testing.metric_cases import SET_COLUMNS, MetricCase, content, expected, log_of, metric_cases
 from fastmetrics.testing.sample_logs import class_columns, click_log, kind_columns, select
 
 RELATIVE_ROUNDING = 1e-12
@@ -38,6 +38,7 @@ MODELS: dict[str, dict[str, list[Any]]] = {
         "bad": ["a dog on a road"],
     },
     "prediction": {"label": [0, 1, 0, 1, 1, 0], "good": [0, 1, 0, 1, 1, 0], "bad": [1, 1, 0, 0, 1, 0]},
+    "sets": {"label": [["a", "b"], [], ["c"]], "good": [["a", "b"], [], ["c", "b"]], "bad": [["c"], ["b"], ["a"]]},
     "probabilities": {
         "label": [0, 1, 2, 1],
         "good": [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.2, 0.7, 0.1]],
@@ -103,12 +104,22 @@ def function_agrees(case: MetricCase) -> None:
     columns = [scores.tolist(), labels.tolist()] if "hypotheses" in wanted else [labels, scores]
     columns += [log["group"]] if "groups" in wanted and case.spec.exchange == "hash" else []
     options = {name: value for name, value in metric.arguments.items() if name in wanted}
+    if case.columns == SET_COLUMNS:
+        columns, options = columns_of_labels(columns, options)
     value = function(*columns, **options, **({"k": metric.k} if metric.k else {}))
     # Some functions return more than the value: a threshold, statistics of texts, several types of ROUGE.
     value = value[case.spec.base_name].fmeasure if isinstance(value, Mapping) else value
     for attribute in ("value", "score"):
         value = getattr(value, attribute, value)
     require_equal(value, expected(case)["results"][0]["value"], f"evaluate against {function.__name__}")
+
+
+def columns_of_labels(sets: list[Any], options: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Sets of labels as functions take them: a column for each label, which stands for it in options."""
+    labels = sorted({label for column in sets for row in column for label in row})
+    columns = [np.array([[label in row for label in labels] for row in column], np.int8) for column in sets]
+    selected = options.get("labels")
+    return columns, options | ({"labels": [*map(labels.index, selected)]} if selected else {})
 
 
 def columns_of_log(log: Mapping[str, Any], columns: str | tuple[str, ...]) -> np.ndarray:
@@ -234,7 +245,7 @@ def direction(case: MetricCase) -> None:
     """
     if set(case.columns) != {"label", case.model_role}:
         return
-    models = MODELS[case.spec.target]
+    models = MODELS["sets" if case.columns == SET_COLUMNS else case.spec.target]
     log = models | {"user": [1] * len(models["label"])}
     group = "user" if case.spec.exchange == "hash" else None
     compared = [["good"], ["bad"]] if case.spec.target == "probabilities" else ["good", "bad"]

@@ -83,6 +83,19 @@ def class_columns(rows: int, seed: int = 5) -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
+def set_columns(rows: int, seed: int = 7) -> dict[str, np.ndarray]:
+    """Return sets of at most four labels, some of them empty, and predicted sets that share most labels with them."""
+    generator = np.random.default_rng(seed)
+    tags = np.array(["", "bee", "cat", "köln", "cat and bee", "музыка"])
+    true = generator.random((rows, 6)) < (0.6, 0.4, 0.3, 0.2, 0.2, 0.05)
+    predicted = true ^ (generator.random((rows, 6)) < 0.2)
+    columns: dict[str, np.ndarray] = {}
+    for name, chosen in (("tags", true), ("predicted_tags", predicted)):
+        columns[name] = np.empty(rows, object)
+        columns[name][:] = [tags[row].tolist() for row in chosen]
+    return columns
+
+
 def kind_columns(rows: int, seed: int) -> dict[str, np.ndarray]:
     """Three columns of each kind of numbers and keys."""
     generator = np.random.default_rng(seed + 1)
@@ -105,7 +118,7 @@ def sample_log(rows: int, seed: int = 11) -> Log:
     It also has three columns of each kind of numbers and keys, such as `binary_0`, for metrics with other roles.
     """
     log = click_log(rows, seed=seed) | text_columns(rows) | partition_columns(rows) | kind_columns(rows, seed)
-    log |= class_columns(rows)
+    log |= class_columns(rows) | set_columns(rows)
     return {**log, "weight": (log["group"] % 4).astype(np.float64), "slice": np.arange(rows) * 7 % 5 % 3}
 
 

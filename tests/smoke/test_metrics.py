@@ -19,6 +19,7 @@ CLICKS = {
 RELEVANCE = {"label": [0, 2, 0, 1, 1, 0, 0], "score": [4, 3, 2, 1, 3, 2, 1], "group": [1, 1, 1, 1, 2, 2, 2]}
 NUMBERS = {"label": [3.0, 1.0, 4.0, 2.0], "score": [3.0, 1.0, 5.0, 3.0]}
 PARTITIONS = {"label": ["cat", "cat", "dog", "dog", "dog", "owl"], "cluster": [1, 1, 2, 2, 1, 3]}
+LABELS = {"label": ["a", "b", "b", "c"], "prediction": ["a", "b", "c", "a"]}
 TEXTS = {
     "reference": ["the cat is on the mat", "he went home"],
     "hypothesis": ["the cat sat on the mat", "he went to his home"],
@@ -126,6 +127,9 @@ PARTITION = {
     "rand": ("rand", lambda: of_partitions(fm.rand_score)),
     "v_measure": ("v_measure(beta=0.5)", lambda: of_partitions(fm.v_measure_score, beta=0.5)),
 }
+PREDICTION = {
+    "hamming": ("hamming", lambda: fm.hamming_loss(LABELS["label"], LABELS["prediction"])),
+}
 TEXT = {
     "bleu": ("bleu", lambda: of_texts(fm.corpus_bleu).score),
     "chrf": ("chrf(word_order=2)", lambda: of_texts(fm.corpus_chrf, word_order=2).score),
@@ -143,6 +147,7 @@ KINDS = [
     (RELEVANCE, {**COLUMNS, "group": "group"}, GRADED),
     (NUMBERS, COLUMNS, REAL),
     (PARTITIONS, {}, PARTITION),
+    (LABELS, {"label": "label", "prediction": "prediction"}, PREDICTION),
     (TEXTS, {}, TEXT),
 ]
 CASES = [

@@ -328,7 +328,7 @@ for name, summary, make_ratio in (
 ):  # fmt: skip
     register(
         name, summary, ratio_of(make_ratio), NO_RATIO, OF_CLASSES,
-        tuple(f"{name}(average={average})" for average in OF_LABELS),
+        tuple(f"{name}(average={average})" for average in (*OF_LABELS, "samples")),
     )  # fmt: skip
 register(
     "f1",
@@ -336,7 +336,10 @@ register(
     f_score,
     NO_RATIO,
     OF_CLASSES | MACRO,
-    ("f1(average=macro)", "f1(average=macro, macro=f_of_means)", "f1(average=weighted)", "f1(average=micro)"),
+    (
+        "f1(average=macro)", "f1(average=macro, macro=f_of_means)", "f1(average=weighted)", "f1(average=micro)",
+        "f1(average=samples)",
+    ),
 )
 register(
     "fbeta",
