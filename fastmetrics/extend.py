@@ -153,7 +153,8 @@ class RowStatistic(Statistic):
 
     def update(self, state: NamedSums, rows: Rows) -> None:
         columns = columns_of(rows.labels, rows.scores, rows.others, rows.weights)
-        terms = self.terms(columns)
+        with np.errstate(all="ignore"):  # a term that is not finite is an error below, which names the row
+            terms = self.terms(columns)
         if terms.keys() != set(self.sums):
             raise ValueError(f"terms of {self!r} must be those of {', '.join(self.sums)}; found {', '.join(terms)}")
         for number, name in enumerate(self.sums):

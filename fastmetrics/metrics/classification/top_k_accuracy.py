@@ -61,9 +61,8 @@ def top_k_accuracy_score(
     ------
     ValueError
         Continuous or multilabel targets, labels that are not in `labels`, scores of a wrong shape, NaN or infinite
-        scores, different lengths, no rows, invalid weights, or `labels` that are not sorted and unique.
-    ZeroDivisionError
-        All weights are zero, as in scikit-learn.
+        scores, different lengths, no rows, invalid weights or no weight above zero, or `labels` that are not sorted and
+        unique.
 
     Warns
     -----
@@ -99,7 +98,7 @@ def top_k_accuracy_score(
     if not normalize:
         return exact.divide(hit_weight, 1 << exact.EXPONENT)
     if total == 0:
-        raise ZeroDivisionError("sample_weight is zero at every row: the accuracy is undefined")
+        raise ValueError("sample_weight is zero at every row: at least one weight must be greater than 0")
     return exact.divide(hit_weight, total)
 
 

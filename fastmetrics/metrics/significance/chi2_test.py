@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import chain
 from typing import Any
 
@@ -20,6 +21,7 @@ from fastmetrics._core.comparison.test_results import (
 __all__ = ["chi2_test"]
 
 SUM_TOLERANCE = 1e-8
+LEAST_EXPECTED = 1e-100  # below, squares and products would underflow: they are computed with fractions
 # Above this, the square of a normal variable approximates the noncentral distribution to more digits than needed.
 MAX_NONCENTRAL = 1e6
 
@@ -149,7 +151,12 @@ def goodness_of_fit_test(observed: list[float], expected: Any, ddof: int, ci: fl
     df = k - 1 - ddof
     if df < 1:
         raise ValueError(f"{k} counts and ddof={ddof} leave no degree of freedom")
-    statistic = math.fsum((count - mean) ** 2 / mean for count, mean in zip(observed, expected_counts, strict=True))
+    counts: Any = observed
+    means: Any = expected_counts
+    if min(means) < LEAST_EXPECTED:
+        counts = [*map(Fraction, observed)]
+        means = [sum(counts) / k] * k if expected is None else [*map(Fraction, expected_counts)]
+    statistic = sum_of_squares([count - mean for count, mean in zip(counts, means, strict=True)], means)
     return SignificanceResult(
         statistic,
         chi_square_pvalue(statistic, df),
@@ -160,6 +167,12 @@ def goodness_of_fit_test(observed: list[float], expected: Any, ddof: int, ci: fl
         "Pearson's chi-squared goodness of fit",
         "Cohen's w",
     )
+
+
+def sum_of_squares(deviations: list[Any], means: list[Any]) -> float:
+    """The sum of d^2 / mean, rounded once if the numbers are fractions."""
+    terms = [d * d / mean for d, mean in zip(deviations, means, strict=True)]
+    return float(sum(terms)) if isinstance(terms[0], Fraction) else math.fsum(terms)
 
 
 def independence_test(table: list[list[float]], correction: bool, ci: float | None) -> SignificanceResult:
@@ -177,14 +190,18 @@ def independence_test(table: list[list[float]], correction: bool, ci: float | No
             raise ValueError(
                 f"observed has only zeros in {axis} {empty}: the expected count of {format_cell(*cell)} is 0"
             )
-    expected_counts = [row * column / total for row in rows for column in columns]
-    deviations = [abs(count - mean) for count, mean in zip(chain.from_iterable(table), expected_counts, strict=True)]
-    uncorrected = math.fsum(d * d / mean for d, mean in zip(deviations, expected_counts, strict=True))
+    observed: Any = [*chain.from_iterable(table)]
+    means: Any = [row * column / total for row in rows for column in columns]
+    if min(means) < LEAST_EXPECTED:
+        observed = [*map(Fraction, observed)]
+        means = [Fraction(row) * Fraction(column) / Fraction(total) for row in rows for column in columns]
+    deviations = [abs(count - mean) for count, mean in zip(observed, means, strict=True)]
+    uncorrected = sum_of_squares(deviations, means)
     df = (len(rows) - 1) * (len(columns) - 1)
     statistic, method = uncorrected, "Pearson's chi-squared test of independence"
     if correction and df == 1:
-        corrected = [max(d - 0.5, 0.0) for d in deviations]
-        statistic = math.fsum(d * d / mean for d, mean in zip(corrected, expected_counts, strict=True))
+        half = Fraction(1, 2) if isinstance(means[0], Fraction) else 0.5
+        statistic = sum_of_squares([max(d - half, 0 * half) for d in deviations], means)
         method += " with Yates' continuity correction"
     most = total * (min(len(rows), len(columns)) - 1)
     return SignificanceResult(

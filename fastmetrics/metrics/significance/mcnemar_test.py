@@ -113,8 +113,10 @@ def count_discordant(first: Any, second: Any) -> tuple[int, int]:
         table = validation.as_array(first, "first")
         if table.shape != (2, 2):
             raise ValueError(f"first must be a table of shape (2, 2) where second is not given; found {table.shape}")
+        # `tolist` gives Python numbers, also of an array of objects.
         cells = [
-            [as_count(table[row, column].item(), f"first[{row}, {column}]") for column in (0, 1)] for row in (0, 1)
+            [as_count(cell, f"first[{row}, {column}]") for column, cell in enumerate(own)]
+            for row, own in enumerate(table.tolist())
         ]
         return cells[0][1], cells[1][0]
     if all(isinstance(one, Real) or getattr(one, "shape", None) == () for one in (first, second)):

@@ -248,7 +248,7 @@ class TestErrors:
             ([0, 1, 2], [[1, 2, 3]] * 3, {"k": 0}, ValueError, "k must be an integer of at least 1"),
             ([0, 1, 2], [[1, 2, 3]] * 3, {"k": 1.0}, TypeError, "k must be an integer of at least 1"),
             ([0, 1, 2], [[1, 2, 3]] * 3, {"sample_weight": [1]}, ValueError, "sample_weight has 1"),
-            ([0, 1, 2], [[1, 2, 3]] * 3, {"sample_weight": [0, 0, 0]}, ZeroDivisionError, "zero at every row"),
+            ([0, 1, 2], [[1, 2, 3]] * 3, {"sample_weight": [0, 0, 0]}, ValueError, "zero at every row"),
             ([0, 1, 2], [[1, 2, 3]] * 3, {"normalize": 2}, ValueError, "normalize must be True or False"),
             ([0.5, 1], [0, 1], {}, ValueError, "continuous"),
             ([[1, 0]], [[1, 2]], {}, ValueError, "multilabel-indicator"),

@@ -51,6 +51,26 @@ def test_table_equals_definition_and_scipy(table, correction):
     assert close(result.effect_size, stats.contingency.association(np.array(table), "cramer"), 1e-9, 1e-7)
 
 
+@given(
+    st.sampled_from([2, 3]).flatmap(
+        lambda k: st.lists(st.lists(st.integers(-1000, 90), min_size=k, max_size=k), min_size=2, max_size=3)
+    ),
+    st.booleans(),
+)
+def test_counts_near_the_least_numbers(exponents, correction):
+    """Squares and products of such counts are below the range of doubles: no error, and the right number."""
+    table = [[math.ldexp(1.0, exponent) for exponent in row] for row in exponents]
+    result = fm.chi2_test(table, correction=correction)
+    exact = [[Fraction(count) for count in row] for row in table]
+    wanted = float(oracle.chi_square_of_table(exact, correction and result.df == 1))
+    largest = max(map(max, table))
+    assert close(result.statistic, wanted, floor=1e-13 * largest)
+    first = [*map(float, exact[0])]
+    fit = fm.chi2_test(first)
+    even = [Fraction(sum(exact[0]), len(first))] * len(first)
+    assert close(fit.statistic, float(oracle.chi_square_of_fit(exact[0], even)), floor=1e-13 * sum(first))
+
+
 @given(TABLES, st.randoms())
 def test_any_order_gives_the_same_bits(table, random):
     result = fm.chi2_test(table)

@@ -92,6 +92,7 @@ def test_counts_as_arrays_of_no_dimension():
     """Sums of xarray and torch have no dimension."""
     assert fm.two_proportion_test(np.array(3), np.array(10.0), 5, 10) == fm.two_proportion_test(3, 10, 5, 10)
     assert fm.mcnemar_test(np.array(3), np.array(9)) == fm.mcnemar_test(3, 9)
+    assert fm.mcnemar_test(np.array([[1, 2], [3, 4]], object)) == fm.mcnemar_test([[1, 2], [3, 4]])
 
 
 def test_right_or_wrong_as_objects():
