@@ -8,6 +8,7 @@ hashable object, so metrics that need the same statistic share it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -24,21 +25,28 @@ class Value(NamedTuple):
     reason: str | None = None
 
 
+@cache
+def slot_names(cls: type) -> tuple[str, ...]:
+    """The slots of a class and of its bases."""
+    return tuple(name for own in cls.__mro__ for name in own.__dict__.get("__slots__", ()))
+
+
 class Statistic:
     """Base of all statistics. Equality and hash use the type and the fields (`__slots__`, and other attributes)."""
 
     __slots__: tuple[str, ...] = ()
 
     def fields(self) -> tuple[Any, ...]:
-        own = tuple(getattr(self, name) for name in self.__slots__)
+        own = tuple(getattr(self, name) for name in self.slot_names())
         return own + tuple(self.other_attributes().items()) if hasattr(self, "__dict__") else own
 
     def other_attributes(self) -> dict[str, Any]:
         """Attributes that have no slot: those of a class of the user's own."""
         return {name: value for name, value in sorted(vars(self).items()) if name not in self.slot_names()}
 
-    def slot_names(self) -> list[str]:
-        return [name for cls in type(self).__mro__ for name in cls.__dict__.get("__slots__", ())]
+    def slot_names(self) -> tuple[str, ...]:
+        own_class: Any = type(self)
+        return slot_names(own_class)
 
     def __getstate__(self) -> tuple[dict[str, Any] | None, dict[str, Any]]:
         """Slots apart from other attributes. A class that was sent by value has its slots as attributes."""

@@ -27,7 +27,7 @@ from fastmetrics.engine.plan.column_names import (
     named_model_roles,
     read_column_names,
 )
-from fastmetrics.engine.plan.metric_plan import make_plan
+from fastmetrics.engine.plan.metric_plan import Plan, make_plan
 from fastmetrics.engine.plan.plan_parts import PlanPart, divide_plan
 from fastmetrics.engine.plan.resampling_options import read_resampling, refuse_row_units
 from fastmetrics.engine.results.report import Report
@@ -41,6 +41,7 @@ from fastmetrics.engine.scan.range_shards import (
     PartitionResampling,
     PartitionState,
     needs_range_totals,
+    needs_whole_columns,
 )
 from fastmetrics.engine.scan.scan import LogScan
 from fastmetrics.spark.plugins import pack_plugins
@@ -239,7 +240,7 @@ def run_part(
     """The scan of all rows for one part of the plan, and its final states. `options` has those of all parts."""
     plan, names = parts[number]
     resampling = options.resampling
-    cuts = sample_cuts(df, names) if plan.needs("range") else []
+    cuts = find_cuts(df, plan, names)
     in_one_pass = not needs_range_totals(plan)
     task = options._replace(number=number, cuts=cuts, in_one_pass=in_one_pass)
     merger = PartitionMerger(parts[number], task.on_invalid, slices)
@@ -283,6 +284,13 @@ def check_same_scans(scans: Sequence[LogScan]) -> None:
     for scan in scans[1:]:
         if (scan.rows, scan.dropped) != (first.rows, first.dropped):
             raise ValueError(explain_changed_rows(first.rows, scan.rows))
+
+
+def find_cuts(df: Any, plan: Plan, names: ColumnNames) -> list[list[float]]:
+    """Cuts of each score column into ranges; no column if no metric needs ranges."""
+    if needs_whole_columns(plan):
+        return [[] for _ in names.scores]
+    return sample_cuts(df, names) if plan.needs("range") else []
 
 
 def sample_cuts(df: Any, names: ColumnNames) -> list[list[float]]:

@@ -234,3 +234,13 @@ def test_columns():
     assert_raises(ValueError, "columns have no starts", cumulative_sums, plain.select([0]), [True])
     with pytest.raises(AttributeError, match="the metric declares no role 'label'; it has score"):
         columns.label  # noqa: B018
+
+
+def test_statistics_are_equal_by_the_slots_of_their_bases_too():
+    class Other(Sums):
+        __slots__ = ()
+
+    assert Other("other names") == Other("other names")
+    assert Other("other names") != Other("infinite")
+    assert hash(Other(None)) != hash(Other("infinite"))
+    assert Other(None) != Sums(None)

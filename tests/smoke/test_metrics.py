@@ -100,9 +100,13 @@ GRADED = {
 }
 REAL = {
     "bias": ("bias", lambda: (1 + 1) / 4),
+    "d2_absolute_error": ("d2_absolute_error", lambda: of_numbers(fm.d2_absolute_error_score)),
+    "d2_pinball": ("d2_pinball(alpha=0.25)", lambda: of_numbers(fm.d2_pinball_score, alpha=0.25)),
+    "d2_tweedie": ("d2_tweedie(power=1)", lambda: of_numbers(fm.d2_tweedie_score, power=1)),
     "gamma_deviance": ("gamma_deviance", lambda: of_numbers(fm.mean_gamma_deviance)),
     "mae": ("mae", lambda: of_numbers(fm.mean_absolute_error)),
     "max_error": ("max_error", lambda: of_numbers(fm.max_error)),
+    "median_ae": ("median_ae", lambda: of_numbers(fm.median_absolute_error)),
     "mape": ("mape", lambda: of_numbers(fm.mean_absolute_percentage_error)),
     "mse": ("mse", lambda: of_numbers(fm.mean_squared_error)),
     "msle": ("msle", lambda: of_numbers(fm.mean_squared_log_error)),
@@ -112,6 +116,7 @@ REAL = {
     "r2": ("r2", lambda: of_numbers(fm.r2_score)),
     "rmse": ("rmse", lambda: of_numbers(fm.root_mean_squared_error)),
     "rmsle": ("rmsle", lambda: of_numbers(fm.root_mean_squared_log_error)),
+    "xauc": ("xauc", lambda: of_numbers(fm.xauc)),
     "tweedie_deviance": ("tweedie_deviance(power=1)", lambda: of_numbers(fm.mean_tweedie_deviance, power=1)),
 }
 PARTITION = {

@@ -4,12 +4,16 @@ A sample decides where to cut the scores. Blocks are reordered into buckets of n
 second spill file, and a bucket is loaded with all its columns. Equal scores are never in different buckets: the rows of
 one score are in memory together. The states of neighbouring ranges merge from the greatest score down, so the cuts
 change the speed of a result, never the result.
+
+A statistic may name another value than the score by which rows are ordered, computed from the columns of a row. Stored
+rows stay as they are: every order has buckets of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,6 +21,7 @@ from fastmetrics._core.columns.row_blocks import (
     NO_VALUES,
     SLICE,
     WEIGHT,
+    Rows,
     ScoreLabelPair,
     Scratch,
     label_name,
@@ -26,11 +31,19 @@ from fastmetrics._core.columns.row_blocks import (
 )
 from fastmetrics._core.exchange.block_store import Block, BlockStore, order_by_number, scatter_rows
 from fastmetrics._core.exchange.range_exchange import MAX_BUCKETS, SAMPLE, ordered_keys
+from fastmetrics._core.grouping import grouped
+from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.statistic import Statistic
 
 ROWS_PER_BUCKET = 1 << 16
 LOADED_FACTOR = 6  # a bucket is sorted: its columns, an order and sorted columns are in memory together
+
+# The values that order rows, from the columns of the rows by role.
+OrderValues = Callable[[Mapping[str, np.ndarray]], np.ndarray]
+# What a statistic needs: rows in descending order; ranges in descending order, of rows in any; blocks of any rows.
+SORTED_ROWS, RANGES, ANY_BLOCKS = "sorted rows", "ranges", "any blocks"
+NO_STARTS: np.ndarray = np.empty(0, np.int64)
 
 
 class RowRange(NamedTuple):
@@ -58,17 +71,40 @@ class RowRangeStatistic(Statistic):
     """Base of a statistic that reads the rows of ranges of scores: a subclass writes `reduce` and `merge`.
 
     A statistic that has to know what lies above a range also writes `total`. Totals of ranges are added: they must be
-    exact, so they are integers, or arrays of integers.
+    exact, so they are integers, arrays of integers, or have an addition of their own.
+
+    Attributes
+    ----------
+    ordered_by : callable or None
+        A static function: `ordered_by(columns)` are the values by which rows are ordered, float32 or float64, computed
+        from columns by role. None: the scores.
+    order : str
+        SORTED_ROWS, RANGES or ANY_BLOCKS. Less order is faster. Without sorted rows, `starts` is empty.
+    after : RowRangeStatistic or None
+        Another statistic: its state of all rows is what `reduce` gets as `total`.
     """
 
     __slots__ = ()
     reads_rows = True
     needs_position = False
     bounds = None  # no approximate states
+    ordered_by: ClassVar[Any] = None
+    order: ClassVar[str] = SORTED_ROWS
+
+    @property
+    def after(self) -> RowRangeStatistic | None:
+        return None
+
+    def check(self, rows: Rows) -> None:
+        """Raise ValueError for values that the statistic cannot take, before any exchange; it names the first row."""
 
     def total(self, rows: RowRange) -> Any:
         """What the ranges below have to know of a range; None if they need nothing."""
         return None
+
+    def holds(self, own: Any, above: Any, total: Any) -> bool:
+        """Can a range with the total `own` change the state? If not, it is not reduced."""
+        return True
 
     def reduce(self, rows: RowRange, above: Any, total: Any) -> Any:
         """The state of a range. `above` is the total of all higher ranges (None for the first), `total` that of all."""
@@ -91,6 +127,7 @@ class Position(NamedTuple):
 
 
 Key = tuple[Any, int | None]  # a statistic and a slice (None: all rows)
+NO_STATES: Mapping[Key, Any] = MappingProxyType({})
 
 
 def add_totals(first: Any, second: Any) -> Any:
@@ -104,6 +141,7 @@ class RowRangeReduction(NamedTuple):
     """Statistics to compute over the rows of a store, for one pair of columns, and for every slice.
 
     `positions` are those of the store's rows among others (by statistic and slice), if it has only a range of them.
+    All statistics have the given order; `states` are those of statistics that these come after.
     """
 
     store: BlockStore
@@ -112,6 +150,9 @@ class RowRangeReduction(NamedTuple):
     n_slices: int
     n_threads: int
     positions: dict[Key, Position] | None = None
+    ordered_by: OrderValues | None = None
+    order: str = SORTED_ROWS
+    states: Mapping[Key, Any] = NO_STATES
 
     def names(self) -> list[str]:
         """The columns to load."""
@@ -120,18 +161,30 @@ class RowRangeReduction(NamedTuple):
         roles = [name for name in types if name.startswith(role_name(""))]
         return [name for name in wanted if name in types] + roles
 
+    def values_of(self, columns: dict[str, np.ndarray]) -> np.ndarray:
+        """The values that order the rows."""
+        if self.ordered_by is None:
+            return columns[score_name(self.pair.score)]
+        names = {LABEL_ROLE: label_name(self.pair.label), SCORE_ROLE: score_name(self.pair.score)}
+        usual = {role: columns[name] for role, name in names.items() if name in columns}
+        return self.ordered_by(usual | other_columns(columns))
+
     def rows_of(self, columns: dict[str, np.ndarray]) -> RowRange:
-        """Loaded columns in descending order of score, in an order that depends on the rows alone."""
+        """Loaded columns; sorted rows are in an order that depends on the rows alone."""
         scores = columns[score_name(self.pair.score)]
         labels = columns.get(label_name(self.pair.label), NO_VALUES)
         weights, others = columns.get(WEIGHT), other_columns(columns)
+        if self.order != SORTED_ROWS:
+            return RowRange(labels, scores, weights, NO_STARTS, others)
+        values = self.values_of(columns)
         keys = [*others.values(), *(own for own in (weights, labels) if own is not None and own.shape[0])]
-        order = np.lexsort((*keys, -scores))
-        ordered = scores[order]
+        keys += [] if self.ordered_by is None else [scores]
+        order = np.lexsort((*keys, -values))
+        ordered = values[order]
         starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
         return RowRange(
             labels[order] if labels.shape[0] else labels,
-            ordered,
+            scores[order],
             None if weights is None else weights[order],
             starts,
             {role: column[order] for role, column in others.items()},
@@ -152,21 +205,42 @@ def reduce_row_ranges(
     reduction: RowRangeReduction, advance: Callable[[int], None] | None = None
 ) -> dict[Key, Any]:
     """The states of all statistics: of all rows (slice None), and of every slice that has rows."""
-    store = reduction.store
-    if not store.rows:
+    if not reduction.store.rows:
         return {}
+    first = [statistic for statistic in reduction.statistics if statistic.after is None]
+    later = [statistic for statistic in reduction.statistics if statistic.after is not None]
+    first += [statistic.after for statistic in later if statistic.after is not None]
+    states: dict[Key, Any] = {}
+    for statistics in (dict.fromkeys(first), later):
+        orders = grouped(((statistic.ordered_by, statistic.order), statistic) for statistic in statistics)
+        for (ordered_by, order), of_order in orders.items():
+            of_these = reduction._replace(statistics=of_order, ordered_by=ordered_by, order=order, states=states)
+            states |= reduce_in_order(of_these, advance)
+    return states
+
+
+def reduce_in_order(reduction: RowRangeReduction, advance: Callable[[int], None] | None) -> dict[Key, Any]:
+    """The states of statistics that need the same order."""
+    if reduction.order == ANY_BLOCKS:
+        readers = reduction.store.block_readers(reduction.names())
+        return reduce_ranges_of_rows(reduction, len(readers), lambda number, _: readers[number].load(), advance)
     ranged = split_into_buckets(reduction)
+    names = reduction.names()
+    buckets = [number for number in range(ranged.n_partitions) if ranged.partition_rows[number]]
+
+    def load(number: int, scratch: Scratch) -> Mapping[str, np.ndarray]:
+        return ranged.load_partitions(names, buckets[number], buckets[number] + 1, scratch).columns
+
     try:
-        return reduce_buckets(reduction, ranged, advance)
+        return reduce_ranges_of_rows(reduction, len(buckets), load, advance)
     finally:
         ranged.close()
 
 
 def split_into_buckets(reduction: RowRangeReduction) -> BlockStore:
-    """The rows of the store in buckets of neighbouring scores, from the greatest score down."""
+    """The rows of the store in buckets of neighbouring values, from the greatest down."""
     store = reduction.store
-    names, score = reduction.names(), score_name(reduction.pair.score)
-    readers = store.block_readers(names)
+    readers = store.block_readers(reduction.names())
     cuts = choose_cuts(reduction)
     n_buckets = cuts.shape[0] + 1
     ranged = BlockStore(n_buckets, store.budget)
@@ -174,7 +248,7 @@ def split_into_buckets(reduction: RowRangeReduction) -> BlockStore:
     def make_worker() -> Callable[[int], None]:
         def reorder(number: int) -> None:
             columns = readers[number].load()
-            keys = ordered_keys(columns[score])
+            keys = ordered_keys(reduction.values_of(columns))
             numbers = (n_buckets - 1 - np.searchsorted(cuts, keys, "right")).astype(np.uint16)
             starts, destinations = order_by_number(numbers, n_buckets)
             moved = {name: scatter_rows(np.ascontiguousarray(column), destinations) for name, column in columns.items()}
@@ -188,9 +262,9 @@ def split_into_buckets(reduction: RowRangeReduction) -> BlockStore:
 
 
 def choose_cuts(reduction: RowRangeReduction) -> np.ndarray:
-    """Ascending keys that cut the scores into buckets of about equal rows: the quantiles of a sample."""
-    store, score = reduction.store, score_name(reduction.pair.score)
-    rows = store.rows
+    """Ascending keys that cut the values into buckets of about equal rows: the quantiles of a sample."""
+    store, rows = reduction.store, reduction.store.rows
+    names = reduction.names() if reduction.ordered_by is not None else [score_name(reduction.pair.score)]
     most_rows, most_buckets = ROWS_PER_BUCKET, MAX_BUCKETS
     if store.budget is not None:
         most_buckets = SAMPLE // 2  # memory comes before speed
@@ -198,26 +272,27 @@ def choose_cuts(reduction: RowRangeReduction) -> np.ndarray:
     n_buckets = min(most_buckets, -(-rows // most_rows))
     step = max(1, rows // SAMPLE)
     sample = []
-    for reader in store.block_readers([score]):
+    for reader in store.block_readers(names):
         n = min(reader.rows, max(1, reader.rows // step))
         where = np.linspace(0, reader.rows - 1, n).astype(np.int64)
-        sample.append(ordered_keys(np.ascontiguousarray(reader.load()[score][where])))
+        sampled = {name: np.ascontiguousarray(column[where]) for name, column in reader.load().items()}
+        sample.append(ordered_keys(reduction.values_of(sampled)))
     keys = np.sort(np.concatenate(sample))
     return np.unique(keys[np.arange(1, n_buckets) * keys.shape[0] // n_buckets])
 
 
-def reduce_buckets(
-    reduction: RowRangeReduction, ranged: BlockStore, advance: Callable[[int], None] | None
+def reduce_ranges_of_rows(
+    reduction: RowRangeReduction,
+    n_ranges: int,
+    load_range: Callable[[int, Scratch], Mapping[str, np.ndarray]],
+    advance: Callable[[int], None] | None,
 ) -> dict[Key, Any]:
-    """The states of all buckets, merged from the greatest score down."""
-    buckets = [number for number in range(ranged.n_partitions) if ranged.partition_rows[number]]
-    totals: list[dict[Key, Any]] = [{} for _ in buckets]
-    states: list[dict[Key, Any]] = [{} for _ in buckets]
-    names = reduction.names()
+    """The states of all ranges, merged from the greatest value down. `load_range` loads the columns of a range."""
+    totals: list[dict[Key, Any]] = [{} for _ in range(n_ranges)]
+    states: list[dict[Key, Any]] = [{} for _ in range(n_ranges)]
 
     def load(index: int, scratch: Scratch) -> Iterator[tuple[int | None, RowRange]]:
-        loaded = ranged.load_partitions(names, buckets[index], buckets[index] + 1, scratch)
-        for number, columns in reduction.by_slice(dict(loaded.columns)):
+        for number, columns in reduction.by_slice(dict(load_range(index, scratch))):
             yield number, reduction.rows_of(columns)
 
     def count(index: int, scratch: Scratch) -> None:
@@ -231,18 +306,26 @@ def reduce_buckets(
             n_rows += rows.scores.shape[0] if number is None else 0
             for statistic in reduction.statistics:
                 above, total = positions[index].get((statistic, number), (None, None))
+                if statistic.after is not None:
+                    total = reduction.states[statistic.after, number]
                 states[index][statistic, number] = statistic.reduce(rows, above, total)
         if advance is not None:
             advance(n_rows)
 
-    positions: list[dict[Key, tuple[Any, Any]]] = [{} for _ in buckets]
+    positions: list[dict[Key, tuple[Any, Any]]] = [{} for _ in range(n_ranges)]
+    wanted = list(range(n_ranges))
     if any(map(needs_totals, reduction.statistics)):
-        run(count, len(buckets), reduction.n_threads)
+        run(count, wanted, reduction.n_threads)
         positions = find_positions(totals, reduction.positions)
-    run(reduce, len(buckets), reduction.n_threads)
+        wanted = [
+            index
+            for index in wanted
+            if any(key[0].holds(totals[index][key], *position) for key, position in positions[index].items())
+        ]
+    run(reduce, wanted, reduction.n_threads)
     descending: dict[Key, list[Any]] = {}
-    for of_bucket in states:
-        for key, state in of_bucket.items():
+    for of_range in states:
+        for key, state in of_range.items():
             descending.setdefault(key, []).append(state)
     return {key: merge_neighbours(key[0], of_key) for key, of_key in descending.items()}
 
@@ -261,14 +344,14 @@ def merge_neighbours(statistic: RowRangeStatistic, states: list[Any]) -> Any:
     return states[0]
 
 
-def run(work: Callable[[int, Scratch], None], n_tasks: int, n_threads: int) -> None:
+def run(work: Callable[[int, Scratch], None], tasks: Sequence[int], n_threads: int) -> None:
     """Do the work for every task; each thread has scratch memory of its own."""
 
     def make_worker() -> Callable[[int], None]:
         scratch = Scratch()
-        return lambda index: work(index, scratch)
+        return lambda index: work(tasks[index], scratch)
 
-    for_each(n_tasks, make_worker, n_threads)
+    for_each(len(tasks), make_worker, n_threads)
 
 
 def find_positions(
@@ -288,6 +371,12 @@ def find_positions(
 def needs_totals(statistic: Any) -> bool:
     """Does the statistic have to know what lies above a range?"""
     return type(statistic).total is not RowRangeStatistic.total
+
+
+def needs_whole_column(statistic: Any) -> bool:
+    """Does a statistic need all rows in one place, where others need ranges of scores?"""
+    is_of_rows = isinstance(statistic, RowRangeStatistic)
+    return is_of_rows and (statistic.ordered_by is not None or statistic.after is not None)
 
 
 def split_statistics(statistics: Sequence[Any]) -> tuple[list[Any], list[RowRangeStatistic]]:

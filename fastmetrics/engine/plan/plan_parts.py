@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from fastmetrics._core.exchange.row_ranges import needs_whole_column
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
 from fastmetrics._core.registry import GROUP_ROLE, Metric
 from fastmetrics.engine.plan.column_names import (
@@ -103,6 +104,8 @@ def join_columns(shared: ColumnNames, own: ColumnNames, first: Metric, metric: M
         return None
     if None not in (shared.group, own.group) and shared.group != own.group:
         return None
+    if reads_other_order(first) != reads_other_order(metric):
+        return None
     others = dict(shared.others) | dict(own.others)
     if len(others) != len({*shared.others, *own.others}):  # one role, two columns
         return None
@@ -114,6 +117,11 @@ def join_columns(shared: ColumnNames, own: ColumnNames, first: Metric, metric: M
     if kinds[0] != kinds[1] or not same_kinds(first, metric):
         return None
     return own._replace(group=shared.group or own.group, others=tuple(sorted(others.items())))
+
+
+def reads_other_order(metric: Metric) -> bool:
+    """Does a metric need rows in another order than that of scores? Engines that divide scores keep its rows whole."""
+    return any(needs_whole_column(statistic) for statistic in metric.statistics())
 
 
 def same_kinds(first: Metric, metric: Metric) -> bool:

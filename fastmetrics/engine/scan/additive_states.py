@@ -13,6 +13,7 @@ from fastmetrics._core.columns.row_blocks import RowBlock, ScoreLabelPair
 from fastmetrics._core.exchange.block_store import order_by_number, scatter_rows
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.memory_size import format_size
+from fastmetrics._core.exchange.row_ranges import split_statistics
 from fastmetrics._core.resampling.counted_row_replicates import CountedRows
 from fastmetrics._core.statistic import State
 from fastmetrics.engine.plan.metric_plan import Plan
@@ -33,6 +34,7 @@ class AdditiveStates:
     ) -> None:
         self.statistics = plan.statistics["none"]
         self.unsliced = plan.unsliced
+        self.checks = [own.check for own in split_statistics(plan.statistics["range"])[1]]
         self.score_label_pairs = score_label_pairs
         self.budget = budget
         self.counted = counted
@@ -57,7 +59,14 @@ class AdditiveStates:
         return states
 
     def update(self, columns: RowBlock, units: np.ndarray | None = None) -> None:
-        """Add a block of rows. `units` are the hashes of their resampling units, if no exchange keeps the rows."""
+        """Add a block of rows. `units` are the hashes of their resampling units, if no exchange keeps the rows.
+
+        Statistics of the range exchange check the values here, where rows have their numbers.
+        """
+        for pair in self.score_label_pairs if self.checks else ():
+            rows = columns.pair_rows(pair)
+            for check in self.checks:
+                check(rows)
         for pair_number, pair in enumerate(self.score_label_pairs if self.unsliced else ()):
             rows = columns.pair_rows(pair)
             for statistic in self.unsliced:

@@ -35,6 +35,7 @@ from fastmetrics._core.exchange.row_ranges import (
     RowRangeStatistic,
     add_totals,
     needs_totals,
+    needs_whole_column,
     reduce_row_ranges,
     split_statistics,
 )
@@ -319,8 +320,15 @@ def check_unit_hashes(blocks: Iterable[np.ndarray], unit_buckets: UnitBuckets) -
         raise ValueError(ROWS_CHANGED)
 
 
+def needs_whole_columns(plan: Plan) -> bool:
+    """Return whether scores are not divided into ranges: another order is needed. All metrics of a part agree."""
+    return any(map(needs_whole_column, plan.statistics["range"]))
+
+
 def needs_range_totals(plan: Plan) -> bool:
     """Return whether ranges have to be counted before a statistic can make the state of one."""
+    if needs_whole_columns(plan):
+        return False
     statistics, row_statistics = split_statistics(plan.statistics["range"])
     return any(statistic.needs_position for statistic in statistics) or any(map(needs_totals, row_statistics))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -49,6 +50,9 @@ class ReliabilityBins(CalibrationBins):
     def __init__(self) -> None:
         edges = narrow_bin_edges()
         super().__init__(edges.shape[0] + 1, None, edges)
+
+    def fields(self) -> tuple[Any, ...]:
+        return ()  # the edges are always the same
 
     def new(self) -> Sums:
         return Sums(4 * self.bins + 2, 3 * self.bins)

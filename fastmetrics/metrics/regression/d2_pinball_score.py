@@ -8,10 +8,13 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.kinds import NUMBERS
+from fastmetrics._core.registry import metric
+from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import errors
+from fastmetrics.metrics.regression.error_statistics import ComparedLosses
 from fastmetrics.metrics.regression.mean_pinball_loss import check_alpha
-from fastmetrics.metrics.regression.median_absolute_error import quantile
 from fastmetrics.metrics.regression.numeric_targets import (
     RAW,
     TWO_ROWS,
@@ -20,9 +23,13 @@ from fastmetrics.metrics.regression.numeric_targets import (
     average_explained,
     check_multioutput,
     check_targets,
+    explained_fraction,
 )
+from fastmetrics.metrics.regression.quantiles import LabelQuantile, MiddleValues, quantile
 
 __all__ = ["d2_absolute_error_score", "d2_pinball_score"]
+
+FEWER_ROWS = "fewer than two rows"
 
 
 def small_d2_pinball(y_true: np.ndarray, y_pred: np.ndarray, *, alpha: float = 0.5) -> float | None:
@@ -145,6 +152,64 @@ def d2_of_pinball_losses(targets: NumericTargets, alpha: float, multioutput: Any
         for loss, null_loss in zip(loss_states, constant.error_states(errors.PINBALL, alpha), strict=True)
     ]
     return average_explained(pairs, averaging, True, targets.dtype)
+
+
+class PinballLosses(ComparedLosses):
+    """The pinball losses of the predictions, and of the quantile of the labels, which is found first."""
+
+    __slots__ = ()
+
+    def __init__(self, alpha: float) -> None:
+        super().__init__(errors.PINBALL, float(alpha))
+
+    @property
+    def after(self) -> LabelQuantile:
+        return LabelQuantile(self.parameter)
+
+    def constant(self, total: MiddleValues) -> float:
+        return total.quantile
+
+
+def finalise_losses(losses: Sums) -> Value:
+    """D2 from the sums of both losses."""
+    coverage = {"rows": losses.count(0)}
+    if losses.count(0) < 2:
+        return Value(float("nan"), coverage, TWO_ROWS)
+    lost = losses.integer(1) if exact.is_finite(losses.exact[1]) else None
+    return Value(explained_fraction(lost, losses.integer(2), force_finite=True), coverage)
+
+
+@metric(
+    "d2_pinball",
+    exchange="range",
+    roles=NUMBERS,
+    statistics=lambda alpha: (PinballLosses(alpha),),
+    function=d2_pinball_score,
+    undefined=FEWER_ROWS,
+    parameters={"alpha": 0.5},
+    checks={"alpha": check_alpha},
+    default=False,
+    variants=("d2_pinball(alpha=0.9)", "d2_pinball(alpha=0)"),
+    aliases=("d2_pinball_score",),
+)
+def finalise_d2_pinball(parameters: dict[str, Any], losses: Sums) -> Value:
+    """The share of the pinball loss that predictions explain, compared with a constant quantile of the labels."""
+    return finalise_losses(losses)
+
+
+@metric(
+    "d2_absolute_error",
+    exchange="range",
+    roles=NUMBERS,
+    statistics=PinballLosses(0.5),
+    function=d2_absolute_error_score,
+    undefined=FEWER_ROWS,
+    default=False,
+    aliases=("d2_absolute_error_score",),
+)
+def finalise_d2_absolute_error(parameters: dict[str, Any], losses: Sums) -> Value:
+    """The share of the absolute error that predictions explain, compared with the median of the labels."""
+    return finalise_losses(losses)
 
 
 # Options that `fastmetrics.testing` checks.

@@ -9,6 +9,7 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import Rows, block_bounds
+from fastmetrics._core.exchange.row_ranges import ANY_BLOCKS, RowRange, RowRangeStatistic
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import AdditiveStatistic, Sums, SumStatistic, Value, map_reduce
@@ -78,6 +79,53 @@ class CenteredMoments(Moments):
 
     sums_size = 0, 1 + 4 * moments.BANDS
     center_errors = True
+
+
+class ComparedLosses(RowRangeStatistic):
+    """The sums of a loss of the predictions, and of the same loss of a constant; a subclass says which constant.
+
+    The constant comes from all labels, so rows are kept and read twice.
+    """
+
+    __slots__ = ("kind", "parameter")
+    order = ANY_BLOCKS
+
+    def __init__(self, kind: int, parameter: float) -> None:
+        self.kind = kind
+        self.parameter = parameter
+
+    def constant(self, total: Any) -> float:
+        """The constant prediction, from what `reduce` gets as `total`."""
+        raise NotImplementedError
+
+    def check(self, rows: Rows) -> None:
+        if not np.isfinite(rows.scores).all():
+            rows.raise_bad_score()
+        if self.kind in (errors.POISSON, errors.GAMMA, errors.TWEEDIE):
+            raise_outside_domain(
+                rows.labels, rows.scores, self.kind, self.parameter, rows.label_name, rows.name, rows.row_number
+            )
+
+    def reduce(self, rows: RowRange, above: Any, total: Any) -> Sums:
+        n = rows.labels.shape[0]
+        state = self.empty()
+        state.counts[0] = n
+        if rows.weights is not None:
+            state.counts[1] = 1
+            sums.sum_values(rows.weights, None, state.exact[0])
+        constant = np.broadcast_to(np.float64(self.constant(total)), n)
+        for number, predictions in ((1, rows.scores), (2, constant)):
+            errors.add_error_terms(
+                rows.labels, predictions, rows.weights, self.kind, self.parameter, 0, n, state.exact[number][None]
+            )
+        return state
+
+    def merge(self, high: Sums, low: Sums) -> Sums:
+        high.merge(low)
+        return high
+
+    def empty(self) -> Sums:
+        return Sums(2, 3)
 
 
 def reduce_targets(targets: NumericTargets, statistics: Sequence[AdditiveStatistic]) -> list[Sums]:

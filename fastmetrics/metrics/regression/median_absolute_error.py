@@ -1,17 +1,20 @@
-"""Median absolute error, also with weights; and quantiles (Hyndman and Fan, Am. Stat. 50, 1996, definition 2)."""
+"""Median absolute error, also with weights."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, block_bounds
 from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.parallel import for_each
+from fastmetrics._core.registry import metric
+from fastmetrics._core.statistic import Value
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression.numeric_targets import (
+    NO_WEIGHT,
     RAW,
     UNIFORM,
     NumericTargets,
@@ -20,10 +23,9 @@ from fastmetrics.metrics.regression.numeric_targets import (
     check_targets,
     raise_bad_values,
 )
+from fastmetrics.metrics.regression.quantiles import ErrorQuantile, MiddleValues, quantile
 
 __all__ = ["median_absolute_error"]
-
-EPSILON = 2.0**-52
 
 
 @small_inputs(errors.try_median_error)
@@ -53,8 +55,7 @@ def median_absolute_error(
     sample_weight : array-like of shape (n,), optional
         Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
 
-        They are added in ascending order of (error, weight) in float64. Half is reached if the sum is half to within an
-        ulp of the largest weight.
+        They are added exactly. Half is reached if the sum is half to within an ulp of the largest weight.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
@@ -96,46 +97,20 @@ def absolute_errors(targets: NumericTargets, output: int) -> np.ndarray:
     return out
 
 
-def quantile(values: np.ndarray, weights: np.ndarray | None, level: float) -> float:
-    """Return the quantile of a level in [0, 1].
-
-    It is the first value with at least this level of the values at or below it. If the level is reached exactly, it is
-    the mean of this value and the next. The array is reordered.
-    """
-    if weights is not None:
-        return weighted_quantile(values, weights, level)
-    n = values.shape[0]
-    # As in scikit-learn, the level is converted to per cent and back. This rounds in the same way.
-    target_rank = level * 100 / 100 * n
-    rank = min(max(math.ceil(target_rank), 1), n) - 1
-    between = rank + 1 - target_rank <= EPSILON and target_rank > 0
-    next_rank = min(rank + 1, n - 1) if between else rank
-    values.partition((rank, next_rank))
-    return midpoint(float(values[rank]), float(values[next_rank]))
-
-
-def midpoint(low: float, high: float) -> float:
-    """Return the mean of two values. Equal values are returned unchanged, so that their sum cannot overflow."""
-    return low if low == high else (low + high) / 2
-
-
-def weighted_quantile(values: np.ndarray, weights: np.ndarray, level: float) -> float:
-    """Return the weighted quantile of a level in [0, 1]. At least one weight must be positive.
-
-    Sums of weights are rounded, so rows are first sorted by (value, weight): the result does not depend on their order.
-    Weights are first scaled to at most 1, so a common power of two changes nothing.
-    """
-    present = weights > 0
-    if not present.all():
-        values, weights = values[present], weights[present]
-    weights = np.ldexp(weights, -math.frexp(float(weights.max()))[1])
-    order = np.lexsort((weights, values))
-    reached = np.cumsum(weights[order])
-    target_weight = level * 100 / 100 * float(reached[-1])
-    if target_weight == 0:
-        return float(values[order[0]])
-    rank = min(int(np.searchsorted(reached, target_weight)), len(order) - 1)
-    low = float(values[order[rank]])
-    if float(reached[rank]) - target_weight > EPSILON:
-        return low
-    return midpoint(low, float(values[order[min(rank + 1, len(order) - 1)]]))
+@metric(
+    "median_ae",
+    exchange="range",
+    roles=NUMBERS,
+    statistics=lambda: (ErrorQuantile(0.5),),
+    function=median_absolute_error,
+    undefined="never",
+    default=False,
+    direction="minimize",
+    aliases=("median_absolute_error",),
+)
+def finalise_median_absolute_error(parameters: dict[str, Any], middle: MiddleValues) -> Value:
+    """The median of the absolute errors."""
+    coverage = {"rows": middle.mass.rows}
+    if not middle.mass.rows:
+        return Value(float("nan"), coverage, NO_WEIGHT)
+    return Value(middle.quantile, coverage)

@@ -8,11 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.exchange.row_ranges import RowRange
+from fastmetrics._core.kinds import NUMBERS
+from fastmetrics._core.registry import metric
+from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression.error_statistics import (
+    ComparedLosses,
     ErrorTerms,
     RowWeights,
     mean_error_statistics,
@@ -27,6 +33,7 @@ from fastmetrics.metrics.regression.numeric_targets import (
 
 __all__ = ["d2_tweedie_score", "mean_gamma_deviance", "mean_poisson_deviance", "mean_tweedie_deviance"]
 
+NO_DEVIANCE = "the mean of the targets has no deviance to compare with"
 KINDS = {0.0: errors.SQUARED, 1.0: errors.POISSON, 2.0: errors.GAMMA}
 
 
@@ -230,7 +237,7 @@ def d2_tweedie_score(
     constant = np.broadcast_to(np.float64(mean), targets.rows)
     null_deviance = mean_deviance(targets._replace(y_pred=constant), kind, float(power), already_checked=True)
     if null_deviance == 0 or null_deviance != null_deviance:
-        return warn_undefined("d2_tweedie_score", "the mean of the targets has no deviance to compare with")
+        return warn_undefined("d2_tweedie_score", NO_DEVIANCE)
     return 1 - deviance / null_deviance
 
 
@@ -264,6 +271,49 @@ register_mean_error(
     default=False,
     aliases=("mean_tweedie_deviance",),
 )
+
+
+class Deviances(ComparedLosses):
+    """The deviances of the predictions, and of the mean of the labels."""
+
+    __slots__ = ()
+
+    def total(self, rows: RowRange) -> np.ndarray:
+        """The weight of the labels, and their sum."""
+        n = rows.labels.shape[0]
+        state = exact.new_states(1)
+        zeros = np.broadcast_to(np.float64(0), n)
+        errors.add_error_terms(zeros, rows.labels, rows.weights, errors.SIGNED, 0.0, 0, n, state)
+        weight = n << exact.EXPONENT if rows.weights is None else exact.integer_sum(rows.weights)
+        return np.array([weight, exact.to_integer(state[0])], object)
+
+    def constant(self, total: np.ndarray) -> float:
+        weight, labels = total
+        return exact.divide(labels, weight)
+
+
+@metric(
+    "d2_tweedie",
+    exchange="range",
+    roles=NUMBERS,
+    statistics=lambda power: (Deviances(KINDS.get(power, errors.TWEEDIE), float(power)),),
+    function=d2_tweedie_score,
+    undefined="fewer than two rows, or constant labels",
+    parameters={"power": 0},
+    checks={"power": check_power},
+    default=False,
+    variants=("d2_tweedie(power=1)", "d2_tweedie(power=2)", "d2_tweedie(power=1.5)"),
+    aliases=("d2_tweedie_score",),
+)
+def finalise_d2_tweedie(parameters: dict[str, Any], deviances: Sums) -> Value:
+    """The share of the Tweedie deviance that predictions explain, compared with the mean of the labels."""
+    coverage = {"rows": deviances.count(0)}
+    if deviances.count(0) < 2:
+        return Value(float("nan"), coverage, TWO_ROWS)
+    lost, whole = mean_per_output(deviances.exact[1:], RowWeights.total(deviances))
+    if whole == 0 or whole != whole:
+        return Value(float("nan"), coverage, NO_DEVIANCE)
+    return Value(1 - lost / whole, coverage)
 
 
 # Options that `fastmetrics.testing` checks.

@@ -3,6 +3,9 @@
 Rows are sorted by target and score. A merge sort of the scores then counts the discordant pairs. NumPy does the first
 sort, on unsigned integers that pack two columns: both keys if each has 32 bits, otherwise the first bits of the target
 and the row number. Counts are integers, and the value is one division of two of them.
+
+In a log, ranges of scores are counted one by one. Of two neighbouring ranges, a pair of rows is discordant if the row
+with the lower score has the greater target: merging their sorted targets counts these pairs.
 """
 
 from __future__ import annotations
@@ -16,8 +19,12 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, block_bounds
 from fastmetrics._core.exact import divide
 from fastmetrics._core.exchange.range_exchange import ordered_keys
-from fastmetrics._core.exchange.weighted_ranges import span_of
+from fastmetrics._core.exchange.row_ranges import RANGES, RowRange, RowRangeStatistic
+from fastmetrics._core.exchange.weighted_ranges import WeightSpan, merge_spans, span_of
+from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.registry import metric
+from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import concordance
 
@@ -26,6 +33,8 @@ __all__ = ["xauc"]
 RUN_ROWS = 1 << 16  # rows of the first sorted runs, one thread per run: keys and scratch fit the second-level cache
 WORD_BITS = 63
 WEIGHT_BITS = 126
+NO_WEIGHT = "every weight is zero"
+EQUAL_TARGETS = "all targets are equal"
 
 
 class RowsByTargetAndScore(NamedTuple):
@@ -48,12 +57,12 @@ def sum_squared_ties(keys: np.ndarray, others: np.ndarray | None, weights: np.nd
     return words_to_integer(count)
 
 
-def integer_weights(weights: np.ndarray) -> np.ndarray:
+def integer_weights(weights: np.ndarray, span: WeightSpan) -> np.ndarray:
     """Return positive weights as integers below 2**126, as an array of words. They share a power of two as unit.
 
-    They are exact, unless the largest is more than 2**126 times the last bit of another; then they are rounded.
+    `span` is that of all weights that are counted together. They are exact, unless the largest is more than 2**126
+    times the last bit of another; then they are rounded.
     """
-    span = span_of(weights)
     bits = min(span.highest - span.lowest, WEIGHT_BITS)
     whole = np.ldexp(weights, bits - span.highest)
     if bits <= WORD_BITS:
@@ -237,10 +246,118 @@ def xauc(y_true: Any, y_score: Any, *, sample_weight: Any = None, n_threads: int
         if not present.all():
             targets, scores, weights = targets[present], scores[present], weights[present]
         if not weights.shape[0]:
-            return warn_undefined("xauc", "every weight is zero")
-        weights = integer_weights(weights)
+            return warn_undefined("xauc", NO_WEIGHT)
+        weights = integer_weights(weights, span_of(weights))
     total, discordant, tied = count_pairs(targets, scores, weights, threads if rows > SERIAL_ROWS else 1)
     if not total:
-        return warn_undefined("xauc", "all targets are equal")
-    # The share of concordant pairs, tied pairs counted as half, rounded once.
+        return warn_undefined("xauc", EQUAL_TARGETS)
+    return concordant_share(total, discordant, tied)
+
+
+def concordant_share(total: int, discordant: int, tied: int) -> float:
+    """The share of concordant pairs, tied pairs counted as half, rounded once. Counts are those of `count_pairs`."""
     return divide(2 * (total - discordant) - tied, 2 * total)
+
+
+class Span(NamedTuple):
+    """The span of the weights of ranges; None without weights."""
+
+    weights: WeightSpan | None
+
+    def __add__(self, other: Any) -> Span:
+        if self.weights is None or other.weights is None:
+            return self
+        return Span(merge_spans(self.weights, other.weights))
+
+
+class CountedPairs(NamedTuple):
+    """State of a range of scores: its pairs, as `count_pairs` has them, and its targets, for pairs with other ranges.
+
+    `targets` are ascending keys, with the integer `weights` of the rows (None: every row counts once). Where targets
+    are often equal, equal ones are one key, whose weight is the number of rows.
+    """
+
+    rows: int
+    discordant: int
+    tied: int
+    targets: np.ndarray
+    weights: np.ndarray | None
+
+
+NO_PAIRS = CountedPairs(0, 0, 0, np.empty(0, np.uint64), None)
+
+
+class ConcordantPairs(RowRangeStatistic):
+    """Pairs of rows inside ranges of scores, and between them. The state has the sorted targets of the rows."""
+
+    order = RANGES
+
+    def total(self, rows: RowRange) -> Span:
+        return Span(None if rows.weights is None else span_of(rows.weights))
+
+    def reduce(self, rows: RowRange, above: Span | None, total: Span) -> CountedPairs:
+        targets = rows.labels.astype(np.float64)
+        weights = None
+        if rows.weights is not None and total.weights is not None:
+            weights = integer_weights(rows.weights, total.weights)
+        _, discordant, tied = count_pairs(targets, rows.scores, weights, 1)
+        keys = ordered_keys(targets)
+        if weights is not None:
+            order = np.argsort(keys)
+            return CountedPairs(keys.shape[0], discordant, tied, keys[order], weights[order])
+        keys.sort()
+        return CountedPairs(keys.shape[0], discordant, tied, *join_equal_targets(keys))
+
+    def merge(self, high: CountedPairs, low: CountedPairs) -> CountedPairs:
+        if not high.rows or not low.rows:
+            return high if high.rows else low
+        sides = [(low.targets, low.weights), (high.targets, high.weights)]
+        if low.weights is not None or high.weights is not None:
+            sides = [(keys, count_once(keys) if weights is None else weights) for keys, weights in sides]
+        keys = np.concatenate([keys for keys, _ in sides])
+        weights = None if sides[0][1] is None else np.concatenate([weights for _, weights in sides])
+        out, out_weights = np.empty_like(keys), None if weights is None else np.empty_like(weights)
+        count = np.zeros(concordance.COUNT_WORDS, np.uint64)
+        concordance.merge_discordant(
+            keys, weights, 0, low.targets.shape[0], keys.shape[0], out, out_weights, count
+        )  # fmt: skip
+        discordant = high.discordant + low.discordant + 2 * words_to_integer(count)
+        return CountedPairs(high.rows + low.rows, discordant, high.tied + low.tied, out, out_weights)
+
+    def empty(self) -> CountedPairs:
+        return NO_PAIRS
+
+
+def count_once(keys: np.ndarray) -> np.ndarray:
+    """Weights of one."""
+    return np.ones((keys.shape[0], 1), np.uint64)
+
+
+def join_equal_targets(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Sorted keys and their weights: distinct keys with their numbers of rows, where that takes less memory."""
+    starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
+    if 2 * starts.shape[0] > keys.shape[0]:
+        return keys, None
+    return keys[starts], np.diff(np.append(starts, keys.shape[0])).astype(np.uint64)[:, None]
+
+
+@metric(
+    "xauc",
+    exchange="range",
+    roles=NUMBERS,
+    statistics=ConcordantPairs(),
+    function=xauc,
+    undefined="all labels are equal",
+    default=False,
+    aliases=("concordance_index", "c_index"),
+)
+def finalise_xauc(parameters: dict[str, Any], pairs: CountedPairs) -> Value:
+    """The share of pairs of rows that the scores order as the labels do: AUC for numeric labels."""
+    coverage = {"rows": pairs.rows}
+    if not pairs.rows:
+        return Value(float("nan"), coverage, NO_WEIGHT)
+    weight = pairs.rows if pairs.weights is None else sum_integer_weights(pairs.weights)
+    total = weight * weight - sum_squared_ties(pairs.targets, None, pairs.weights)
+    if not total:
+        return Value(float("nan"), coverage, EQUAL_TARGETS)
+    return Value(concordant_share(total, pairs.discordant, pairs.tied), coverage)

@@ -1,0 +1,245 @@
+"""Metrics of numbers whose rows need an order of their own, or two readings: the bits of the functions."""
+
+import itertools
+import math
+import re
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastmetrics as fm
+from fastmetrics._core.exchange import row_ranges
+from fastmetrics.metrics.regression.quantiles import Mass, middle_values, midpoint, quantile
+from fastmetrics.metrics.regression.xauc import ConcordantPairs
+from oracles import regression as oracle
+from support.cases import assert_raises, each_case
+
+FUNCTIONS = {
+    "median_ae": (fm.median_absolute_error, {}),
+    "d2_absolute_error": (fm.d2_absolute_error_score, {}),
+    "d2_pinball(alpha=0.9)": (fm.d2_pinball_score, {"alpha": 0.9}),
+    "d2_tweedie": (fm.d2_tweedie_score, {}),
+    "d2_tweedie(power=1.5)": (fm.d2_tweedie_score, {"power": 1.5}),
+    "xauc": (fm.xauc, {}),
+}
+METRICS = list(FUNCTIONS)
+COLUMNS = {"label": "y", "score": "p"}
+
+
+def make_log(rows, seed=0, digits=1):
+    generator = np.random.default_rng(seed)
+    y = 0.5 + np.round(generator.gamma(2.0, 3.0, rows), digits)
+    return {
+        "y": y,
+        "p": np.round(0.1 + y * generator.lognormal(0.0, 0.4, rows), digits).astype(np.float32) + np.float32(0.5),
+        "q": generator.random(rows) + 0.1,
+        "w": generator.integers(0, 4, rows) / 2,
+        "real": generator.lognormal(0.0, 5.0, rows),
+        "by": generator.choice(["a", "b"], rows, p=[0.8, 0.2]),
+        "user": generator.integers(0, 40, rows),
+    }
+
+
+def expected(log, score="p", weight=None, where=slice(None)):
+    """The value of every metric by its function."""
+    weights = None if weight is None else log[weight][where]
+    kept = slice(None) if weights is None else weights > 0
+    columns = [log[name][where][kept] for name in ("y", score)]
+    options = {"sample_weight": None if weights is None else weights[kept]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fm.UndefinedMetricWarning)
+        return {name: function(*columns, **own, **options) for name, (function, own) in FUNCTIONS.items()}
+
+
+def values(report, **where):
+    return {result.metric: result.value for result in report if result.slice == where}
+
+
+@each_case("rows", [2, 3, 70, 5000])
+@each_case("weight", [None, "w", "real"])
+def test_values_are_those_of_the_functions(rows, weight):
+    log = make_log(rows, seed=rows)
+    log["w"][:2] = 1.0
+    for score in ("p", "q"):
+        report = fm.evaluate(log, METRICS, label="y", score=score, weight=weight)
+        assert repr(values(report)) == repr(expected(log, score, weight))
+
+
+@each_case("digits", [0, 1, 12])
+@each_case("weight", [None, "real"])
+def test_many_ranges_in_any_order(digits, weight, monkeypatch):
+    """Few and many equal labels; ranges of few rows, in memory and spilled, with slices."""
+    monkeypatch.setattr(row_ranges, "ROWS_PER_BUCKET", 500)
+    log = make_log(20_000, digits=digits)
+    order = np.random.default_rng(1).permutation(20_000)
+    moved = {name: column[order] for name, column in log.items()}
+    whole = fm.evaluate(log, METRICS, **COLUMNS, weight=weight, by="by")
+    assert values(whole) == expected(log, weight=weight)
+    assert values(whole, by="b") == expected(log, weight=weight, where=log["by"] == "b")
+    assert fm.evaluate(moved, METRICS, **COLUMNS, weight=weight, by="by", n_threads=2) == whole
+    assert fm.evaluate(moved, METRICS, **COLUMNS, weight=weight, by="by", memory_limit="1MiB") == whole
+
+
+def test_states_merge():
+    log = make_log(3000)
+    parts = [fm.Accumulator(METRICS, **COLUMNS) for _ in range(3)]
+    for number, part in enumerate(parts):
+        part.update({name: column[number::3] for name, column in log.items()})
+    first, second, third = (fm.Accumulator.from_bytes(part.to_bytes()) for part in parts)
+    assert values(third.merge(first).merge(second).result()) == expected(log)
+
+
+def test_other_metrics_share_the_pass():
+    """Metrics in the order of scores, and of single rows, are as they are alone."""
+    log = make_log(500)
+    log["click"] = (log["y"] > 6).astype(np.int8)
+    both = fm.evaluate(log, ["auc(label=click)", "median_ae", "rmse", "xauc"], **COLUMNS)
+    assert both["auc(label=click)"] == fm.roc_auc_score(log["click"], log["p"])
+    assert both["rmse"] == fm.root_mean_squared_error(log["y"], log["p"])
+    assert (both["median_ae"], both["xauc"]) == (expected(log)["median_ae"], expected(log)["xauc"])
+
+
+def test_models_are_compared():
+    log = make_log(800)
+    found = fm.compare(log, METRICS, label="y", scores=["p", "q"], unit="user", replicates=50)
+    for name, before in expected(log).items():
+        after = expected(log, "q")[name]
+        assert (found[name].value_a, found[name].value_b) == (before, after)
+        low, high = found[name].interval
+        assert low <= after - before <= high
+
+
+@each_case(
+    ("log", "reasons"),
+    [
+        ({"y": [1.0], "p": [2.0]}, {*METRICS} - {"median_ae"}),
+        ({"y": [3.0, 3.0], "p": [1.0, 2.0]}, {"d2_tweedie", "d2_tweedie(power=1.5)", "xauc"}),
+        ({"y": [3.0, 3.0], "p": [1.0, 2.0], "w": [0.0, 0.0]}, {*METRICS}),
+    ],
+)
+def test_undefined_values_have_a_reason(log, reasons):
+    report = fm.evaluate(log, METRICS, **COLUMNS, weight="w" if "w" in log else None)
+    assert {result.metric for result in report if math.isnan(result.value)} == reasons
+    assert {result.metric for result in report if result.reason} == reasons
+
+
+@each_case(
+    ("metric", "y", "p", "message"),
+    [
+        ("median_ae", [1.0, 2.0], [1.0, math.inf], "score column 'p' has inf at row 1"),
+        ("d2_pinball", [1.0, 2.0], [math.inf, 1.0], "score column 'p' has inf at row 0"),
+        ("d2_absolute_error", [1.0, math.inf], [1.0, 1.0], "label column 'y' has inf at row 1"),
+        ("d2_tweedie(power=1)", [1.0, -2.0], [1.0, 1.0], "label column 'y' has -2.0 at row 1: .* targets of at least"),
+        ("d2_tweedie(power=2)", [1.0, 2.0], [1.0, 0.0], "score column 'p' has 0.0 at row 1: .* positive"),
+        ("d2_tweedie(power=0.5)", [1.0], [1.0], "power must be a number"),
+        ("d2_pinball(alpha=2)", [1.0], [1.0], "alpha must be a number in"),
+    ],
+)
+def test_bad_values_name_their_row(metric, y, p, message):
+    log = {"y": [1.0] * 100 + y, "p": [1.0] * 100 + p}
+    numbered = re.sub(r"row (\d)", r"row 10\1", message)
+    for limit in (None, "1MiB"):
+        assert_raises(ValueError, numbered, fm.evaluate, log, [metric], **COLUMNS, memory_limit=limit)
+    if "row" in message:
+        state = fm.Accumulator([metric], **COLUMNS)
+        assert_raises(ValueError, message, state.update, {"y": y, "p": p})
+        assert state.rows == 0
+
+
+def test_infinite_scores_have_an_order():
+    log = {"y": [1.0, 2.0, 3.0], "p": [-math.inf, 0.0, math.inf]}
+    assert fm.evaluate(log, ["xauc"], **COLUMNS)["xauc"] == 1.0
+
+
+def test_no_certified_interval():
+    for metric in METRICS:
+        assert_raises(ValueError, "has no certified interval", fm.Accumulator, [metric], **COLUMNS, approximate=True)
+
+
+def test_names_of_scikit_learn():
+    log = make_log(50)
+    for name, metric in {
+        "median_absolute_error": "median_ae",
+        "d2_absolute_error_score": "d2_absolute_error",
+        "d2_pinball_score(alpha=0.9)": "d2_pinball(alpha=0.9)",
+        "d2_tweedie_score": "d2_tweedie",
+    }.items():
+        assert fm.evaluate(log, [name], **COLUMNS).results[0].value == expected(log)[metric]
+
+
+# ------------------------------------------------------------------------------------------------------- quantiles
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.sampled_from([0.1, 0.2, 0.3, 1.0, 1e-30, 5.0])), min_size=1, max_size=30),
+    st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 1.0]),
+    st.booleans(),
+)
+def test_ranges_have_the_quantile_of_the_whole(rows, level, weighted):
+    """Cut between any two values; the order of the rows does not matter."""
+    numbers = np.array([value for value, _ in rows], float)
+    weights = np.array([weight for _, weight in rows]) if weighted else None
+    whole = quantile(numbers.copy(), weights, level)
+    backwards = None if weights is None else weights[::-1].copy()
+    assert quantile(numbers[::-1].copy(), backwards, level) == whole
+    low, high = Mass.of(len(rows), weights).bounds(level)
+    for first, second in itertools.combinations(range(11), 2):
+        found, below = [], 0
+        for start, stop in ((0, first), (first, second), (second, 11)):
+            inside = (numbers >= start) & (numbers < stop)
+            if inside.any():
+                own = None if weights is None else weights[inside]
+                found += middle_values(numbers[inside], own, below, low, high)
+                below += Mass.of(int(inside.sum()), own).size
+        assert midpoint(found[:2]) == whole
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 5)), min_size=1, max_size=30))
+def test_the_weighted_median_is_the_oracle(rows):
+    numbers, weights = [float(value) for value, _ in rows], [float(weight) for _, weight in rows]
+    weights[0] += 1.0
+    found = quantile(np.array(numbers), np.array(weights), 0.5)
+    assert found == oracle.quantile(numbers, oracle.Fraction(1, 2), weights)
+
+
+def test_a_thousand_equal_weights_are_no_weights():
+    """A float64 sum of 500 tenths is not half of that of 1,000."""
+    numbers = np.arange(1000.0)
+    assert quantile(numbers.copy(), np.full(1000, 0.1), 0.5) == quantile(numbers.copy(), None, 0.5) == 499.5
+
+
+def test_only_the_range_with_the_median_is_read_again(monkeypatch):
+    monkeypatch.setattr(row_ranges, "ROWS_PER_BUCKET", 100)
+    calls = []
+    original = row_ranges.RowRangeReduction.rows_of
+    monkeypatch.setattr(
+        row_ranges.RowRangeReduction, "rows_of", lambda own, columns: calls.append(1) or original(own, columns)
+    )
+    log = make_log(10_000, digits=9)
+    assert fm.evaluate(log, ["median_ae"], **COLUMNS)["median_ae"] == expected(log)["median_ae"]
+    n_ranges = 100
+    assert n_ranges < len(calls) <= n_ranges + 2
+
+
+# ------------------------------------------------------------------------------------------------------------ pairs
+
+
+@pytest.mark.parametrize("digits", [0, 9])
+def test_pairs_between_ranges(digits):
+    """States of ranges merge to the counts of all rows, whether targets are often equal or not."""
+    log = make_log(400, digits=digits)
+    order = np.argsort(-log["q"])
+    statistic = ConcordantPairs()
+
+    def state(rows):
+        columns = row_ranges.RowRange(log["y"][rows], log["q"][rows], None, row_ranges.NO_STARTS, {})
+        return statistic.reduce(columns, None, statistic.total(columns))
+
+    whole = state(order)
+    for cut in (1, 37, 399):
+        merged = statistic.merge(state(order[:cut]), state(order[cut:]))
+        assert (merged.rows, merged.discordant, merged.tied) == (whole.rows, whole.discordant, whole.tied)
+    assert statistic.merge(whole, statistic.empty()) is whole
