@@ -174,7 +174,7 @@ class Accumulator:
         probabilities: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
         roles: Mapping[str, str] | None = None,
     ) -> None:
-        plan = make_plan(metrics, named_model_roles(score, prediction, probabilities))
+        plan = make_plan(metrics, named_model_roles(score, prediction, probabilities, roles))
         other_roles = {
             "item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction,
             "probabilities": probabilities,

@@ -178,7 +178,7 @@ def evaluate(
     """
     started = time.perf_counter()
     check_flag(curves, "curves")
-    plan = make_plan(metrics, named_model_roles(score, prediction, probabilities))
+    plan = make_plan(metrics, named_model_roles(score, prediction, probabilities, roles))
     other_roles = {
         "item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction,
         "probabilities": probabilities,

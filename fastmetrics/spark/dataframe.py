@@ -211,7 +211,7 @@ def evaluate(
             f"df must be a Spark DataFrame; found {type(df).__name__}. For other data use fastmetrics.evaluate"
         )
     check_option(on_invalid, "on_invalid", POLICIES)
-    plan = make_plan(metrics, named_model_roles(score, prediction, probabilities))
+    plan = make_plan(metrics, named_model_roles(score, prediction, probabilities, roles))
     other_roles = {
         "item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction,
         "probabilities": probabilities,

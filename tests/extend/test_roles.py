@@ -275,3 +275,12 @@ def test_it_is_listed_and_suggested():
     assert (spec.summary, spec.roles, spec.target) == ("The mean of a column.", {"amount": Real()}, "columns")
     with pytest.raises(ValueError, match="did you mean 'mean_amount'"):
         fm.evaluate({"price": [1.0]}, ["mean_amonut"])
+
+
+def test_predictions_may_be_named_among_other_roles():
+    log = {"y": [0, 1, 2, 2], "p": [0, 1, 1, 2]}
+    expected = fm.evaluate(log, ["accuracy"], label="y", prediction="p")
+    assert fm.evaluate(log, ["accuracy"], label="y", roles={"prediction": "p"})["accuracy"] == expected["accuracy"]
+    accumulator = fm.Accumulator(["accuracy"], label="y", roles={"prediction": "p"})
+    accumulator.update(log)
+    assert accumulator.result()["accuracy"] == expected["accuracy"] == 0.75

@@ -214,10 +214,17 @@ def other_roles(metric: Metric) -> list[str]:
     return [role for role in metric.spec.roles if role not in (LABEL_ROLE, metric.spec.model_role)]
 
 
-def named_model_roles(score: Any, prediction: Any, probabilities: Any) -> tuple[str, ...]:
-    """The roles of the columns that the caller has of a model: metrics that have several forms take the first."""
+def named_model_roles(
+    score: Any, prediction: Any, probabilities: Any, roles: Mapping[str, Any] | None = None
+) -> tuple[str, ...]:
+    """The roles of the columns that the caller has of a model: metrics that have several forms take the first.
+
+    The caller may name predictions and probabilities among other `roles` too.
+    """
     columns = dict(zip(MODEL_ROLES, (score, prediction, probabilities), strict=True))
-    return tuple(role for role, named in columns.items() if named is not None) or (SCORE_ROLE,)
+    others = roles if isinstance(roles, Mapping) else {}
+    named = [role for role, column in columns.items() if column is not None or others.get(role) is not None]
+    return tuple(named) or (SCORE_ROLE,)
 
 
 def as_models(probabilities: Any) -> tuple[Key, ...]:
