@@ -67,6 +67,11 @@ class LabelSets:
     def type_name(self) -> str:
         return self.labels.type_name
 
+    @property
+    def spans(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where the labels of each row begin and end."""
+        return self.starts, self.stops
+
     def __getitem__(self, where: Any) -> LabelSets:
         return LabelSets(self.labels, self.starts[where], self.stops[where])
 
@@ -134,7 +139,8 @@ def as_label_sets(column: Any, name: str, locate: Callable[[int], int]) -> Label
     column, starts, stops = as_lists(column)
     first, last = (int(starts[0]), int(stops[-1])) if len(column) else (0, 0)
     labels = column.values.slice(first, last - first)
-    starts, stops = starts - first, stops - first
+    if first:
+        starts, stops = starts - first, stops - first
     if types.is_null(labels.type):
         return LabelSets(LabelColumn(np.empty(0, np.int64)), starts, stops)
 

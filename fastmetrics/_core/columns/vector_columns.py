@@ -28,7 +28,7 @@ def rows_with_missing_entries(column: Any) -> np.ndarray | None:
     """A mask of the rows whose list has a null or NaN; None if there are none."""
     if not is_list(column.type):
         return None
-    entries = column.flatten()  # those of rows that are null are left out
+    entries = entries_of(column)
     if not entries.null_count and not types.is_floating(entries.type):
         return None
     missing = np.asarray(entries.is_null(nan_is_null=types.is_floating(entries.type)))
@@ -38,6 +38,14 @@ def rows_with_missing_entries(column: Any) -> np.ndarray | None:
     mask = np.zeros(len(column), bool)
     mask[rows[missing]] = True
     return mask
+
+
+def entries_of(column: Any) -> Any:
+    """The entries of all lists; those of rows that are null are left out."""
+    if column.null_count or types.is_fixed_size_list(column.type) or not len(column):
+        return column.flatten()
+    first, last = column.offsets[0].as_py(), column.offsets[-1].as_py()
+    return column.values.slice(first, last - first)
 
 
 def list_lengths(column: Any) -> np.ndarray:

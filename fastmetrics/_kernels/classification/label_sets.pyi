@@ -7,15 +7,18 @@ TRUE_ONLY: int
 PREDICTED_ONLY: int
 BOTH: int
 SIZE_SHIFT: int
-MAX_SIZE: int
 
 def match_sets(
     true: NDArray[np.int64],
-    true_offsets: NDArray[np.int64],
+    true_starts: NDArray[np.int64],
+    true_stops: NDArray[np.int64],
     pred: NDArray[np.int64],
-    pred_offsets: NDArray[np.int64],
+    pred_starts: NDArray[np.int64],
+    pred_stops: NDArray[np.int64],
+    first_row: int,
+    hash_slots: NDArray[np.int64],
     labels: NDArray[np.int64],
     sides: NDArray[np.int64],
     both: NDArray[np.int64],
     sizes: NDArray[np.int64],
-) -> int: ...
+) -> tuple[int, int]: ...

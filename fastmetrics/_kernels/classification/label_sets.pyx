@@ -1,14 +1,15 @@
 """Sets of labels, row by row: each label of either set once, with the sides it is on, and the sizes of the sets.
 
-Labels are 64-bit integers. The labels of a small row are compared with each other; those of a larger row are found in
-a hash table, which belongs to the row by its number: nothing is cleared between rows.
+Labels are 64-bit integers. Small ones are found in an array; the others of a small row are compared with each other,
+and those of a larger row are found in a hash table. Array and table say to which row an entry belongs, so nothing is
+cleared between rows.
 """
 
 from libc.stdint cimport int64_t, uint64_t
-
-import numpy as np
+from libc.string cimport memset
 
 cdef enum:
+    SMALL_LABELS = 1024  # labels below it are found in an array
     FEW_LABELS = 24  # of both sets of a row: comparing all pairs costs less than a hash
     TRUE_SIDE = 1
     PREDICTED_SIDE = 2
@@ -16,7 +17,6 @@ cdef enum:
 
 TRUE_ONLY, PREDICTED_ONLY, BOTH = TRUE_SIDE, PREDICTED_SIDE, TRUE_SIDE + PREDICTED_SIDE
 SIZE_SHIFT = SIZE_BITS
-MAX_SIZE = (<int64_t>1 << (SIZE_BITS - 1)) - 1
 
 
 cdef struct Slot:
@@ -24,110 +24,136 @@ cdef struct Slot:
     int64_t entry
 
 
-cdef inline int64_t find_linear(const int64_t* labels, int64_t start, int64_t stop, int64_t label) noexcept nogil:
-    """The entry of a label among those of a row; `stop` if it has none."""
+cdef struct Entries:
+    Slot* small
+    Slot* slots
+    uint64_t mask
+    int64_t* labels
+    int64_t* sides
+
+
+cdef inline int64_t find_entry(
+    const Entries* entries, bint few, int64_t row, int64_t start, int64_t stop, int64_t label
+) noexcept nogil:
+    """The entry of a label of a row whose entries so far are start to stop; `stop`, which becomes its, if it is new."""
     cdef int64_t entry
-    for entry in range(start, stop):
-        if labels[entry] == label:
-            return entry
+    cdef uint64_t slot
+    cdef Slot* found
+    if <uint64_t>label < SMALL_LABELS:
+        # Without a branch on what the row has: labels on both sides are hard to predict.
+        found = &entries.small[label]
+        entry = found.entry if found.row == row + 1 else stop
+        found.row = row + 1
+        found.entry = entry
+        return entry
+    elif few:
+        for entry in range(start, stop):
+            if entries.labels[entry] == label:
+                return entry
+        return stop
+    else:
+        slot = <uint64_t>label * <uint64_t>0x9E3779B97F4A7C15
+        slot = (slot ^ (slot >> 32)) & entries.mask
+        while entries.slots[slot].row == row + 1:
+            if entries.labels[entries.slots[slot].entry] == label:
+                return entries.slots[slot].entry
+            slot = (slot + 1) & entries.mask
+        found = &entries.slots[slot]
+    found.row = row + 1
+    found.entry = stop
     return stop
 
 
-cdef inline int64_t find_hashed(
-    Slot* slots, uint64_t mask, int64_t row, const int64_t* labels, int64_t stop, int64_t label
+cdef int64_t match_row(
+    const Entries* entries, int64_t row, const int64_t* true, int64_t n_true, const int64_t* pred, int64_t n_pred,
+    int64_t start, int64_t* both, int64_t* sizes,
 ) noexcept nogil:
-    """The entry of a label of a row; `stop`, which becomes its entry, if it has none."""
-    cdef uint64_t hashed = <uint64_t>label * <uint64_t>0x9E3779B97F4A7C15
-    cdef uint64_t slot = (hashed ^ (hashed >> 32)) & mask
-    while slots[slot].row == row + 1:
-        if labels[slots[slot].entry] == label:
-            return slots[slot].entry
-        slot = (slot + 1) & mask
-    slots[slot].row = row + 1
-    slots[slot].entry = stop
-    return stop
-
-
-cdef int64_t match_rows(
-    const int64_t* true, const int64_t* true_offsets, const int64_t* pred, const int64_t* pred_offsets, int64_t rows,
-    Slot* slots, uint64_t mask, int64_t* labels, int64_t* sides, int64_t* both, int64_t* sizes,
-) noexcept nogil:
-    """Write the entries and the sizes of all rows; returns the number of entries."""
-    cdef int64_t row, i, entry, start, n_true, n_both
-    cdef int64_t stop = 0
-    cdef bint few
-    for row in range(rows):
-        start = stop
-        few = true_offsets[row + 1] - true_offsets[row] + pred_offsets[row + 1] - pred_offsets[row] <= FEW_LABELS
-        for i in range(true_offsets[row], true_offsets[row + 1]):
-            if few:
-                entry = find_linear(labels, start, stop, true[i])
-            else:
-                entry = find_hashed(slots, mask, row, labels, stop, true[i])
-            if entry == stop:
-                labels[stop] = true[i]
-                sides[stop] = TRUE_SIDE
-                stop += 1
-        n_true = stop - start
-        n_both = 0
-        for i in range(pred_offsets[row], pred_offsets[row + 1]):
-            if few:
-                entry = find_linear(labels, start, stop, pred[i])
-            else:
-                entry = find_hashed(slots, mask, row, labels, stop, pred[i])
-            if entry == stop:
-                labels[stop] = pred[i]
-                sides[stop] = PREDICTED_SIDE
-                stop += 1
-            elif sides[entry] == TRUE_SIDE:
-                sides[entry] = TRUE_SIDE + PREDICTED_SIDE
-                n_both += 1
-        both[row] = n_both
-        sizes[row] = n_true << SIZE_BITS | (stop - start - n_true + n_both)
+    """Write the entries of a row from `start` on, and its sizes. Returns the end of its entries."""
+    cdef bint few = n_true + n_pred <= FEW_LABELS
+    cdef int64_t i, entry, before, true_stop
+    cdef int64_t stop = start
+    cdef int64_t n_both = 0
+    for i in range(n_true):
+        entry = find_entry(entries, few, row, start, stop, true[i])
+        entries.labels[entry] = true[i]
+        entries.sides[entry] = TRUE_SIDE
+        stop += entry == stop
+    true_stop = stop
+    for i in range(n_pred):
+        entry = find_entry(entries, few, row, start, stop, pred[i])
+        before = entries.sides[entry] if entry < true_stop else 0
+        entries.labels[entry] = pred[i]
+        entries.sides[entry] = before | PREDICTED_SIDE
+        n_both += before == TRUE_SIDE
+        stop += entry == stop
+    both[0] = n_both
+    sizes[0] = (true_stop - start) << SIZE_BITS | (stop - true_stop + n_both)
     return stop
 
 
 def match_sets(
     const int64_t[::1] true,
-    const int64_t[::1] true_offsets,
+    const int64_t[::1] true_starts,
+    const int64_t[::1] true_stops,
     const int64_t[::1] pred,
-    const int64_t[::1] pred_offsets,
+    const int64_t[::1] pred_starts,
+    const int64_t[::1] pred_stops,
+    int64_t first_row,
+    int64_t[:, ::1] hash_slots,
     int64_t[::1] labels,
     int64_t[::1] sides,
     int64_t[::1] both,
     int64_t[::1] sizes,
-) -> int:
-    """Write each label of a row once, with TRUE_ONLY, PREDICTED_ONLY or BOTH. Returns the number of labels written.
+) -> tuple[int, int]:
+    """Write each label of a row once, with TRUE_ONLY, PREDICTED_ONLY or BOTH, for the rows from `first_row` on.
 
-    both[i] is the number of labels on both sides in row i; sizes[i] is the size of its true set times 2**SIZE_SHIFT,
-    plus that of its predicted set. So row i has both[i] entries less than its two sets have labels.
+    Row i has the labels starts[i] to stops[i] of either side. both[i] is the number of labels on both sides; sizes[i]
+    is the size of its true set times 2**SIZE_SHIFT, plus that of its predicted set.
+
+    Returns the row after the last one for which there was room, and the number of labels written. A row needs room for
+    all its labels, and, if these are more than 24, a power of two of empty slots that is at least twice their number.
     """
     cdef int64_t rows = both.shape[0]
-    cdef int64_t most = true.shape[0] + pred.shape[0]
-    cdef int64_t n_slots = 1
-    cdef int64_t found = 0
-    if true_offsets.shape[0] != rows + 1 or pred_offsets.shape[0] != rows + 1 or sizes.shape[0] != rows:
+    cdef int64_t row = first_row
+    cdef int64_t stop = 0
+    cdef int64_t n_true, n_pred
+    cdef Slot small[SMALL_LABELS]
+    cdef Entries entries
+    if true_starts.shape[0] != rows or true_stops.shape[0] != rows or sizes.shape[0] != rows:
         raise ValueError("the columns have different lengths")
-    if labels.shape[0] < most or sides.shape[0] < most:
-        raise ValueError("there is no room for all labels")
-    if rows == 0 or most == 0:
-        both[:] = 0
-        sizes[:] = 0
-        return 0
-    if true_offsets[0] or pred_offsets[0] or true_offsets[rows] != true.shape[0] or pred_offsets[rows] != pred.shape[0]:
-        raise ValueError("the offsets do not match the labels")
-    longest = (np.diff(true_offsets) + np.diff(pred_offsets)).max()
-    if longest > MAX_SIZE:
-        raise ValueError("a set has too many labels")
-    if longest > FEW_LABELS:
-        n_slots = 1 << (2 * int(longest)).bit_length()
-    scratch = np.zeros((n_slots, 2), np.int64)
-    cdef int64_t[:, ::1] slots = scratch
+    if pred_starts.shape[0] != rows or pred_stops.shape[0] != rows:
+        raise ValueError("the columns have different lengths")
+    if not 0 <= first_row <= rows:
+        raise ValueError("there is no such row")
+    if labels.shape[0] == 0 or sides.shape[0] < labels.shape[0]:
+        raise ValueError("there is no room for labels")
+    if hash_slots.shape[0] == 0 or hash_slots.shape[1] != 2 or hash_slots.shape[0] & (hash_slots.shape[0] - 1):
+        raise ValueError("the number of slots is no power of two")
+    if rows == 0:
+        return 0, 0
     cdef const int64_t* true_labels = &true[0] if true.shape[0] else NULL
     cdef const int64_t* pred_labels = &pred[0] if pred.shape[0] else NULL
+    entries.small = small
+    entries.slots = <Slot*>&hash_slots[0, 0]
+    entries.mask = <uint64_t>hash_slots.shape[0] - 1
+    entries.labels = &labels[0]
+    entries.sides = &sides[0]
     with nogil:
-        found = match_rows(
-            true_labels, &true_offsets[0], pred_labels, &pred_offsets[0], rows, <Slot*>&slots[0, 0],
-            <uint64_t>n_slots - 1, &labels[0], &sides[0], &both[0], &sizes[0],
-        )
-    return found
+        memset(small, 0, sizeof(small))
+        while row < rows:
+            n_true = true_stops[row] - true_starts[row]
+            n_pred = pred_stops[row] - pred_starts[row]
+            if n_true < 0 or true_starts[row] < 0 or true_stops[row] > true.shape[0]:
+                break
+            if n_pred < 0 or pred_starts[row] < 0 or pred_stops[row] > pred.shape[0]:
+                break
+            if stop + n_true + n_pred > labels.shape[0]:
+                break
+            if n_true + n_pred > FEW_LABELS and 2 * (n_true + n_pred) > hash_slots.shape[0]:
+                break
+            stop = match_row(
+                &entries, row, true_labels + true_starts[row], n_true, pred_labels + pred_starts[row], n_pred, stop,
+                &both[row], &sizes[row],
+            )
+            row += 1
+    return row, stop

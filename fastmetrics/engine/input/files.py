@@ -114,9 +114,8 @@ class FileSource(Source):
         if column in self.texts and all(file.format is CSV and column in file.schema.names for file in self._files):
             return pa.string()
         unified = self._unified_type(column)
-        is_text = pa.types.is_string(unified) or pa.types.is_large_string(unified)
-        if is_text and column in self.dictionaries and all(file.format is PARQUET for file in self._files):
-            return pa.dictionary(pa.int32(), pa.string())
+        if column in self.dictionaries and all(file.format is PARQUET for file in self._files):
+            return _dictionary_type(unified)
         return unified
 
     def _unified_type(self, column: str) -> pa.DataType:
@@ -194,6 +193,16 @@ def _storage_free_type(data_type: pa.DataType) -> pa.DataType:
     if pa.types.is_dictionary(data_type):
         return _storage_free_type(data_type.value_type)
     return pa.large_string() if pa.types.is_string_view(data_type) else data_type
+
+
+def _dictionary_type(data_type: pa.DataType) -> pa.DataType:
+    """A dictionary for texts, and a list of them for lists of texts; other types stay as they are."""
+    if pa.types.is_string(data_type) or pa.types.is_large_string(data_type):
+        return pa.dictionary(pa.int32(), pa.string())
+    if pa.types.is_list(data_type) or pa.types.is_large_list(data_type):
+        field = data_type.value_field.with_type(_dictionary_type(data_type.value_type))
+        return pa.list_(field) if pa.types.is_list(data_type) else pa.large_list(field)
+    return data_type
 
 
 def _conform_batch(batch: pa.RecordBatch, schema: pa.Schema, file: SourceFile) -> pa.RecordBatch:

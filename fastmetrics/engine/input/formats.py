@@ -77,18 +77,37 @@ def limit_batch_rows(metadata: pq.FileMetaData, row_groups: Iterable[int], names
     return max(1, bounded)
 
 
+def open_parquet(opened: pa.NativeFile, schema: pa.Schema) -> pq.ParquetFile:
+    """A file whose columns are read as the dictionaries, or lists of dictionaries, of the schema."""
+    names = [field.name for field in schema if pa.types.is_dictionary(field.type)]
+    lists = tuple(f"{field.name}." for field in schema if is_list_of_dictionaries(field.type))
+    metadata = None
+    if lists:
+        # Writers have different names for the items of a list: "tags.list.element", "tags.bag.array_element".
+        metadata = pq.read_metadata(opened)
+        paths = [metadata.schema.column(number).path for number in range(metadata.num_columns)]
+        names += [path for path in paths if path.startswith(lists)]
+    return pq.ParquetFile(opened, metadata=metadata, read_dictionary=names, **PARQUET_OPTIONS)
+
+
+def is_list_of_dictionaries(data_type: pa.DataType) -> bool:
+    is_list = pa.types.is_list(data_type) or pa.types.is_large_list(data_type)
+    return is_list and bool(pa.types.is_dictionary(data_type.value_type))
+
+
 def _read_parquet(
     path: Path, schema: pa.Schema, use_threads: bool, batch_rows: int, row_groups: Sequence[int] | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The batches of some row groups, by default of all."""
-    dictionaries = [field.name for field in schema if pa.types.is_dictionary(field.type)]
-    options = PARQUET_OPTIONS | {"read_dictionary": dictionaries}
-    with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened, **options) as file:
+    with pa.OSFile(str(path)) as opened, open_parquet(opened, schema) as file:
         # For a single batch, the hand-over to other threads costs more than the decoding.
         use_threads = use_threads and file.metadata.num_rows > BATCH_ROWS
         row_groups = range(file.metadata.num_row_groups) if row_groups is None else row_groups
         rows = limit_batch_rows(file.metadata, row_groups, schema.names, batch_rows)
-        yield from file.iter_batches(rows, row_groups, schema.names, use_threads=use_threads)
+        # pyarrow cannot read lists of dictionaries of several row groups into one batch.
+        has_lists = any(is_list_of_dictionaries(field.type) for field in schema)
+        for groups in [[group] for group in row_groups] if has_lists else [row_groups]:
+            yield from file.iter_batches(rows, groups, schema.names, use_threads=use_threads)
 
 
 # Arrow IPC: the file format starts with its name, anything else is the stream format. Files are not memory-mapped:

@@ -11,7 +11,7 @@ averages over rows are functions of these three numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,34 +59,53 @@ class LabeledRows:
             )
         return label
 
-    def set_chunks(self) -> Iterator[LabeledRows]:
-        """Rows of sets, a bounded number of labels at a time, but at least one row."""
-        lengths = self.label.stops - self.label.starts + self.prediction.stops - self.prediction.starts
-        ends = np.cumsum(lengths)
-        start, rows = 0, lengths.shape[0]
-        while start < rows:
-            done = int(ends[start - 1]) if start else 0
-            stop = max(start + 1, int(np.searchsorted(ends, done + LABELS_PER_CHUNK, side="right")))
-            yield self[start:stop]
-            start = stop
+
+class SetColumns(NamedTuple):
+    """The sets of labels of rows: row i has the labels starts[i] to stops[i] of a column, as integers of a table."""
+
+    labels: np.ndarray
+    starts: np.ndarray
+    stops: np.ndarray
 
 
-class MatchedSets:
-    """The labels of rows of sets, each once in a row, with the sides they are on; and the sizes of the rows' sets."""
+class MatchedSets(NamedTuple):
+    """The labels of rows of sets, each once in a row, with the sides they are on; and the sizes of the rows' sets.
 
-    __slots__ = ("both", "labels", "n_labels", "sides", "sizes")
+    `rows` are the rows that these are, consecutive ones.
+    """
 
-    def __init__(self, true: np.ndarray, true_offsets: np.ndarray, pred: np.ndarray, pred_offsets: np.ndarray) -> None:
-        rows, most = true_offsets.shape[0] - 1, true.shape[0] + pred.shape[0]
-        labels, sides = np.empty(most, np.int64), np.empty(most, np.int64)
-        self.both, self.sizes = np.empty(rows, np.int64), np.empty(rows, np.int64)
-        found = kernel.match_sets(true, true_offsets, pred, pred_offsets, labels, sides, self.both, self.sizes)
-        self.labels, self.sides = labels[:found], sides[:found]
+    rows: slice
+    labels: np.ndarray
+    sides: np.ndarray
+    both: np.ndarray
+    sizes: np.ndarray
 
     def labels_per_row(self) -> np.ndarray:
         """The number of labels of each row."""
         true, predicted = self.sizes >> kernel.SIZE_SHIFT, self.sizes & ((1 << kernel.SIZE_SHIFT) - 1)
         return np.asarray(true + predicted - self.both)
+
+
+def match_sets(true: SetColumns, predicted: SetColumns) -> Iterator[MatchedSets]:
+    """Rows with a bounded number of labels at a time, but at least one row. Each is valid until the next one."""
+    n_rows, room, n_slots = true.starts.shape[0], LABELS_PER_CHUNK, 1
+    both, sizes = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+    row = 0
+    labels, sides, slots = new_room(room, n_slots)
+    while row < n_rows:
+        stop, found = kernel.match_sets(*true, *predicted, row, slots, labels, sides, both, sizes)
+        if stop == row:
+            length = int(true.stops[row] - true.starts[row] + predicted.stops[row] - predicted.starts[row])
+            labels, sides, slots = new_room(max(length, room), 1 << (2 * length).bit_length())
+            continue
+        slots[:] = 0
+        yield MatchedSets(slice(row, stop), labels[:found], sides[:found], both[row:stop], sizes[row:stop])
+        row = stop
+
+
+def new_room(n_labels: int, n_slots: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Memory for labels and their sides, and empty slots of a hash table."""
+    return np.empty(n_labels, np.int64), np.empty(n_labels, np.int64), np.zeros((n_slots, 2), np.int64)
 
 
 class ClassTable:
@@ -165,28 +184,27 @@ class ClassTable:
             first, second = self.number_labels(rows)
             self.cells.add(first, second, None, rows.weights)
         else:
-            for chunk in rows.set_chunks():
-                self.add_sets(self.match_sets(chunk), chunk.weights)
+            for sets in match_sets(*self.number_sets(rows)):
+                weights = None if rows.weights is None else rows.weights[sets.rows]
+                label_weights = None if weights is None else np.repeat(weights, sets.labels_per_row())
+                self.cells.add(sets.labels, sets.sides, None, label_weights)
+                self.sizes.add(sets.both, sets.sizes, None, weights)
         self.reserve()
-
-    def add_sets(self, sets: MatchedSets, weights: np.ndarray | None) -> None:
-        label_weights = None if weights is None else np.repeat(weights, sets.labels_per_row())
-        self.cells.add(sets.labels, sets.sides, None, label_weights)
-        self.sizes.add(sets.both, sets.sizes, None, weights)
 
     def number_labels(self, rows: LabeledRows) -> tuple[np.ndarray, np.ndarray]:
         """The classes of rows as the integers of this table."""
         self.codes.add_types(rows.label.type_name, rows.prediction.type_name)
         return self.codes.number(rows.label), self.codes.number(rows.prediction)
 
-    def match_sets(self, rows: LabeledRows) -> MatchedSets:
-        """The sets of rows, with labels as the integers of this table."""
+    def number_sets(self, rows: LabeledRows) -> Iterator[SetColumns]:
+        """The sets of rows as integers of this table, of both columns."""
         self.codes.add_types(rows.label.type_name, rows.prediction.type_name)
-        label, label_offsets = rows.label.gather()
-        prediction, prediction_offsets = rows.prediction.gather()
-        return MatchedSets(
-            self.codes.number(label), label_offsets, self.codes.number(prediction), prediction_offsets
-        )
+        for column in (rows.label, rows.prediction):
+            if column.labels.texts is None:
+                yield SetColumns(self.codes.number(column.labels), *map(np.ascontiguousarray, column.spans))
+            else:
+                labels, offsets = column.gather()
+                yield SetColumns(self.codes.number(labels), offsets[:-1], offsets[1:])
 
     def merge(self, other: ClassTable) -> None:
         """Add the rows of another table, which may be this one."""
@@ -310,14 +328,18 @@ class ClassTableCounts(Statistic):
         state.set_form(counted.form())
         if state.form == CLASSES:
             return stack_columns(state.number_labels(counted), counted.weights)
-        sets = state.match_sets(counted)
-        rows = np.arange(sets.sizes.shape[0])
-        origins = np.concatenate((np.repeat(rows, sets.labels_per_row()), rows))
-        is_label = np.zeros(origins.shape[0], np.int64)
-        is_label[: sets.labels.shape[0]] = 1
-        first, second = np.concatenate((sets.labels, sets.both)), np.concatenate((sets.sides, sets.sizes))
-        weights = None if counted.weights is None else counted.weights[origins]
-        return stack_columns((is_label, first, second), weights), origins
+        blocks: list[np.ndarray] = []
+        origins: list[np.ndarray] = []
+        for sets in match_sets(*state.number_sets(counted)):
+            rows = np.arange(sets.rows.start, sets.rows.stop)
+            for is_label, of_rows, columns in (
+                (1, np.repeat(rows, sets.labels_per_row()), (sets.labels, sets.sides)),
+                (0, rows, (sets.both, sets.sizes)),
+            ):
+                weights = None if counted.weights is None else counted.weights[of_rows]
+                blocks.append(stack_columns((np.full_like(of_rows, is_label), *columns), weights))
+                origins.append(of_rows)
+        return np.concatenate(blocks), np.concatenate(origins)
 
     def from_cells(self, state: ClassTable, rows: np.ndarray, counts: np.ndarray) -> ClassTable:
         """A table with the given rows of `number_rows` and counts."""

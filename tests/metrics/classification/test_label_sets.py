@@ -17,7 +17,7 @@ from sklearn.preprocessing import MultiLabelBinarizer
 import fastmetrics as fm
 from fastmetrics._core.columns.label_columns import as_class_labels
 from fastmetrics._core.columns.row_blocks import ColumnPair
-from fastmetrics.metrics.classification.class_table import ClassTableCounts, MatchedSets
+from fastmetrics.metrics.classification.class_table import ClassTableCounts, SetColumns, match_sets
 from support.cases import assert_raises, each_case
 
 ROWS = 1500
@@ -197,6 +197,10 @@ def test_slices_models_batches_and_files(tmp_path):
         pq.write_table(table, tmp_path / "log.parquet", row_group_size=400)
         for threads in (1, 3):
             assert fm.evaluate(tmp_path / "log.parquet", METRICS, **options, n_threads=threads).results == whole.results
+        pq.write_table(table, tmp_path / "few.parquet", row_group_size=30, use_dictionary=False)
+        assert fm.evaluate(tmp_path / "few.parquet", METRICS, **options).results == whole.results
+        both = fm.evaluate([tmp_path / "log.parquet", tmp_path / "few.parquet"], METRICS, **options)
+        assert [result.value for result in both] == [result.value for result in whole]
         assert fm.evaluate(table.to_reader(max_chunksize=7), METRICS, **options).results == whole.results
         assert fm.evaluate(table.slice(0), METRICS, **options).label_tables == whole.label_tables
         order = np.random.default_rng(5).permutation(ROWS)
@@ -386,16 +390,29 @@ def test_matched_sets(label, guess):
     rows = min(len(label), len(guess))
     columns = []
     for own in (label[:rows], guess[:rows]):
+        ends = np.cumsum([0, *map(len, own)], dtype=np.int64)
         flat = np.array([number for row in own for number in row], np.int64)
-        columns += [flat, np.cumsum([0, *map(len, own)], dtype=np.int64)]
-    sets = MatchedSets(*columns)
-    starts = np.cumsum([0, *sets.labels_per_row()])
-    assert starts[-1] == sets.labels.shape[0]
-    for row in range(rows):
-        true, predicted = set(label[row]), set(guess[row])
-        own = slice(starts[row], starts[row + 1])
-        found = dict(zip(sets.labels[own].tolist(), sets.sides[own].tolist(), strict=True))
-        assert len(found) == own.stop - own.start
-        assert found == {number: (number in true) + 2 * (number in predicted) for number in true | predicted}
-        assert sets.both[row] == len(true & predicted)
-        assert sets.sizes[row] == (len(true) << 32) + len(predicted)
+        columns.append(SetColumns(flat, ends[:-1].copy(), ends[1:].copy()))
+    seen = 0
+    for sets in match_sets(*columns):
+        starts = np.cumsum([0, *sets.labels_per_row()])
+        assert sets.rows.start == seen
+        seen = sets.rows.stop
+        for row, start, stop in zip(range(sets.rows.start, seen), starts[:-1], starts[1:], strict=True):
+            true, predicted = set(label[row]), set(guess[row])
+            found = dict(zip(sets.labels[start:stop].tolist(), sets.sides[start:stop].tolist(), strict=True))
+            assert len(found) == stop - start
+            assert found == {number: (number in true) + 2 * (number in predicted) for number in true | predicted}
+            assert sets.both[row - sets.rows.start] == len(true & predicted)
+            assert sets.sizes[row - sets.rows.start] == (len(true) << 32) + len(predicted)
+    assert seen == rows
+
+
+def test_rows_without_sets_are_dropped_from_files(tmp_path):
+    """Lists of texts come from Parquet as dictionaries; rows are dropped from them as from others."""
+    label = [["a", "b"], None, ["b"], ["a", None], []] * 30
+    guess = [["b"], ["b"], ["b"], ["a"], None] * 30
+    pq.write_table(pa.table({"y": label, "p": guess}), tmp_path / "log.parquet", row_group_size=40)
+    report = fm.evaluate(tmp_path / "log.parquet", METRICS, **NAMES, on_invalid="drop")
+    assert values(report) == function_values([["a", "b"], ["b"]] * 30, [["b"], ["b"]] * 30)
+    assert report.dropped == {"null or NaN label": 60, "null or NaN prediction": 30}
