@@ -191,11 +191,13 @@ def metric_form(
     checks: dict[str, Any] | None = None,
     variants: tuple[str, ...] = (),
     default: bool = False,
+    has_function: bool = True,
 ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
     """Register the decorated finaliser as another form of metric `name`: of other columns of a model than scores.
 
     A metric string means it if it names such a column, or a parameter that only this form has; or if the caller has
-    such a column and none of an earlier role in `MODEL_ROLES` for which the metric has a form.
+    such a column and none of an earlier role in `MODEL_ROLES` for which the metric has a form. `has_function`: the
+    metric's function computes this form too.
     """
 
     def register(finalise: Callable[..., Value]) -> Callable[..., Value]:
@@ -204,6 +206,7 @@ def metric_form(
             roles=roles, statistics=statistics, undefined=undefined, parameters=parameters or {}, checks=checks or {},
             variants=variants, finalise=finalise, interval=None, default=default, other_forms=(), added=(),
             summary=(finalise.__doc__ or "").strip().partition("\n")[0],
+            function=spec.function if has_function else None,
         )  # fmt: skip
         new = spec._replace(other_forms=(*spec.other_forms, form))
         _specs[name] = new

@@ -18,8 +18,12 @@ from fastmetrics._core.columns.binary_probabilities import (
     row_coverage,
     warn_and_unwrap,
 )
+from fastmetrics._core.columns.class_rows import ClassRows
+from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.registry import metric
+from fastmetrics._core.columns.vector_columns import check_labels
+from fastmetrics._core.kinds import PROBABILITIES
+from fastmetrics._core.registry import metric, metric_form
 from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.probability import short_losses
@@ -174,6 +178,39 @@ def finalise_ece(parameters: dict[str, Any], counts: Sums, bins: Sums) -> Value:
     if not any(weight for weight, _, _ in table):
         return Value(float("nan"), row_coverage(counts), NO_WEIGHT)
     return Value(calibration_error(table, parameters["norm"]), row_coverage(counts))
+
+
+class TopLabelBins(CalibrationBins):
+    """Bins of the greatest probability of each row; a row is positive if its class has it.
+
+    Of equal probabilities, the first class counts (Guo et al., ICML 2017).
+    """
+
+    __slots__ = ()
+
+    def update(self, state: Sums, rows: Rows) -> None:
+        predicted = rows.scores.argmax(axis=1)
+        confidences = rows.scores.max(axis=1)
+        super().update(state, rows._replace(labels=(predicted == rows.labels).view(np.uint8), scores=confidences))
+
+
+@metric_form(
+    "ece",
+    roles=PROBABILITIES,
+    statistics=lambda labels, bins, norm: (ClassRows(), TopLabelBins(bins)),
+    undefined="never",
+    parameters={"labels": None, "bins": 15, "norm": "l1"},
+    checks={"labels": check_labels, "bins": check_bins, "norm": NORMS},
+    variants=("ece(bins=3)", "ece(norm=l2)", "ece(norm=max)"),
+    default=True,
+    has_function=False,
+)
+def finalise_top_label_ece(parameters: dict[str, Any], rows: Sums, bins: Sums) -> Value:
+    """Expected calibration error of the most probable class: its probability against the share of rows it is right."""
+    table = TopLabelBins(parameters["bins"]).bin_sums(bins)
+    if not any(weight for weight, _, _ in table):
+        return Value(float("nan"), ClassRows.coverage(rows), NO_WEIGHT)
+    return Value(calibration_error(table, parameters["norm"]), ClassRows.coverage(rows))
 
 
 # Options that `fastmetrics.testing` checks.

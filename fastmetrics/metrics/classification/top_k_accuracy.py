@@ -10,9 +10,16 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns import categorical, validation
 from fastmetrics._core.columns import class_labels as targets
-from fastmetrics._core.columns.row_blocks import choose_thread_count
+from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT, rounded_quotient
+from fastmetrics._core.columns.class_rows import ClassRows
+from fastmetrics._core.columns.row_blocks import Rows, choose_thread_count
+from fastmetrics._core.columns.vector_columns import check_labels
+from fastmetrics._core.kinds import PROBABILITIES
+from fastmetrics._core.registry import metric
+from fastmetrics._core.statistic import Sums, SumStatistic, Value
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics._kernels.columns import label_encoding as kernel
+from fastmetrics._kernels.numeric import sums
 from fastmetrics.metrics.classification import label_counts as counting
 
 __all__ = ["top_k_accuracy_score"]
@@ -183,6 +190,43 @@ def raise_not_finite(scores: np.ndarray) -> None:
     row = int(np.flatnonzero(bad.reshape(scores.shape[0], -1).any(axis=1))[0])
     value = scores[row][bad[row]].ravel()[0]
     raise ValueError(f"y_score has {'NaN' if value != value else value} at row {row}: scores must be finite")
+
+
+class TopKHits(SumStatistic):
+    """Rows whose class has one of the k highest probabilities, and their weight if rows have weights."""
+
+    __slots__ = ("k",)
+    sums_size = 1, 1
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+
+    def update(self, state: Sums, rows: Rows) -> None:
+        n, n_classes = rows.scores.shape
+        hits = np.empty(n, np.uint8)
+        state.counts[0] += kernel.mark_top_k(rows.scores.reshape(-1), n_classes, rows.labels, self.k, 0, n, hits)
+        if rows.weights is not None:
+            sums.sum_positive_weights(hits, rows.weights, state.exact[0])
+
+
+@metric(
+    "top_k_accuracy",
+    exchange="none",
+    statistics=lambda labels, k: (ClassRows(), TopKHits(k)),
+    function=top_k_accuracy_score,
+    undefined="never",
+    parameters={"labels": None},
+    checks={"labels": check_labels},
+    default=False,
+    cutoff="required",
+    roles=PROBABILITIES,
+    variants=("top_k_accuracy@1", "top_k_accuracy@2"),
+    aliases=("top_k_accuracy_score",),
+)
+def finalise_top_k_accuracy(parameters: dict[str, Any], rows: Sums, hits: Sums) -> Value:
+    """Top-k accuracy: the share of rows whose class has one of the k highest probabilities."""
+    right = hits.integer(0) if rows.count(2) else hits.count(0) << exact.EXPONENT
+    return rounded_quotient(right, ClassRows.total(rows), ClassRows.coverage(rows), NO_WEIGHT)
 
 
 # Options that `fastmetrics.testing` checks.
