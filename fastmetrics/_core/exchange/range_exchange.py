@@ -85,7 +85,7 @@ def split_scores(sample: np.ndarray, rows: int, max_rows: int | None = None) -> 
     Every splitter gives the same results; a good one is faster.
     """
     n_buckets = bucket_count(rows, max_rows)
-    if n_buckets == 1:
+    if n_buckets == 1 or not sample.shape[0]:
         key_type = np.uint64 if sample.dtype == np.float64 else np.uint32
         return Splitter(0, 0, np.zeros(1, np.uint16), np.zeros(1, key_type), 1)
     keys = np.sort(ordered_keys(sample))

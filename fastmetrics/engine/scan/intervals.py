@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fastmetrics._core.exchange.class_ranges import PairReduction, join_replicates
 from fastmetrics._core.exchange.group_reduction import Advance, reduce_groups
-from fastmetrics._core.exchange.range_reduction import RangeReduction
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, split_statistics
 from fastmetrics._core.normal import two_sided_quantile
 from fastmetrics._core.registry import Metric
@@ -248,11 +248,17 @@ def replicate_score_statistics(
                 replicates[statistic, pair_number, slice_number] = ReplicateStates(states)
         if not statistics:
             continue
-        reduction = RangeReduction(scan.unit_exchange.store, pair, is_weighted, statistics, n_threads)
+        reductions = PairReduction(scan.unit_exchange.store, pair, is_weighted, statistics, n_threads)
+        of_pair = {}
         for slices in (0, n_slices) if n_slices else (0,):
-            found = replicate_scores(reduction, unit_buckets, resampling.seed, resampling.replicates, slices, advance)
-            for (statistic, slice_number), states in found.items():
-                replicates[statistic, pair_number, slice_number] = ReplicateStates(states)
+            of_pair |= reductions.reduce(
+                lambda own, slices=slices: replicate_scores(
+                    own, unit_buckets, resampling.seed, resampling.replicates, slices, advance
+                )
+            )
+        of_pair = join_replicates(statistics, reductions.n_classes, of_pair, resampling.replicates)
+        for (statistic, slice_number), states in of_pair.items():
+            replicates[statistic, pair_number, slice_number] = ReplicateStates(states)
     return replicates
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from threading import Lock, get_ident
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fastmetrics._core.columns.key_types import HEAD, TAIL
+from fastmetrics._core.exchange.class_ranges import PairReduction, join_states
 from fastmetrics._core.exchange.group_reduction import GroupAccumulators, GroupReduction, reduce_groups
 from fastmetrics._core.exchange.hash_exchange import HASH
-from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
+from fastmetrics._core.exchange.range_reduction import reduce_ranges
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, reduce_row_ranges, split_statistics
 from fastmetrics._core.grouping import grouped
 from fastmetrics.engine.plan.metric_plan import Plan
@@ -140,7 +142,9 @@ def resolve_range_exchange(
                 states.by_key[statistic, pair_number, slice_number] = state
         if not statistics:
             continue
-        reduction = RangeReduction(scan.range_store(), pair, is_weighted, statistics, n_threads)
+        reductions = PairReduction(scan.range_store(), pair, is_weighted, statistics, n_threads)
+        found = {}
         for slices in (0, n_slices) if n_slices else (0,):
-            for (statistic, slice_number), state in reduce_ranges(reduction, slices, spare, advance).items():
-                states.by_key[statistic, pair_number, slice_number] = state
+            found |= reductions.reduce(partial(reduce_ranges, n_slices=slices, spare=spare, advance=advance))
+        for (statistic, slice_number), state in join_states(statistics, reductions.n_classes, found).items():
+            states.by_key[statistic, pair_number, slice_number] = state

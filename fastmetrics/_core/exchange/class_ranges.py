@@ -1,0 +1,243 @@
+"""The range exchange for probabilities of several classes: one problem of two classes after the other.
+
+In each, some rows are positive, others negative, and the probability of one class is their score. A problem reads the
+stored rows through a view; what a statistic of two classes makes of the rows is the same as without the view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.columns.row_blocks import (
+    ScoreLabelPair,
+    label_name,
+    score_name,
+    vector_length,
+    vector_name,
+)
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.range_reduction import RangeReduction
+from fastmetrics._core.exchange.row_ranges import RowRangeStatistic
+from fastmetrics._core.statistic import Statistic
+
+ONE_AGAINST_REST, ONE_AGAINST_ONE, ALL_CLASSES = "ovr", "ovo", "micro"
+
+States = dict[tuple[Any, Any], Any]  # by statistic and slice
+
+
+class ClassProblem(NamedTuple):
+    """The rows of a class against those of another one, or of all others (None), by the probability of the class.
+
+    Without a class: every class of every row is a row, positive if it is the row's class.
+    """
+
+    positive: int | None
+    negative: int | None = None
+
+
+class OfClasses(Statistic):
+    """A statistic of two classes for one problem of several classes."""
+
+    __slots__ = ("inner", "problem")
+
+    def __init__(self, inner: Any, problem: ClassProblem) -> None:
+        self.inner = inner
+        self.problem = problem
+
+    @property
+    def needs_position(self) -> bool:
+        return bool(self.inner.needs_position)
+
+    def empty(self) -> Any:
+        return self.inner.empty()
+
+    def merge(self, low: Any, high: Any, totals: Any) -> Any:
+        return self.inner.merge(low, high, totals)
+
+
+class OverClasses(Statistic):
+    """A statistic of two classes for every problem. Its state is the states of the problems, none without rows.
+
+    `problems` are "ovr", every class against the rest; "ovo", every class against every other one; or "micro", all
+    classes of all rows together.
+    """
+
+    __slots__ = ("inner", "problems")
+    bounds = None  # no approximate states
+    needs_position = False  # its parts say what they need
+
+    def __init__(self, inner: Any, problems: str) -> None:
+        self.inner = inner
+        self.problems = problems
+
+    def empty(self) -> tuple[Any, ...]:
+        return ()
+
+    def parts(self, n_classes: int) -> tuple[OfClasses, ...]:
+        """The statistics of all problems."""
+        classes = range(n_classes)
+        problems = {
+            ONE_AGAINST_REST: [ClassProblem(own) for own in classes],
+            ONE_AGAINST_ONE: [ClassProblem(own, other) for own in classes for other in classes if own != other],
+            ALL_CLASSES: [ClassProblem(None)],
+        }
+        return tuple(OfClasses(self.inner, problem) for problem in problems[self.problems])
+
+
+class ClassRows(NamedTuple):
+    """The rows of a store as one problem sees them: a BlockSource with one column of labels and one of scores."""
+
+    store: BlockStore
+    pair: ScoreLabelPair
+    problem: ClassProblem
+
+    @property
+    def budget(self) -> Any:
+        return self.store.budget
+
+    @property
+    def in_memory(self) -> bool:
+        return self.store.in_memory
+
+    def block_readers(self, names: list[str]) -> list[ClassReader]:
+        label, score = label_name(self.pair.label), score_name(self.pair.score)
+        positive = self.problem.positive
+        classes = range(vector_length(self.store.types, score)) if positive is None else (positive,)
+        readers = []
+        for number in classes:
+            stored = {label_name(0): label, score_name(0): vector_name(score, number)}
+            own = {name: stored.get(name, name) for name in names}
+            loaded = list(dict.fromkeys([*own.values(), label]))
+            readers += [
+                ClassReader(reader, own, label, ClassProblem(number, self.problem.negative))
+                for reader in self.store.block_readers(loaded)
+            ]
+        return readers
+
+
+class ClassReader(NamedTuple):
+    """Loads the rows of one block for a problem: `names` are the columns of the problem, and where they are stored."""
+
+    reader: Any
+    names: dict[str, str]
+    label: str
+    problem: ClassProblem
+
+    @property
+    def rows(self) -> int:
+        """The number of rows, or more: rows of other classes are found when they are loaded."""
+        return int(self.reader.rows)
+
+    def load(self) -> dict[str, np.ndarray]:
+        return self.select(self.reader.load())
+
+    def load_rows(self, start: int, stop: int) -> dict[str, np.ndarray]:
+        return self.select(self.reader.load_rows(start, stop))
+
+    def select(self, stored: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        classes = stored[self.label]
+        is_positive = classes == self.problem.positive
+        columns = {name: is_positive.view(np.uint8) if own == self.label else stored[own]
+                   for name, own in self.names.items()}  # fmt: skip
+        if self.problem.negative is None:
+            return columns
+        kept = is_positive | (classes == self.problem.negative)
+        return {name: column[kept] for name, column in columns.items()}
+
+
+class PairReduction(NamedTuple):
+    """Statistics to compute over the rows of a store for one pair of columns; some may be over several classes.
+
+    Attributes
+    ----------
+    statistics : sequence
+        Statistics of thresholds; those that read rows are left out.
+    """
+
+    store: BlockStore
+    pair: ScoreLabelPair
+    weighted: bool
+    statistics: Sequence[Any]
+    n_threads: int
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes of stored probabilities; 0 if there are none."""
+        return vector_length(self.store.types, score_name(self.pair.score))
+
+    def reductions(self) -> Iterator[tuple[RangeReduction, dict[Any, Any]]]:
+        """The reductions of two classes, and for each statistic of a reduction the one that it is a part of."""
+        plain = [own for own in self.statistics if not isinstance(own, OverClasses | OfClasses | RowRangeStatistic)]
+        if plain:
+            yield RangeReduction(self.store, self.pair, self.weighted, plain, self.n_threads), {
+                own: own for own in plain
+            }
+        by_problem: dict[ClassProblem, dict[Any, OfClasses]] = {}
+        for part in split_problems(self.statistics, self.n_classes):
+            by_problem.setdefault(part.problem, {})[part.inner] = part
+        absent = self.absent_classes() if any(problem.negative is not None for problem in by_problem) else set()
+        for problem, parts in by_problem.items():
+            if not set(problem) <= absent:
+                source = ClassRows(self.store, self.pair, problem)
+                reduction = RangeReduction(source, ScoreLabelPair(0, 0), self.weighted, list(parts), self.n_threads)
+                yield reduction, dict(parts)
+
+    def absent_classes(self) -> set[int]:
+        """The classes without a row: problems between two of them have nothing to reduce."""
+        label = label_name(self.pair.label)
+        counts = np.zeros(self.n_classes, np.int64)
+        for reader in self.store.block_readers([label]):
+            counts += np.bincount(reader.load()[label], minlength=self.n_classes)
+        return set(np.flatnonzero(counts == 0).tolist())
+
+    def reduce(self, reduce: Callable[[RangeReduction], States]) -> States:
+        """What `reduce` finds of every reduction. Of statistics over several classes, it has their problems."""
+        found = {}
+        for reduction, whole in self.reductions():
+            for (statistic, number), state in reduce(reduction).items():
+                found[whole[statistic], number] = state
+        return found
+
+
+def split_problems(statistics: Sequence[Any], n_classes: int) -> list[OfClasses]:
+    """The problems of all statistics over several classes."""
+    parts = []
+    for statistic in statistics:
+        if isinstance(statistic, OverClasses):
+            parts += statistic.parts(n_classes)
+        elif isinstance(statistic, OfClasses):
+            parts.append(statistic)
+    return list(dict.fromkeys(parts))
+
+
+def join_states(statistics: Sequence[Any], n_classes: int, found: States) -> States:
+    """The states of statistics over several classes, from those of their problems; other states stay."""
+    return join_problems(statistics, n_classes, found, lambda statistic: statistic.inner.empty(), tuple)
+
+
+def join_replicates(statistics: Sequence[Any], n_classes: int, found: States, replicates: int) -> States:
+    """The same as `join_states` for lists of states, one for each replicate."""
+
+    def empty(statistic: OverClasses) -> list[Any]:
+        return [statistic.inner.empty()] * replicates
+
+    return join_problems(statistics, n_classes, found, empty, lambda states: list(zip(*states, strict=True)))
+
+
+def join_problems(
+    statistics: Sequence[Any],
+    n_classes: int,
+    found: States,
+    empty: Callable[[OverClasses], Any],
+    join: Callable[[list[Any]], Any],
+) -> States:
+    joined = {key: state for key, state in found.items() if not isinstance(key[0], OfClasses)}
+    slices = {number for statistic, number in found if isinstance(statistic, OfClasses)}
+    for statistic in statistics:
+        for number in slices if isinstance(statistic, OverClasses) else ():
+            states = [found.get((part, number)) for part in statistic.parts(n_classes)]
+            joined[statistic, number] = join([empty(statistic) if state is None else state for state in states])
+    return joined

@@ -1,0 +1,127 @@
+"""AUC and average precision for probabilities of several classes: forms of the metrics of two classes.
+
+Every problem of two classes has the state, and the value, that it has alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fastmetrics._core import exact
+from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
+from fastmetrics._core.columns.vector_columns import check_labels
+from fastmetrics._core.exchange.class_ranges import ALL_CLASSES, ONE_AGAINST_ONE, ONE_AGAINST_REST, OverClasses
+from fastmetrics._core.exchange.weighted_ranges import WeightedPairs
+from fastmetrics._core.kinds import PROBABILITIES
+from fastmetrics._core.metric_strings import format_value
+from fastmetrics._core.registry import metric_form
+from fastmetrics._core.score_statistics.pair_counts import PairCounts, PairsWon, finalise_pairs
+from fastmetrics._core.statistic import Value
+from fastmetrics.metrics.curves import auc  # noqa: F401 - it registers the metric
+from fastmetrics.metrics.curves.average_precision import Precisions, PrecisionSum, finalise_precisions
+from fastmetrics.metrics.curves.multiclass import weighted_mean
+
+AVERAGES = ("macro", "weighted", "micro")
+ONE_CLASS = "all rows are of one class"
+
+
+def problems_of(average: str, multi_class: str = ONE_AGAINST_REST) -> str:
+    """The problems of two classes that an average needs."""
+    if average != ALL_CLASSES:
+        return multi_class
+    if multi_class == ONE_AGAINST_ONE:
+        raise ValueError("average=micro is for multi_class=ovr: with ovo write average=macro or weighted")
+    return ALL_CLASSES
+
+
+def class_weight(state: PairCounts | WeightedPairs | Precisions) -> float:
+    """The number of positive rows, or their weight, rounded once."""
+    if isinstance(state, PairCounts):
+        return float(state.positives)
+    weight = state.weights[1] if isinstance(state, WeightedPairs) else state.positive_weight
+    return exact.divide(weight, 1 << exact.EXPONENT)
+
+
+def positive_rows(state: PairCounts | WeightedPairs | Precisions) -> int:
+    return state.rows[1] if isinstance(state, WeightedPairs) else state.positives
+
+
+def average_classes(
+    finalise: Callable[[Any], Value], states: Sequence[Any], average: str, labels: Sequence[Any] | None
+) -> Value:
+    """The average over classes, each against the rest, or the value of all classes together."""
+    rows = sum(map(positive_rows, states))
+    if not rows:
+        return Value(math.nan, {"rows": 0}, NO_WEIGHT)
+    if average == ALL_CLASSES:
+        value = finalise(states[0])
+        return Value(value.value, {"rows": rows}, value.reason)
+    values = [finalise(state) for state in states]
+    weights = [class_weight(state) for state in states] if average == "weighted" else None
+    mean = weighted_mean([value.value for value in values], weights)
+    coverage = {"rows": rows, "classes": len(states)}
+    if not math.isnan(mean):
+        return Value(mean, coverage)
+    number, reason = next((number, value.reason) for number, value in enumerate(values) if value.reason)
+    label = format_value(number if labels is None else labels[number])
+    return Value(math.nan, coverage, f"class {label}: {reason}")
+
+
+def average_pairs(states: Sequence[Any], average: str) -> Value:
+    """The average over pairs of classes that have rows, in both directions (Hand and Till, 2001)."""
+    n_classes = (1 + math.isqrt(1 + 4 * len(states))) // 2
+    pairs = [(a, b) for a in range(n_classes) for b in range(n_classes) if a != b]
+    against = dict(zip(pairs, states, strict=True))
+    present: dict[int, tuple[int, float]] = {}
+    for (positive, _), state in against.items():
+        if positive_rows(state):
+            present[positive] = positive_rows(state), class_weight(state)
+    coverage = {"rows": sum(rows for rows, _ in present.values()), "classes": n_classes}
+    if len(present) < 2:
+        return Value(math.nan, coverage, ONE_CLASS if present else NO_WEIGHT)
+    values, weights = [], []
+    for a, b in pairs:
+        if a < b and a in present and b in present:
+            values.append((finalise_pairs(against[a, b]).value + finalise_pairs(against[b, a]).value) / 2)
+            weights.append(present[a][1] + present[b][1])
+    return Value(weighted_mean(values, weights if average == "weighted" else None), coverage)
+
+
+@metric_form(
+    "auc",
+    roles=PROBABILITIES,
+    statistics=lambda labels, multi_class, average: (OverClasses(PairsWon(), problems_of(average, multi_class)),),
+    undefined="a class without rows, or the only one with rows; with ovo or average=weighted one class only",
+    parameters={"labels": None, "multi_class": ONE_AGAINST_REST, "average": "macro"},
+    checks={"labels": check_labels, "multi_class": (ONE_AGAINST_REST, ONE_AGAINST_ONE), "average": AVERAGES},
+    variants=(
+        "auc(average=weighted)", "auc(average=micro)", "auc(multi_class=ovo)", "auc(multi_class=ovo, average=weighted)",
+    ),
+    default=True,
+)
+def finalise_auc_of_classes(parameters: dict[str, Any], states: tuple[Any, ...]) -> Value:
+    """Area under the ROC curve of every class against the rest, or of every pair of classes, averaged."""
+    if parameters["multi_class"] == ONE_AGAINST_ONE:
+        return average_pairs(states, parameters["average"])
+    return average_classes(finalise_pairs, states, parameters["average"], parameters["labels"])
+
+
+@metric_form(
+    "ap",
+    roles=PROBABILITIES,
+    statistics=lambda labels, average: (OverClasses(PrecisionSum(), problems_of(average)),),
+    undefined="a class without rows, unless average=weighted or micro",
+    parameters={"labels": None, "average": "macro"},
+    checks={"labels": check_labels, "average": AVERAGES},
+    variants=("ap(average=weighted)", "ap(average=micro)"),
+    default=True,
+)
+def finalise_precisions_of_classes(parameters: dict[str, Any], states: tuple[Any, ...]) -> Value:
+    """Average precision of every class against the rest, averaged."""
+
+    def finalise(state: Any) -> Value:
+        return finalise_precisions({}, state)
+
+    return average_classes(finalise, states, parameters["average"], parameters["labels"])
