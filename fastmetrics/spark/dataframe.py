@@ -44,6 +44,7 @@ from fastmetrics.engine.scan.range_shards import (
     needs_whole_columns,
 )
 from fastmetrics.engine.scan.scan import LogScan
+from fastmetrics.engine.scan.score_columns import ScoreColumn, score_columns
 from fastmetrics.spark.plugins import pack_plugins
 from fastmetrics.spark.tasks import (
     N_RANGES,
@@ -240,9 +241,11 @@ def run_part(
     """The scan of all rows for one part of the plan, and its final states. `options` has those of all parts."""
     plan, names = parts[number]
     resampling = options.resampling
-    cuts = find_cuts(df, plan, names)
+    n_classes = count_classes(df, plan, names) if plan.needs("range") and plan.has_vectors else 0
+    columns = score_columns(plan, names, n_classes)
+    cuts = find_cuts(df, plan, names, columns)
     in_one_pass = not needs_range_totals(plan)
-    task = options._replace(number=number, cuts=cuts, in_one_pass=in_one_pass)
+    task = options._replace(number=number, cuts=cuts, in_one_pass=in_one_pass, n_classes=n_classes)
     merger = PartitionMerger(parts[number], task.on_invalid, slices)
     rows = select_columns(df, task)
     partition_resampling = None
@@ -259,10 +262,12 @@ def run_part(
         whole_columns = [state for state in range_states if state[1].range_number == WHOLE_COLUMN]
         second = task._replace(totals=merger.totals, partition_resampling=None)
         _, range_states = run_pass(select_columns(df, task), second, n_partitions)
-        check_same_rows(range_states, merger.scan.rows_kept, len(cuts))
+        check_same_rows(range_states, merger.scan.rows_kept, sum(column.copies for column in columns))
         range_states += whole_columns
-    for number in range(len(cuts)):
-        merger.add_range_states([state for score_number, state in range_states if score_number == number], number)
+    for number, column in enumerate(columns):
+        of_column = [state for score_number, state in range_states if score_number == number]
+        merger.add_range_states(of_column, number, column.model)
+    merger.join_classes(0 if resampling is None else resampling.replicates)
     intervals: MetricReplicates | AnalyticIntervals | None = None
     if partition_resampling is not None:
         intervals = merger.replicates(partition_resampling)
@@ -286,19 +291,42 @@ def check_same_scans(scans: Sequence[LogScan]) -> None:
             raise ValueError(explain_changed_rows(first.rows, scan.rows))
 
 
-def find_cuts(df: Any, plan: Plan, names: ColumnNames) -> list[list[float]]:
+def find_cuts(df: Any, plan: Plan, names: ColumnNames, columns: Sequence[ScoreColumn]) -> list[list[float]]:
     """Cuts of each score column into ranges; no column if no metric needs ranges."""
     if needs_whole_columns(plan):
-        return [[] for _ in names.scores]
-    return sample_cuts(df, names) if plan.needs("range") else []
+        return [[] for _ in columns]
+    return sample_cuts(df, names, columns) if columns else []
 
 
-def sample_cuts(df: Any, names: ColumnNames) -> list[list[float]]:
-    """Cuts of each score column into ranges of about equal rows, from a sample. The result is the same for any cuts."""
+def count_classes(df: Any, plan: Plan, names: ColumnNames) -> int:
+    """How many probabilities a row has: as many as there are columns, or as the first list has entries."""
+    from pyspark.sql import functions
+
+    model = names.scores[0]
+    if len(key_columns(model)) > 1:
+        return len(key_columns(model))
+    column = quoted_column(model)
+    first = df.where(column.isNotNull()).select(functions.size(column)).first()
+    return 0 if first is None else int(first[0])
+
+
+def scores_of(names: ColumnNames, column: ScoreColumn) -> list[Any]:
+    """The scores of a model, or the probabilities of classes, as Spark's columns."""
+    own = key_columns(names.scores[column.model])
+    if not column.classes:
+        return [quoted_column(own[0])]
+    return [quoted_column(own[number]) if len(own) > 1 else quoted_column(own[0])[number] for number in column.classes]
+
+
+def sample_cuts(df: Any, names: ColumnNames, columns: Sequence[ScoreColumn]) -> list[list[float]]:
+    """Cuts of each score column into ranges of about equal rows, from a sample. The result is the same for any cuts.
+
+    All classes together are cut where the first one is.
+    """
     from pyspark.sql import functions
 
     shares = functions.array(*(functions.lit(number / N_RANGES) for number in range(1, N_RANGES)))
-    scores = [quoted_column(name).cast("double") for name in names.scores]
+    scores = [scores_of(names, column)[0].cast("double") for column in columns]
     sample = df.select(*(score.alias(f"score_{number}") for number, score in enumerate(scores))).sample(SAMPLE_FRACTION)
     quantiles = [
         functions.percentile_approx(f"score_{number}", shares, QUANTILE_ACCURACY) for number in range(len(scores))

@@ -41,7 +41,8 @@ class Task(NamedTuple):
 
     `parts` are the metric strings and the columns of all parts of the plan. The pass computes part `number`.
     `cuts` divide each score column into ranges. `totals` are those of all ranges; the first pass has none
-    yet. `in_one_pass` is True if the ranges can be resolved without them.
+    yet. `in_one_pass` is True if the ranges can be resolved without them. `n_classes` is the number of probabilities of
+    a row.
     """
 
     parts: list[tuple[list[str], ColumnNames]]
@@ -55,6 +56,7 @@ class Task(NamedTuple):
     resampling: Resampling | None = None
     partition_resampling: PartitionResampling | None = None
     plugins: Plugins = NO_PLUGINS
+    n_classes: int = 0
 
     @property
     def names(self) -> ColumnNames:
@@ -98,11 +100,11 @@ class Task(NamedTuple):
         """The state of a partition, and its shards of score ranges."""
         parts, budget = self.plan_parts(), self.memory_budget()
         if self.totals.known:
-            yield from rescan_ranges(parts, self.number, self.on_invalid, batches, budget, self.cuts)
+            yield from rescan_ranges(parts, self.number, self.on_invalid, batches, budget, self.cuts, self.n_classes)
         else:
             yield from scan_partition(
                 parts, self.number, self.on_invalid, batches, budget, self.cuts, self.in_one_pass,
-                self.partition_resampling,
+                self.partition_resampling, self.n_classes,
             )  # fmt: skip
 
     def encode(self, kind: str, content: Any, shuffle_key: int = 0) -> Any:
@@ -140,7 +142,9 @@ def resolve_shards(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
     """All shards of some ranges in; the states of these ranges out. Other outcomes are passed on."""
     try:
         plan, names = task.plan_parts()[task.number]
-        shards = RangeShards(plan, names, task.memory_budget(), task.totals, task.partition_resampling)
+        shards = RangeShards(
+            plan, names, task.memory_budget(), task.totals, task.partition_resampling, task.n_classes
+        )
         for batch in batches:
             for kind, _, payload in zip(*batch.to_pydict().values(), strict=True):
                 if kind == SHARD:

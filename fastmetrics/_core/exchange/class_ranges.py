@@ -67,11 +67,14 @@ class OverClasses(Statistic):
 
     __slots__ = ("inner", "problems")
     bounds = None  # no approximate states
-    needs_position = False  # its parts say what they need
 
     def __init__(self, inner: Any, problems: str) -> None:
         self.inner = inner
         self.problems = problems
+
+    @property
+    def needs_position(self) -> bool:
+        return bool(self.inner.needs_position)
 
     def empty(self) -> tuple[Any, ...]:
         return ()
@@ -104,11 +107,11 @@ class ClassRows(NamedTuple):
 
     def block_readers(self, names: list[str]) -> list[ClassReader]:
         label, score = label_name(self.pair.label), score_name(self.pair.score)
-        positive = self.problem.positive
-        classes = range(vector_length(self.store.types, score)) if positive is None else (positive,)
+        positive, length = self.problem.positive, vector_length(self.store.types, score)
         readers = []
-        for number in classes:
-            stored = {label_name(0): label, score_name(0): vector_name(score, number)}
+        for number in range(length) if positive is None else (positive,):
+            # A store may have the probabilities of one class alone.
+            stored = {label_name(0): label, score_name(0): vector_name(score, number) if length else score}
             own = {name: stored.get(name, name) for name in names}
             loaded = list(dict.fromkeys([*own.values(), label]))
             readers += [
@@ -178,20 +181,22 @@ class PairReduction(NamedTuple):
         by_problem: dict[ClassProblem, dict[Any, OfClasses]] = {}
         for part in split_problems(self.statistics, self.n_classes):
             by_problem.setdefault(part.problem, {})[part.inner] = part
-        absent = self.absent_classes() if any(problem.negative is not None for problem in by_problem) else set()
+        present = self.classes_with_rows() if any(problem.negative is not None for problem in by_problem) else set()
         for problem, parts in by_problem.items():
-            if not set(problem) <= absent:
-                source = ClassRows(self.store, self.pair, problem)
-                reduction = RangeReduction(source, ScoreLabelPair(0, 0), self.weighted, list(parts), self.n_threads)
-                yield reduction, dict(parts)
+            source: Any = ClassRows(self.store, self.pair, problem)
+            pair = ScoreLabelPair(0, 0)
+            if problem.positive is None and not self.n_classes:  # the store has the rows of the problem
+                source, pair = self.store, self.pair
+            if problem.negative is None or present & set(problem):
+                yield RangeReduction(source, pair, self.weighted, list(parts), self.n_threads), dict(parts)
 
-    def absent_classes(self) -> set[int]:
-        """The classes without a row: problems between two of them have nothing to reduce."""
+    def classes_with_rows(self) -> set[int]:
+        """The classes that have rows: problems between two others have nothing to reduce."""
         label = label_name(self.pair.label)
-        counts = np.zeros(self.n_classes, np.int64)
+        present: set[int] = set()
         for reader in self.store.block_readers([label]):
-            counts += np.bincount(reader.load()[label], minlength=self.n_classes)
-        return set(np.flatnonzero(counts == 0).tolist())
+            present |= set(np.unique(reader.load()[label]).tolist())
+        return present
 
     def reduce(self, reduce: Callable[[RangeReduction], States]) -> States:
         """What `reduce` finds of every reduction. Of statistics over several classes, it has their problems."""
@@ -204,7 +209,7 @@ class PairReduction(NamedTuple):
 
 def split_problems(statistics: Sequence[Any], n_classes: int) -> list[OfClasses]:
     """The problems of all statistics over several classes."""
-    parts = []
+    parts: list[OfClasses] = []
     for statistic in statistics:
         if isinstance(statistic, OverClasses):
             parts += statistic.parts(n_classes)

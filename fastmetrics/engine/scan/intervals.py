@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -249,13 +250,13 @@ def replicate_score_statistics(
         if not statistics:
             continue
         reductions = PairReduction(scan.unit_exchange.store, pair, is_weighted, statistics, n_threads)
-        of_pair = {}
+        of_pair: dict[Any, Any] = {}
+        replicate = partial(
+            replicate_scores, unit_buckets=unit_buckets, seed=resampling.seed, replicates=resampling.replicates,
+            advance=advance,
+        )  # fmt: skip
         for slices in (0, n_slices) if n_slices else (0,):
-            of_pair |= reductions.reduce(
-                lambda own, slices=slices: replicate_scores(
-                    own, unit_buckets, resampling.seed, resampling.replicates, slices, advance
-                )
-            )
+            of_pair |= reductions.reduce(partial(replicate, n_slices=slices))
         of_pair = join_replicates(statistics, reductions.n_classes, of_pair, resampling.replicates)
         for (statistic, slice_number), states in of_pair.items():
             replicates[statistic, pair_number, slice_number] = ReplicateStates(states)

@@ -12,6 +12,7 @@ from typing import Any
 
 from fastmetrics._core.columns.key_columns import KeyScratch
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair
+from fastmetrics._core.exchange.class_ranges import OfClasses, join_replicates, join_states
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_reduction import merge_ranges
@@ -41,6 +42,7 @@ from fastmetrics.engine.scan.range_shards import (
 )
 from fastmetrics.engine.scan.resolve import FinalStates, empty_state, resolve
 from fastmetrics.engine.scan.scan import LogScan, Scan
+from fastmetrics.engine.scan.score_columns import score_columns
 
 TRAVELLING_REPLICATES = (AdditiveReplicates, ValueReplicates)  # these merge, and are small when pickled
 
@@ -54,6 +56,7 @@ def scan_partition(
     cuts: Sequence[Sequence[float]] = (),
     in_one_pass: bool = True,
     resampling: PartitionResampling | None = None,
+    n_classes: int = 0,
 ) -> Iterator[PartitionState | ScoreRangeShard]:
     """The state of a partition with whole groups: statistics without an exchange, and those of the hash exchange.
 
@@ -61,19 +64,21 @@ def scan_partition(
 
     `cuts` are ascending scores for every score column. With them, the partition's rows follow as shards of the ranges
     between cuts; if not `in_one_pass`, the ranges are only counted. With `resampling`, the state has replicates, and
-    the rows of score columns follow with their units.
+    the rows of score columns follow with their units. `n_classes` is the number of probabilities of a row.
     """
     plan = parts[number].plan
+    columns = score_columns(*parts[number], n_classes) if cuts else []
     without_ranges = plan._replace(statistics=plan.statistics | {"range": ()})
     if not cuts or not (in_one_pass or resampling):
         parts = replace_part(parts, number, plan=without_ranges)
     log_scan = LogScan(parts, on_invalid, None, budget, number)
     (scan,) = log_scan.scans
-    totals = NO_TOTALS
+    totals, range_statistics = NO_TOTALS, plan.statistics["range"]
     try:
         for (validated,) in log_scan.process_batches(batches):
+            check_classes(scan, n_classes)
             if not in_one_pass and validated.columns is not None:
-                totals = totals.merge(count_ranges(validated.columns, scan, cuts, plan.statistics["range"]))
+                totals = totals.merge(count_ranges(validated.columns, scan, columns, cuts, range_statistics))
         if scan.rows == 0:
             return
         scan.plan = without_ranges
@@ -84,12 +89,18 @@ def scan_partition(
             partition = partition._replace(replicates=replicates)
         yield partition
         for score, score_cuts in enumerate(cuts if in_one_pass else ()):
-            yield from split_into_ranges(scan, score, score_cuts)
+            yield from split_into_ranges(scan, columns[score], score, score_cuts)
         for score in range(len(cuts) if resampling is not None else 0):
-            for columns in iterate_score_column(scan, score):
-                yield ScoreRangeShard(score, WHOLE_COLUMN, scan.slices.values(), columns)
+            for rows in iterate_score_column(scan, columns[score]):
+                yield ScoreRangeShard(score, WHOLE_COLUMN, scan.slices.values(), rows)
     finally:
         scan.close()
+
+
+def check_classes(scan: Scan, n_classes: int) -> None:
+    """Check that a partition has as many probabilities in a row as the others."""
+    if n_classes and scan.n_classes is not None:
+        scan.record_classes(n_classes)
 
 
 def rescan_ranges(
@@ -99,9 +110,11 @@ def rescan_ranges(
     batches: Iterable[Any],
     budget: MemoryBudget | None,
     cuts: Sequence[Sequence[float]],
+    n_classes: int = 0,
 ) -> Iterator[ScoreRangeShard]:
     """The shards of a partition whose ranges were counted in an earlier pass."""
     plan, names = parts[number]
+    columns = score_columns(plan, names, n_classes)
     range_plan = plan._replace(statistics={"none": (), "hash": (), "range": plan.statistics["range"]})
     parts = replace_part(parts, number, plan=range_plan, names=names._replace(unit=None))
     log_scan = LogScan(parts, on_invalid, None, budget, number)
@@ -109,7 +122,7 @@ def rescan_ranges(
     try:
         deque(log_scan.process_batches(batches), maxlen=0)
         for score, score_cuts in enumerate(cuts):
-            yield from split_into_ranges(scan, score, score_cuts)
+            yield from split_into_ranges(scan, columns[score], score, score_cuts)
     finally:
         scan.close()
 
@@ -123,7 +136,7 @@ def make_partition_state(scan: Scan, states: FinalStates, totals: RangeTotals) -
     """The state of a scanned partition. Slices are identified by their values: partitions number them differently."""
     kinds, slices = tuple(scan.label_kinds_seen), scan.slices.values()
     by_key = key_by_slice_values(scan, states.by_key)
-    return PartitionState(scan.rows, scan.dropped, kinds, slices, by_key, totals)
+    return PartitionState(scan.rows, scan.dropped, kinds, slices, by_key, totals, n_classes=scan.n_classes)
 
 
 def key_by_slice_values(scan: Scan, states: dict[Any, Any]) -> dict[SliceStateKey, Any]:
@@ -172,6 +185,11 @@ def check_units(scan: Scan, unit_buckets: UnitBuckets) -> None:
     check_unit_hashes(hashes, unit_buckets)
 
 
+def of_pair(states: dict[StateKey, Any], pair: int) -> dict[tuple[Any, int | None], Any]:
+    """The states of a pair of columns, by statistic and slice."""
+    return {(statistic, number): state for (statistic, own, number), state in states.items() if own == pair}
+
+
 class PartitionMerger:
     """Merges partitions into the states of a scan of all their rows."""
 
@@ -214,13 +232,17 @@ class PartitionMerger:
             self.scan.slices.number_slices(partition.slices)
             kinds = partition.label_kinds_seen
             no_rows = (None,) * len(kinds)
-            self.scan.record_batch(ValidatedBatch(None, None, partition.rows, partition.dropped, kinds, no_rows))
+            batch = ValidatedBatch(
+                None, None, partition.rows, partition.dropped, kinds, no_rows, n_classes=partition.n_classes
+            )
+            self.scan.record_batch(batch)
 
-    def add_range_states(self, ranges: list[PartitionState], score: int) -> None:
-        """Merge the states of all ranges of score column number `score`."""
+    def add_range_states(self, ranges: list[PartitionState], score: int, model: int | None = None) -> None:
+        """Merge the states of all ranges of score column number `score`, by default that of the model of this number."""
+        model = score if model is None else model
         for score_range in ranges:
             for (statistic, label, values), replicates in (score_range.replicates or {}).items():
-                pair = self.scan.score_label_pairs.index(ScoreLabelPair(label, score))
+                pair = self.scan.score_label_pairs.index(ScoreLabelPair(label, model))
                 self.replicates_by_key[self.state_key((statistic, pair, values))] = replicates
         in_order = sorted(
             (score_range for score_range in ranges if score_range.range_number != WHOLE_COLUMN),
@@ -228,13 +250,32 @@ class PartitionMerger:
         )
         states_in_order = grouped(item for score_range in in_order for item in score_range.states.items())
         for (statistic, label, values), states in states_in_order.items():
-            pair = self.scan.score_label_pairs.index(ScoreLabelPair(label, score))
+            pair = self.scan.score_label_pairs.index(ScoreLabelPair(label, model))
             key = self.state_key((statistic, pair, values))
             if isinstance(statistic, RowRangeStatistic):
                 self.states.by_key[key] = merge_neighbours(statistic, states[::-1])
                 continue
             totals = self.totals.position((label, score, values), 0).totals
             self.states.by_key[key] = merge_ranges(statistic, states, totals)
+
+    def join_classes(self, replicates: int) -> None:
+        """Join the states of problems of two classes, after all ranges were added."""
+        statistics, n_classes = self.scan.plan.statistics["range"], self.scan.n_classes or 0
+        if not self.scan.plan.has_vectors:
+            return
+        for pair in range(len(self.scan.score_label_pairs)):
+            states = of_pair(self.states.by_key, pair)
+            for (statistic, number), state in join_states(statistics, n_classes, states).items():
+                self.states.by_key[statistic, pair, number] = state
+            found = {
+                key: list(own.states())
+                for key, own in of_pair(self.replicates_by_key, pair).items()
+                if isinstance(key[0], OfClasses)
+            }
+            for (statistic, number), by_replicate in join_replicates(
+                statistics, n_classes, found, replicates
+            ).items():
+                self.replicates_by_key[statistic, pair, number] = ReplicateStates(by_replicate)
 
     def replicates(self, resampling: PartitionResampling) -> MetricReplicates:
         """The replicates of all metrics, after all partitions and ranges were added."""

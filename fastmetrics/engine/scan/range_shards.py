@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from fastmetrics._core.columns.row_blocks import (
 from fastmetrics._core.exchange.block_store import Block as StoredBlock
 from fastmetrics._core.exchange.block_store import BlockStore, order_by_number, scatter_rows
 from fastmetrics._core.exchange.bucket_positions import GlobalTotals
+from fastmetrics._core.exchange.class_ranges import ClassRows, OfClasses, PairReduction
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_exchange import ordered_keys
@@ -53,6 +55,7 @@ from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.additive_states import split_rows_by_slice
 from fastmetrics.engine.scan.intervals import ReplicateStates
 from fastmetrics.engine.scan.scan import Scan
+from fastmetrics.engine.scan.score_columns import ScoreColumn, read_statistics, score_columns
 
 WHOLE_COLUMN = -1  # the range number of a shard that belongs to a whole score column
 SPLIT_ROWS = 1 << 22  # rows that are split into ranges at a time
@@ -134,7 +137,8 @@ class ScoreRangeShard(NamedTuple):
 class PartitionState(NamedTuple):
     """The state of a partition, or of a range of scores: counts of rows, and states by slice values.
 
-    `range_number` is the number of the range; `replicates` are present if units are resampled.
+    `range_number` is the number of the range; `replicates` are present if units are resampled; `n_classes` is the
+    number of probabilities of a row, if metrics read them.
     """
 
     rows: int
@@ -145,6 +149,7 @@ class PartitionState(NamedTuple):
     totals: RangeTotals
     range_number: int = 0
     replicates: dict[SliceStateKey, Any] | None = None
+    n_classes: int | None = None
 
 
 def find_range_numbers(scores: np.ndarray, cuts: Sequence[float]) -> np.ndarray:
@@ -154,17 +159,19 @@ def find_range_numbers(scores: np.ndarray, cuts: Sequence[float]) -> np.ndarray:
     return numbers
 
 
-def stored_columns(scan: Scan, score: int) -> list[str]:
+def stored_columns(scan: Scan, column: ScoreColumn) -> list[str]:
     """The columns that the rows of one score column have in a store."""
-    names = [label_name(number) for number in range(len(scan.names.labels))] + [score_name(score)]
+    names = [label_name(number) for number in range(len(scan.names.labels))] + column.stored_names()
     names += [role_name(role) for role, _ in scan.names.others]
     names += [WEIGHT] if scan.names.weight is not None else []
     return names + ([SLICE] if scan.names.by else [])
 
 
-def split_into_ranges(scan: Scan, score: int, cuts: Sequence[float]) -> Iterator[ScoreRangeShard]:
-    """The rows of one score column as shards of ranges, a few million rows at a time."""
-    names = stored_columns(scan, score)
+def split_into_ranges(
+    scan: Scan, column: ScoreColumn, score: int, cuts: Sequence[float]
+) -> Iterator[ScoreRangeShard]:
+    """The rows of score column number `score` as shards of ranges, a few million rows at a time."""
+    names = stored_columns(scan, column)
     slices = scan.slices.values()
     readers = deque(scan.range_store().block_readers(names))
     while readers:
@@ -175,31 +182,28 @@ def split_into_ranges(scan: Scan, score: int, cuts: Sequence[float]) -> Iterator
             blocks.append(readers.popleft().load())
         if rows == 0:
             continue
-        columns = {name: np.concatenate([block[name] for block in blocks]) for name in names}
-        scores = columns[score_name(score)]
-        starts, destinations = order_by_number(find_range_numbers(scores, cuts), len(cuts) + 1)
-        moved = {name: scatter_rows(column, destinations) for name, column in columns.items()}
-        moved[score_name(0)] = moved.pop(score_name(score))
+        columns = column.select({name: np.concatenate([block[name] for block in blocks]) for name in names})
+        numbers = find_range_numbers(columns[score_name(0)], cuts)
+        starts, destinations = order_by_number(numbers, len(cuts) + 1)
+        moved = {name: scatter_rows(own, destinations) for name, own in columns.items()}
         for number in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
             where = slice(*starts[number : number + 2].tolist())
-            yield ScoreRangeShard(score, number, slices, {name: column[where] for name, column in moved.items()})
+            yield ScoreRangeShard(score, number, slices, {name: own[where] for name, own in moved.items()})
 
 
-def iterate_score_column(scan: Scan, score: int) -> Iterator[dict[str, np.ndarray]]:
+def iterate_score_column(scan: Scan, column: ScoreColumn) -> Iterator[dict[str, np.ndarray]]:
     """The rows of one score column with their units, block by block."""
     if scan.unit_exchange is None:
         return
-    for reader in scan.unit_exchange.store.block_readers([*stored_columns(scan, score), HASH]):
-        columns = dict(reader.load())
-        columns[score_name(0)] = columns.pop(score_name(score))
-        yield {name: np.array(column) for name, column in columns.items()}
+    for reader in scan.unit_exchange.store.block_readers([*stored_columns(scan, column), HASH]):
+        yield {name: np.array(own) for name, own in column.select(reader.load()).items()}
 
 
 class RangeShards:
     """Collects all shards of some ranges, and computes the states of these ranges.
 
     `totals` are those of all ranges, if they were counted before. With `resampling`, shards of whole score columns give
-    replicates.
+    replicates. `n_classes` is the number of probabilities of a row.
     """
 
     def __init__(
@@ -209,9 +213,12 @@ class RangeShards:
         budget: MemoryBudget | None,
         totals: RangeTotals,
         resampling: PartitionResampling | None = None,
+        n_classes: int = 0,
     ) -> None:
         self.plan = plan
         self.names = names
+        self.columns = score_columns(plan, names, n_classes)
+        self.n_classes = n_classes
         self.budget = budget
         self.totals = totals
         self.resampling = resampling
@@ -230,13 +237,17 @@ class RangeShards:
 
     def resolve(self) -> Iterator[tuple[int, PartitionState]]:
         """The number of a score column and the state of a range of it, range by range."""
-        statistics, _ = split_statistics(self.plan.statistics["range"])
+        all_statistics, _ = split_statistics(self.plan.statistics["range"])
+        all_statistics = read_statistics(all_statistics, self.n_classes)
         is_weighted = self.names.weight is not None
         for (score, range_number), (store, slices) in self.stores.items():
             values = slices.values()
             rows = int(store.partition_rows.sum())
+            statistics = list(filter(self.columns[score].has, all_statistics))
             if range_number == WHOLE_COLUMN and self.resampling is not None:
-                replicates = replicate_score_column(store, self.plan, self.names, self.resampling, values)
+                replicates = replicate_score_column(
+                    store, self.plan, self.names, self.resampling, values, statistics
+                )
                 yield score, PartitionState(rows, {}, (), values, {}, NO_TOTALS, WHOLE_COLUMN, replicates)
                 store.close()
                 continue
@@ -245,11 +256,11 @@ class RangeShards:
                 states |= self.reduce_rows(store, label, score, range_number, values)
                 if not statistics:
                     continue
-                reduction = RangeReduction(store, ScoreLabelPair(label, 0), is_weighted, statistics, 1)
+                reductions = PairReduction(store, ScoreLabelPair(label, 0), is_weighted, statistics, 1)
                 for slice_values in ([None], values) if values else ([None],):
-                    totals = self.global_totals(label, score, range_number, slice_values)
                     n_slices = len(slice_values) if slice_values is values else 0
-                    by_slice = reduce_ranges(reduction, n_slices, global_totals=totals)
+                    totals = self.global_totals(label, score, range_number, slice_values)
+                    by_slice = reductions.reduce(partial(reduce_range, n_slices=n_slices, totals=totals))
                     for (statistic, number), state in by_slice.items():
                         states[statistic, label, None if number is None else values[number]] = state
             yield score, PartitionState(rows, {}, (), values, states, NO_TOTALS, range_number)
@@ -289,15 +300,36 @@ class RangeShards:
         )
 
 
+def reduce_range(
+    reduction: RangeReduction, n_slices: int, totals: GlobalTotals | None
+) -> dict[tuple[Any, int | None], Any]:
+    """The states of one range. Totals are those of a class against the rest: pairs of classes need none."""
+    source: Any = reduction.source
+    between_two = isinstance(source, ClassRows) and source.problem.negative is not None
+    return reduce_ranges(reduction, n_slices, global_totals=None if between_two else totals)
+
+
 def replicate_score_column(
-    store: BlockStore, plan: Plan, names: ColumnNames, resampling: PartitionResampling, slices: list[Any]
+    store: BlockStore,
+    plan: Plan,
+    names: ColumnNames,
+    resampling: PartitionResampling,
+    slices: list[Any],
+    statistics: Sequence[Any],
 ) -> dict[tuple[Any, int, Any], ReplicateStates]:
-    """The replicates of a score column of which a store has all rows: by statistic, label, and values of the slice."""
+    """The replicates of a score column of which a store has all rows: by statistic, label, and values of the slice.
+
+    `statistics` are those of thresholds; plots are left out.
+    """
     options = resampling.options
     check_unit_hashes((reader.load()[HASH] for reader in store.block_readers([HASH])), resampling.unit_buckets)
-    statistics, row_statistics = split_statistics(plan.without_plots().statistics["range"])
+    of_metrics, row_statistics = split_statistics(plan.without_plots().statistics["range"])
+    statistics = [own for own in statistics if isinstance(own, OfClasses) or own in of_metrics]
     weights = ReplicateWeights(resampling.unit_buckets, options.seed, options.replicates)
     replicates = {}
+    replicate = partial(
+        replicate_scores, unit_buckets=resampling.unit_buckets, seed=options.seed, replicates=options.replicates
+    )
     for label in range(max(1, len(names.labels))):
         if row_statistics:
             row_ranges = RowRangeReduction(store, ScoreLabelPair(label, 0), row_statistics, len(slices), 1)
@@ -306,9 +338,9 @@ def replicate_score_column(
                 replicates[statistic, label, values] = ReplicateStates(states)
         if not statistics:
             continue
-        reduction = RangeReduction(store, ScoreLabelPair(label, 0), names.weight is not None, statistics, 1)
+        reductions = PairReduction(store, ScoreLabelPair(label, 0), names.weight is not None, statistics, 1)
         for n_slices in (0, len(slices)) if slices else (0,):
-            found = replicate_scores(reduction, resampling.unit_buckets, options.seed, options.replicates, n_slices)
+            found = reductions.reduce(partial(replicate, n_slices=n_slices))
             for (statistic, number), states in found.items():
                 values = None if number is None else slices[number]
                 replicates[statistic, label, values] = ReplicateStates(states)
@@ -334,7 +366,11 @@ def needs_range_totals(plan: Plan) -> bool:
 
 
 def count_ranges(
-    columns: RowBlock, scan: Scan, cuts: Sequence[Sequence[float]], range_statistics: Sequence[Any]
+    columns: RowBlock,
+    scan: Scan,
+    score_columns: Sequence[ScoreColumn],
+    cuts: Sequence[Sequence[float]],
+    range_statistics: Sequence[Any],
 ) -> RangeTotals:
     """Rows and weights of the classes in every range of a block, and what statistics that read rows have to know."""
     values = scan.slices.values()
@@ -345,15 +381,16 @@ def count_ranges(
     row_totals = count_rows_of_ranges(scan, row_statistics, by_slice, cuts)
     totals: dict[RangeKey, dict[int, ClassTotals]] = {}
     for slice_values, block in by_slice if statistics else []:
-        for score, scores in enumerate(block.scores):
+        for score, column in enumerate(score_columns):
+            all_labels, scores, row_weights = column.binary_rows(block)
             range_numbers = find_range_numbers(scores, cuts[score])
-            for label, labels in enumerate(block.labels):
+            for label, labels in enumerate(all_labels):
                 n_classes = 2 * (len(cuts[score]) + 1)
                 starts, destinations = order_by_number(2 * range_numbers + labels, n_classes)
                 weights = [0] * n_classes
-                if block.weights is not None:
+                if row_weights is not None:
                     states = exact.new_states(n_classes)
-                    sums.sum_segments(scatter_rows(block.weights, destinations), starts, states)
+                    sums.sum_segments(scatter_rows(row_weights, destinations), starts, states)
                     weights = [exact.to_integer(state) for state in states]
                 rows = np.diff(starts).tolist()
                 totals[label, score, slice_values] = {

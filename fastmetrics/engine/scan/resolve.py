@@ -143,7 +143,7 @@ def resolve_range_exchange(
         if not statistics:
             continue
         reductions = PairReduction(scan.range_store(), pair, is_weighted, statistics, n_threads)
-        found = {}
+        found: dict[Any, Any] = {}
         for slices in (0, n_slices) if n_slices else (0,):
             found |= reductions.reduce(partial(reduce_ranges, n_slices=slices, spare=spare, advance=advance))
         for (statistic, slice_number), state in join_states(statistics, reductions.n_classes, found).items():
