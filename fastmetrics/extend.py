@@ -40,6 +40,7 @@ from fastmetrics._core.exchange.group_rows import GroupMean, GroupRows, finalise
 from fastmetrics._core.exchange.row_ranges import RowRange, RowRangeStatistic
 from fastmetrics._core.kinds import (
     LABEL_ROLE,
+    PROBABILITIES_ROLE,
     SCORE_ROLE,
     Binary,
     Category,
@@ -50,6 +51,7 @@ from fastmetrics._core.kinds import (
     Probability,
     Real,
     Text,
+    Vector,
 )
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import NamedSums, Statistic, Value
@@ -73,6 +75,7 @@ __all__ = [
     "ScoreRangeStatistic",
     "Text",
     "Value",
+    "Vector",
     "cumulative_sums",
     "divide",
     "exact_sum",
@@ -86,6 +89,8 @@ MAX_INTEGER = float(1 << 53)  # sums of whole numbers below are exact
 
 class Columns:
     """Columns of some rows by role: `columns.label`, `columns.score`, `columns.reward`, as NumPy arrays.
+
+    A column of kind `Vector` is a matrix with a row for each row.
 
     Attributes
     ----------
@@ -127,7 +132,7 @@ def columns_of(
     starts: np.ndarray | None = None,
 ) -> Columns:
     """The columns of a block. Labels or scores without a row are roles that the metric has not."""
-    usual = {LABEL_ROLE: labels, SCORE_ROLE: scores}
+    usual = {LABEL_ROLE: labels, SCORE_ROLE if scores.ndim == 1 else PROBABILITIES_ROLE: scores}
     by_role = {role: column for role, column in usual.items() if column.shape[0]} | dict(others)
     return Columns(by_role, weights, starts)
 

@@ -157,6 +157,34 @@ def test_help_describes_the_labels_of_every_target(tmp_path):
     assert "the references for target text (default: column reference)" in text
 
 
+def test_columns_of_probabilities(tmp_path):
+    """Lists, or columns separated by commas: the values of `evaluate`, and differences of models."""
+    chances = np.random.default_rng(0).multinomial(16, [0.5, 0.25, 0.25], 60) / 16
+    log = {"y": ["a", "b", "c"] * 20, **{f"p_{name}": chances[:, number].copy() for number, name in enumerate("abc")}}
+    write_log(tmp_path / "log.parquet", **log, lists=chances[::-1].tolist())
+    models = ("--probabilities", "p_a,p_b,p_c", "--probabilities", "lists")
+    metrics = ("--metrics", "auc(labels=[a, b, c]),logloss(labels=[a, b, c]),top_k_accuracy(labels=[a, b, c])@2")
+    done = run("evaluate", "log.parquet", "--label", "y", *models, *metrics, "--json", "-", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    columns = ["p_a", "p_b", "p_c"]
+    report = fm.evaluate(tmp_path / "log.parquet", metrics[1], label="y", probabilities=[columns, ["lists"]])
+    assert json.loads(done.stdout)["results"] == json.loads(report.to_json())["results"]
+    compared = ("--replicates", "20", "--baseline", "p_a,p_b,p_c", "--json", "-")
+    done = run("compare", "log.parquet", "--label", "y", *models, *metrics, *compared, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    values = [difference["value_b"] for difference in json.loads(done.stdout)["differences"]]
+    assert values == [result.value for result in report.results if result.score == "lists"]
+    done = run("evaluate", "log.parquet", "--label", "y", "--probabilities", "lists", folder=tmp_path)
+    assert_is_a_message(done, "name the labels in the order of the probabilities")
+    numbers = {"y": [0, 1, 2] * 20, "lists": chances.tolist()}
+    write_log(tmp_path / "numbers.parquet", **numbers)
+    done = run("evaluate", "numbers.parquet", "--label", "y", "--probabilities", "lists", folder=tmp_path)
+    assert all(word in done.stdout for word in ("auc", "ap", "logloss", "brier", "ece")), done.stderr
+    done = run("compare", "log.parquet", "--label", "y", "--probabilities", "lists", "--score", "p_a", folder=tmp_path)
+    assert done.returncode == 2
+    assert "--probabilities" in done.stderr
+
+
 def test_columns_of_predicted_labels(tmp_path):
     """The command line prints the values of `evaluate`, the confusion matrix, and differences of models."""
     log = {"y": ["a", "b", "c", "a", "b"] * 8, "p": ["a", "b", "b", "a", "c"] * 8, "q": ["b", "b", "c", "a", "c"] * 8}

@@ -16,6 +16,7 @@ from fastmetrics.extend import (
     Real,
     RowStatistic,
     Text,
+    Vector,
     divide,
     metric,
 )
@@ -220,6 +221,52 @@ def test_several_groupings_are_those_of_several_calls(tmp_path):
         state.update({name: column[start:start + 200] for name, column in LOG.items()})
     again = fm.Accumulator.from_bytes(state.to_bytes())
     assert contents(again.result()) == contents(fm.evaluate(LOG, names, group="user", **columns))
+
+
+class Distances(RowStatistic):
+    sums = ("squares", "rows")
+
+    def terms(self, columns):
+        return {"squares": ((columns.wanted - columns.probabilities) ** 2).sum(axis=1), "rows": 1}
+
+
+def test_a_metric_reads_vectors():
+    """Of lists and of several columns, in slices, intervals, states and under a memory limit."""
+
+    @metric(
+        "mean_distance", exchange="none", statistics=Distances(),
+        roles={"wanted": Vector(), "probabilities": Vector()},
+    )  # fmt: skip
+    def mean_distance(parameters, sums):
+        """The mean squared distance of two vectors."""
+        return divide(sums["squares"], sums["rows"])
+
+    generator = np.random.default_rng(0)
+    wanted, found = generator.integers(-4, 5, (2, ROWS, 3)) / 4
+    log = {"a": wanted, "b": found.tolist(), "day": np.arange(ROWS) % 3, "w": np.ones(ROWS)}
+    log |= {f"b_{number}": column.copy() for number, column in enumerate(found.T)}
+    values = ((wanted - found) ** 2).sum(axis=1)
+    options = {"roles": {"wanted": "a"}, "by": "day", "ci": 0.9, "unit": "day", "replicates": 10}
+    reports = [
+        fm.evaluate(log, "mean_distance", **options, probabilities=columns, memory_limit=limit)
+        for columns in ("b", ["b_0", "b_1", "b_2"])
+        for limit in (None, "1MiB")
+    ]
+    for report in reports:
+        assert report.value("mean_distance", slice={}) == values.mean()
+        for day in range(3):
+            assert report.value("mean_distance", slice={"day": day}) == values[day::3].mean()
+        assert [own.interval for own in report] == [own.interval for own in reports[0]]
+    state = fm.Accumulator("mean_distance", roles={"wanted": "a"}, probabilities="b", weight="w")
+    state.update(log)
+    assert fm.Accumulator.from_bytes(state.to_bytes()).result()["mean_distance"] == values.mean()
+    infinite = log | {"a": np.where(np.arange(ROWS)[:, None] == 4, np.inf, 0)}
+    options = {"roles": {"wanted": "a"}, "probabilities": "b"}
+    assert_raises(ValueError, "'a' has inf at row 4", fm.evaluate, infinite, "mean_distance", **options)
+    assert_raises(
+        ValueError, "role 'x' has several numbers", metric, "own", exchange="range", statistics=Distances(),
+        roles={"x": Vector(), "score": Real()},
+    )  # fmt: skip
 
 
 def test_a_null_of_one_metric_leaves_the_row_out_of_all():

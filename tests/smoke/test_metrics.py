@@ -146,6 +146,13 @@ TEXT = {
     "rougeLsum": ("rougeLsum", lambda: of_texts(fm.rouge_score)["rougeLsum"].fmeasure),
 }
 
+ANIMALS = {"class": [0, 1, 2, 1], "chance": [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]}
+CLASSES = {
+    "top_k_accuracy@k": (
+        "top_k_accuracy@2", lambda: fm.top_k_accuracy_score(ANIMALS["class"], ANIMALS["chance"], k=2),
+    ),
+}  # fmt: skip
+
 COLUMNS = {"label": "label", "score": "score"}
 KINDS = [
     (CLICKS, {**COLUMNS, "group": "group"}, BINARY),
@@ -154,6 +161,7 @@ KINDS = [
     (PARTITIONS, {}, PARTITION),
     (LABELS, {"label": "label", "prediction": "prediction"}, PREDICTION),
     (TEXTS, {}, TEXT),
+    (ANIMALS, {"label": "class", "probabilities": "chance"}, CLASSES),
 ]
 CASES = [
     pytest.param(log, columns, metric, expected, id=name)

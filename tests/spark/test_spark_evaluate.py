@@ -459,6 +459,31 @@ def test_a_spark_connect_session(path, tmp_path):
     assert "label column 'day' has 2" in found["error"]
 
 
+def test_probabilities_of_several_classes(spark, tmp_path):
+    """Lists, or columns; classes that only some partitions have; ranges of every class: the report of `evaluate`."""
+    import fastmetrics.spark
+
+    random = np.random.default_rng(8)
+    kinds, label = np.array(["ant", "bee", "cat"]), np.sort(random.integers(0, 3, 400))
+    chances = random.multinomial(32, [0.5, 0.25, 0.25], 400) / 32
+    log = {"y": kinds[label], "probs": chances.tolist(), **{f"p_{own}": chances[:, own].copy() for own in range(3)}}
+    log |= {"w": random.random(400), "day": label % 2, "user": random.integers(0, 9, 400)}
+    names = [
+        f"{name}(labels=[ant, bee, cat]{more})"
+        for name, more in (("logloss", ""), ("auc", ""), ("auc", ", multi_class=ovo"), ("ap", ", average=micro"))
+    ]
+    pa.parquet.write_table(pa.table(log), tmp_path / "log.parquet")
+    df = spark.read.parquet(str(tmp_path)).repartition(5)
+    for own in (
+        {"probabilities": "probs", "weight": "w", "by": "day"},
+        {"probabilities": [["p_0", "p_1", "p_2"], ["probs"]], "ci": 0.9, "unit": "user", "replicates": 10},
+    ):
+        options = {"label": "y"} | own
+        assert fastmetrics.spark.evaluate(df, names, **options).results == fm.evaluate(log, names, **options).results
+    with pytest.raises(ValueError, match="name the labels"):
+        fastmetrics.spark.evaluate(df, "auc", label="y", probabilities="probs")
+
+
 def test_predicted_labels_of_any_type(spark, tmp_path):
     """Classes that only some partitions have, weights, slices and several models: the report of `evaluate`."""
     import fastmetrics.spark

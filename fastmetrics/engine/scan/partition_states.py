@@ -238,7 +238,7 @@ class PartitionMerger:
             self.scan.record_batch(batch)
 
     def add_range_states(self, ranges: list[PartitionState], score: int, model: int | None = None) -> None:
-        """Merge the states of all ranges of score column number `score`, by default that of the model of this number."""
+        """Merge the states of all ranges of score column number `score`, by default that of model number `score`."""
         model = score if model is None else model
         for score_range in ranges:
             for (statistic, label, values), replicates in (score_range.replicates or {}).items():

@@ -24,7 +24,7 @@ from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.columns.vector_columns import check_labels
 from fastmetrics._core.kinds import PROBABILITIES
 from fastmetrics._core.registry import metric, metric_form
-from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.probability import short_losses
 from fastmetrics.metrics.calibration.calibration_bins import MAX_BINS, CalibrationBins, correct_rows
@@ -180,18 +180,25 @@ def finalise_ece(parameters: dict[str, Any], counts: Sums, bins: Sums) -> Value:
     return Value(calibration_error(table, parameters["norm"]), row_coverage(counts))
 
 
-class TopLabelBins(CalibrationBins):
+class TopLabelBins(Statistic):
     """Bins of the greatest probability of each row; a row is positive if its class has it.
 
     Of equal probabilities, the first class counts (Guo et al., ICML 2017).
     """
 
-    __slots__ = ()
+    __slots__ = ("bins",)
+
+    def __init__(self, bins: int) -> None:
+        self.bins = bins
+
+    def new(self) -> Sums:
+        return CalibrationBins(self.bins).new()
 
     def update(self, state: Sums, rows: Rows) -> None:
         predicted = rows.scores.argmax(axis=1)
         confidences = rows.scores.max(axis=1)
-        super().update(state, rows._replace(labels=(predicted == rows.labels).view(np.uint8), scores=confidences))
+        is_right = (predicted == rows.labels).view(np.uint8)
+        CalibrationBins(self.bins).update(state, rows._replace(labels=is_right, scores=confidences))
 
 
 @metric_form(
@@ -207,7 +214,7 @@ class TopLabelBins(CalibrationBins):
 )
 def finalise_top_label_ece(parameters: dict[str, Any], rows: Sums, bins: Sums) -> Value:
     """Expected calibration error of the most probable class: its probability against the share of rows it is right."""
-    table = TopLabelBins(parameters["bins"]).bin_sums(bins)
+    table = CalibrationBins(parameters["bins"]).bin_sums(bins)
     if not any(weight for weight, _, _ in table):
         return Value(float("nan"), ClassRows.coverage(rows), NO_WEIGHT)
     return Value(calibration_error(table, parameters["norm"]), ClassRows.coverage(rows))
