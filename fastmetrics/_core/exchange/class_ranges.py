@@ -90,7 +90,7 @@ class OverClasses(Statistic):
         return tuple(OfClasses(self.inner, problem) for problem in problems[self.problems])
 
 
-class ClassRows(NamedTuple):
+class ProblemRows(NamedTuple):
     """The rows of a store as one problem sees them: a BlockSource with one column of labels and one of scores."""
 
     store: BlockStore
@@ -105,7 +105,7 @@ class ClassRows(NamedTuple):
     def in_memory(self) -> bool:
         return self.store.in_memory
 
-    def block_readers(self, names: list[str]) -> list[ClassReader]:
+    def block_readers(self, names: list[str]) -> list[ProblemReader]:
         label, score = label_name(self.pair.label), score_name(self.pair.score)
         positive, length = self.problem.positive, vector_length(self.store.types, score)
         readers = []
@@ -115,13 +115,13 @@ class ClassRows(NamedTuple):
             own = {name: stored.get(name, name) for name in names}
             loaded = list(dict.fromkeys([*own.values(), label]))
             readers += [
-                ClassReader(reader, own, label, ClassProblem(number, self.problem.negative))
+                ProblemReader(reader, own, label, ClassProblem(number, self.problem.negative))
                 for reader in self.store.block_readers(loaded)
             ]
         return readers
 
 
-class ClassReader(NamedTuple):
+class ProblemReader(NamedTuple):
     """Loads the rows of one block for a problem: `names` are the columns of the problem, and where they are stored."""
 
     reader: Any
@@ -183,7 +183,7 @@ class PairReduction(NamedTuple):
             by_problem.setdefault(part.problem, {})[part.inner] = part
         present = self.classes_with_rows() if any(problem.negative is not None for problem in by_problem) else set()
         for problem, parts in by_problem.items():
-            source: Any = ClassRows(self.store, self.pair, problem)
+            source: Any = ProblemRows(self.store, self.pair, problem)
             pair = ScoreLabelPair(0, 0)
             if problem.positive is None and not self.n_classes:  # the store has the rows of the problem
                 source, pair = self.store, self.pair
