@@ -208,6 +208,30 @@ def test_columns_of_predicted_labels(tmp_path):
     assert done.returncode == 0, done.stderr
     values = [difference["value_b"] for difference in json.loads(done.stdout)["differences"]]
     assert values == [report.value(metric, score="q") for metric in ("accuracy", "f1(average=macro)")]
+
+
+def test_columns_of_sets_of_labels(tmp_path):
+    """Lists of labels: the values of `evaluate`, a table of labels, and differences of models."""
+    log = {"y": [["a", "b"], [], ["c"], ["a"]] * 9, "p": [["a"], ["b"], ["c"], ["a", "c"]] * 9, "q": [["b"]] * 36}
+    write_log(tmp_path / "log.parquet", **log)
+    columns = ("--label", "y", "--prediction", "p", "--prediction", "q")
+    metrics = ("--metrics", "hamming,f1(average=samples),jaccard(average=macro)")
+    report = fm.evaluate(log, metrics[1], label="y", prediction=["p", "q"])
+    done = run("evaluate", "log.parquet", *columns, *metrics, "--json", "-", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [result["value"] for result in found["results"]] == [result.value for result in report]
+    assert found["label_tables"] == json.loads(report.to_json())["label_tables"]
+    done = run("evaluate", "log.parquet", *columns, *metrics, folder=tmp_path)
+    assert all(word in done.stdout for word in ("hamming", "f1(average=samples)", "p, by label"))
+    done = run("compare", "log.parquet", *columns, *metrics, "--replicates", "20", "--json", "-", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    values = [difference["value_b"] for difference in json.loads(done.stdout)["differences"]]
+    assert values == [result.value for result in report if result.score == "q"]
+
+
+def test_one_column_of_predictions_is_not_compared(tmp_path):
+    write_log(tmp_path / "log.parquet", y=["a", "b"], p=["a", "b"])
     done = run("compare", "log.parquet", "--label", "y", "--prediction", "p", folder=tmp_path)
     assert done.returncode == 2
     assert "--prediction" in done.stderr

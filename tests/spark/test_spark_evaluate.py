@@ -500,3 +500,22 @@ def test_predicted_labels_of_any_type(spark, tmp_path):
     intervals = {"ci": 0.9, "unit": "user", "replicates": 10}
     for own in (options, options | intervals):
         assert fastmetrics.spark.evaluate(df, names, **own).results == fm.evaluate(log, names, **own).results
+
+
+def test_sets_of_labels(spark, tmp_path):
+    """Columns of lists, some of them empty: the report of `evaluate`."""
+    import fastmetrics.spark
+
+    random = np.random.default_rng(9)
+    kinds = np.array(["ant", "bee", "cat", "никто"])
+    log = {name: [kinds[random.random(4) < 0.4].tolist() for _ in range(300)] for name in "ypq"}
+    log |= {"w": random.random(300), "day": np.arange(300) % 2, "user": random.integers(0, 9, 300)}
+    names = ["accuracy", "hamming", "f1(average=samples)", "f1(average=macro)", "jaccard(average=micro)"]
+    options = {"label": "y", "prediction": ["p", "q"], "weight": "w", "by": "day"}
+    pa.parquet.write_table(pa.table(log), tmp_path / "log.parquet")
+    df = spark.read.parquet(str(tmp_path)).repartition(5)
+    intervals = {"ci": 0.9, "unit": "user", "replicates": 10}
+    for own in (options, options | intervals):
+        found, expected = fastmetrics.spark.evaluate(df, names, **own), fm.evaluate(log, names, **own)
+        assert found.results == expected.results
+        assert found.label_tables == expected.label_tables
