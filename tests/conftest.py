@@ -5,6 +5,7 @@ Hypothesis runs a quick, derandomised profile by default, so that CI is stable. 
 """
 
 import functools
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,6 +53,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: not {"slow", "spark"}.intersection(dict(item.user_properties)["markers"]))
         for item in items:
             item.add_marker(pytest.mark.xdist_group(group_of(item)))
+
+
+def pytest_collection_finish() -> None:
+    """What exists now lives as long as the run: the garbage collector need not search it again and again."""
+    gc.freeze()
 
 
 @functools.cache

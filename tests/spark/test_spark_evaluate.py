@@ -426,7 +426,8 @@ CONNECT = """
     import fastmetrics as fm
     import fastmetrics.spark
 
-    session = SparkSession.builder.remote("local[2]").getOrCreate()
+    options = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "3"}
+    session = SparkSession.builder.remote("local[2]").config(map=options).getOrCreate()
     try:
         columns = {"label": ["click", "buy"], "score": ["pctr", "coarse"], "group": "user", "by": "channel"}
         df = session.read.parquet(sys.argv[1])
