@@ -104,6 +104,14 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield session
 
 
+@pytest.fixture
+def scaled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small logs take the paths of large ones: see `scale_down`."""
+    from support.states.spilled_logs import scale_down
+
+    scale_down(monkeypatch)
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """The folder of real data (see its README); the test is skipped if it is absent."""

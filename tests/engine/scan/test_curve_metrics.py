@@ -1,8 +1,10 @@
 """AUC, AP, KS, EER, lift and best thresholds of the engine equal the functions: slices, weights, spills, states."""
 
+import functools
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,7 +12,7 @@ import fastmetrics as fm
 from fastmetrics._core.exchange import range_exchange, range_reduction, threshold_sweep
 from support.cases import each_case
 from support.curve_cases import KINDS, make_case, weighted_scores
-from support.states.spilled_logs import counted, repeated, small_batches, tiny_memory
+from support.states.spilled_logs import MEMORY, counted, repeated, small_batches, tiny_memory
 
 METHODS = ["interpolate", "mean", "max", "convex_hull"]
 EER = {method: "eer" if method == "interpolate" else f"eer(method={method})" for method in METHODS}
@@ -87,24 +89,29 @@ def test_few_rows(case, how):
 @each_case("kind", KINDS)
 def test_many_rows_of_any_scores(kind, weight, monkeypatch):
     """Several buckets; rare and common positives, so sweeps pivot on either class."""
-    if weight is not None:
-        monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", 2000)
+    monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", 1000)
+    monkeypatch.setattr(range_reduction, "SERIAL_ROWS", 1000)
     for share in (0.03, 0.9):
-        log = make_log(80_000 if weight is None else 10_000, kind, share, "float32" if kind == "tied" else "float64")
+        log = make_log(5000, kind, share, "float32" if kind == "tied" else "float64")
         expected = expected_values(log["y"], log["s"], None if weight is None else log[weight])
         for n_threads in (1, 2):
             assert values_of_slice(evaluate(log, n_threads=n_threads, weight=weight)) == expected
 
 
+@functools.cache
+def log_with_expected(kind, share, rows=800):
+    """A log, and its values without and with weights."""
+    log = make_log(rows, kind, share)
+    return log, expected_values(log["y"], log["s"]), expected_values(log["y"], log["s"], log["real"])
+
+
 @each_case("unit", [1, 3, 1000])
-@each_case("bucket", [1, 50, 10_000])
+@each_case("bucket", [1, 20, 10_000])
 def test_any_division_into_buckets_and_bucket_ranges(bucket, unit, monkeypatch):
     """Results do not depend on the ends of ranges, even at the crossing of the error rates."""
     for kind in ("tied", "shuffled", "one heavy tie"):
         for share in (0.1, 0.8):
-            log = make_log(2000, kind, share)
-            expected = expected_values(log["y"], log["s"])
-            by_weight = expected_values(log["y"], log["s"], log["real"])
+            log, expected, by_weight = log_with_expected(kind, share)
             with monkeypatch.context() as patch:
                 patch.setattr(range_exchange, "ROWS_PER_BUCKET", bucket)
                 patch.setattr(threshold_sweep, "BUCKETS_PER_RANGE", unit)
@@ -124,27 +131,28 @@ def test_a_slice_of_one_class():
         assert value == 1.0 if has_value else math.isnan(value)
 
 
+@pytest.mark.usefixtures("scaled")
 class TestSpilled:
     @each_case("weight", [None, "w", "real"])
     @each_case("kind", ["shuffled", "tied", "clustered", "one heavy tie", "constant"])
-    def test_within_a_megabyte(self, kind, weight, monkeypatch):
-        monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", 20_000)
-        log = make_log(65_000 if weight is None else 45_000, kind, 0.2)
+    def test_within_little_memory(self, kind, weight, monkeypatch):
+        monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", 2500)
+        log = make_log(8200 if weight is None else 5600, kind, 0.2)
         expected = expected_values(log["y"], log["s"], None if weight is None else log[weight])
         with counted() as calls:
-            assert values_of_slice(evaluate(log, memory_limit="1MiB", weight=weight)) == expected
+            assert values_of_slice(evaluate(log, memory_limit=MEMORY, weight=weight)) == expected
         assert calls["spilled"] > 0
 
     @each_case("weight", [None, "real"])
     @each_case("share", [0.0, 0.3, 0.9])
     def test_large_buckets_and_large_ties(self, share, weight, monkeypatch):
         """A share of the rows has one score. Ranges that exceed the memory are divided again, around this tie."""
-        small_batches(monkeypatch, 1000)
+        small_batches(monkeypatch, 125)
         tiny_memory(monkeypatch, 1 << 13)
-        log = repeated(make_log(40_000, "shuffled", 0.2), "s", share, 0.4)
+        log = repeated(make_log(5000, "shuffled", 0.2), "s", share, 0.4)
         expected = expected_values(log["y"], log["s"], None if weight is None else log[weight])
         with counted() as calls:
-            assert values_of_slice(evaluate(log, memory_limit="1MiB", weight=weight, n_threads=1)) == expected
+            assert values_of_slice(evaluate(log, memory_limit=MEMORY, weight=weight, n_threads=1)) == expected
         assert calls["spilled"] > 0
         assert share == 0.0 or calls["large bucket"] > 0
         assert share == 0.0 or calls["large tie"] > 0

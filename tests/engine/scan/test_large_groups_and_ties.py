@@ -12,6 +12,7 @@ from support.cases import assert_raises, each_case
 from support.states.spilled_logs import (
     EXCHANGED,
     KEYS,
+    MEMORY,
     METRICS,
     counted,
     evaluate,
@@ -21,10 +22,11 @@ from support.states.spilled_logs import (
     small_batches,
 )
 
-ROWS = {"float64": 80_000, "float32": 140_000}  # the least rows, in round numbers, of which one tie exceeds a mebibyte
+pytestmark = pytest.mark.usefixtures("scaled")
+ROWS = {"float64": 10_000, "float32": 17_500}  # the least rows, in round numbers, of which one tie exceeds the memory
 LOG = log_of(ROWS["float64"], seed=21)
 LOGS = {"float64": LOG, "float32": log_of(ROWS["float32"], seed=22, dtype="float32")}
-FEWER = {name: column[:40_000] for name, column in LOG.items()}
+FEWER = {name: column[:5000] for name, column in LOG.items()}
 LARGE_USER = 5
 WEIGHTED = [*EXCHANGED, "gauc(weight=weights)"]
 OF_SCORES = [*(name for name in EXCHANGED if parse(name).spec.exchange == "range"), "gauc"]
@@ -35,7 +37,7 @@ def assert_same(data, *paths, metrics=EXCHANGED, never=(), threads=(1, 2), **opt
     expected = evaluate(data, metrics, **options)
     for n_threads in threads:
         with counted() as calls:
-            assert evaluate(data, metrics, memory_limit="1MiB", n_threads=n_threads, **options) == expected
+            assert evaluate(data, metrics, memory_limit=MEMORY, n_threads=n_threads, **options) == expected
         for path in ("spilled", *paths):
             assert calls[path] > 0, path
         for path in never:
@@ -59,12 +61,12 @@ class TestLargeUser:
     def test_two(self, kind):
         log = repeated(repeated(FEWER, "group", 0.5, LARGE_USER), "group", 0.5, 77)
         with counted() as calls:
-            evaluate(with_keys(log, kind), memory_limit="1MiB")
+            evaluate(with_keys(log, kind), memory_limit=MEMORY)
         assert calls["large group"] >= 2
         assert assert_same(with_keys(log, kind), "large partition", "large group") == evaluate(log, EXCHANGED)
 
     @each_case("kind", ["int64", "any text"])
-    @each_case("batch_rows", [131_072, 700])
+    @each_case("batch_rows", [131_072, 90])
     def test_in_a_log_sorted_by_user(self, kind, batch_rows, monkeypatch):
         """The rows of the large user are in few of many blocks, and in none of the first ones."""
         small_batches(monkeypatch, batch_rows)
@@ -75,11 +77,11 @@ class TestLargeUser:
 
     def test_large_users_that_no_sample_contains(self, monkeypatch):
         """A few users, each in other blocks: a sample of very many blocks can miss users."""
-        small_batches(monkeypatch, 700)
+        small_batches(monkeypatch, 90)
         monkeypatch.setattr(group_reduction, "SAMPLED_BLOCKS", 2)
-        log = {**FEWER, "group": np.repeat([3, 1, 2, 9], 10_000)}
+        log = {**FEWER, "group": np.repeat([3, 1, 2, 9], 1250)}
         expected = assert_same(log, "large partition", "large group", threads=(1,))
-        (result,) = evaluate(log, ["gauc"], memory_limit="1MiB")
+        (result,) = evaluate(log, ["gauc"], memory_limit=MEMORY)
         assert result.coverage["groups"] == 4
         assert expected["gauc"] == result.value
 
@@ -118,15 +120,15 @@ class TestLargeUser:
         assert_same(keyed, "large group", metrics=EXCHANGED, by="hour", threads=(1,))
         # All others have both classes, so the large user is named.
         others = np.flatnonzero(log["group"] != LARGE_USER)
-        log["group"][others] = others % 500 + 1000
-        log["label"][others] = others // 500 % 2
+        log["group"][others] = others % 60 + 1000
+        log["label"][others] = others // 60 % 2
         keyed = with_keys(log, kind)
         rows = int(np.count_nonzero(log["group"] == LARGE_USER))
         name = keyed["group"][int(np.argmax(log["group"] == LARGE_USER))]
         name = name.as_py() if isinstance(name, pa.Scalar) else int(name)
         counts = [0, 0]
         counts[label_of_large_user] = rows
-        for limit in (None, "1MiB"):
+        for limit in (None, MEMORY):
             with counted() as calls, pytest.raises(ValueError, match="has one class only") as refusal:
                 evaluate(keyed, ["gauc(single_class=raise)"], memory_limit=limit)
             assert str(refusal.value).startswith(
@@ -160,15 +162,15 @@ class TestLargeTie:
         log = LOGS["float32"]
         log = repeated({**log, "prob": np.full(len(log["prob"]), 0.5)}, "prob", 0.4, 0.5 + apart)
         with counted() as calls:
-            evaluate(log, ["auc"], memory_limit="1MiB")
+            evaluate(log, ["auc"], memory_limit=MEMORY)
         assert calls["large tie"] == 2
         assert_same(log, "large bucket", "large tie", metrics=METRICS)
 
-    @each_case("n_values", [3, 17, 5000])
+    @each_case("n_values", [3, 17, 600])
     @each_case("dtype", ROWS)
     def test_neighbouring_floats(self, n_values, dtype):
         """All scores within a few units in the last place; also around zero, where they are subnormal."""
-        # A third of the rows exceeds a mebibyte.
+        # A third of the rows exceeds the memory.
         log = LOGS["float32"]
         steps = np.random.default_rng(3).integers(0, n_values, len(log["prob"]))
         kind = np.int64 if dtype == "float64" else np.int32
@@ -197,7 +199,7 @@ class TestLargeTie:
             assert assert_same(log, "large bucket", metrics=["auc", "ks"]) == evaluate(LOG, ["auc", "ks"])
 
     def test_many_small_blocks(self, monkeypatch):
-        small_batches(monkeypatch, 2000)
+        small_batches(monkeypatch, 250)
         log = repeated(LOG, "prob", 0.8, 0.125)
         assert_same(log, "large bucket", "large tie", threads=(2,))
         assert_same(moved(log, np.argsort(log["prob"])), "large bucket", "large tie", threads=(2,))
@@ -219,4 +221,4 @@ class TestLargeTie:
         log = {**LOG, "prob": LOG["prob"].copy()}
         rows = len(log["prob"])
         log["prob"][[rows - 5, rows - 3]] = np.nan
-        assert_raises(ValueError, rf"prob.*NaN.*row {rows - 5}\b", evaluate, log, EXCHANGED, memory_limit="1MiB")
+        assert_raises(ValueError, rf"prob.*NaN.*row {rows - 5}\b", evaluate, log, EXCHANGED, memory_limit=MEMORY)

@@ -22,6 +22,7 @@ from support import partition_logs
 from support.cases import assert_raises, each_case
 from support.states.accumulators import merged, pieces, updated
 from support.states.partition_merges import of_partitions
+from support.states.spilled_logs import MEMORY
 from support.states.state_bytes_parts import put_together, take_apart
 
 ROWS = 600
@@ -312,22 +313,23 @@ class TestInvalid:
             assert math.isnan(value.value)
             assert (value.reason, value.coverage) == ("no rows", {"rows": 0, "classes": 0, "clusters": 0})
 
+    @pytest.mark.usefixtures("scaled")
     def test_more_pairs_than_memory(self, tmp_path, monkeypatch):
         """Pairs that do not fit are spilled: the result is the same, and no file is left."""
         spilled, spill = [], KeyTable.spill
         monkeypatch.setattr(KeyTable, "spill", lambda *where, **how: (spilled.append(where), spill(*where, **how)))
-        rows = np.arange(60_000)
+        rows = np.arange(7500)
         log = {"class": np.tile(rows % 300, 3), "cluster": np.tile(rows // 300, 3).astype(str)}
         whole = evaluate(log)
         for log_format in (log, {"class": log["class"] * 2**40, "cluster": log["cluster"]}):
-            assert content(evaluate(log_format, memory_limit="1MiB", spill_dir=str(tmp_path))) == content(whole)
+            assert content(evaluate(log_format, memory_limit=MEMORY, spill_dir=str(tmp_path))) == content(whole)
         by = {**log, "half": np.repeat([0, 1], rows.shape[0] * 3 // 2)}
-        limited = evaluate(by, by="half", memory_limit="1MiB")
+        limited = evaluate(by, by="half", memory_limit=MEMORY)
         assert content(limited) == content(evaluate(by, by="half"))
         assert list(tmp_path.iterdir()) == []
         assert spilled
         few = {"class": rows % 50, "cluster": rows % 7}
-        assert content(evaluate(few, memory_limit="1MiB")) == content(evaluate(few))
+        assert content(evaluate(few, memory_limit=MEMORY)) == content(evaluate(few))
 
     def test_more_labels_than_memory(self):
         """An error that names the limit before memory is exhausted; with enough memory the result is the same."""

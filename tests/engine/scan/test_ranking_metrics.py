@@ -23,8 +23,18 @@ from support.cases import assert_raises, each_case
 from support.registry_cases import GRADED
 from support.states.accumulators import merged, same
 from support.states.partition_merges import merged_partitions
-from support.states.spilled_logs import KEYS, counted, log_of, moved, repeated, slice_rows, small_batches
+from support.states.spilled_logs import (
+    KEYS,
+    MEMORY,
+    counted,
+    log_of,
+    moved,
+    repeated,
+    slice_rows,
+    small_batches,
+)
 
+pytestmark = pytest.mark.usefixtures("scaled")
 COLUMNS = {"label": "grade", "score": "score", "group": "user"}
 ROWS = 4000
 LARGE_USER = 5
@@ -57,7 +67,7 @@ def log_with_grades(rows=ROWS, users=None, seed=4, dtype="float64", n_grades=4):
 # Means over groups; quantiles have tests of their own (tests/engine/test_group_stat.py).
 MEANS = [metric for metric in GRADED if "stat=" not in metric]
 LOG = log_with_grades()
-LONG = repeated(log_with_grades(40_000, seed=9), "user", 0.5, LARGE_USER)
+LONG = repeated(log_with_grades(5000, seed=9), "user", 0.5, LARGE_USER)
 LONG["w"] = weights_of(LONG["user"])
 
 
@@ -127,18 +137,18 @@ class TestEveryEntryPoint:
     def test_spilled_with_a_large_user(self, name, monkeypatch):
         options, log = options_of(name, LONG)
         whole = evaluate(log, **options)
-        small_batches(monkeypatch, 3000)
+        small_batches(monkeypatch, 400)
         for n_threads in (1, 2):
             with counted() as calls:
-                same(evaluate(log, **options, memory_limit="1MiB", n_threads=n_threads), whole)
+                same(evaluate(log, **options, memory_limit=MEMORY, n_threads=n_threads), whole)
             for path in ("spilled", "large partition", "large list"):
                 assert calls[path] > 0, path
 
     def test_spilled(self, name):
-        options, log = options_of(name, log_with_grades(150_000, seed=3))
+        options, log = options_of(name, log_with_grades(18_750, seed=3))
         whole = evaluate(log, **options)
         with counted() as calls:
-            same(evaluate(log, **options, memory_limit="2MiB"), whole)
+            same(evaluate(log, **options, memory_limit="256KiB"), whole)
         assert calls["spilled"] > 0
         assert calls["repartitioned"] > 0
 
@@ -146,11 +156,11 @@ class TestEveryEntryPoint:
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_many_slices_most_of_which_have_nothing_relevant(weight):
     """A large user's list in a slice may have no row in memory, and thresholds without a positive."""
-    log = {name: column[:30_000] for name, column in LONG.items()}
-    log["minute"] = np.arange(30_000) % 101
+    log = {name: column[:3750] for name, column in LONG.items()}
+    log["minute"] = np.arange(3750) % 101
     log["grade"] = np.where(log["minute"] % 5 == 0, log["grade"], 0)
     with counted() as calls:
-        found = evaluate(log, by="minute", memory_limit="1MiB", n_threads=2, weight=weight)
+        found = evaluate(log, by="minute", memory_limit=MEMORY, n_threads=2, weight=weight)
     assert calls["large list"] > 0
     same(found, evaluate(log, by="minute", weight=weight))
 
@@ -164,7 +174,7 @@ def test_discounts_of_ranks_that_are_not_kept(kept, monkeypatch):
     whole = [evaluate({**log, **ties}, metrics) for ties in ({}, {"score": np.round(log["score"], 1)})]
     monkeypatch.setattr(list_measures, "MOST_STORED_WEIGHTS", kept)
     monkeypatch.setattr(list_tables, "BINARY_LOGARITHM", list_measures.Discounts(2.0))
-    for limit in (None, "1MiB"):
+    for limit in (None, MEMORY):
         for ties, expected in zip(({}, {"score": np.round(log["score"], 1)}), whole, strict=True):
             same(evaluate({**log, **ties}, metrics, memory_limit=limit), expected)
 
@@ -189,7 +199,7 @@ def test_keys_of_any_kind(kind, expected):
     same(evaluate({**LOG, "user": KEYS[kind](LOG["user"])}), expected["plain"])
     large = {**LONG, "user": KEYS[kind](LONG["user"])}
     with counted() as calls:
-        same(evaluate(large, memory_limit="1MiB"), evaluate(LONG))
+        same(evaluate(large, memory_limit=MEMORY), evaluate(LONG))
     assert calls["large list"] > 0
 
 
@@ -263,10 +273,10 @@ class TestWeights:
         for metric in GRADED:
             assert report[metric] == expected[metric], metric
 
-    @each_case("limit", [None, "1MiB"])
+    @each_case("limit", [None, MEMORY])
     @each_case("by", [None, "hour"])
     def test_rows_of_a_user_that_differ_are_refused(self, limit, by):
-        log = {**LONG, "w": np.ones(40_000)}
+        log = {**LONG, "w": np.ones(5000)}
         log["w"][int(np.flatnonzero(LONG["user"] == LARGE_USER)[17])] = 2.5
         message = r"^group 5 has weights 1\.0 and 2\.5: metrics of ranked lists weigh whole groups"
         for metric in GRADED[:2]:
@@ -300,7 +310,7 @@ class TestPolicies:
             assert f"{empty} groups" in str(fm.evaluate(LOG, [f"{metric}(empty=skip)"], **COLUMNS))
             assert f"groups without relevant {empty}" in str(fm.evaluate(LOG, [metric], **COLUMNS))
 
-    @pytest.mark.parametrize("limit", [None, "1MiB"])
+    @pytest.mark.parametrize("limit", [None, MEMORY])
     def test_values(self, limit):
         policies = [f"mrr(empty={empty})" for empty in ("zero", "skip", "one")]
         zero, skip, one = (evaluate(LONG, [own], memory_limit=limit).results[0].value for own in policies)

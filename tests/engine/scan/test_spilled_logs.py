@@ -7,10 +7,21 @@ import pytest
 
 from support.cases import each_case
 from support.registry_cases import NUMBER_COLUMNS, REAL
-from support.states.spilled_logs import EXCHANGED, KEYS, METRICS, counted, evaluate, log_of, moved, small_batches
+from support.states.spilled_logs import (
+    EXCHANGED,
+    KEYS,
+    MEMORY,
+    METRICS,
+    counted,
+    evaluate,
+    log_of,
+    moved,
+    small_batches,
+)
 
-ROWS = 80_000
-LIMITS = ["1MiB", "4MiB"]
+pytestmark = pytest.mark.usefixtures("scaled")
+ROWS = 10_000
+LIMITS = [MEMORY, "512KiB"]
 LOG = log_of(ROWS)
 BY_TYPE = {"float64": LOG, "float32": log_of(ROWS, seed=3, dtype="float32")}
 
@@ -23,7 +34,7 @@ def assert_same_when_spilled(data, metrics=EXCHANGED, limits=LIMITS, threads=(2,
         for n_threads in threads:
             with counted() as calls:
                 report = evaluate(opened(), metrics, memory_limit=limit, n_threads=n_threads, **options)
-            assert calls["spilled"] > 0 or limit != "1MiB"
+            assert calls["spilled"] > 0 or limit != MEMORY
             assert report == expected, (limit, n_threads)
     return expected
 
@@ -39,7 +50,7 @@ class TestEveryMetric:
 
     def test_a_long_log(self):
         with counted() as calls:
-            assert_same_when_spilled(log_of(400_000, seed=4), METRICS, ["4MiB"])
+            assert_same_when_spilled(log_of(50_000, seed=4), METRICS, ["512KiB"])
         assert calls["spilled"] > 0
 
     @pytest.mark.parametrize("weight", ["weight", "real"])
@@ -49,15 +60,15 @@ class TestEveryMetric:
     def test_metrics_that_keep_no_rows_spill_nothing(self):
         additive = [metric for metric in METRICS if metric not in EXCHANGED]
         with counted() as calls:
-            assert evaluate(LOG, additive, memory_limit="1MiB") == evaluate(LOG, additive)
+            assert evaluate(LOG, additive, memory_limit=MEMORY) == evaluate(LOG, additive)
             of_numbers = {**NUMBER_COLUMNS, "weight": "real", "by": "hour"}
-            assert evaluate(LOG, REAL, memory_limit="1MiB", **of_numbers) == evaluate(LOG, REAL, **of_numbers)
+            assert evaluate(LOG, REAL, memory_limit=MEMORY, **of_numbers) == evaluate(LOG, REAL, **of_numbers)
         assert calls["spilled"] == 0
 
     def test_a_log_that_fits_spills_nothing(self):
-        log = log_of(10_000)
+        log = log_of(1250)
         with counted() as calls:
-            assert evaluate(log, memory_limit="1MiB") == evaluate(log)
+            assert evaluate(log, memory_limit=MEMORY) == evaluate(log)
         assert not calls
 
 
@@ -65,7 +76,7 @@ class TestKeys:
     @each_case("kind", KEYS)
     def test_every_kind(self, kind):
         keys = KEYS[kind](LOG["group"])
-        report = assert_same_when_spilled({**LOG, "group": keys}, EXCHANGED, ["1MiB"], threads=(1, 3))
+        report = assert_same_when_spilled({**LOG, "group": keys}, EXCHANGED, [MEMORY], threads=(1, 3))
         # The text of the keys does not matter: no two users are taken for one, and none for two.
         assert report == evaluate(LOG, EXCHANGED)
 
@@ -77,8 +88,8 @@ class TestKeys:
     @pytest.mark.parametrize("kind", ["int64", "any text"])
     def test_many_small_blocks(self, kind, monkeypatch):
         log = moved({**LOG, "group": KEYS[kind](LOG["group"])}, np.argsort(LOG["group"], kind="stable"))
-        small_batches(monkeypatch, 500)
-        assert assert_same_when_spilled(log, EXCHANGED, ["1MiB"]) == evaluate(LOG, EXCHANGED)
+        small_batches(monkeypatch, 60)
+        assert assert_same_when_spilled(log, EXCHANGED, [MEMORY]) == evaluate(LOG, EXCHANGED)
 
     @pytest.mark.parametrize("kind", ["int64", "any text"])
     def test_every_row_a_user_of_its_own(self, kind):
@@ -91,7 +102,7 @@ class TestKeys:
         log = {**LOG, "group": KEYS["any text"](LOG["group"])}
         small_batches(monkeypatch, -(-ROWS // n_blocks))
         expected = evaluate(LOG, EXCHANGED)
-        for limit in ("1MiB", "2MiB", "4MiB"):
+        for limit in (MEMORY, "256KiB", "512KiB"):
             with counted() as calls:
                 assert evaluate(log, EXCHANGED, memory_limit=limit) == expected
             assert calls["spilled"] > 0
@@ -105,19 +116,19 @@ def table():
 class TestSources:
     def test_table_and_stream(self, table):
         expected = assert_same_when_spilled(table, METRICS, by="hour")
-        assert assert_same_when_spilled(lambda: table.to_reader(max_chunksize=7000), METRICS, by="hour") == expected
+        assert assert_same_when_spilled(lambda: table.to_reader(max_chunksize=900), METRICS, by="hour") == expected
 
     def test_parquet_of_several_row_groups_and_files(self, table, tmp_path):
         expected = evaluate(table, METRICS, by="city")
         path = tmp_path / "whole" / "log.parquet"
         path.parent.mkdir()
-        pyarrow.parquet.write_table(table, path, row_group_size=20_000)
+        pyarrow.parquet.write_table(table, path, row_group_size=2500)
         parts = tmp_path / "parts"
         parts.mkdir()
-        for number, start in enumerate(range(0, ROWS, 40_000)):
-            pyarrow.parquet.write_table(table.slice(start, 40_000), parts / f"{number}.parquet", row_group_size=9000)
+        for number, start in enumerate(range(0, ROWS, 5000)):
+            pyarrow.parquet.write_table(table.slice(start, 5000), parts / f"{number}.parquet", row_group_size=1100)
         for data, threads in ((path, (1, 3)), (parts, (2,)), (sorted(parts.iterdir())[::-1], (3,))):
-            assert assert_same_when_spilled(data, METRICS, ["1MiB"], threads, by="city") == expected
+            assert assert_same_when_spilled(data, METRICS, [MEMORY], threads, by="city") == expected
 
     def test_invalid_rows_are_left_out(self, table):
         missing = np.random.default_rng(0).random(ROWS) < 0.1
@@ -132,26 +143,26 @@ class TestSeveral:
     @each_case("weight", [None, "real"])
     @each_case("by", ["hour", ["city", "hour"]])
     def test_slices(self, by, weight):
-        assert_same_when_spilled(LOG, METRICS, ["1MiB"], by=by, weight=weight)
+        assert_same_when_spilled(LOG, METRICS, [MEMORY], by=by, weight=weight)
 
     def test_scores_and_labels(self):
         generator = np.random.default_rng(9)
         other = np.round(np.clip(LOG["prob"] + generator.normal(0, 0.1, ROWS), 0, 1), 3).astype(np.float32)
         log = {**LOG, "other": other, "buy": (generator.random(ROWS) < 0.02).astype(np.int8)}
         wanted = {"score": ["prob", "other"], "label": ["label", "buy"]}
-        assert_same_when_spilled(log, METRICS, ["1MiB"], **wanted)
-        assert_same_when_spilled(log, ["auc", "gauc", "ks", "ece"], ["1MiB"], by="hour", weight="weight", **wanted)
+        assert_same_when_spilled(log, METRICS, [MEMORY], **wanted)
+        assert_same_when_spilled(log, ["auc", "gauc", "ks", "ece"], [MEMORY], by="hour", weight="weight", **wanted)
 
     def test_many_slices(self):
         log = {**LOG, "minute": np.random.default_rng(1).integers(0, 70, ROWS)}
-        assert_same_when_spilled(log, EXCHANGED, ["1MiB"], by="minute")
+        assert_same_when_spilled(log, EXCHANGED, [MEMORY], by="minute")
 
 
 def test_these_tests_can_fail():
     """Reports differ if logs differ in one label."""
     label = LOG["label"].copy()
-    label[55_555] ^= 1
-    expected, other = evaluate(LOG), evaluate({**LOG, "label": label}, memory_limit="1MiB")
+    label[5555] ^= 1
+    expected, other = evaluate(LOG), evaluate({**LOG, "label": label}, memory_limit=MEMORY)
     assert other != expected
     differing = {one.metric for one, two in zip(expected, other, strict=True) if one != two}
     # One row has the greatest error, and it is another; quantiles of groups do not see every row.

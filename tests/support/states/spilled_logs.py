@@ -11,7 +11,16 @@ import pyarrow as pa
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core.exchange import block_store, group_reduction, memory_budget, range_reduction
+from fastmetrics._core.exchange import (
+    block_store,
+    bucket_source,
+    group_reduction,
+    hash_exchange,
+    memory_budget,
+    memory_size,
+    range_exchange,
+    range_reduction,
+)
 from fastmetrics._core.registry import parse
 from fastmetrics.engine.input import batches
 from fastmetrics.metrics.ranking.lists import large_groups
@@ -63,6 +72,22 @@ def small_batches(patch: pytest.MonkeyPatch, rows: int) -> None:
     """Many blocks of few rows, like those of a log that is a thousand times as long."""
     patch.setattr(batches, "BATCH_ROWS", rows)
     patch.setattr(batches, "SMALL_BATCH_ROWS", 1)
+
+
+SCALE = 8
+MEMORY = "128KiB"
+
+
+def scale_down(patch: pytest.MonkeyPatch) -> None:
+    """Limits, buckets, partitions, samples and batches are an eighth of their size, so a log of 10,000 rows with a limit of
+    128 KiB takes the paths of 80,000 rows with 1 MiB, the smallest limit."""
+    for module, name in (
+        (memory_size, "SMALLEST_LIMIT"), (batches, "BATCH_ROWS"), (range_exchange, "ROWS_PER_BUCKET"),
+        (range_reduction, "SAMPLE"), (range_reduction, "SERIAL_ROWS"), (bucket_source, "SAMPLE"),
+        (hash_exchange, "PARTITION_ROWS"), (hash_exchange, "SERIAL_ROWS"), (group_reduction, "CACHED_ROWS"),
+        (group_reduction, "SAMPLED_ROWS"),
+    ):  # fmt: skip
+        patch.setattr(module, name, getattr(module, name) // SCALE)
 
 
 def tiny_memory(patch: pytest.MonkeyPatch, bytes_per_range: int, blocks_divisor: int = 1 << 20) -> None:
