@@ -319,7 +319,7 @@ class TestInvalid:
         spilled, spill = [], KeyTable.spill
         monkeypatch.setattr(KeyTable, "spill", lambda *where, **how: (spilled.append(where), spill(*where, **how)))
         rows = np.arange(7500)
-        log = {"class": np.tile(rows % 300, 3), "cluster": np.tile(rows // 300, 3).astype(str)}
+        log = {"class": np.tile(rows % 60, 3), "cluster": np.tile(rows // 60, 3).astype(str)}
         whole = evaluate(log)
         for log_format in (log, {"class": log["class"] * 2**40, "cluster": log["cluster"]}):
             assert content(evaluate(log_format, memory_limit=MEMORY, spill_dir=str(tmp_path))) == content(whole)

@@ -79,8 +79,10 @@ MEMORY = "128KiB"
 
 
 def scale_down(patch: pytest.MonkeyPatch) -> None:
-    """Limits, buckets, partitions, samples and batches are an eighth of their size, so a log of 10,000 rows with a limit of
-    128 KiB takes the paths of 80,000 rows with 1 MiB, the smallest limit."""
+    """Limits, buckets, partitions, samples and batches are an eighth of their size.
+
+    A log of 10,000 rows with a limit of 128 KiB takes the paths of 80,000 rows with 1 MiB, the smallest limit.
+    """
     for module, name in (
         (memory_size, "SMALLEST_LIMIT"), (batches, "BATCH_ROWS"), (range_exchange, "ROWS_PER_BUCKET"),
         (range_reduction, "SAMPLE"), (range_reduction, "SERIAL_ROWS"), (bucket_source, "SAMPLE"),
