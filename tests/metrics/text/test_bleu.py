@@ -38,10 +38,12 @@ def assert_same_score(ours, theirs):
 class TestSacrebleu:
     @each_case("tokenize", TOKENIZERS)
     def test_real_systems(self, wmt, tokenize):
-        for hypotheses in wmt.systems.values():
+        """The first system whole, and a part of the others."""
+        for number, hypotheses in enumerate(wmt.systems.values()):
+            part = slice(number, None, 6 if number or tokenize != "13a" else None)
             assert_same_score(
-                fm.corpus_bleu(hypotheses, [wmt.reference], tokenize=tokenize),
-                peer(tokenize=tokenize).corpus_score(hypotheses, [wmt.reference]),
+                fm.corpus_bleu(hypotheses[part], [wmt.reference[part]], tokenize=tokenize),
+                peer(tokenize=tokenize).corpus_score(hypotheses[part], [wmt.reference[part]]),
             )
 
     @each_case(("smooth", "value"), SMOOTHINGS)

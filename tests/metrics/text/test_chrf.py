@@ -50,13 +50,13 @@ class TestSacrebleu:
         ids=str,
     )
     def test_real_systems(self, wmt, options):
-        first, second, third = (hypotheses[::12] for hypotheses in wmt.systems.values())
-        assert_same_as_sacrebleu(first, [wmt.reference[::12]], **options)
+        first, second, third = (hypotheses[::30] for hypotheses in wmt.systems.values())
+        assert_same_as_sacrebleu(first, [wmt.reference[::30]], **options)
         some = [text if row % 3 else None for row, text in enumerate(third)]
-        assert_same_as_sacrebleu(second, [wmt.reference[::12], first, some], **options)
+        assert_same_as_sacrebleu(second, [wmt.reference[::30], first, some], **options)
 
-    def test_a_whole_system(self, wmt):
-        assert_same_as_sacrebleu(wmt.systems["online-B"], [wmt.reference])
+    def test_many_segments(self, wmt):
+        assert_same_as_sacrebleu(wmt.systems["online-B"][::3], [wmt.reference[::3]])
 
     @given(corpora(ANY | FEW), OPTIONS)
     def test_any_corpus(self, corpus, options):
@@ -75,7 +75,7 @@ class TestSacrebleu:
     @each_case("length", [1, 63, 64, 65, 127, 128, 129, 192, 193, 256, 257, 1023, 1024, 1025, 3000])
     def test_lengths_at_which_the_algorithm_changes(self, length, alphabet):
         draw = random.Random(length)
-        texts = ["".join(draw.choices(alphabet, k=length + more)) for more in (0, 1, -1, 40)]
+        texts = ["".join(draw.choices(alphabet, k=length + more)) for more in ((0, 1, -1, 40) if length < 1000 else (0, 7))]
         for options in ({}, {"word_order": 2}, {"char_order": 8}, {"char_order": 9, "whitespace": True}):
             assert_same_as_sacrebleu(texts, [texts[::-1], texts[1:] + texts[:1]], **options)
 

@@ -94,11 +94,11 @@ def test_tokens_are_those_of_peers(theirs, name, rows):
 def test_translations_of_news(theirs, name, data_folder):
     paths = sorted((data_folder / "wmt17_ende").glob("*.txt"))
     assert len(paths) == 4
-    for path in paths:
-        lines = path.read_text("utf-8").split("\n")
+    for number, path in enumerate(paths):
+        lines = path.read_text("utf-8").split("\n")[number::4]
         assert tokenize(lines, name) == [theirs[name](line) for line in lines]
         if path.name == "ref0.txt":
-            lines = lines[:500]
+            lines = lines[:200]
             assert tokenize(lines, name) == [oracle.TOKENIZERS[name](line) for line in lines]
 
 
