@@ -75,7 +75,8 @@ class TestSacrebleu:
     @each_case("length", [1, 63, 64, 65, 127, 128, 129, 192, 193, 256, 257, 1023, 1024, 1025, 3000])
     def test_lengths_at_which_the_algorithm_changes(self, length, alphabet):
         draw = random.Random(length)
-        texts = ["".join(draw.choices(alphabet, k=length + more)) for more in ((0, 1, -1, 40) if length < 1000 else (0, 7))]
+        others = (0, 1, -1, 40) if length < 1000 else (0, 7)
+        texts = ["".join(draw.choices(alphabet, k=length + more)) for more in others]
         for options in ({}, {"word_order": 2}, {"char_order": 8}, {"char_order": 9, "whitespace": True}):
             assert_same_as_sacrebleu(texts, [texts[::-1], texts[1:] + texts[:1]], **options)
 
