@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 __all__ = [
-    "Binary", "Category", "ClassLabel", "ClassNumber", "Distribution", "Key", "Kind", "NonNegative", "Positive",
-    "Probability", "Real", "Text", "Vector",
+    "Binary", "Category", "ClassLabel", "ClassNumber", "Distribution", "Key", "Kind", "LabelSet", "NonNegative",
+    "Positive", "Probability", "Real", "Text", "Vector",
 ]  # fmt: skip
 
 
@@ -187,6 +187,13 @@ class ClassLabel(Category):
     noun = "predicted labels"
     takes_lists = True
     takes_weights = True
+
+
+class LabelSet(ClassLabel):
+    """Sets of labels of any type but fractions: lists."""
+
+    __slots__ = ()
+    noun = "sets of labels"
 
 
 class Text(Kind):

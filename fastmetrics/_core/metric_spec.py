@@ -16,6 +16,7 @@ from fastmetrics._core.kinds import (
     ClassLabel,
     ClassNumber,
     Kind,
+    LabelSet,
     NonNegative,
     Roles,
     Text,
@@ -23,9 +24,10 @@ from fastmetrics._core.kinds import (
 from fastmetrics._core.statistic import Value
 
 # The kinds of labels in the words of version 0.1.
-TARGETS = ("binary", "real", "graded", "text", "partition", "prediction", "probabilities")
+TARGETS = ("binary", "real", "graded", "text", "partition", "prediction", "probabilities", "sets")
 TARGET_OF_KIND: dict[type[Kind], str] = {
     Binary: "binary", Text: "text", Category: "partition", ClassLabel: "prediction", ClassNumber: "probabilities",
+    LabelSet: "sets",
 }  # fmt: skip
 REQUIRED = "required"
 DIRECTIONS = ("maximize", "minimize", "closest_to_one", "closest_to_zero", "none")

@@ -29,6 +29,7 @@ TARGETS = {
     "partition": "labels are classes, scores are clusters: integers, strings, dates or any other labels",
     "prediction": "labels are of any number of classes, and --prediction names predicted labels of their type",
     "probabilities": "labels are of any number of classes, and --probabilities names a probability for each class",
+    "sets": "labels are lists: sets of labels; scores are lists with a score for each label",
 }
 
 

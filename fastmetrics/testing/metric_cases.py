@@ -34,6 +34,7 @@ COLUMNS_OF_TARGET: dict[str, tuple[dict[str, Any], ...]] = {
     "partition": (PARTITION_COLUMNS,),
     "prediction": (PREDICTION_COLUMNS, MANY_CLASS_COLUMNS, SET_COLUMNS),
     "probabilities": (PROBABILITY_COLUMNS,),
+    "sets": ({"label": "tag_numbers", "score": "tag_scores"},),
 }
 
 

@@ -38,7 +38,16 @@ MODELS: dict[str, dict[str, list[Any]]] = {
         "bad": ["a dog on a road"],
     },
     "prediction": {"label": [0, 1, 0, 1, 1, 0], "good": [0, 1, 0, 1, 1, 0], "bad": [1, 1, 0, 0, 1, 0]},
-    "sets": {"label": [["a", "b"], [], ["c"]], "good": [["a", "b"], [], ["c", "b"]], "bad": [["c"], ["b"], ["a"]]},
+    "predicted sets": {
+        "label": [["a", "b"], [], ["c"]],
+        "good": [["a", "b"], [], ["c", "b"]],
+        "bad": [["c"], ["b"], ["a"]],
+    },
+    "sets": {
+        "label": [[0], [1, 2], [2]],
+        "good": [[0.9, 0.1, 0.2], [0.1, 0.8, 0.9], [0.3, 0.4, 0.5]],
+        "bad": [[0.1, 0.9, 0.2], [0.9, 0.8, 0.1], [0.5, 0.5, 0.5]],
+    },
     "probabilities": {
         "label": [0, 1, 2, 1],
         "good": [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.2, 0.7, 0.1]],
@@ -104,6 +113,9 @@ def function_agrees(case: MetricCase) -> None:
     columns = [scores.tolist(), labels.tolist()] if "hypotheses" in wanted else [labels, scores]
     columns += [log["group"]] if "groups" in wanted and case.spec.exchange == "hash" else []
     options = {name: value for name, value in metric.arguments.items() if name in wanted}
+    if case.spec.target == "sets":
+        (labels,), _ = columns_of_labels(columns[:1], {})
+        columns = [labels, np.array(scores.tolist())]
     if case.columns == SET_COLUMNS:
         columns, options = columns_of_labels(columns, options)
     value = function(*columns, **options, **({"k": metric.k} if metric.k else {}))
@@ -245,7 +257,7 @@ def direction(case: MetricCase) -> None:
     """
     if set(case.columns) != {"label", case.model_role}:
         return
-    models = MODELS["sets" if case.columns == SET_COLUMNS else case.spec.target]
+    models = MODELS["predicted sets" if case.columns == SET_COLUMNS else case.spec.target]
     log = models | {"user": [1] * len(models["label"])}
     group = "user" if case.spec.exchange == "hash" else None
     compared = [["good"], ["bad"]] if case.spec.target == "probabilities" else ["good", "bad"]

@@ -84,7 +84,7 @@ def class_columns(rows: int, seed: int = 5) -> dict[str, np.ndarray]:
 
 
 def set_columns(rows: int, seed: int = 7) -> dict[str, np.ndarray]:
-    """Return sets of at most four labels, some of them empty, and predicted sets that share most labels with them."""
+    """Return sets of labels, some of them empty, predicted sets that share most labels with them, and scores."""
     generator = np.random.default_rng(seed)
     tags = np.array(["", "bee", "cat", "köln", "cat and bee", "музыка"])
     true = generator.random((rows, 6)) < (0.6, 0.4, 0.3, 0.2, 0.2, 0.05)
@@ -93,6 +93,10 @@ def set_columns(rows: int, seed: int = 7) -> dict[str, np.ndarray]:
     for name, chosen in (("tags", true), ("predicted_tags", predicted)):
         columns[name] = np.empty(rows, object)
         columns[name][:] = [tags[row].tolist() for row in chosen]
+    # The same sets as numbers, and a score for each label, with ties.
+    columns["tag_numbers"], columns["tag_scores"] = np.empty(rows, object), np.empty(rows, object)
+    columns["tag_numbers"][:] = [np.flatnonzero(row).tolist() for row in true]
+    columns["tag_scores"][:] = (true + generator.integers(0, 16, (rows, 6)) / 8).tolist()
     return columns
 
 

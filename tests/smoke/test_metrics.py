@@ -20,6 +20,7 @@ RELEVANCE = {"label": [0, 2, 0, 1, 1, 0, 0], "score": [4, 3, 2, 1, 3, 2, 1], "gr
 NUMBERS = {"label": [3.0, 1.0, 4.0, 2.0], "score": [3.0, 1.0, 5.0, 3.0]}
 PARTITIONS = {"label": ["cat", "cat", "dog", "dog", "dog", "owl"], "cluster": [1, 1, 2, 2, 1, 3]}
 LABELS = {"label": ["a", "b", "b", "c"], "prediction": ["a", "b", "c", "a"]}
+TAGS = {"label": [[0, 2], [1], []], "score": [[0.5, 0.25, 0.75], [0.5, 0.5, 0.125], [1.0, 0.0, 2.0]]}
 TEXTS = {
     "reference": ["the cat is on the mat", "he went home"],
     "hypothesis": ["the cat sat on the mat", "he went to his home"],
@@ -39,6 +40,10 @@ def of_scores(function, **options):
 
 def of_lists(function, **options):
     return function(RELEVANCE["label"], RELEVANCE["score"], RELEVANCE["group"], **options)
+
+
+def of_sets(function):
+    return function([[number in row for number in range(3)] for row in TAGS["label"]], TAGS["score"])
 
 
 def of_numbers(function, **options):
@@ -132,6 +137,11 @@ PARTITION = {
     "rand": ("rand", lambda: of_partitions(fm.rand_score)),
     "v_measure": ("v_measure(beta=0.5)", lambda: of_partitions(fm.v_measure_score, beta=0.5)),
 }
+SETS = {
+    "lrap": ("lrap", lambda: of_sets(fm.label_ranking_average_precision_score)),
+    "ranking_loss": ("ranking_loss", lambda: of_sets(fm.label_ranking_loss)),
+    "coverage_error": ("coverage_error", lambda: of_sets(fm.coverage_error)),
+}
 PREDICTION = {
     "hamming": ("hamming", lambda: fm.hamming_loss(LABELS["label"], LABELS["prediction"])),
 }
@@ -159,6 +169,7 @@ KINDS = [
     (RELEVANCE, {**COLUMNS, "group": "group"}, GRADED),
     (NUMBERS, COLUMNS, REAL),
     (PARTITIONS, {}, PARTITION),
+    (TAGS, COLUMNS, SETS),
     (LABELS, {"label": "label", "prediction": "prediction"}, PREDICTION),
     (TEXTS, {}, TEXT),
     (ANIMALS, {"label": "class", "probabilities": "chance"}, CLASSES),

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns import label_columns, text_columns, validation, vector_columns
-from fastmetrics._core.kinds import Binary, Category, ClassLabel, ClassNumber, Key, Kind, Real, Text, Vector
+from fastmetrics._core.columns.text_columns import is_list
+from fastmetrics._core.columns.vector_columns import MatrixColumn
+from fastmetrics._core.kinds import Binary, Category, ClassLabel, ClassNumber, Key, Kind, LabelSet, Real, Text, Vector
 from fastmetrics._kernels.columns import column_checks
 
 # From a row of the column to the row of the log, for messages.
@@ -20,7 +22,11 @@ Locate = Callable[[int], int]
 
 
 def read_column(kind: Kind, column: Any, name: str, locate: Locate) -> Any:
-    """The values of a column that is not numeric."""
+    """The values of a column that is not numeric, or that is read with one."""
+    if isinstance(kind, Vector):
+        return MatrixColumn(vector_columns.read_matrix(kind, [column], [name], name, locate))
+    if isinstance(kind, LabelSet) and not is_list(column.type):
+        raise TypeError(f"{name} has Arrow type {column.type}: lists of labels are needed")
     if isinstance(kind, ClassLabel):
         return label_columns.as_class_labels(column, name, locate)
     if isinstance(kind, Category):

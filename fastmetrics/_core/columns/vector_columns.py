@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns import label_columns, validation
+from fastmetrics._core.columns.label_codes import LabelCodes
 from fastmetrics._core.columns.label_columns import BOOLEAN, INTEGER, LabelColumn
 from fastmetrics._core.columns.text_columns import is_list
 from fastmetrics._core.kinds import Distribution, Vector
@@ -92,6 +93,26 @@ def matrix_epsilon(columns: Sequence[Any], dtype: np.dtype) -> float:
     return float(np.finfo(dtype).eps) if widened is None else widened
 
 
+class MatrixColumn:
+    """A matrix as a column that is read beside one that is not numeric. Rows are selected with NumPy's indexing."""
+
+    __slots__ = ("matrix",)
+
+    def __init__(self, matrix: np.ndarray) -> None:
+        self.matrix = matrix
+
+    @property
+    def rows(self) -> int:
+        return int(self.matrix.shape[0])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.matrix.shape
+
+    def __getitem__(self, where: Any) -> MatrixColumn:
+        return MatrixColumn(self.matrix[where])
+
+
 def entry_type(kind: Any) -> Any:
     """The type of the entries of lists; other types are their own."""
     return kind.value_type if is_list(kind) else kind
@@ -107,7 +128,7 @@ def check_matrix(
 ) -> None:
     """Raise ValueError for the first row that the kind does not allow."""
     if not isinstance(kind, Distribution):
-        if not np.isfinite(matrix).all():
+        if kind.finite and not np.isfinite(matrix).all():
             raise_bad_entry(~np.isfinite(matrix), matrix, names, locate, kind.wanted)
         return
     problem = np.zeros(1, np.int64)
@@ -171,6 +192,19 @@ def find_labels(found: LabelColumn, column: Any, labels: tuple[Any, ...]) -> np.
         raise ValueError(f"labels {list(labels)!r} are not of type {values.type}: {error}") from error
     positions = np.asarray(compute.index_in(values, wanted).fill_null(-1)).astype(np.int64, copy=False)
     return positions[np.asarray(column.indices)] if types.is_dictionary(column.type) else positions
+
+
+def label_positions(column: LabelColumn, labels: tuple[Any, ...] | None, n_labels: int) -> np.ndarray:
+    """The position of each label among `labels`, by default 0 to n_labels - 1; -1 if it is not among them."""
+    if column.codes is not None and column.texts is None:
+        if labels is not None:
+            return positions_of_integers(column.codes, labels)
+        return np.where((column.codes >= 0) & (column.codes < n_labels), column.codes, -1)
+    codes = LabelCodes()
+    known = label_columns.as_classes(pyarrow.array(list(map(str, labels or ()))), "labels", int)
+    codes.number(known)  # different texts, so they get the numbers 0, 1, ...
+    positions = codes.number(column)
+    return np.where(positions < n_labels, positions, -1)
 
 
 def positions_of_integers(codes: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:

@@ -263,7 +263,8 @@ class ColumnReader:
             columns, seen, minus_one_rows = self.read_numbers(rows, columns)
         else:
             columns, seen, minus_one_rows = self.read_non_numeric(rows, columns)
-        n_classes = columns.scores[0].shape[1] if isinstance(self.model_kind, Vector) else None
+        models: Sequence[Any] = columns.scores or columns.score_columns
+        n_classes = models[0].shape[1] if isinstance(self.model_kind, Vector) else None
         columns = columns._replace(slices=rows.slices, weights=rows.weights)
         key_column = None if names.group is None else read_keys(rows, "group", names.group)
         unit_keys = self.read_unit_keys(rows, key_column)
