@@ -520,7 +520,7 @@ def test_sets_of_labels(spark, tmp_path):
         found, expected = fastmetrics.spark.evaluate(df, names, **own), fm.evaluate(log, names, **own)
         assert found.results == expected.results
         assert found.label_tables == expected.label_tables
-    df = spark.createDataFrame([([0, 2], [0.5, 0.25, 0.75]), ([1], [0.5, 0.5, 0.0])], "tags array<int>, s array<double>")
-    scored = fastmetrics.spark.evaluate(df, "lrap", label="tags", score="s")
-    assert scored["lrap"] == fm.label_ranking_average_precision_score([[1, 0, 1], [0, 1, 0]],
-                                                                      [[0.5, 0.25, 0.75], [0.5, 0.5, 0.0]])  # fmt: skip
+    scored = {"tags": [[0, 2], [1]], "s": [[0.5, 0.25, 0.75], [0.5, 0.5, 0.0]]}
+    df = spark.createDataFrame(list(zip(*scored.values(), strict=True)), "tags array<int>, s array<double>")
+    found = fastmetrics.spark.evaluate(df, "lrap", label="tags", score="s")["lrap"]
+    assert found == fm.label_ranking_average_precision_score([[1, 0, 1], [0, 1, 0]], scored["s"])
