@@ -21,7 +21,7 @@ from fastmetrics._core.exchange import range_exchange, weighted_ranges
 from fastmetrics._core.exchange.range_exchange import ScoreBuckets
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges, store_columns, sweep_buckets
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition, SortedRows, ThresholdSweep
-from fastmetrics._core.exchange.weighted_sweep import sweep_weighted
+from fastmetrics._core.exchange.weighted_sweep import WeightedCurve, join_points
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.sweep import curve_points, short_curves, threshold_sweep
@@ -191,7 +191,7 @@ class OrderedRows:
         descending = kind in (curve_points.COUNTS, curve_points.CORNERS)
         if self.weights is not None:
             validation.check_some_weight(self.weights)
-            return self.weighted_curve(kind, descending, self.weights)
+            return self.weighted_curve(kind, descending)
         classes = self.sort()
         totals = self.totals()
         if len(classes.bounds) == 1:
@@ -205,13 +205,12 @@ class OrderedRows:
             return Curve(curve[0], curve[1], curve[2])
         return curve_of_ranges(classes, totals, kind, descending, count_threads(self.n_threads))
 
-    def weighted_curve(self, kind: int, descending: bool, weights: np.ndarray) -> Curve:
+    def weighted_curve(self, kind: int, descending: bool) -> Curve:
         if self.weighted_points is None:
-            keys = range_exchange.ordered_keys(self.scores)
-            sweep = sweep_weighted(weighted_ranges.split_classes(self.labels.view(bool), keys, weights))
-            fps, tps, self.positives_below = sweep.cumulative_floats()
-            self.has_positive = sweep.positives != 0
-            self.weighted_points = Curve(sweep.scores.astype(np.float64), fps, tps)
+            points = join_points(self.sweep(WeightedCurve())[0])
+            fps, tps, self.positives_below = points.weights
+            self.has_positive = points.has_positive
+            self.weighted_points = Curve(points.scores.astype(np.float64), fps, tps)
         thresholds, fps, tps = (values.copy() for values in self.weighted_points)
         if kind == curve_points.CORNERS:
             kept = corners(fps, tps)

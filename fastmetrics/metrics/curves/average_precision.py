@@ -10,12 +10,12 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.exact import EXPONENT, divide, new_states, to_integer
+from fastmetrics._core.exact import EXPONENT, divide, integer_sum, new_states, to_integer
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition, ThresholdSweep
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
-from fastmetrics._core.exchange.weighted_sweep import sweep_weighted
+from fastmetrics._core.exchange.weighted_sweep import sum_precisions
 from fastmetrics._core.registry import metric
 from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
 from fastmetrics._core.score_statistics.pair_counts import NO_POSITIVE, NO_WEIGHT, pair_coverage
@@ -80,15 +80,8 @@ class PrecisionSum(Statistic):
         return Precisions(counts.negatives, counts.positives, counts.positives << EXPONENT, to_integer(state))
 
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> Precisions:
-        sweep = sweep_weighted(rows)
-        ties_with_positives = np.flatnonzero(sweep.positives)
-        sums = sweep.cumulative()
-        total = weight = 0
-        for tie in ties_with_positives.tolist():
-            positives = position.above.positive_weight + sums[1][tie]
-            tie_weight = int(sweep.positives[tie]) << sweep.shift
-            weight += tie_weight
-            total += weighted_precision(tie_weight, positives, position.above.negative_weight + sums[0][tie])
+        weight = integer_sum(rows.positives[1])
+        total = sum_precisions(rows, position.above, weighted_precision)
         return Precisions(len(rows.negatives[0]), len(rows.positives[0]), weight, total)
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> Precisions:

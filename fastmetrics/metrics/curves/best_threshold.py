@@ -11,7 +11,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition, ThresholdSweep
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
-from fastmetrics._core.exchange.weighted_sweep import sweep_weighted
+from fastmetrics._core.exchange.weighted_sweep import points_of_range, totals_of
 from fastmetrics._core.registry import metric as register_metric
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Statistic, Value
@@ -226,10 +226,9 @@ class BestPoint(Statistic):
         return self.state(sweep.class_totals, sweep.scores(), fps, tps, position.totals)
 
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> BestPointState:
-        sweep = sweep_weighted(rows)
-        fps, tps = sweep.floats_below(position.above)
-        chosen = np.flatnonzero(sweep.positives)
-        return self.state(sweep.totals(rows), sweep.scores[chosen], fps[chosen], tps[chosen], position.totals)
+        points = points_of_range(rows, position)
+        fps, tps, _ = points.weights[:, points.has_positive]
+        return self.state(totals_of(rows), points.scores[points.has_positive], fps, tps, position.totals)
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> BestPointState:
         fps, tps = position.above.plus(tied).as_floats()

@@ -22,7 +22,7 @@ from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition, ThresholdSweep
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
-from fastmetrics._core.exchange.weighted_sweep import sweep_weighted
+from fastmetrics._core.exchange.weighted_sweep import sweep_weighted, totals_of
 from fastmetrics._core.registry import metric
 from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
@@ -93,9 +93,14 @@ class RateCrossing(Statistic):
         return find_crossing(state, crossing_points(sweep, top, sizes), top, sizes)
 
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> Crossing:
+        own = totals_of(rows)
+        last = scores_of_keys(np.array([min(keys.min() for keys, _ in rows[:2] if keys.shape[0])])).item()
+        sums = [own.negative_weight], [own.positive_weight]
+        state = weighted_crossing(own[:2], *sums, [last], position)
+        if state.after is None:  # the rates cross in another range
+            return state
         sweep = sweep_weighted(rows)
-        counts = len(rows.negatives[0]), len(rows.positives[0])
-        return weighted_crossing(counts, *sweep.cumulative(), sweep.scores.tolist(), position)
+        return weighted_crossing(own[:2], *sweep.cumulative(), sweep.scores.tolist(), position)
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> Crossing:
         counts = tied.negatives, tied.positives

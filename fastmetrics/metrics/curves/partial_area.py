@@ -15,7 +15,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import EXPONENT, divide, integer_sum
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition, ThresholdSweep
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
-from fastmetrics._core.exchange.weighted_sweep import sweep_weighted
+from fastmetrics._core.exchange.weighted_sweep import points_of_range, totals_of
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Statistic, Value
 
@@ -62,8 +62,8 @@ class PartialArea(Statistic):
         return self.piece(sweep.class_totals, fps.astype(np.float64), tps.astype(np.float64), position)
 
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> CurvePiece:
-        sweep = sweep_weighted(rows)
-        return self.piece(sweep.totals(rows), *sweep.floats_below(position.above), position)
+        fps, tps, _ = points_of_range(rows, position).weights
+        return self.piece(totals_of(rows), fps, tps, position)
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> CurvePiece:
         fps, tps = position.above.plus(tied).as_floats()

@@ -112,7 +112,7 @@ def test_one_class(label):
 def sorts(monkeypatch):
     """The number of sorts of rows by score, and of partitions into ranges of scores."""
     counts = Counter()
-    for name in ("bucket_columns", "sort_buckets", "sort_small", "sweep_weighted"):
+    for name in ("bucket_columns", "sort_buckets", "sort_small", "sweep_with_weights"):
         function = getattr(sorted_rows, name)
 
         def counting(*arguments, function=function, name=name):
@@ -148,7 +148,7 @@ def test_weighted_curves_share_a_sort(sorts):
     for call in CALLS:
         if call[0].endswith("curve"):
             call_method(order, call)
-    assert sorts == {"sweep_weighted": 1}
+    assert sorts == {"sweep_with_weights": 1}
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -1,0 +1,166 @@
+"""Points of curves of weighted rows, and sums of precisions: kernels of 128 bits beside Python's integers."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from fastmetrics._core import exact
+from fastmetrics._core.exchange import weighted_sweep
+from fastmetrics._core.exchange.range_exchange import ordered_keys
+from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition
+from fastmetrics._core.exchange.weighted_ranges import merge_spans, scale_of, span_of, split_classes
+from fastmetrics._core.exchange.weighted_sweep import MOST_LIMBS, points_of_range, sum_precisions, totals_of
+from fastmetrics._kernels.sweep import weighted_points as kernel
+from fastmetrics.metrics.curves.average_precision import weighted_precision
+from support.cases import each_case
+
+WEIGHTS = {
+    "usual": st.floats(0.01, 10),
+    "whole": st.integers(1, 2**53).map(float),
+    "far apart": st.builds(math.ldexp, st.integers(1, 2**53 - 1).map(float), st.integers(-30, 20)),
+    "tiny": st.integers(1, 2**50).map(lambda n: n * 5e-324),
+    "huge": st.floats(1e299, 1e300),
+    "too far apart": st.sampled_from([1e-300, 1.0, 0.1, 1e300]),
+}
+
+
+def make_rows(weights, seed, n_scores, dtype=np.float64, above=()):
+    """Weighted rows of a range, and its position below some weights (negative, positive)."""
+    random = np.random.default_rng(seed)
+    weights = np.array(weights, np.float64)
+    positive = random.random(weights.shape[0]) < 0.5
+    scores = random.integers(0, n_scores, weights.shape[0]).astype(dtype) / 7
+    rows = split_classes(positive, ordered_keys(scores), weights)
+    if above:
+        span = merge_spans(span_of(weights), span_of(np.array(above)))
+        rows = rows._replace(scale=scale_of(span))
+        higher = ClassTotals(1, 1, *(exact.to_fixed(weight) for weight in above))
+    else:
+        higher = NO_ROWS
+    return rows, RangePosition(totals_of(rows).plus(higher), higher)
+
+
+def expected_points(rows, position):
+    """By fractions: score, and the three sums of weights."""
+    unit = Fraction(1, 1 << exact.EXPONENT)
+    all_keys = [*rows.negatives[0].tolist(), *rows.positives[0].tolist()]
+    by_class = [dict.fromkeys(all_keys, Fraction(0)) for _ in range(2)]
+    for sums, (keys, weights) in zip(by_class, (rows.negatives, rows.positives), strict=True):
+        for key, weight in zip(keys.tolist(), weights.tolist(), strict=True):
+            sums[key] += Fraction(weight)
+    down_to = [position.above.negative_weight * unit, position.above.positive_weight * unit]
+    points = []
+    for key in sorted(by_class[0], reverse=True):
+        down_to = [so_far + sums[key] for so_far, sums in zip(down_to, by_class, strict=True)]
+        below = position.totals.positive_weight * unit - down_to[1]
+        points.append((*map(to_double, (*down_to, below)), by_class[1][key] > 0))
+    return points
+
+
+def to_double(value):
+    """The nearest double."""
+    return exact.divide(value.numerator, value.denominator)
+
+
+def found_points(points):
+    return list(zip(*points.weights.tolist(), points.has_positive.tolist(), strict=True))
+
+
+@st.composite
+def cases(draw):
+    kind = draw(st.sampled_from(sorted(WEIGHTS)))
+    weights = draw(st.lists(WEIGHTS[kind], min_size=1, max_size=30))
+    above = draw(st.sampled_from([(), tuple(draw(st.tuples(WEIGHTS[kind], WEIGHTS[kind])))]))
+    return weights, draw(st.integers(0, 99)), draw(st.sampled_from([1, 3, 1000])), above
+
+
+@given(cases(), st.sampled_from([np.float32, np.float64]))
+@example(([1.0, 2.0**-52], 1, 1000, ()), np.float64)
+def test_points_are_exact_sums_rounded_once(case, dtype):
+    weights, seed, n_scores, above = case
+    rows, position = make_rows(weights, seed, n_scores, dtype, above)
+    points = points_of_range(rows, position)
+    assert found_points(points) == expected_points(rows, position)
+    assert (np.diff(points.scores) < 0).all()
+
+
+@given(cases())
+def test_sums_of_precisions_are_those_of_integers(case):
+    rows, position = make_rows(*case[:3], above=case[3])
+    above = position.above
+    by_fractions = 0
+    unit = 1 << exact.EXPONENT
+    sums = [above.negative_weight, above.positive_weight]
+    keys = sorted({*rows.negatives[0].tolist(), *rows.positives[0].tolist()}, reverse=True)
+    for key in keys:
+        tied = [int(sum(map(Fraction, weights[own == key].tolist())) * unit) for own, weights in rows[:2]]
+        sums = [so_far + weight for so_far, weight in zip(sums, tied, strict=True)]
+        if tied[1]:
+            by_fractions += weighted_precision(tied[1], sums[1], sums[0])
+    assert sum_precisions(rows, above, weighted_precision) == by_fractions
+
+
+def test_uncertain_quotients_are_left_to_integers():
+    """P / (P + N) within 2**-100 of the middle between two doubles: the kernel gives it back, and does not guess."""
+    middle = Fraction((1 << 53) + 1, 1 << 54)  # needs 54 bits
+    whole = (1 << 114) - 1
+    part = round(middle * whole)
+    words = [value for number in (part - 1, whole - part) for value in (number & (2**64 - 1), number >> 64)]
+    above = np.array([words[2:], words[:2]], np.uint64)
+    keys, weights = np.array([5], np.uint64), np.array([-1.0])
+    state, uncertain = exact.new_states(), np.zeros((1, 6), np.uint64)
+    assert kernel.sum_precisions(keys, weights, 0, above, state, uncertain) == 1
+    assert uncertain.tolist() == [[1, 0, part & (2**64 - 1), part >> 64, *words[2:]]]
+    assert exact.to_integer(state) == 0
+    assert kernel.sum_precisions(keys, weights, 0, above, state, uncertain[:0]) == -1
+
+
+def test_uncertain_quotients_are_added(monkeypatch):
+    rows, position = make_rows([0.1, 0.7, 0.2, 0.9, 0.3], 1, 1000)
+    expected = sum_precisions(rows, position.above, weighted_precision)
+    original = kernel.sum_precisions
+    units = [int(Fraction(weight) / Fraction(2) ** rows.scale.unit) for weight in (0.5, 1.5, 2.0)]
+    words = [word for number in units for word in (number & (2**64 - 1), number >> 64)]
+
+    def with_one_uncertain(*arguments):
+        arguments[-1][0] = words
+        return original(*arguments) + 1
+
+    monkeypatch.setattr(weighted_sweep.weighted_points, "sum_precisions", with_one_uncertain)
+    terms = weighted_precision(*(exact.to_fixed(weight) for weight in (0.5, 1.5, 2.0)))
+    assert sum_precisions(rows, position.above, weighted_precision) == expected + terms
+    monkeypatch.setattr(weighted_sweep.weighted_points, "sum_precisions", lambda *arguments: -1)
+    assert sum_precisions(rows, position.above, weighted_precision) == expected
+
+
+KEYS = {
+    "spread": lambda random, n: random.integers(0, 2**63, n, np.uint64),
+    "tied": lambda random, n: random.integers(0, 20, n, np.uint64) << np.uint64(40),
+    "one": lambda random, n: np.full(n, 2**63, np.uint64),
+    "in few cells": lambda random, n: np.append(random.integers(0, 5000, n - 1, np.uint64), np.uint64(2**63)),
+    "descending": lambda random, n: np.arange(n, dtype=np.uint64)[::-1],
+    "extremes": lambda random, n: np.where(random.random(n) < 0.5, np.uint64(0), np.uint64(2**64 - 1)),
+}
+
+
+@each_case("keys", KEYS)
+def test_rows_are_ordered_for_any_keys(keys):
+    random = np.random.default_rng(3)
+    for n in (1, 2, 3, 100, 3000):
+        all_keys = np.ascontiguousarray(KEYS[keys](random, n))
+        weights = random.random(n) + 0.1
+        positive = random.random(n) < 0.3
+        rows = split_classes(positive, all_keys, weights)
+        ordered, signed = weighted_sweep.order_rows(rows)
+        assert (ordered == np.sort(all_keys)).all()
+        wanted = sorted(zip(all_keys.tolist(), np.where(positive, -weights, weights).tolist(), strict=True))
+        assert sorted(zip(ordered.tolist(), signed.tolist(), strict=True)) == wanted
+
+
+def test_wide_weights_take_the_kernel_and_wider_ones_do_not():
+    narrow, _ = make_rows([1.0, 2.0**-60], 0, 5)
+    wide, _ = make_rows([1.0, 2.0**-200], 0, 5)
+    assert narrow.scale.n_limbs <= MOST_LIMBS < wide.scale.n_limbs
