@@ -17,6 +17,7 @@ from fastmetrics._core.columns.text_columns import is_list
 from fastmetrics._core.kinds import Distribution, Vector
 from fastmetrics._core.metric_strings import format_value
 from fastmetrics._core.optional_imports import pyarrow, types
+from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.probability import class_losses
 
 SUM_TOLERANCE = 1e-8  # for the sum of a row, added to the square root of its type's epsilon, as in scikit-learn
@@ -30,11 +31,9 @@ def rows_with_missing_entries(column: Any) -> np.ndarray | None:
     if not is_list(column.type):
         return None
     entries = entries_of(column)
-    if not entries.null_count and not types.is_floating(entries.type):
+    if not entries.null_count and not has_nan(entries):
         return None
     missing = np.asarray(entries.is_null(nan_is_null=types.is_floating(entries.type)))
-    if not missing.any():
-        return None
     rows = np.repeat(np.arange(len(column)), list_lengths(column))
     mask = np.zeros(len(column), bool)
     mask[rows[missing]] = True
@@ -49,8 +48,23 @@ def entries_of(column: Any) -> Any:
     return column.values.slice(first, last - first)
 
 
+def has_nan(entries: Any) -> bool:
+    """Has an array without nulls a NaN?"""
+    if not types.is_floating(entries.type):
+        return False
+    values = entries.to_numpy(zero_copy_only=False)
+    values = values.astype(np.float32) if values.dtype == np.float16 else values
+    found = np.zeros(1, np.int64)
+    column_checks.any_nan(values, 0, values.shape[0], found)
+    return bool(found[0])
+
+
 def list_lengths(column: Any) -> np.ndarray:
     """The length of the list of every row; a null has none."""
+    if not column.null_count:
+        if types.is_fixed_size_list(column.type):
+            return np.full(len(column), column.type.list_size)
+        return np.diff(np.asarray(column.offsets))
     return np.asarray(column.value_lengths().fill_null(0)).astype(np.int64, copy=False)
 
 
@@ -163,15 +177,14 @@ def read_class_numbers(
     if labels is None and found.type_name not in (INTEGER, BOOLEAN):
         raise ValueError(f"{name} has labels of type {found.type_name}: {advice(column)}")
     if labels is None and found.codes is not None:
-        bad = (found.codes < 0) | (found.codes >= n_classes)
-        wanted = f"labels are the numbers of the {n_classes} classes, 0 to {n_classes - 1}; {advice(column)}"
         numbers = found.codes
     else:
         numbers = find_labels(found, column, labels or ())
-        bad = numbers < 0
-        wanted = f"the classes are labels={format_labels(labels or ())}"
-    if bad.any():
-        row = int(bad.argmax())
+    if numbers.min() < 0 or numbers.max() >= n_classes:
+        row = int(((numbers < 0) | (numbers >= n_classes)).argmax())
+        wanted = f"labels are the numbers of the {n_classes} classes, 0 to {n_classes - 1}; {advice(column)}"
+        if labels is not None:
+            wanted = f"the classes are labels={format_labels(labels)}"
         raise ValueError(f"{name} has {column[row].as_py()!r} at row {locate(row)}: {wanted}")
     return np.ascontiguousarray(numbers, np.int64)
 
