@@ -110,7 +110,7 @@ def match_sets(
     Row i has the labels starts[i] to stops[i] of either side. both[i] is the number of labels on both sides; sizes[i]
     is the size of its true set times 2**SIZE_SHIFT, plus that of its predicted set.
 
-    Returns the row after the last one for which there was room, and the number of labels written. A row needs room for
+    Returns the row after the last one that fits, and the number of labels written. A row fits if there is memory for
     all its labels, and, if these are more than 24, a power of two of empty slots that is at least twice their number.
     """
     cdef int64_t rows = both.shape[0]

@@ -26,7 +26,7 @@ def sum_cells(cells: Cells, positions: np.ndarray, where: Any, size: int) -> lis
     return [exact.to_integer(state) for state in states]
 
 
-class LabelCounts:
+class CountedLabels:
     """The counts of each label, of classes or of sets.
 
     Attributes
@@ -67,7 +67,7 @@ class LabelCounts:
         return np.array([exact.divide(value, self.unit) for value in integers], np.float64)
 
 
-class ClassCells(LabelCounts):
+class ClassCells(CountedLabels):
     """The cells of a confusion matrix, not the empty ones.
 
     Attributes
@@ -102,7 +102,7 @@ class ClassCells(LabelCounts):
         return matrix
 
 
-class SetCounts(LabelCounts):
+class SetCounts(CountedLabels):
     """The counts of sets of labels.
 
     Attributes

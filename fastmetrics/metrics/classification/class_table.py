@@ -88,22 +88,22 @@ class MatchedSets(NamedTuple):
 
 def match_sets(true: SetColumns, predicted: SetColumns) -> Iterator[MatchedSets]:
     """Rows with a bounded number of labels at a time, but at least one row. Each is valid until the next one."""
-    n_rows, room, n_slots = true.starts.shape[0], LABELS_PER_CHUNK, 1
+    n_rows, capacity, n_slots = true.starts.shape[0], LABELS_PER_CHUNK, 1
     both, sizes = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
     row = 0
-    labels, sides, slots = new_room(room, n_slots)
+    labels, sides, slots = new_scratch(capacity, n_slots)
     while row < n_rows:
         stop, found = kernel.match_sets(*true, *predicted, row, slots, labels, sides, both, sizes)
         if stop == row:
             length = int(true.stops[row] - true.starts[row] + predicted.stops[row] - predicted.starts[row])
-            labels, sides, slots = new_room(max(length, room), 1 << (2 * length).bit_length())
+            labels, sides, slots = new_scratch(max(length, capacity), 1 << (2 * length).bit_length())
             continue
         slots[:] = 0
         yield MatchedSets(slice(row, stop), labels[:found], sides[:found], both[row:stop], sizes[row:stop])
         row = stop
 
 
-def new_room(n_labels: int, n_slots: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def new_scratch(n_labels: int, n_slots: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Memory for labels and their sides, and empty slots of a hash table."""
     return np.empty(n_labels, np.int64), np.empty(n_labels, np.int64), np.zeros((n_slots, 2), np.int64)
 

@@ -18,7 +18,7 @@ from fastmetrics._core.registry import metric, metric_form
 from fastmetrics._core.statistic import Value
 from fastmetrics.metrics.classification import count_ratios, fixed_threshold
 from fastmetrics.metrics.classification.balanced_accuracy import NO_CHANCE_LEVEL, mean_recall
-from fastmetrics.metrics.classification.class_cells import ClassCells, LabelCounts, SetCounts
+from fastmetrics.metrics.classification.class_cells import ClassCells, CountedLabels, SetCounts
 from fastmetrics.metrics.classification.class_table import ClassTable, ClassTableCounts
 from fastmetrics.metrics.classification.cohen_kappa import DisagreementCounts, kappa_of
 from fastmetrics.metrics.classification.count_ratios import CountRatio, RatioCounts
@@ -96,14 +96,14 @@ def register(
 # ------------------------------------------------------------------------------------------------------ whole tables
 
 
-def accuracy(cells: LabelCounts) -> Outcome:
+def accuracy(cells: CountedLabels) -> Outcome:
     if isinstance(cells, SetCounts):
         is_right = (cells.both == cells.true) & (cells.both == cells.predicted)
         return exact.divide(cells.sum_where(is_right), cells.margins.total)
     return exact.divide(sum(cells.margins.both), cells.margins.total)
 
 
-def hamming(cells: LabelCounts, labels: Any) -> Outcome:
+def hamming(cells: CountedLabels, labels: Any) -> Outcome:
     both, true, pred, total = cells.margins
     if not isinstance(cells, SetCounts):
         return WITHOUT_LABELS if labels is not None else exact.divide(total - sum(both), total)
@@ -134,7 +134,7 @@ def kappa(cells: ClassCells, weights: str | None) -> Outcome:
     return SAME_CLASS if math.isnan(value) else value
 
 
-def gmean(cells: LabelCounts, labels: Any, correction: float, zero_division: float) -> Outcome:
+def gmean(cells: CountedLabels, labels: Any, correction: float, zero_division: float) -> Outcome:
     counts = class_counts(cells, labels, "multiclass")
     value = geometric_mean_of_recalls(counts, float(correction), float(zero_division), warn=False)
     return "no class has rows" if math.isnan(value) else value
@@ -143,7 +143,7 @@ def gmean(cells: LabelCounts, labels: Any, correction: float, zero_division: flo
 # ------------------------------------------------------------------------------------------------- ratios of classes
 
 
-def select_margins(cells: LabelCounts, labels: Any) -> Sequence[list[int]]:
+def select_margins(cells: CountedLabels, labels: Any) -> Sequence[list[int]]:
     """The margins of every label, or of `labels` in their order."""
     margins = cells.margins[:3]
     if labels is None:
@@ -153,7 +153,7 @@ def select_margins(cells: LabelCounts, labels: Any) -> Sequence[list[int]]:
     return [[0 if position is None else margin[position] for position in positions] for margin in margins]
 
 
-def class_counts(cells: LabelCounts, labels: Any, average: str) -> RatioCounts:
+def class_counts(cells: CountedLabels, labels: Any, average: str) -> RatioCounts:
     """The counts of every class, or of `labels` in their order."""
     margins = np.array(select_margins(cells, labels), object).reshape(3, -1)
     tp, fp, fn, tn = (cells.as_numbers(values.tolist()) for values in counts_from_margins(margins, cells.margins.total))
@@ -167,7 +167,7 @@ def row_counts(cells: SetCounts) -> RatioCounts:
     return RatioCounts(both, predicted - both, true - both, tn, "samples")
 
 
-def counts_for_average(cells: LabelCounts, average: str, labels: Any, pos_label: Any) -> RatioCounts | str:
+def counts_for_average(cells: CountedLabels, average: str, labels: Any, pos_label: Any) -> RatioCounts | str:
     """The counts from which an average is computed, or why there are none."""
     if average == "micro":
         return count_ratios.micro_counts(class_counts(cells, labels, average))
@@ -189,7 +189,7 @@ def counts_for_average(cells: LabelCounts, average: str, labels: Any, pos_label:
 
 def average_of(
     make_ratio: Callable[..., CountRatio],
-    cells: LabelCounts,
+    cells: CountedLabels,
     average: str,
     labels: Any,
     pos_label: Any,
@@ -211,7 +211,7 @@ def average_of(
 
 
 def mean_over_sets(
-    make_ratio: Callable[..., CountRatio], cells: LabelCounts, labels: Any, zero_division: float, **options: Any
+    make_ratio: Callable[..., CountRatio], cells: CountedLabels, labels: Any, zero_division: float, **options: Any
 ) -> Outcome:
     """The mean of a ratio over rows of sets. Its two sums are rounded once, as in `count_ratios.mean_over_rows`."""
     if not isinstance(cells, SetCounts):
@@ -229,7 +229,7 @@ def mean_over_sets(
     return exact.divide(scaled, cells.unit << exact.EXPONENT) / exact.divide(total, cells.unit)
 
 
-def f_score(cells: LabelCounts, macro: str = "mean_of_f", beta: float = 1.0, **options: Any) -> Outcome:
+def f_score(cells: CountedLabels, macro: str = "mean_of_f", beta: float = 1.0, **options: Any) -> Outcome:
     """The F of one class, averaged, or of averages."""
     if macro == "mean_of_f":
         return average_of(count_ratios.fbeta_ratio, cells, beta=float(beta), **options)
