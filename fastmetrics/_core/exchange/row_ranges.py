@@ -31,6 +31,7 @@ from fastmetrics._core.columns.row_blocks import (
 )
 from fastmetrics._core.exchange.block_store import Block, BlockStore, order_by_number, scatter_rows
 from fastmetrics._core.exchange.range_exchange import MAX_BUCKETS, SAMPLE, ordered_keys
+from fastmetrics._core.exchange.state_memory import StateMemory
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
 from fastmetrics._core.parallel import for_each
@@ -41,6 +42,7 @@ LOADED_FACTOR = 6  # a bucket is sorted: its columns, an order and sorted column
 
 # The values that order rows, from the columns of the rows by role.
 OrderValues = Callable[[Mapping[str, np.ndarray]], np.ndarray]
+Allocate = Callable[[Any, Any], np.ndarray]  # an array of a shape and a type, with any content
 # What a statistic needs: rows in descending order; ranges in descending order, of rows in any; blocks of any rows.
 SORTED_ROWS, RANGES, ANY_BLOCKS = "sorted rows", "ranges", "any blocks"
 NO_STARTS: np.ndarray = np.empty(0, np.int64)
@@ -82,6 +84,9 @@ class RowRangeStatistic(Statistic):
         SORTED_ROWS, RANGES or ANY_BLOCKS. Less order is faster. Without sorted rows, `starts` is empty.
     after : RowRangeStatistic or None
         Another statistic: its state of all rows is what `reduce` gets as `total`.
+    has_large_states : bool
+        Do states grow with the rows? Then `merge` is `merge_large`, and `move_state` copies a state to arrays that may
+        be in a file.
     """
 
     __slots__ = ()
@@ -90,6 +95,7 @@ class RowRangeStatistic(Statistic):
     bounds = None  # no approximate states
     ordered_by: ClassVar[Any] = None
     order: ClassVar[str] = SORTED_ROWS
+    has_large_states: ClassVar[bool] = False
 
     @property
     def after(self) -> RowRangeStatistic | None:
@@ -113,6 +119,18 @@ class RowRangeStatistic(Statistic):
     def merge(self, high: Any, low: Any) -> Any:
         """The state of two neighbouring ranges together; all scores of `high` are greater than those of `low`."""
         raise NotImplementedError(f"states of {self!r} do not merge: write merge(high, low)")
+
+    def merge_large(self, high: Any, low: Any, allocate: Allocate) -> Any:
+        """The same as `merge`; the arrays of the new state are those that `allocate` makes."""
+        return self.merge(high, low)
+
+    def move_state(self, state: Any, allocate: Allocate) -> Any:
+        """A state whose arrays are those that `allocate` makes."""
+        return state
+
+    def finish(self, state: Any) -> Any:
+        """The state of all rows, without what was for merging only: a class with this method gets all rows together."""
+        return state
 
     def empty(self) -> Any:
         """The state of no rows."""
@@ -308,7 +326,10 @@ def reduce_ranges_of_rows(
                 above, total = positions[index].get((statistic, number), (None, None))
                 if statistic.after is not None:
                     total = reduction.states[statistic.after, number]
-                states[index][statistic, number] = statistic.reduce(rows, above, total)
+                state = statistic.reduce(rows, above, total)
+                if statistic.has_large_states:
+                    state = statistic.move_state(state, memory.allocate)
+                states[index][statistic, number] = state
         if advance is not None:
             advance(n_rows)
 
@@ -322,25 +343,31 @@ def reduce_ranges_of_rows(
             for index in wanted
             if any(key[0].holds(totals[index][key], *position) for key, position in positions[index].items())
         ]
-    run(reduce, wanted, reduction.n_threads)
-    descending: dict[Key, list[Any]] = {}
-    for of_range in states:
-        for key, state in of_range.items():
-            descending.setdefault(key, []).append(state)
-    return {key: merge_neighbours(key[0], of_key) for key, of_key in descending.items()}
+    memory = StateMemory(reduction.store.budget)
+    try:
+        run(reduce, wanted, reduction.n_threads)
+        descending = grouped(item for of_range in states for item in of_range.items())
+        states.clear()
+        return {
+            key: key[0].finish(merge_neighbours(key[0], of_key, memory.allocate))
+            for key, of_key in descending.items()
+        }
+    finally:
+        memory.release()
 
 
-def merge_neighbours(statistic: RowRangeStatistic, states: list[Any]) -> Any:
-    """One state of neighbouring ranges, which are in descending order.
+def merge_neighbours(statistic: RowRangeStatistic, states: list[Any], allocate: Allocate = np.empty) -> Any:
+    """One state of neighbouring ranges, which are in descending order. The list is emptied.
 
     Pairs of neighbours merge, then pairs of these: states may grow, and none is merged more often than need be.
     """
     while len(states) > 1:
-        pairs = [
-            statistic.merge(*states[start : start + 2]) if start + 1 < len(states) else states[start]
-            for start in range(0, len(states), 2)
-        ]
-        states = pairs
+        pairs = []
+        while len(states) > 1:
+            high, low = states.pop(0), states.pop(0)
+            large = statistic.has_large_states
+            pairs.append(statistic.merge_large(high, low, allocate) if large else statistic.merge(high, low))
+        states = pairs + states
     return states[0]
 
 
@@ -375,8 +402,10 @@ def needs_totals(statistic: Any) -> bool:
 
 def needs_whole_column(statistic: Any) -> bool:
     """Does a statistic need all rows in one place, where others need ranges of scores?"""
-    is_of_rows = isinstance(statistic, RowRangeStatistic)
-    return is_of_rows and (statistic.ordered_by is not None or statistic.after is not None)
+    if not isinstance(statistic, RowRangeStatistic):
+        return False
+    is_finished = type(statistic).finish is not RowRangeStatistic.finish
+    return is_finished or statistic.ordered_by is not None or statistic.after is not None
 
 
 def split_statistics(statistics: Sequence[Any]) -> tuple[list[Any], list[RowRangeStatistic]]:

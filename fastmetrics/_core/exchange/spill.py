@@ -11,6 +11,7 @@ threads at once.
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -97,6 +98,24 @@ class SpillFile:
         pieces = pieces_of(out)
         with self._use() as (descriptor, _):
             self._read(descriptor, pieces, position)
+
+    def map(self, n_bytes: int) -> np.ndarray:
+        """New bytes of the file as an array (uint8), which is written and read in place.
+
+        Space is reserved first: SpillError if there is none. A file with maps has no appends. The array may be used
+        after the file is closed; its space is then freed with it.
+        """
+        n_bytes = -(-n_bytes // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY
+        with self._use(reserve=n_bytes) as (descriptor, position):
+            try:
+                if hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(descriptor, position, n_bytes)
+                else:
+                    os.truncate(descriptor, position + n_bytes)
+                memory = mmap.mmap(descriptor, n_bytes, offset=position)
+            except OSError as error:
+                raise self._error(error.errno, f"{reason_of(error)}; {n_bytes:,} bytes were needed") from error
+        return np.frombuffer(memory, np.uint8)
 
     def close(self) -> None:
         """Free the space as soon as the appends and reads of other threads have ended. May be called again."""

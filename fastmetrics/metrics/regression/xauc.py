@@ -10,7 +10,7 @@ with the lower score has the greater target: merging their sorted targets counts
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, block_bounds
 from fastmetrics._core.exact import divide
 from fastmetrics._core.exchange.range_exchange import ordered_keys
-from fastmetrics._core.exchange.row_ranges import RANGES, RowRange, RowRangeStatistic
+from fastmetrics._core.exchange.row_ranges import RANGES, Allocate, RowRange, RowRangeStatistic
 from fastmetrics._core.exchange.weighted_ranges import WeightSpan, merge_spans, span_of
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.parallel import count_threads, for_each
@@ -271,10 +271,10 @@ class Span(NamedTuple):
 
 
 class CountedPairs(NamedTuple):
-    """State of a range of scores: its pairs, as `count_pairs` has them, and its targets, for pairs with other ranges.
+    """State of ranges of scores: pairs inside, as `count_pairs` has them, and the targets, for pairs with other ranges.
 
     `targets` are ascending keys, with the integer `weights` of the rows (None: every row counts once). Where targets
-    are often equal, equal ones are one key, whose weight is the number of rows.
+    are often equal, equal ones are one key, whose weight is the number of rows. `total` is known of all rows.
     """
 
     rows: int
@@ -282,6 +282,7 @@ class CountedPairs(NamedTuple):
     tied: int
     targets: np.ndarray
     weights: np.ndarray | None
+    total: int = 0
 
 
 NO_PAIRS = CountedPairs(0, 0, 0, np.empty(0, np.uint64), None)
@@ -291,6 +292,7 @@ class ConcordantPairs(RowRangeStatistic):
     """Pairs of rows inside ranges of scores, and between them. The state has the sorted targets of the rows."""
 
     order = RANGES
+    has_large_states = True
 
     def total(self, rows: RowRange) -> Span:
         return Span(None if rows.weights is None else span_of(rows.weights))
@@ -309,28 +311,44 @@ class ConcordantPairs(RowRangeStatistic):
         return CountedPairs(keys.shape[0], discordant, tied, *join_equal_targets(keys))
 
     def merge(self, high: CountedPairs, low: CountedPairs) -> CountedPairs:
+        return self.merge_large(high, low, np.empty)
+
+    def merge_large(self, high: CountedPairs, low: CountedPairs, allocate: Allocate) -> CountedPairs:
         if not high.rows or not low.rows:
             return high if high.rows else low
-        sides = [(low.targets, low.weights), (high.targets, high.weights)]
-        if low.weights is not None or high.weights is not None:
-            sides = [(keys, count_once(keys) if weights is None else weights) for keys, weights in sides]
-        keys = np.concatenate([keys for keys, _ in sides])
-        weights = None if sides[0][1] is None else np.concatenate([weights for _, weights in sides])
-        out, out_weights = np.empty_like(keys), None if weights is None else np.empty_like(weights)
+        counts_once = low.weights is None and high.weights is None
+        keys = join((low.targets, high.targets), allocate)
+        weights = None if counts_once else join((weights_of(low), weights_of(high)), allocate)
+        out = allocate(keys.shape, keys.dtype)
+        out_weights = None if weights is None else allocate(weights.shape, weights.dtype)
         count = np.zeros(concordance.COUNT_WORDS, np.uint64)
-        concordance.merge_discordant(
-            keys, weights, 0, low.targets.shape[0], keys.shape[0], out, out_weights, count
-        )  # fmt: skip
+        n_low, n = low.targets.shape[0], keys.shape[0]
+        concordance.merge_discordant(keys, weights, 0, n_low, n, out, out_weights, count)
         discordant = high.discordant + low.discordant + 2 * words_to_integer(count)
         return CountedPairs(high.rows + low.rows, discordant, high.tied + low.tied, out, out_weights)
+
+    def move_state(self, state: CountedPairs, allocate: Allocate) -> CountedPairs:
+        weights = None if state.weights is None else join((state.weights,), allocate)
+        return state._replace(targets=join((state.targets,), allocate), weights=weights)
+
+    def finish(self, state: CountedPairs) -> CountedPairs:
+        weight = state.rows if state.weights is None else sum_integer_weights(state.weights)
+        total = weight * weight - sum_squared_ties(state.targets, None, state.weights)
+        return NO_PAIRS._replace(rows=state.rows, discordant=state.discordant, tied=state.tied, total=total)
 
     def empty(self) -> CountedPairs:
         return NO_PAIRS
 
 
-def count_once(keys: np.ndarray) -> np.ndarray:
-    """Weights of one."""
-    return np.ones((keys.shape[0], 1), np.uint64)
+def weights_of(state: CountedPairs) -> np.ndarray:
+    """The weights of targets; one where every row counts once."""
+    return np.ones((state.targets.shape[0], 1), np.uint64) if state.weights is None else state.weights
+
+
+def join(arrays: Sequence[np.ndarray], allocate: Allocate) -> np.ndarray:
+    """The rows of arrays one after the other."""
+    rows = sum(array.shape[0] for array in arrays)
+    return np.concatenate(arrays, out=allocate((rows, *arrays[0].shape[1:]), arrays[0].dtype))
 
 
 def join_equal_targets(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
@@ -356,8 +374,6 @@ def finalise_xauc(parameters: dict[str, Any], pairs: CountedPairs) -> Value:
     coverage = {"rows": pairs.rows}
     if not pairs.rows:
         return Value(float("nan"), coverage, NO_WEIGHT)
-    weight = pairs.rows if pairs.weights is None else sum_integer_weights(pairs.weights)
-    total = weight * weight - sum_squared_ties(pairs.targets, None, pairs.weights)
-    if not total:
+    if not pairs.total:
         return Value(float("nan"), coverage, EQUAL_TARGETS)
-    return Value(concordant_share(total, pairs.discordant, pairs.tied), coverage)
+    return Value(concordant_share(pairs.total, pairs.discordant, pairs.tied), coverage)

@@ -1,8 +1,11 @@
 """Metrics of numbers whose rows need an order of their own, or two readings: the bits of the functions."""
 
+import errno
 import itertools
 import math
+import os
 import re
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -12,6 +15,7 @@ from hypothesis import strategies as st
 
 import fastmetrics as fm
 from fastmetrics._core.exchange import row_ranges
+from fastmetrics._core.exchange.spill import SpillError, SpillFile
 from fastmetrics.metrics.regression.quantiles import Mass, middle_values, midpoint, quantile
 from fastmetrics.metrics.regression.xauc import ConcordantPairs
 from oracles import regression as oracle
@@ -65,7 +69,7 @@ def test_values_are_those_of_the_functions(rows, weight):
     log["w"][:2] = 1.0
     for score in ("p", "q"):
         report = fm.evaluate(log, METRICS, label="y", score=score, weight=weight)
-        assert repr(values(report)) == repr(expected(log, score, weight))
+        assert repr(sorted(values(report).items())) == repr(sorted(expected(log, score, weight).items()))
 
 
 @each_case("digits", [0, 1, 12])
@@ -243,3 +247,41 @@ def test_pairs_between_ranges(digits):
         merged = statistic.merge(state(order[:cut]), state(order[cut:]))
         assert (merged.rows, merged.discordant, merged.tied) == (whole.rows, whole.discordant, whole.tied)
     assert statistic.merge(whole, statistic.empty()) is whole
+    assert not statistic.finish(whole).targets.shape[0]
+
+
+def test_targets_that_do_not_fit_memory_are_in_a_mapped_file(monkeypatch, tmp_path):
+    """Every array after the first few is: the same value, and nothing is left in the folder."""
+    monkeypatch.setattr(row_ranges, "ROWS_PER_BUCKET", 1000)
+    mapped = []
+    original = SpillFile.map
+    monkeypatch.setattr(SpillFile, "map", lambda own, n_bytes: mapped.append(n_bytes) or original(own, n_bytes))
+    log = make_log(100_000, digits=12)
+    limited = {"memory_limit": 1 << 20, "spill_dir": str(tmp_path)}
+    for weight in (None, "real"):
+        found = fm.evaluate(log, ["xauc"], **COLUMNS, weight=weight, **limited)["xauc"]
+        assert found == expected(log, weight=weight)["xauc"]
+    assert mapped
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_mapped_file_without_space_names_the_folder(monkeypatch, tmp_path):
+    def is_full(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", is_full)
+    with pytest.raises(SpillError, match="no space is left") as caught:
+        SpillFile(tmp_path).map(1 << 20)
+    assert caught.value.filename == str(tmp_path)
+
+
+def test_replicates_keep_no_targets():
+    """Only their counts stay."""
+    log = make_log(20_000, digits=12)
+    peaks = []
+    for replicates in (5, 25):
+        tracemalloc.start()
+        fm.evaluate(log, ["xauc"], **COLUMNS, unit="user", ci=0.9, replicates=replicates)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < peaks[0] + 5 * 8 * 20_000
