@@ -229,6 +229,8 @@ class ScoreRangeStatistic(RowRangeStatistic):
 
     All rows are divided into ranges of neighbouring scores; rows of equal score are in one range. Where the ranges are
     cut must not matter: the merged states of two ranges are the state of their rows together.
+
+    With `ordered_by`, a static function of the columns by role, rows are ordered by its values in place of the scores.
     """
 
     __slots__ = ()

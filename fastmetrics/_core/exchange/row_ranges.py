@@ -30,8 +30,8 @@ from fastmetrics._core.columns.row_blocks import (
     score_name,
 )
 from fastmetrics._core.exchange.block_store import Block, BlockStore, order_by_number, scatter_rows
+from fastmetrics._core.exchange.memory_budget import StateMemory
 from fastmetrics._core.exchange.range_exchange import MAX_BUCKETS, SAMPLE, ordered_keys
-from fastmetrics._core.exchange.state_memory import StateMemory
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
 from fastmetrics._core.parallel import for_each
@@ -84,6 +84,8 @@ class RowRangeStatistic(Statistic):
         SORTED_ROWS, RANGES or ANY_BLOCKS. Less order is faster. Without sorted rows, `starts` is empty.
     after : RowRangeStatistic or None
         Another statistic: its state of all rows is what `reduce` gets as `total`.
+    totals_weights : bool
+        Is `total` about weights alone? It is not asked where rows have none.
     has_large_states : bool
         Do states grow with the rows? Then `merge` is `merge_large`, and `move_state` copies a state to arrays that may
         be in a file.
@@ -95,6 +97,7 @@ class RowRangeStatistic(Statistic):
     bounds = None  # no approximate states
     ordered_by: ClassVar[Any] = None
     order: ClassVar[str] = SORTED_ROWS
+    totals_weights: ClassVar[bool] = False
     has_large_states: ClassVar[bool] = False
 
     @property
@@ -335,7 +338,8 @@ def reduce_ranges_of_rows(
 
     positions: list[dict[Key, tuple[Any, Any]]] = [{} for _ in range(n_ranges)]
     wanted = list(range(n_ranges))
-    if any(map(needs_totals, reduction.statistics)):
+    is_weighted = WEIGHT in reduction.store.types
+    if any(needs_totals(own) and (is_weighted or not own.totals_weights) for own in reduction.statistics):
         run(count, wanted, reduction.n_threads)
         positions = find_positions(totals, reduction.positions)
         wanted = [

@@ -189,7 +189,7 @@ def finalise_losses(losses: Sums) -> Value:
     parameters={"alpha": 0.5},
     checks={"alpha": check_alpha},
     default=False,
-    variants=("d2_pinball(alpha=0.9)", "d2_pinball(alpha=0)"),
+    variants=("d2_pinball(alpha=0.9)",),
     aliases=("d2_pinball_score",),
 )
 def finalise_d2_pinball(parameters: dict[str, Any], losses: Sums) -> Value:

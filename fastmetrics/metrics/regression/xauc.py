@@ -260,13 +260,11 @@ def concordant_share(total: int, discordant: int, tied: int) -> float:
 
 
 class Span(NamedTuple):
-    """The span of the weights of ranges; None without weights."""
+    """The span of the weights of ranges."""
 
-    weights: WeightSpan | None
+    weights: WeightSpan
 
     def __add__(self, other: Any) -> Span:
-        if self.weights is None or other.weights is None:
-            return self
         return Span(merge_spans(self.weights, other.weights))
 
 
@@ -292,15 +290,16 @@ class ConcordantPairs(RowRangeStatistic):
     """Pairs of rows inside ranges of scores, and between them. The state has the sorted targets of the rows."""
 
     order = RANGES
+    totals_weights = True
     has_large_states = True
 
-    def total(self, rows: RowRange) -> Span:
-        return Span(None if rows.weights is None else span_of(rows.weights))
+    def total(self, rows: RowRange) -> Span | None:
+        return None if rows.weights is None else Span(span_of(rows.weights))
 
-    def reduce(self, rows: RowRange, above: Span | None, total: Span) -> CountedPairs:
+    def reduce(self, rows: RowRange, above: Span | None, total: Span | None) -> CountedPairs:
         targets = rows.labels.astype(np.float64)
         weights = None
-        if rows.weights is not None and total.weights is not None:
+        if rows.weights is not None and total is not None:
             weights = integer_weights(rows.weights, total.weights)
         _, discordant, tied = count_pairs(targets, rows.scores, weights, 1)
         keys = ordered_keys(targets)
