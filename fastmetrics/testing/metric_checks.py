@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from fastmetrics.engine.plan.column_names import key_columns
 from fastmetrics.testing.comparing import Check, make_checks, require, require_equal, require_error, run_all
 from fastmetrics.testing.function_texts import argument_kinds, docstring
 from fastmetrics.testing.metric_cases import SET_COLUMNS, MetricCase, content, expected, log_of, metric_cases
-from fastmetrics.testing.sample_logs import class_columns, click_log, kind_columns, select
+from fastmetrics.testing.sample_logs import Log, class_columns, click_log, kind_columns, select
 
 RELATIVE_ROUNDING = 1e-12
 SPILLED_ROWS = 80_000  # more than 1 MiB holds
@@ -243,10 +243,16 @@ def intervals(case: MetricCase) -> None:
     require_equal(content(report), moved, "an interval of rows in another order")
 
 
+@cache
+def long_log() -> Log:
+    """A log that a mebibyte does not hold; it is only read."""
+    return click_log(SPILLED_ROWS) | kind_columns(SPILLED_ROWS, seed=0) | class_columns(SPILLED_ROWS)
+
+
 def memory_limit(case: MetricCase) -> None:
     """Under a memory limit, rows spill to disk and the report stays the same."""
     if case.spec.exchange != "none":
-        log = click_log(SPILLED_ROWS) | kind_columns(SPILLED_ROWS, seed=0) | class_columns(SPILLED_ROWS)
+        log = long_log()
         require_equal(case.content(log), case.content(log, memory_limit="1MiB"), "memory_limit='1MiB'")
 
 
