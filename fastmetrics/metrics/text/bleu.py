@@ -390,5 +390,5 @@ def sentence_bleu(
             tokenize=tokenize, smooth=smooth, smooth_value=smooth_value, lowercase=lowercase, max_order=max_order,
             effective_order=effective_order, weights=weights,
         ),
-        segments_from_sentence(hypothesis, references), 1,
+        segments_from_sentence(hypothesis, references, words_only=True), 1,
     )  # fmt: skip

@@ -375,5 +375,5 @@ def sentence_meteor(
             modules=modules, alpha=alpha, beta=beta, gamma=gamma, alignment=alignment, tokenize=tokenize,
             lowercase=lowercase, wordnet=wordnet,
         ),
-        segments_from_sentence(hypothesis, references), 1,
+        segments_from_sentence(hypothesis, references, words_only=True), 1,
     )  # fmt: skip

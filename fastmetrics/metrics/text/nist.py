@@ -291,5 +291,5 @@ def sentence_nist(
     """
     return score_corpus(
         make_metric(max_order=max_order, tokenize=tokenize, lowercase=lowercase, information=information),
-        segments_from_sentence(hypothesis, references), 1,
+        segments_from_sentence(hypothesis, references, words_only=True), 1,
     )  # fmt: skip

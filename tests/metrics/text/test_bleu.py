@@ -321,3 +321,15 @@ class TestErrors:
             TypeError, "metric 'bleu' has no option 'order'; it has tokenize, smooth, ",
             fm.segment_statistics, "bleu", ["a"], ["a"], order=2,
         )
+
+
+@each_case("name", ["sentence_bleu", "sentence_nist", "sentence_meteor"])
+def test_texts_in_place_of_tokens_are_an_error(name):
+    """They would be one token each, and match only as a whole: a score of 0 without a word."""
+    function = getattr(fm, name)
+    text = "the cat sat on the mat"
+    message = r"hypothesis\[0\] is 'the cat sat on the mat', which has a space: a list has the tokens of one text"
+    assert_raises(ValueError, message, function, [text], [text])
+    message = r"references\[1\]\[2\] is 'sat on', which has a space"
+    assert_raises(ValueError, message, function, text.split(), [text.split(), ["the", "cat", "sat on"]])
+    assert function(text, [text]).score == function(text.split(), [text.split()]).score

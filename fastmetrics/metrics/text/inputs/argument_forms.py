@@ -155,8 +155,8 @@ def segments_from_parallel(hypotheses: Any, references: Any) -> Segments:
     return check_segments(Segments([hypothesis_texts, *streams], ArgumentNames(parallel=True)))
 
 
-def segments_from_sentence(hypothesis: Any, references: Any) -> Segments:
-    """Convert one hypothesis with its reference or list of references."""
+def segments_from_sentence(hypothesis: Any, references: Any, *, words_only: bool = False) -> Segments:
+    """Convert one hypothesis with its reference or list of references. With `words_only`, no token has a space."""
     if hypothesis is None or isinstance(hypothesis, bytes):
         raise_not_text(hypothesis, "hypothesis")
     hypothesis, references = to_plain(hypothesis, "hypothesis"), to_plain(references, "references")
@@ -166,7 +166,23 @@ def segments_from_sentence(hypothesis: Any, references: Any) -> Segments:
     flat = is_text(references, tokens) and not (tokens and len(references) == 0)
     texts = [references] if flat else to_texts(references, "references")
     check_has_references(texts, [hypothesis])
+    if tokens and words_only:
+        check_tokens(hypothesis, "hypothesis")
+        for number, text in enumerate(texts):
+            check_tokens(text, "references" if flat else f"references[{number}]")
     return check_segments(Segments([[hypothesis], *([text] for text in texts)], ArgumentNames(flat=flat, single=True)))
+
+
+def check_tokens(tokens: Any, name: str) -> None:
+    """ValueError for a list whose strings are no tokens but texts: they would match only as a whole."""
+    if not isinstance(tokens, (list, tuple)) or not tokens or type(tokens[0]) is not str:
+        return
+    for number, token in enumerate(tokens):
+        if type(token) is str and " " in token:
+            raise ValueError(
+                f"{name}[{number}] is {token!r}, which has a space: a list has the tokens of one text; pass the text "
+                "itself, or split it into tokens"
+            )
 
 
 def check_has_references(references: list[Any], hypotheses: list[Any]) -> None:
