@@ -69,7 +69,7 @@ def check_slices(log, by, metrics=METRICS, **options):
 class TestEverySlice:
     @each_case("kind", COLUMNS_OF)
     def test_of_any_type(self, kind):
-        check_slices({**LOG, "by": COLUMNS_OF[kind]}, "by")
+        check_slices({**LOG, "by": COLUMNS_OF[kind]}, "by", ["logloss", "auc", "gauc", "ndcg@5"])
 
     @pytest.mark.parametrize("weight", ["weight", "real"])
     def test_zeros_are_one_slice(self, weight):
