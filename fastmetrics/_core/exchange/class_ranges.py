@@ -12,15 +12,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import (
+    SLICE,
+    VECTOR,
+    WEIGHT,
     ScoreLabelPair,
     label_name,
     score_name,
     vector_length,
     vector_name,
 )
-from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.block_store import Block, BlockReader, BlockStore, order_by_number, scatter_rows
+from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import RangeReduction
 from fastmetrics._core.exchange.row_ranges import RowRangeStatistic
+from fastmetrics._core.parallel import for_each
 from fastmetrics._core.statistic import Statistic
 
 ONE_AGAINST_REST, ONE_AGAINST_ONE, ALL_CLASSES = "ovr", "ovo", "micro"
@@ -91,7 +96,7 @@ class OverClasses(Statistic):
 
 
 class ProblemRows(NamedTuple):
-    """The rows of a store as one problem sees them: a BlockSource with one column of labels and one of scores."""
+    """The rows of a store as a problem of all rows sees them: a BlockSource with one column of labels and of scores."""
 
     store: BlockStore
     pair: ScoreLabelPair
@@ -110,14 +115,10 @@ class ProblemRows(NamedTuple):
         positive, length = self.problem.positive, vector_length(self.store.types, score)
         readers = []
         for number in range(length) if positive is None else (positive,):
-            # A store may have the probabilities of one class alone.
-            stored = {label_name(0): label, score_name(0): vector_name(score, number) if length else score}
+            stored = {label_name(0): label, score_name(0): stored_score(self.store, self.pair, number)}
             own = {name: stored.get(name, name) for name in names}
             loaded = list(dict.fromkeys([*own.values(), label]))
-            readers += [
-                ProblemReader(reader, own, label, ClassProblem(number, self.problem.negative))
-                for reader in self.store.block_readers(loaded)
-            ]
+            readers += [ProblemReader(reader, own, label, number) for reader in self.store.block_readers(loaded)]
         return readers
 
 
@@ -127,11 +128,10 @@ class ProblemReader(NamedTuple):
     reader: Any
     names: dict[str, str]
     label: str
-    problem: ClassProblem
+    positive: int
 
     @property
     def rows(self) -> int:
-        """The number of rows, or more: rows of other classes are found when they are loaded."""
         return int(self.reader.rows)
 
     def load(self) -> dict[str, np.ndarray]:
@@ -141,14 +141,87 @@ class ProblemReader(NamedTuple):
         return self.select(self.reader.load_rows(start, stop))
 
     def select(self, stored: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        classes = stored[self.label]
-        is_positive = classes == self.problem.positive
-        columns = {name: is_positive.view(np.uint8) if own == self.label else stored[own]
-                   for name, own in self.names.items()}  # fmt: skip
-        if self.problem.negative is None:
-            return columns
-        kept = is_positive | (classes == self.problem.negative)
-        return {name: column[kept] for name, column in columns.items()}
+        return {
+            name: (stored[own] == self.positive).view(np.uint8) if own == self.label else stored[own]
+            for name, own in self.names.items()
+        }
+
+
+class ClassPairRows(NamedTuple):
+    """The rows of two classes as a BlockSource. Partitions of the store are classes (`order_by_class`)."""
+
+    store: BlockStore
+    pair: ScoreLabelPair
+    problem: ClassProblem
+
+    @property
+    def budget(self) -> Any:
+        return self.store.budget
+
+    @property
+    def in_memory(self) -> bool:
+        return self.store.in_memory
+
+    def block_readers(self, names: list[str]) -> list[ClassPairReader]:
+        score = stored_score(self.store, self.pair, self.problem.positive)
+        own = {name: score if name == score_name(0) else name for name in names}
+        readers = []
+        for block, offsets in self.store.block_offsets(0, self.store.n_partitions):
+            bounds = [(offsets[number], offsets[number + 1]) for number in self.problem if number is not None]
+            reader = BlockReader(self.store, [name for name in own.values() if name != label_name(0)], block)
+            readers.append(ClassPairReader(reader, own, bounds[0], bounds[1]))
+        return readers
+
+
+class ClassPairReader(NamedTuple):
+    """Loads the rows that two classes have in one block: the positive ones first."""
+
+    reader: BlockReader
+    names: dict[str, str]
+    positives: tuple[int, int]
+    negatives: tuple[int, int]
+
+    @property
+    def rows(self) -> int:
+        return self.positives[1] - self.positives[0] + self.negatives[1] - self.negatives[0]
+
+    def load(self) -> dict[str, np.ndarray]:
+        parts = [self.reader.load_rows(*bounds) for bounds in (self.positives, self.negatives)]
+        n_positives = self.positives[1] - self.positives[0]
+        labels = np.zeros(self.rows, np.uint8)
+        labels[:n_positives] = 1
+        return {
+            name: labels if name == label_name(0) else np.concatenate([part[own] for part in parts])
+            for name, own in self.names.items()
+        }
+
+    def load_rows(self, start: int, stop: int) -> dict[str, np.ndarray]:
+        return {name: column[start:stop] for name, column in self.load().items()}
+
+
+def stored_score(store: BlockStore, pair: ScoreLabelPair, number: int | None) -> str:
+    """The stored column of a class's probability. A store may have the probabilities of one class alone."""
+    score = score_name(pair.score)
+    return score if number is None or not vector_length(store.types, score) else vector_name(score, number)
+
+
+def order_by_class(store: BlockStore, pair: ScoreLabelPair, n_classes: int, n_threads: int) -> BlockStore:
+    """The rows of a store in the order of their classes: a partition for each. Rows may spill."""
+    label, score = label_name(pair.label), score_name(pair.score)
+    scores = [name for name in store.types if name == score or name.startswith(score + VECTOR)]
+    names = [name for name in (*scores, WEIGHT, SLICE, HASH) if name in store.types]
+    readers = store.block_readers([label, *names])
+    ordered = BlockStore(n_classes, store.budget)
+
+    def reorder(number: int) -> None:
+        columns = readers[number].load()
+        starts, destinations = order_by_number(columns.pop(label).astype(np.uint16), n_classes)
+        moved = {name: scatter_rows(np.ascontiguousarray(column), destinations) for name, column in columns.items()}
+        block = Block(moved, starts.astype(np.int32))
+        ordered.add(block, ordered.try_reserve(block.n_bytes()))
+
+    for_each(len(readers), lambda: reorder, n_threads)
+    return ordered
 
 
 class PairReduction(NamedTuple):
@@ -181,22 +254,26 @@ class PairReduction(NamedTuple):
         by_problem: dict[ClassProblem, dict[Any, OfClasses]] = {}
         for part in split_problems(self.statistics, self.n_classes):
             by_problem.setdefault(part.problem, {})[part.inner] = part
-        present = self.classes_with_rows() if any(problem.negative is not None for problem in by_problem) else set()
+        pair = ScoreLabelPair(0, 0)
         for problem, parts in by_problem.items():
             source: Any = ProblemRows(self.store, self.pair, problem)
-            pair = ScoreLabelPair(0, 0)
             if problem.positive is None and not self.n_classes:  # the store has the rows of the problem
-                source, pair = self.store, self.pair
-            if problem.negative is None or present & set(problem):
-                yield RangeReduction(source, pair, self.weighted, list(parts), self.n_threads), dict(parts)
-
-    def classes_with_rows(self) -> set[int]:
-        """The classes that have rows: problems between two others have nothing to reduce."""
-        label = label_name(self.pair.label)
-        present: set[int] = set()
-        for reader in self.store.block_readers([label]):
-            present |= set(np.unique(reader.load()[label]).tolist())
-        return present
+                source = self.store
+            if problem.negative is None:
+                own = pair if source is not self.store else self.pair
+                yield RangeReduction(source, own, self.weighted, list(parts), self.n_threads), dict(parts)
+        between_two = {problem: parts for problem, parts in by_problem.items() if problem.negative is not None}
+        if not between_two:
+            return
+        n_classes = 1 + max(number for problem in between_two for number in problem if number is not None)
+        ordered = order_by_class(self.store, self.pair, n_classes, self.n_threads)
+        try:
+            for problem, parts in between_two.items():
+                if any(ordered.partition_rows[number] for number in problem if number is not None):
+                    source = ClassPairRows(ordered, self.pair, problem)
+                    yield RangeReduction(source, pair, self.weighted, list(parts), self.n_threads), dict(parts)
+        finally:
+            ordered.close()
 
     def reduce(self, reduce: Callable[[RangeReduction], States]) -> States:
         """What `reduce` finds of every reduction. Of statistics over several classes, it has their problems."""

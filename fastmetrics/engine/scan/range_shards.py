@@ -26,7 +26,7 @@ from fastmetrics._core.columns.row_blocks import (
 from fastmetrics._core.exchange.block_store import Block as StoredBlock
 from fastmetrics._core.exchange.block_store import BlockStore, order_by_number, scatter_rows
 from fastmetrics._core.exchange.bucket_positions import GlobalTotals
-from fastmetrics._core.exchange.class_ranges import OfClasses, PairReduction, ProblemRows
+from fastmetrics._core.exchange.class_ranges import ClassPairRows, OfClasses, PairReduction
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_exchange import ordered_keys
@@ -304,9 +304,8 @@ def reduce_range(
     reduction: RangeReduction, n_slices: int, totals: GlobalTotals | None
 ) -> dict[tuple[Any, int | None], Any]:
     """The states of one range. Totals are those of a class against the rest: pairs of classes need none."""
-    source: Any = reduction.source
-    between_two = isinstance(source, ProblemRows) and source.problem.negative is not None
-    return reduce_ranges(reduction, n_slices, global_totals=None if between_two else totals)
+    is_pair = isinstance(reduction.source, ClassPairRows)
+    return reduce_ranges(reduction, n_slices, global_totals=None if is_pair else totals)
 
 
 def replicate_score_column(
