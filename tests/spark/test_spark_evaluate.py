@@ -110,6 +110,7 @@ def test_aliases_of_metrics(df):
         (["auc", "ks", "logloss"], {"group": None, "unit": "user", "score": ["pctr", "coarse"], "by": "channel"}),
         (["auc", "logloss"], {"unit": "household", "weight": "of_user", "memory_limit": "1MiB"}),
         (["auc"], {"group": None, "ci_method": "delong", "by": "day"}),
+        (["median_ae", "d2_pinball", "xauc"], {"label": "watched", "score": "expected", "unit": "household"}),
         (["ari", "nmi"], {"label": "channel", "score": "day", "group": None, "unit": "household"}),
     ],
     ids=lambda value: "-".join(value),

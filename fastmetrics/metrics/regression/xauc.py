@@ -11,6 +11,7 @@ with the lower score has the greater target: merging their sorted targets counts
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from fastmetrics._kernels.regression import concordance
 __all__ = ["xauc"]
 
 RUN_ROWS = 1 << 16  # rows of the first sorted runs, one thread per run: keys and scratch fit the second-level cache
+MERGED_ROWS = 1 << 16  # rows of two ranges that are merged at a time
 WORD_BITS = 63
 WEIGHT_BITS = 126
 NO_WEIGHT = "every weight is zero"
@@ -315,15 +317,12 @@ class ConcordantPairs(RowRangeStatistic):
     def merge_large(self, high: CountedPairs, low: CountedPairs, allocate: Allocate) -> CountedPairs:
         if not high.rows or not low.rows:
             return high if high.rows else low
-        counts_once = low.weights is None and high.weights is None
-        keys = join((low.targets, high.targets), allocate)
-        weights = None if counts_once else join((weights_of(low), weights_of(high)), allocate)
-        out = allocate(keys.shape, keys.dtype)
-        out_weights = None if weights is None else allocate(weights.shape, weights.dtype)
-        count = np.zeros(concordance.COUNT_WORDS, np.uint64)
-        n_low, n = low.targets.shape[0], keys.shape[0]
-        concordance.merge_discordant(keys, weights, 0, n_low, n, out, out_weights, count)
-        discordant = high.discordant + low.discordant + 2 * words_to_integer(count)
+        if low.weights is not None or high.weights is not None:
+            low, high = (state._replace(weights=weights_of(state)) for state in (low, high))
+        n = low.targets.shape[0] + high.targets.shape[0]
+        out = allocate((n,), low.targets.dtype)
+        out_weights = None if low.weights is None else allocate((n, low.weights.shape[1]), np.uint64)
+        discordant = high.discordant + low.discordant + 2 * merge_targets(low, high, out, out_weights)
         return CountedPairs(high.rows + low.rows, discordant, high.tied + low.tied, out, out_weights)
 
     def move_state(self, state: CountedPairs, allocate: Allocate) -> CountedPairs:
@@ -337,6 +336,46 @@ class ConcordantPairs(RowRangeStatistic):
 
     def empty(self) -> CountedPairs:
         return NO_PAIRS
+
+
+def merge_targets(
+    low: CountedPairs, high: CountedPairs, out: np.ndarray, out_weights: np.ndarray | None
+) -> int:
+    """Merge the sorted targets of two ranges of scores, chunk by chunk; return the discordant pairs between them.
+
+    The row with the lower score has the greater target.
+    """
+    every = slice(MERGED_ROWS, None, MERGED_ROWS)
+    cuts = np.unique(np.concatenate((low.targets[every], high.targets[every])))
+    edges = [
+        [0, *np.searchsorted(state.targets, cuts).tolist(), state.targets.shape[0]] for state in (low, high)
+    ]  # fmt: skip
+    count = np.zeros(concordance.COUNT_WORDS, np.uint64)
+    discordant, low_weight = 0, weight_of(low, 0, low.targets.shape[0])
+    for (first_low, last_low), (first_high, last_high) in zip(*map(pairwise, edges), strict=True):
+        parts = (low, slice(first_low, last_low)), (high, slice(first_high, last_high))
+        keys = np.concatenate([state.targets[rows] for state, rows in parts])
+        where = slice(first_low + first_high, last_low + last_high)
+        weights = None
+        if out_weights is not None:
+            weights = np.concatenate([state.weights[rows] for state, rows in parts if state.weights is not None])
+        # The rows of `low` in later chunks have greater targets than the rows of `high` in this one.
+        low_weight -= weight_of(low, first_low, last_low)
+        discordant += low_weight * weight_of(high, first_high, last_high)
+        n_low, n = last_low - first_low, keys.shape[0]
+        if 0 < n_low < n:
+            of_chunk = None if out_weights is None else out_weights[where]
+            concordance.merge_discordant(keys, weights, 0, n_low, n, out[where], of_chunk, count)
+            continue
+        out[where] = keys
+        if out_weights is not None:
+            out_weights[where] = weights
+    return discordant + words_to_integer(count)
+
+
+def weight_of(state: CountedPairs, start: int, stop: int) -> int:
+    """The weight of some targets."""
+    return stop - start if state.weights is None else sum_integer_weights(state.weights[start:stop])
 
 
 def weights_of(state: CountedPairs) -> np.ndarray:

@@ -5,6 +5,7 @@ import itertools
 import math
 import os
 import re
+import sys
 import tracemalloc
 import warnings
 
@@ -16,8 +17,9 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from fastmetrics._core.exchange import row_ranges
 from fastmetrics._core.exchange.spill import SpillError, SpillFile
+from fastmetrics._core.exchange.weighted_ranges import span_of
 from fastmetrics.metrics.regression.quantiles import Mass, middle_values, midpoint, quantile
-from fastmetrics.metrics.regression.xauc import ConcordantPairs
+from fastmetrics.metrics.regression.xauc import ConcordantPairs, Span
 from oracles import regression as oracle
 from support.cases import assert_raises, each_case
 
@@ -31,6 +33,7 @@ FUNCTIONS = {
 }
 METRICS = list(FUNCTIONS)
 COLUMNS = {"label": "y", "score": "p"}
+xauc_module = sys.modules[ConcordantPairs.__module__]
 
 
 def make_log(rows, seed=0, digits=1):
@@ -231,21 +234,29 @@ def test_only_the_range_with_the_median_is_read_again(monkeypatch):
 # ------------------------------------------------------------------------------------------------------------ pairs
 
 
-@pytest.mark.parametrize("digits", [0, 9])
-def test_pairs_between_ranges(digits):
+@each_case("digits", [0, 9])
+@each_case("chunk", [1, 7, 1 << 16])
+@each_case("weighted", [False, True])
+def test_pairs_between_ranges(digits, chunk, weighted, monkeypatch):
     """States of ranges merge to the counts of all rows, whether targets are often equal or not."""
+    monkeypatch.setattr(xauc_module, "MERGED_ROWS", chunk)
     log = make_log(400, digits=digits)
+    weights = log["real"] if weighted else None
+    span = Span(span_of(log["real"])) if weighted else None
     order = np.argsort(-log["q"])
     statistic = ConcordantPairs()
 
     def state(rows):
-        columns = row_ranges.RowRange(log["y"][rows], log["q"][rows], None, row_ranges.NO_STARTS, {})
-        return statistic.reduce(columns, None, statistic.total(columns))
+        own = None if weights is None else weights[rows]
+        return statistic.reduce(
+            row_ranges.RowRange(log["y"][rows], log["q"][rows], own, row_ranges.NO_STARTS, {}), None, span
+        )
 
     whole = state(order)
     for cut in (1, 37, 399):
         merged = statistic.merge(state(order[:cut]), state(order[cut:]))
         assert (merged.rows, merged.discordant, merged.tied) == (whole.rows, whole.discordant, whole.tied)
+        assert statistic.finish(merged) == statistic.finish(whole)
     assert statistic.merge(whole, statistic.empty()) is whole
     assert not statistic.finish(whole).targets.shape[0]
 
