@@ -1,6 +1,7 @@
 """Metrics of probabilities of several classes: the bits of the functions, in every entry point of the engine."""
 
 import datetime
+import functools
 import math
 import pickle
 import re
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from oracles.calibration import top_label
 from support.cases import each_case
+from support.states.state_bytes_parts import put_together, take_apart
 
 ROWS = 1000
 N_CLASSES = 4
@@ -101,18 +103,26 @@ def with_labels(metric, labels):
     return base + f"({', '.join(parts)})" * bool(parts) + f"@{cutoff}" * bool(cutoff)
 
 
-@each_case("kind", LABELS)
-def test_values_are_those_of_the_functions(kind):
+@functools.cache
+def values_of_the_log():
+    """The values without and with weights, by definition."""
     log = make_log()
-    make, labels = LABELS[kind]
-    data = {**log, **columns_of(log["probs"]), "y": make(log["y"])}
-    metrics = {metric: with_labels(metric, labels) for metric in METRICS}
     kept = log["w"] > 0
     plain = expected_values(log["y"], log["probs"]) | {
         "ece": top_label.ece(log["y"], log["probs"]), "ece(bins=4)": top_label.ece(log["y"], log["probs"], 4),
     }  # fmt: skip
     weighted = expected_values(log["y"][kept], log["probs"][kept], log["w"][kept])
     weighted["ece"] = top_label.ece(log["y"][kept], log["probs"][kept], weights=log["w"][kept])
+    return plain, weighted
+
+
+@each_case("kind", LABELS)
+def test_values_are_those_of_the_functions(kind):
+    log = make_log()
+    make, labels = LABELS[kind]
+    data = {**log, **columns_of(log["probs"]), "y": make(log["y"])}
+    metrics = {metric: with_labels(metric, labels) for metric in METRICS}
+    plain, weighted = values_of_the_log()
     for probabilities in ("probs", [f"p_{number}" for number in range(N_CLASSES)]):
         options = {"label": "y", "probabilities": probabilities}
         report = fm.evaluate(data, list(metrics.values()), **options)
@@ -175,11 +185,12 @@ def test_lists_slices_models_batches_and_files(kind, tmp_path):
 
 
 def test_a_memory_limit_changes_nothing():
-    log = make_log(60_000)
+    log = make_log(30_000)  # about 50 bytes each
+    metrics = ["logloss", "auc", "auc(multi_class=ovo)", "ap", "ap(average=micro)"]
     for weight in (None, "w"):
         options = {"label": "y", "probabilities": "probs", "by": "day", "weight": weight}
-        whole = fm.evaluate(log, METRICS, **options)
-        assert fm.evaluate(log, METRICS, **options, memory_limit="1MiB").results == whole.results, weight
+        whole = fm.evaluate(log, metrics, **options)
+        assert fm.evaluate(log, metrics, **options, memory_limit="1MiB").results == whole.results, weight
 
 
 def test_states_merge_in_any_order():
@@ -435,3 +446,34 @@ def test_weights_of_zero_are_absent(metric):
     result = fm.evaluate(zero, metric, label="y", probabilities="probs", weight="w").results[0]
     assert math.isnan(result.value)
     assert result.reason == "every weight is zero"
+
+
+def test_damaged_states_are_refused():
+    log = make_log(50)
+    state = fm.Accumulator(["logloss", "auc"], label="y", probabilities="probs")
+    state.update(table_of(log))
+
+    def damage(name, value):
+        def change(header, arrays):
+            (columns, _, _), *_ = header["parts"][0]["blocks"]
+            arrays[columns[name]][0] = value
+
+        return change
+
+    def set_classes(n):
+        return lambda header, arrays: header["parts"][0].update(n_classes=n)
+
+    for change, words in (
+        (damage("label 0", 4), "a label is of no class"),
+        (damage("label 0", -1), "a label is of no class"),
+        (damage("score 0.1", 1.5), "a probability is out of range"),
+        (damage("score 0.3", math.nan), "a score is NaN"),
+        (set_classes(3), "a block lacks columns, or has others"),
+        (set_classes(None), "its number of classes is missing"),
+        (set_classes(-4), "its number of classes is missing"),
+    ):
+        header, arrays = take_apart(state.to_bytes())
+        arrays = [np.array(array) for array in arrays]
+        change(header, arrays)
+        with raises(ValueError, words):
+            fm.Accumulator.from_bytes(put_together(header, arrays))
