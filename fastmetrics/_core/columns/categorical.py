@@ -36,6 +36,8 @@ class CategoricalColumn(NamedTuple):
 
 def encode_numbers(values: np.ndarray) -> CategoricalColumn:
     """Encode a contiguous column of integers, or of floats without fractions."""
+    # Labels are read several times, and index tables: another thread may change the caller's array meanwhile.
+    values = values.copy()
     span = label_counts.label_range(values, values, 0, values.shape[0]) if values.dtype.char in KERNEL_TYPES else None
     if span is None:
         classes, codes = np.unique(values, return_inverse=True)

@@ -306,15 +306,23 @@ def check_label_kinds(seen: int, find_row: Callable[[str], tuple[int, Any]], nam
         raise LabelError(f"{name} has -1 at row {row} and 0 elsewhere: labels must be 0 and 1, or -1 and +1, not a mix")
 
 
+def first_row(bad: np.ndarray) -> int:
+    """The first row of a mask. There is one, or another thread changed the array after a kernel had read it."""
+    row = int(bad.argmax())
+    if not bad[row]:
+        raise ValueError("an array was changed by another thread while it was read")
+    return row
+
+
 def find_label(array: np.ndarray, kind: str) -> tuple[int, Any]:
     """The first row of a kind, and its label: "minus one", "neither 0 nor 1", or "other" (not -1, 0 or 1)."""
     if kind == "minus one":
-        row = int(np.flatnonzero(array == -1)[0])
+        row = first_row(array == -1)
     else:
         bad = (array != 0) & (array != 1)
         if kind == "other" and array.dtype.kind != "u":
             bad &= array != -1
-        row = int(np.flatnonzero(bad)[0])
+        row = first_row(bad)
     value = array[row]
     return row, "NaN" if value != value else value
 
