@@ -157,7 +157,7 @@ class EncodedLabels(NamedTuple):
 def encode_partition_labels(values: np.ndarray) -> EncodedLabels:
     """Encode a column: by its range if that is no larger than the number of rows, else by a hash table."""
     rows = values.shape[0]
-    values = values.copy()  # they are read several times, and index tables: another thread may change the caller's array
+    values = values.copy()  # read several times, and indices of tables: another thread may change the caller's array
     span = ranges.label_range(values, values, 0, rows)
     if span is None or span[1] - span[0] >= min(max(categorical.WIDE_RANGE, rows), MAX_CODES):
         codes, classes = categorical.encode_numbers(values)
