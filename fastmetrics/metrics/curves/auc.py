@@ -454,7 +454,7 @@ def check_optional_max_fpr(max_fpr: Any) -> None:
     },
 )
 def finalise_auc(parameters: dict[str, Any], state: PairCounts | WeightedPairs | CurvePiece) -> Value:
-    """Area under the ROC curve: the share of positive-negative pairs in the right order, ties one half."""
+    """Area under the ROC curve: the share of pairs of both classes in the right order; with max_fpr, McClish's."""
     if isinstance(state, CurvePiece):
         return finalise_partial_area(parameters["max_fpr"], True, state)
     return finalise_pairs(state)
