@@ -10,11 +10,12 @@ import fastmetrics as fm
 from fastmetrics._core import registry
 from support.cases import assert_raises
 from support.extend.worked_examples import EXAMPLES, make_log
+from support.registry_cases import own_metrics
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
 
-from support.command_line import run_python, run_subprocess, write_log
+from support.command_line import run, run_python, run_subprocess, write_log
 
 CVR = ["--metrics", "cvr", "--role", "click=click", "--role", "conversion=bought"]
 LOG = make_log(300)
@@ -47,7 +48,23 @@ def test_command_line(folder):
     assert found == [own.value for own in expected]
 
 
-def test_wrong_options_of_the_command_line(folder):
+@pytest.fixture
+def evaluate_here(folder, monkeypatch):
+    """The command in this process; the modules that it imports, and their metrics, are forgotten after each call."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+
+    def call(*arguments):
+        before = set(sys.modules)
+        with own_metrics(replaced="cvr"):
+            done = run("evaluate", "log.parquet", *arguments, folder=folder)
+        for name in {"own_cvr", "broken", "twice"} & (set(sys.modules) - before):
+            del sys.modules[name]
+        return done
+
+    return call
+
+
+def test_wrong_options_of_the_command_line(evaluate_here):
     for arguments, words in (
         (CVR, ["unknown metric 'cvr'"]),
         (["--plugin", "broken", *CVR], ["--plugin: module 'broken' with metrics cannot be", "no_such_package"]),
@@ -56,14 +73,14 @@ def test_wrong_options_of_the_command_line(folder):
         (["--plugin", "own_cvr", *CVR[:-2]], ["metric cvr reads a column of role 'conversion'", "--role conversion="]),
         (["--plugin", "own_cvr", *CVR, "--role", "cost=click"], ["no metric asked for reads a column of role 'cost'"]),
     ):
-        done = evaluate(folder, *arguments)
+        done = evaluate_here(*arguments)
         text = " ".join(done.stderr.split())
         assert done.returncode in (1, 2), arguments
         assert "Traceback" not in text
         for word in words:
             assert word in text, (arguments, text)
     for wrong, message in (("click", "type ROLE=COLUMN"), ("click=", "type ROLE=COLUMN"), ("click=a", "given twice")):
-        done = evaluate(folder, "--plugin", "own_cvr", *CVR, "--role", wrong)
+        done = evaluate_here("--plugin", "own_cvr", *CVR, "--role", wrong)
         assert done.returncode == 2
         assert message in " ".join(done.stderr.replace("│", " ").split())
 
