@@ -91,6 +91,11 @@ cdef int64_t match_row(
     return stop
 
 
+cdef int raise_bad_row() except -1 nogil:
+    with gil:
+        raise ValueError("the labels of a row are not among the labels")
+
+
 def match_sets(
     const int64_t[::1] true,
     const int64_t[::1] true_starts,
@@ -144,9 +149,9 @@ def match_sets(
             n_true = true_stops[row] - true_starts[row]
             n_pred = pred_stops[row] - pred_starts[row]
             if n_true < 0 or true_starts[row] < 0 or true_stops[row] > true.shape[0]:
-                break
+                raise_bad_row()
             if n_pred < 0 or pred_starts[row] < 0 or pred_stops[row] > pred.shape[0]:
-                break
+                raise_bad_row()
             if stop + n_true + n_pred > labels.shape[0]:
                 break
             if n_true + n_pred > FEW_LABELS and 2 * (n_true + n_pred) > hash_slots.shape[0]:

@@ -416,3 +416,9 @@ def test_rows_without_sets_are_dropped_from_files(tmp_path):
     report = fm.evaluate(tmp_path / "log.parquet", METRICS, **NAMES, on_invalid="drop")
     assert values(report) == function_values([["a", "b"], ["b"]] * 30, [["b"], ["b"]] * 30)
     assert report.dropped == {"null or NaN label": 60, "null or NaN prediction": 30}
+
+
+def test_rows_beyond_the_labels_are_refused():
+    labels, starts, stops = np.arange(3), np.array([0, 2]), np.array([2, 4])
+    columns = SetColumns(labels, starts, np.minimum(stops, 3)), SetColumns(labels, starts, stops)
+    assert_raises(ValueError, "not among the labels", list, match_sets(*columns))
