@@ -131,7 +131,7 @@ def match_sets(
     if not 0 <= first_row <= rows:
         raise ValueError("there is no such row")
     if labels.shape[0] == 0 or sides.shape[0] < labels.shape[0]:
-        raise ValueError("there is no room for labels")
+        raise ValueError("there is no memory for labels")
     if hash_slots.shape[0] == 0 or hash_slots.shape[1] != 2 or hash_slots.shape[0] & (hash_slots.shape[0] - 1):
         raise ValueError("the number of slots is no power of two")
     if rows == 0:
