@@ -5,6 +5,8 @@ import struct
 import numpy as np
 
 import fastmetrics as fm
+from fastmetrics._core.registry import parse
+from fastmetrics.engine.plan.plan_parts import reads_other_order
 from support import partition_logs, strategies, text_logs
 from support.registry_cases import (
     JOINT_METRICS,
@@ -20,6 +22,14 @@ from support.registry_cases import (
 COLUMNS = {"label": "label", "score": "prob", "group": "group"}
 PREFIX = struct.Struct("<8sIIQ16s")
 RANKS = ["auc", "gauc"]
+
+
+def in_one_part(metrics):
+    """The metrics that read rows in the order of scores, or in none: others are a part of the state by themselves."""
+    return [name for name in metrics if not reads_other_order(parse(name))]
+
+
+ONE_PART = in_one_part(JOINT_METRICS)
 APPROXIMATE = ["auc", "ks", "logloss", "ece"]
 
 
@@ -42,12 +52,13 @@ STATES = {
     "one row": (1, "int64", {}),
     "integers": (40, "int64", {}),
     "unsigned": (40, "uint64", {"by": "by"}),
-    "short text": (40, "short", {"metrics": taking_row_weights(JOINT_METRICS), "weight": "w"}),
-    "long text": (40, "long", {"metrics": taking_row_weights(JOINT_METRICS), "weight": "w", "by": "by"}),
+    "short text": (40, "short", {"metrics": taking_row_weights(ONE_PART), "weight": "w"}),
+    "long text": (40, "long", {"metrics": taking_row_weights(ONE_PART), "weight": "w", "by": "by"}),
     "only global": (40, "int64", {"metrics": ["auc"], "weight": "w", "by": ["by", "label"]}),
     "only additive": (40, "int64", {"metrics": ["logloss", "ece"], "by": "by"}),
     "several columns": (40, "long", {"score": ["prob", "score"], "label": ["label", "other"], "metrics": RANKS}),
-    "numbers": (40, "int64", {"metrics": REAL, "by": "by", **NUMBER_COLUMNS}),
+    "numbers": (40, "int64", {"metrics": in_one_part(REAL), "by": "by", **NUMBER_COLUMNS}),
+    "several parts": (40, "int64", {"metrics": JOINT_METRICS, "by": "by"}),
     "texts": (40, "int64", {"metrics": TEXT, "by": "by", **TEXT_COLUMNS}),
     "partitions": (40, "int64", {"metrics": PARTITION, "by": "by", **PARTITION_COLUMNS}),
     "more partitions": (
@@ -62,7 +73,7 @@ STATES = {
 
 def make(name):
     rows, keys, options = STATES[name]
-    options = {"metrics": JOINT_METRICS, **COLUMNS, **options}
+    options = {"metrics": ONE_PART, **COLUMNS, **options}
     dtype = options.pop("dtype", "float64")
     state = fm.Accumulator(options.pop("metrics"), n_threads=1, **options)
     if rows:

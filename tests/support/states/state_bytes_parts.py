@@ -34,10 +34,12 @@ def shapes_of(arrays):
     return [[array.dtype.str, list(array.shape)] for array in arrays]
 
 
-def seal(text, body):
+def seal(text, body, version=1):
     digest = hashlib.blake2b(text + body, digest_size=16).digest()
-    return PREFIX.pack(b"FMSTATE\n", 1, len(text), len(body), digest) + text + body
+    return PREFIX.pack(b"FMSTATE\n", version, len(text), len(body), digest) + text + body
 
 
 def put_together(header, arrays):
-    return seal(encoded({**header, "arrays": shapes_of(arrays)}), body_of(arrays))
+    """States of several parts have format 2."""
+    version = 2 if "parts" in header else 1
+    return seal(encoded({**header, "arrays": shapes_of(arrays)}), body_of(arrays), version)
