@@ -9,6 +9,7 @@ import pytest
 from fastmetrics._core.exchange import group_reduction
 from fastmetrics._core.registry import parse
 from support.cases import assert_raises, each_case
+from support.registry_cases import BINARY
 from support.states.spilled_logs import (
     EXCHANGED,
     KEYS,
@@ -29,7 +30,7 @@ LOGS = {"float64": LOG, "float32": log_of(ROWS["float32"], seed=22, dtype="float
 FEWER = {name: column[:5000] for name, column in LOG.items()}
 LARGE_USER = 5
 WEIGHTED = [*EXCHANGED, "gauc(weight=weights)"]
-OF_SCORES = [*(name for name in EXCHANGED if parse(name).spec.exchange == "range"), "gauc"]
+OF_SCORES = [name for name in BINARY if name in EXCHANGED and parse(name).spec.exchange == "range"] + ["gauc"]
 
 
 def assert_same(data, *paths, metrics=EXCHANGED, never=(), threads=(1, 2), **options):
