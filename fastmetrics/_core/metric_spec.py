@@ -191,8 +191,8 @@ class MetricSpec(NamedTuple):
 
         Two classes ("binary"), any finite number ("real"), relevance grades of the rows of a group ("graded"),
         reference texts beside hypothesis texts ("text"), labels of any type beside clusters ("partition"), beside
-        predicted labels ("prediction") or beside a probability for each class ("probabilities"); "columns" if the
-        metric has no label.
+        predicted labels ("prediction") or beside a probability for each class ("probabilities"), or sets of labels
+        beside a score for each label ("sets"); "columns" if the metric has no label.
         """
         label = self.roles.get(LABEL_ROLE)
         if label is None:

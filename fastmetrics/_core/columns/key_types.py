@@ -56,7 +56,7 @@ def dtype_of_arrow(type_name: str, title: str) -> np.dtype:
     if type_name == "null" or re.fullmatch(r"u?int(8|16|32|64)", type_name):  # a column of nulls has no keys
         return np.dtype(np.int64)
     advice = "cast it to one of them, for example column.cast('string')"
-    if "<" in type_name:
+    if "<" in type_name or type_name.startswith("list of "):
         advice = "name columns, or fields, that have such values"
     raise TypeError(f"{title} has Arrow type {type_name}: {WANTED}; {advice}")
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
+from fastmetrics._core.exchange.weighted_ranges import span_of
 from fastmetrics._kernels.regression import concordance as kernel
 from oracles import regression as oracle
 from support import strategies
@@ -197,11 +198,14 @@ def test_counts_beyond_a_word():
 
 
 def test_words_of_weights():
-    whole = xauc_module.integer_weights(np.array([1.0, 2.0**-60, 3.0, 2.0**40]))
+    def integer_weights(weights):
+        return xauc_module.integer_weights(weights, span_of(weights))
+
+    whole = integer_weights(np.array([1.0, 2.0**-60, 3.0, 2.0**40]))
     assert whole.shape == (4, 2)
     assert [int(low) + (int(high) << 64) for low, high in whole] == [2**60, 1, 3 * 2**60, 2**100]
-    assert xauc_module.integer_weights(np.array([0.5, 0.75])).tolist() == [[2], [3]]
-    assert xauc_module.integer_weights(np.array([1.0, 3 * 2.0**63])).tolist() == [[1, 0], [2**63, 1]]
+    assert integer_weights(np.array([0.5, 0.75])).tolist() == [[2], [3]]
+    assert integer_weights(np.array([1.0, 3 * 2.0**63])).tolist() == [[1, 0], [2**63, 1]]
     assert xauc_module.sum_integer_weights(whole) == sum(int(low) + (int(high) << 64) for low, high in whole)
 
 
