@@ -365,7 +365,7 @@ def test_list_as_json(tmp_path):
         words = {"name", "summary", "family", "exchange", "target", "parameters", "cutoff", "undefined", "best"}
         assert set(metric) == words | {"aliases", "of_predictions", "of_probabilities"}
         assert metric["exchange"] in {"none", "score", "group"}
-        assert metric["target"] in {"binary", "real", "graded", "text", "partition", "sets", "probabilities"}
+        assert metric["target"] in {"binary", "real", "graded", "text", "partition", "prediction", "sets", "probabilities"}
         assert metric["cutoff"] in {None, "optional", "required"}
         assert (metric["cutoff"] == "required") == metric["name"].endswith("@k")
 
