@@ -164,3 +164,17 @@ def test_wide_weights_take_the_kernel_and_wider_ones_do_not():
     narrow, _ = make_rows([1.0, 2.0**-60], 0, 5)
     wide, _ = make_rows([1.0, 2.0**-200], 0, 5)
     assert narrow.scale.n_limbs <= MOST_LIMBS < wide.scale.n_limbs
+
+
+def test_sums_just_above_the_middle_of_two_doubles_are_rounded_up():
+    """One unit far below decides: for sums of one word and a little, of two words, and of almost all bits."""
+    for exponent in (54, 63, 64, 65, 80, 116, 117, 118, 123):
+        half = 2.0 ** (exponent - 53)
+        for weights in ([2.0**exponent, half, 1.0], [2.0**exponent, half], [2.0**exponent, 3 * half, 1.0]):
+            weights = np.array(weights)
+            rows = split_classes(np.ones(weights.shape[0], bool), np.zeros(weights.shape[0], np.uint64), weights)
+            scale = scale_of(merge_spans(span_of(weights), span_of(np.array([1.0]))))
+            assert scale.n_limbs <= MOST_LIMBS
+            rows = rows._replace(scale=scale)
+            points = points_of_range(rows, RangePosition(totals_of(rows), NO_ROWS))
+            assert points.weights[1].tolist() == [to_double(sum(map(Fraction, weights.tolist())))]
