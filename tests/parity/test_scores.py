@@ -341,3 +341,10 @@ def test_rankings_of_what_is_no_set_of_labels(name):
     check(name, np.zeros((2, 0)), np.zeros((2, 0)))
     for beyond in ([[2**53, 0.0], [1.0, 2.0]], np.array([[1, 2], [3, 4]], np.longdouble)):
         check(name, labels, beyond)
+
+
+@pytest.mark.parametrize("kind", SPARSE)
+@pytest.mark.parametrize("name", present(LABEL_RANKING))
+def test_rankings_of_one_sparse_label(name, kind):
+    for column in ([1], [0], [1, 0], [2, 2, 0], [1, 1]):
+        check(name, as_sets(np.array(column)[:, None], kind), np.linspace(0, 1, len(column))[:, None])

@@ -28,12 +28,15 @@ Names = tuple[str, str]
 NAMES: Names = ("y_true", "y_pred")
 
 
-def read_labels(values: Any, name: str) -> Target:
-    """Labels of any kind, one column or a matrix, as a dense array or as an encoded text column."""
+def read_labels(values: Any, name: str, one_label: bool = False) -> Target:
+    """Labels of any kind, one column or a matrix, as a dense array or as an encoded text column.
+
+    A sparse matrix must have several columns, or one if `one_label`.
+    """
     if type(values) is np.ndarray:
         array = values
     elif is_sparse(values):
-        array = densify(values, name)
+        array = densify(values, name, one_label)
     elif isinstance(values, (str, bytes)) or values is None or not validation.is_array_like(values):
         raise validation.OptionError(f"{name} must be an array of labels; found {type(values).__name__}")
     elif isinstance(values, (set, frozenset, dict)):
@@ -58,9 +61,9 @@ def is_sparse(values: Any) -> bool:
     return hasattr(values, "toarray") and hasattr(values, "nnz")
 
 
-def densify(values: Any, name: str) -> np.ndarray:
+def densify(values: Any, name: str, one_label: bool = False) -> np.ndarray:
     """A sparse matrix, with a column per label and at most one value besides 0, as a dense array."""
-    if len(values.shape) != 2 or values.shape[1] < 2:
+    if len(values.shape) != 2 or values.shape[1] < (1 if one_label else 2):
         raise validation.InputError(
             f"{name} is sparse and has one column: a sparse target must have a column per label"
         )
@@ -72,9 +75,9 @@ def densify(values: Any, name: str) -> np.ndarray:
     return array
 
 
-def as_target(values: Any, name: str) -> np.ndarray:
+def as_target(values: Any, name: str, one_label: bool = False) -> np.ndarray:
     """Labels of any kind, one column or a matrix, as a dense array."""
-    target = read_labels(values, name)
+    target = read_labels(values, name, one_label)
     return target.classes[target.codes] if isinstance(target, CategoricalColumn) else target
 
 

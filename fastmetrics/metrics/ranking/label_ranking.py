@@ -159,7 +159,8 @@ FUNCTION_NAMES = {
 def mean_over_rows(y_true: Any, y_score: Any, sample_weight: Any, n_threads: int | None, measure: int) -> float:
     """The mean over rows of a measure of one row. Checks the arguments."""
     threads = count_threads(n_threads)
-    truth = read_labels(y_true)
+    one_label = measure == kernel.PRECISION
+    truth = read_labels(y_true, one_label)
     scores = validation.as_floats(y_score, "y_score")
     if scores.ndim == 0:
         raise validation.InputError(
@@ -168,7 +169,7 @@ def mean_over_rows(y_true: Any, y_score: Any, sample_weight: Any, n_threads: int
     rows = truth.shape[0]
     validation.check_lengths(rows, scores.shape[0], "y_true", "y_score")
     weights = None if sample_weight is None else as_row_weights(sample_weight, rows)
-    truth = as_indicators(truth, one_label=measure == kernel.PRECISION)
+    truth = as_indicators(truth, one_label)
     if truth.shape != scores.shape:
         raise ValueError(f"y_true and y_score must have one shape; found {truth.shape} and {scores.shape}")
     values = measure_rows(truth, scores, measure, threads)
@@ -190,9 +191,9 @@ def as_row_weights(sample_weight: Any, rows: int) -> np.ndarray:
     return validation.as_weights(weights, rows)
 
 
-def read_labels(y_true: Any) -> np.ndarray:
+def read_labels(y_true: Any, one_label: bool) -> np.ndarray:
     """The labels as a dense array of numbers of any type."""
-    array = class_labels.as_target(y_true, "y_true")
+    array = class_labels.as_target(y_true, "y_true", one_label)
     if array.dtype == object:
         array = validation.numbers_of_objects(array, "y_true")
     elif array.dtype.kind not in "biuf":
