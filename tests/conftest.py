@@ -1,6 +1,6 @@
 """Fixtures of all tests: the folder of real data, and the hypothesis profiles.
 
-Hypothesis runs a quick, derandomised profile by default, so that CI is stable. A longer random search:
+Hypothesis runs a quick, derandomised profile by default: a test draws the same in each run. A longer random search:
 `FASTMETRICS_HYPOTHESIS=thorough pytest`.
 """
 
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("FASTMETRICS_DATA", REPOSITORY.parent / "shared" / "data"))
@@ -23,7 +24,11 @@ settings.register_profile(
     "quick", max_examples=20, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("thorough", parent=settings.get_profile("quick"), max_examples=2000, derandomize=False)
-settings.load_profile(os.environ.get("FASTMETRICS_HYPOTHESIS", "quick"))
+PROFILE = os.environ.get("FASTMETRICS_HYPOTHESIS", "quick")
+settings.load_profile(PROFILE)
+if PROFILE == "quick":
+    # Hypothesis draws constants that it finds in the modules loaded so far: draws would depend on the tests before.
+    providers._get_local_constants = lambda: providers._local_constants
 
 # Workers and subprocesses keep what they compile: a command starts in half the time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
