@@ -20,6 +20,7 @@ cdef enum:
     FLAG_NOT_FINITE = 1         # properties of values that kernels report
     FLAG_OUTSIDE = 2
     FLAG_INEXACT = 4
+    FLAG_LOST = 8               # a term of finite values may have lost bits near the ends of the range
     MAX_SHORT_ROWS = 1 << 15    # so many rows take less time than starting a thread
 
 cdef struct RealColumn:

@@ -121,21 +121,23 @@ static inline void fm_gamma_split_log(const double* y, const double* p, ptrdiff_
 }
 
 /* The deviance of any other power. y may be any number if power < 0; y >= 0 if power < 2; else y > 0. Always p > 0.
- * Returns whether any value is outside. */
+ * Bit 0 of the result: a value is outside. Bit 1: a power is not a normal number, so bits may be lost. */
 static inline int fm_tweedie(const double* y, const double* p, ptrdiff_t n, double power, double* out) {
     double one = 1.0 - power, two = 2.0 - power;
     double least = power < 0.0 ? -DBL_MAX : power < 2.0 ? 0.0 : DBL_TRUE_MIN;
-    int64_t good = 0;
+    int64_t good = 0, normal = 0;
     ptrdiff_t i;
     for (i = 0; i < n; i++) {
         double base = power < 0.0 && y[i] < 0.0 ? 0.0 : y[i];
+        double of_target = pow(base, two), of_both = pow(p[i], one), of_prediction = pow(p[i], two);
+        normal += (fm_is_normal(of_target) | (base == 0.0)) & fm_is_normal(of_both) & fm_is_normal(of_prediction);
         good += (int64_t)(y[i] >= least) & (int64_t)(y[i] <= DBL_MAX) & (int64_t)(p[i] > 0.0) & (int64_t)(p[i] <= DBL_MAX);
-        out[i] = 2.0 * (pow(base, two) / (one * two) - y[i] * pow(p[i], one) / one + pow(p[i], two) / two);
+        out[i] = 2.0 * (of_target / (one * two) - y[i] * of_both / one + of_prediction / two);
     }
-    return good != n;
+    return (good != n) | (normal != n) << 1;
 }
 
-/* The terms of n rows. The result is nonzero if a value is outside the domain of the kind. */
+/* The terms of n rows. Bit 0 of the result: a value is outside the domain of the kind. Bit 1: terms may have lost bits. */
 static inline int fm_error_terms(
     int kind, double parameter, const double* y, const double* p, ptrdiff_t n, double* out
 ) {

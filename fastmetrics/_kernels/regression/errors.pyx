@@ -9,7 +9,7 @@ report values outside the domain of a deviance. The caller then searches for the
 The `try_...` functions compute a whole call on few rows. If an argument needs the general path, they return None.
 """
 
-from libc.math cimport ceil, frexp, ldexp
+from libc.math cimport ceil, fabs, frexp, ldexp
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
@@ -17,8 +17,8 @@ from fastmetrics._kernels.numeric.quotient cimport (
     DoubleDouble, load_double_double, divide_state, two_sum, one_minus_quotient, count_non_finite,
 )
 from fastmetrics._kernels.columns.real_columns cimport (
-    FLAG_INEXACT, FLAG_NOT_FINITE, FLAG_OUTSIDE, FM_F64, RealColumn, prefetch_rows, close_columns, open_columns,
-    open_short_columns, load_rows,
+    FLAG_INEXACT, FLAG_LOST, FLAG_NOT_FINITE, FLAG_OUTSIDE, FM_F64, RealColumn, prefetch_rows, close_columns,
+    open_columns, open_short_columns, load_rows,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, FM_LANES, GUARD_BITS, LEVEL_BITS, STATE_SIZE, add_chunk, add_value, normalise,
@@ -52,6 +52,8 @@ TWEEDIE = FM_TWEEDIE
 
 cdef enum:
     HEADROOM = 8
+
+cdef double SMALLEST = 2.0 ** -900  # a smaller mean of few rows needs the general path
 
 NOT_FINITE = FLAG_NOT_FINITE
 OUTSIDE = FLAG_OUTSIDE
@@ -101,7 +103,7 @@ cdef int add_terms(
     cdef Py_ssize_t i, length, output
     cdef Py_ssize_t n_chunks = 0
     cdef int inexact = 0
-    cdef int outside = 0
+    cdef int outside = 0  # bit 1: bits may be lost
     cdef int64_t before = 0
     cdef int exponent = 0
     cdef bint fused = (
@@ -133,7 +135,10 @@ cdef int add_terms(
     for output in range(y.n_outputs):
         normalise(states + output * STATE_SIZE)
         before -= count_non_finite(states + output * STATE_SIZE)
-    return (FLAG_NOT_FINITE if before else 0) | (FLAG_OUTSIDE if outside else 0) | (FLAG_INEXACT if inexact else 0)
+    return (
+        (FLAG_NOT_FINITE if before else 0) | (FLAG_OUTSIDE if outside & 1 else 0) | (FLAG_LOST if outside & 2 else 0)
+        | (FLAG_INEXACT if inexact else 0)
+    )
 
 
 def add_error_terms(
@@ -171,6 +176,9 @@ def try_mean_error(object y_true, object y_pred, int kind, double parameter=0.0)
         memset(state, 0, sizeof(state))
         if not add_terms(kind, parameter, &columns[0], &columns[1], NULL, 0, columns[0].rows, state):
             good = divide_state(state, two_sum(<double>columns[0].rows, 0), &result)
+        if good and fabs(result) < SMALLEST:
+            # Terms may have underflowed, unless all errors are zero.
+            good = find_max_error(&columns[0], &columns[1], 0, columns[0].rows) == 0
     close_columns(views)
     return result if good else None
 
@@ -402,7 +410,7 @@ def try_d2_pinball(object y_true, object y_pred, double alpha) -> float | None:
                 good = (
                     not add_terms(FM_PINBALL, alpha, &columns[0], &other, NULL, 0, n, states + STATE_SIZE)
                     and load_double_double(states, &loss) and load_double_double(
-                        states + STATE_SIZE, &null_loss) and null_loss.high > 0
+                        states + STATE_SIZE, &null_loss) and null_loss.high > SMALLEST
                 )
                 if good:
                     good = one_minus_quotient(

@@ -141,15 +141,16 @@ def d2_absolute_error_score(
 def d2_of_pinball_losses(targets: NumericTargets, alpha: float, multioutput: Any, function: str) -> Any:
     """Return D2 of every output, or a mean of these, for the quantile `alpha`."""
     averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
-    loss_states = targets.error_states(errors.PINBALL, alpha)
+    losses = targets.error_totals(errors.PINBALL, alpha)
     if targets.rows < 2:
         return warn_undefined(function, TWO_ROWS)
     columns = targets.y_true.reshape(targets.rows, -1).T
     quantiles = [quantile(column.astype(np.float64), targets.weights, alpha) for column in columns]
     constant = targets._replace(y_pred=np.broadcast_to(np.array(quantiles), targets.y_true.shape))
-    pairs = [
-        (exact.to_integer(loss) if exact.is_finite(loss) else None, exact.to_integer(null_loss))
-        for loss, null_loss in zip(loss_states, constant.error_states(errors.PINBALL, alpha), strict=True)
+    null_losses = constant.error_totals(errors.PINBALL, alpha)
+    pairs: list[tuple[int | None, int]] = [
+        (loss << null_losses.shift, null_loss << losses.shift)
+        for loss, null_loss in zip(losses.totals, null_losses.totals, strict=True)
     ]
     return average_explained(pairs, averaging, True, targets.dtype)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core import exact
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression.error_statistics import mean_error_statistics, register_mean_error
@@ -22,7 +23,6 @@ from fastmetrics.metrics.regression.numeric_targets import (
     average_outputs,
     check_multioutput,
     check_targets,
-    mean_per_output,
 )
 
 __all__ = ["mean_squared_error", "root_mean_squared_error"]
@@ -134,8 +134,10 @@ def average_root_errors(
     """Return the root of the mean error of every output, or a mean of these roots."""
     targets = check_targets(y_true, y_pred, sample_weight, n_threads)
     averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
-    means = mean_per_output(targets.error_states(kind), targets.total_weight())
-    return average_outputs([math.sqrt(mean) for mean in means], averaging, targets.dtype)
+    totals, weight, shift = sums = targets.error_totals(kind)
+    # The mean of the squares may be no double where its root is one.
+    roots = [exact.divide_root(total, weight) for total in totals] if shift else map(math.sqrt, sums.means())
+    return average_outputs(list(roots), averaging, targets.dtype)
 
 
 register_mean_error(

@@ -7,6 +7,7 @@ checked in a pass of their own: a kernel returns flags, and only then the bad ro
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -19,6 +20,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.regression import errors
+from fastmetrics.metrics.regression import wide_terms
 
 READ_TYPES = frozenset("?bBhHiIlLqQfd")
 CHUNK_ROWS = 2048  # rows that a kernel converts at a time
@@ -26,6 +28,7 @@ UNIFORM = "uniform_average"
 RAW = "raw_values"
 BY_VARIANCE = "variance_weighted"
 NO_WEIGHT = "every weight is zero"
+SAFE_BITS = 64  # a sum below n 2**-(EXPONENT - SAFE_BITS) may have lost bits of the result
 TWO_ROWS = "it needs at least two rows"
 
 
@@ -94,6 +97,50 @@ class NumericTargets(NamedTuple):
                 return weighted.error_states(kind, parameter)
         return states
 
+    def error_totals(self, kind: int, parameter: float = 0.0) -> ErrorTotals:
+        """Return the sum of terms of every output, also where terms or their products with weights are no doubles."""
+        return self.totals_of_states(self.error_states(kind, parameter), kind, parameter)
+
+    def totals_of_states(self, states: np.ndarray, kind: int, parameter: float) -> ErrorTotals:
+        weight = self.total_weight()
+        if not self.are_lost(states, weight, kind, parameter) or self.is_perfect():
+            return ErrorTotals([exact.to_integer(state) for state in states], weight, 0)
+        y_true, y_pred, weights, *_ = self.drop_zero_weights()
+        totals, shift = wide_terms.wide_totals(y_true, y_pred, weights, kind, parameter)
+        return ErrorTotals(totals, weight << shift, shift)
+
+    def are_lost(self, states: np.ndarray, total_weight: int, kind: int, parameter: float) -> bool:
+        """Is a sum of finite terms infinite, or may it have lost bits in terms, or products with weights, near 0?"""
+        power = wide_terms.DEVIANCES.get(kind, parameter if kind == errors.TWEEDIE else None)
+        if kind == errors.TWEEDIE and self.has_extreme_powers(parameter):
+            return True
+        # A lost term is below 2**-EXPONENT. It was then multiplied by a weight, which is at most the total weight.
+        largest_weight = 1 if self.weights is None else max(1, total_weight >> exact.EXPONENT)
+        safe = (self.rows * largest_weight) << SAFE_BITS
+        for state in states:
+            if not exact.is_finite(state):
+                return True
+            total = abs(exact.to_integer(state))
+            if total < safe and (total or power is None or not self.is_rounded_to_zero(total_weight, power)):
+                return True
+        return False
+
+    def has_extreme_powers(self, power: float) -> bool:
+        """May a power of a target or a prediction in the Tweedie deviance not be a normal double?"""
+        largest_exponent = max(abs(1.0 - power), abs(2.0 - power))
+        columns = [self.y_pred, self.y_true[self.y_true > 0]]
+        sizes = [float(extreme) for column in columns if column.size for extreme in (column.min(), column.max())]
+        return any(abs(math.log2(size)) * largest_exponent > 1000 for size in sizes if 0 < size < math.inf)
+
+    def is_rounded_to_zero(self, total_weight: int, power: float) -> bool:
+        """Is a sum of deviances zero since predictions are near their targets, and no product underflowed?"""
+        largest = float(self.y_pred.max())
+        weight_exponent = total_weight.bit_length() - exact.EXPONENT
+        return largest > 0 and weight_exponent + (2.0 - power) * math.log2(largest) > -900
+
+    def is_perfect(self) -> bool:
+        return np.array_equal(self.y_true, self.y_pred)
+
     def raise_for_flags(self, flags: int, kind: int, parameter: float = 0.0) -> None:
         """Raise the error that a kernel's flags report. Finite numbers with an infinite term raise nothing."""
         raise_bad_values(self.y_true, self.y_pred, flags)
@@ -101,6 +148,24 @@ class NumericTargets(NamedTuple):
             raise_outside_domain(
                 self.y_true, self.y_pred, kind, parameter, "y_true", "y_pred", validation.unchanged_row
             )
+
+
+class ErrorTotals(NamedTuple):
+    """The exact sum of the terms of every output, and the weight of all rows, both times 2**(EXPONENT + shift)."""
+
+    totals: list[int]
+    weight: int
+    shift: int  # not 0 if terms, or their products with weights, are beyond the range of doubles
+
+    def means(self) -> list[float]:
+        """The mean term of every output, rounded once."""
+        return [exact.divide(total, self.weight) for total in self.totals]
+
+    def ratio(self, other: ErrorTotals) -> float:
+        """The quotient of both means of one output. They are rounded before unless that may lose all bits."""
+        if self.shift or other.shift:
+            return exact.divide(self.totals[0] << other.shift, other.totals[0] << self.shift)
+        return self.means()[0] / other.means()[0]
 
 
 def check_values(values: Any, name: str) -> np.ndarray:
@@ -278,11 +343,9 @@ def mean_per_output(states: np.ndarray, total: int) -> list[float]:
 def average_errors(targets: NumericTargets, kind: int, parameter: float, multioutput: Any) -> Any:
     """Return the mean error of the outputs. A mean over outputs is rounded once, at the end."""
     averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
-    states = targets.error_states(kind, parameter)
-    weight = targets.total_weight()
-    if averaging == RAW or not all(map(exact.is_finite, states)):
-        return average_outputs(mean_per_output(states, weight), averaging, targets.dtype)
-    totals = [exact.to_integer(state) for state in states]
+    totals, weight, _ = sums = targets.error_totals(kind, parameter)
+    if averaging == RAW:
+        return average_outputs(sums.means(), averaging, targets.dtype)
     if averaging == UNIFORM:
         return exact.divide(sum(totals), weight * len(totals))
     return weighted_mean([Fraction(total, weight) for total in totals], averaging)

@@ -78,6 +78,11 @@ def explained_variance(
             return explained_variance(weighted, center_errors, multioutput, force_finite, allowed)
     weight = targets.total_weight()
     pairs = [error_and_target_variance(weight, output_states, center_errors) for output_states in states]
+    if not center_errors:
+        squares = targets.totals_of_states(states[:, 0], errors.SQUARED, 0.0)
+        if squares.shift:
+            totals = zip(squares.totals, pairs, strict=True)
+            pairs = [(weight * total << 2 * UNIT, variance << squares.shift) for total, (_, variance) in totals]
     return average_explained(pairs, averaging, force_finite, targets.dtype)
 
 

@@ -42,8 +42,8 @@ def check_power(power: Any) -> None:
         raise validation.OptionError(f"power must be a number of at most 0 or at least 1; found {power!r}")
 
 
-def mean_deviance(targets: NumericTargets, kind: int, power: float, already_checked: bool = False) -> float:
-    (mean,) = mean_per_output(targets.error_states(kind, power, already_checked), targets.total_weight())
+def mean_deviance(targets: NumericTargets, kind: int, power: float) -> float:
+    (mean,) = targets.error_totals(kind, power).means()
     return mean
 
 
@@ -231,14 +231,17 @@ def d2_tweedie_score(
     if targets.rows < 2:
         targets.error_states(errors.SQUARED)
         return warn_undefined("d2_tweedie_score", TWO_ROWS)
-    deviance = mean_deviance(targets, kind, float(power))
+    deviances = targets.error_totals(kind, float(power))
     zeros = np.broadcast_to(np.float64(0), targets.rows)
     mean = mean_deviance(targets._replace(y_true=zeros, y_pred=targets.y_true), errors.SIGNED, 0.0)
-    constant = np.broadcast_to(np.float64(mean), targets.rows)
-    null_deviance = mean_deviance(targets._replace(y_pred=constant), kind, float(power), already_checked=True)
-    if null_deviance == 0 or null_deviance != null_deviance:
+    constant = targets._replace(y_pred=np.broadcast_to(np.float64(mean), targets.rows))
+    null_states = constant.error_states(kind, float(power), already_checked=True)
+    if mean <= 0 and power != 0 and not exact.is_finite(null_states[0]):
         return warn_undefined("d2_tweedie_score", NO_DEVIANCE)
-    return 1 - deviance / null_deviance
+    null_deviances = constant.totals_of_states(null_states, kind, float(power))
+    if null_deviances.totals == [0]:
+        return warn_undefined("d2_tweedie_score", NO_DEVIANCE)
+    return 1 - deviances.ratio(null_deviances)
 
 
 register_mean_error(

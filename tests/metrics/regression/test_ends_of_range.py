@@ -1,0 +1,125 @@
+"""Errors near the ends of the range of doubles: values up to 1e308, weights from 5e-324 to 1e300."""
+
+import math
+from decimal import Context, Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastmetrics as fm
+from oracles import regression as oracle
+from support.cases import each_case
+
+SOME = st.sampled_from([0.0, 1.0, -2.5, 1e155, -3e160, 1e-170, 5e-324])
+WIDE = st.one_of(st.floats(-1e300, 1e300), st.floats(-1e-300, 1e-300), SOME)
+WEIGHTS = st.one_of(st.sampled_from([0.0, 5e-324, 1e-310, 1e-170, 1.0, 3.0, 1e300]), st.floats(1e-320, 1e300))
+# Function, options, and how the value follows the scale of targets and predictions: by which power of it.
+SCALED = [
+    ("r2_score", {}, 0), ("explained_variance_score", {}, 0), ("d2_absolute_error_score", {}, 0),
+    ("d2_pinball_score", {"alpha": 0.25}, 0), *(("d2_tweedie_score", {"power": p}, 0) for p in (-1, 0, 1, 1.5, 2, 3)),
+    ("mean_squared_error", {}, 2), ("root_mean_squared_error", {}, 1), ("mean_absolute_error", {}, 1),
+    ("median_absolute_error", {}, 1), ("mean_pinball_loss", {"alpha": 0.25}, 1), ("mean_poisson_deviance", {}, 1),
+    ("mean_gamma_deviance", {}, 0), *(("mean_tweedie_deviance", {"power": p}, 2 - p) for p in (-1, 0, 1, 1.5, 2, 3)),
+]  # fmt: skip
+EXPONENTS = (-1060, -700, -510, -300, 300, 505, 520, 800, 1010)
+DECIMALS = Context(prec=60, Emax=10**9, Emin=-(10**9))
+
+
+@st.composite
+def columns(draw, values=WIDE):
+    rows = draw(st.integers(2, 9))
+    one = st.lists(values, min_size=rows, max_size=rows)
+    weights = draw(st.none() | st.lists(WEIGHTS, min_size=rows, max_size=rows).filter(any))
+    return draw(one), draw(one), weights
+
+
+MEANS = {
+    "mean_squared_error": (oracle.squared, {}), "mean_absolute_error": (oracle.absolute, {}),
+    "mean_absolute_percentage_error": (oracle.percentage, {}),
+    "mean_pinball_loss": (oracle.pinball(0.3), {"alpha": 0.3}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MEANS)
+@given(case=columns())
+def test_means(name, case):
+    term, options = MEANS[name]
+    y_true, y_pred, weights = case
+    assert getattr(fm, name)(y_true, y_pred, sample_weight=weights, **options) == oracle.mean(term, *case)
+
+
+@given(case=columns())
+def test_shares_explained(case):
+    y_true, y_pred, weights = case
+    assert fm.r2_score(y_true, y_pred, sample_weight=weights) == oracle.r2(*case)
+    expected = oracle.d2_pinball(y_true, y_pred, 0.3, weights)
+    assert fm.d2_pinball_score(y_true, y_pred, sample_weight=weights, alpha=0.3) == expected
+
+
+@given(case=columns())
+def test_the_root_of_the_mean(case):
+    y_true, y_pred, weights = case
+    terms = oracle.sum_of_terms(oracle.squared, y_true, y_pred, weights)
+    mean = terms / oracle.total(map(oracle.Fraction, oracle.weights_of(weights, len(y_true))))
+    expected = float(DECIMALS.sqrt(DECIMALS.divide(Decimal(mean.numerator), Decimal(mean.denominator))))
+    found = fm.root_mean_squared_error(y_true, y_pred, sample_weight=weights)
+    assert math.isclose(found, expected, rel_tol=1e-15, abs_tol=5e-324)
+
+
+def deviance(y, p, power):
+    """The deviance of a row with 60 digits and exponents of any size."""
+    d = DECIMALS
+    y, p, power = Decimal(y), Decimal(p), Decimal(power)
+    if power == 1:
+        product = d.multiply(y, d.ln(d.divide(y, p))) if y else Decimal(0)
+        return 2 * d.add(d.subtract(product, y), p)
+    if power == 2:
+        quotient = d.divide(y, p)
+        return 2 * d.subtract(d.subtract(quotient, d.ln(quotient)), Decimal(1))
+    one, two = 1 - power, 2 - power
+    of_target = d.divide(d.power(y, two) if y > 0 else Decimal(0), one * two)
+    of_both = d.divide(d.multiply(y, d.power(p, one)), one)
+    return 2 * d.add(d.subtract(of_target, of_both), d.divide(d.power(p, two), two))
+
+
+POSITIVE = st.one_of(st.floats(1e-300, 1e300), st.sampled_from([5e-324, 1e-310, 1.0, 2.0, 1e155, 1e300]))
+
+
+@pytest.mark.parametrize("power", [-1.0, -0.5, 1.0, 1.5, 2.0, 3.0, 5.0])
+@given(case=columns(POSITIVE))
+def test_deviances(power, case):
+    """To the accuracy of the powers; a row whose prediction is its target nearly has no deviance."""
+    y_true, y_pred, weights = case
+    own = [Decimal(weight) for weight in weights or [1.0] * len(y_true)]
+    lost = [deviance(y, p, power) for y, p in zip(y_true, y_pred, strict=True)]
+    size = [DECIMALS.power(Decimal(max(y, p)), Decimal(2 - power)) for y, p in zip(y_true, y_pred, strict=True)]
+    mean, largest = (
+        DECIMALS.divide(sum((DECIMALS.multiply(w, v) for w, v in zip(own, values, strict=True)), Decimal(0)), sum(own))
+        for values in (lost, size)
+    )
+    found = fm.mean_tweedie_deviance(y_true, y_pred, sample_weight=weights, power=power)
+    tolerance = max(Decimal("1e-11") * abs(mean), Decimal("1e-14") * largest, Decimal("1e-323"))
+    assert abs(DECIMALS.subtract(Decimal(found), mean)) <= tolerance or found == float(mean) == math.inf
+
+
+@each_case(("name", "options", "degree"), SCALED)
+def test_scaling_by_powers_of_two(name, options, degree):
+    """The same targets in another unit, and weights in another unit, have the value that follows from it."""
+    rng = np.random.default_rng(3)
+    for rows in (5, 700):
+        y_true, y_pred, weights = (rng.integers(1, 60, rows) / 4 for _ in range(3))
+        function = getattr(fm, name)
+        for weight in (None, weights):
+            value = function(y_true, y_pred, sample_weight=weight, **options)
+            for exponent in EXPONENTS:
+                scaled = np.ldexp(y_true, exponent), np.ldexp(y_pred, exponent)
+                expected = value * (math.sqrt(2) if exponent * degree % 1 else 1.0)
+                power = math.floor(exponent * degree)
+                with np.errstate(over="ignore"):
+                    expected = float(np.ldexp(expected, power))
+                for unit in (0,) if weight is None else (-1060, -600, 0, 500, 980):
+                    own = None if weight is None else np.ldexp(weight, unit)
+                    found = function(*scaled, sample_weight=own, **options)
+                    assert math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-322), (rows, exponent, unit)
