@@ -8,7 +8,11 @@ import warnings
 __all__ = ["UndefinedMetricWarning"]
 
 
-class UndefinedMetricWarning(UserWarning):
+class ScikitLearnWarning(UserWarning):
+    """Stands for scikit-learn's UndefinedMetricWarning as long as scikit-learn is not imported."""
+
+
+class UndefinedMetricWarning(ScikitLearnWarning):
     """A metric is undefined for these rows; the result is NaN, or what an option such as `zero_division` asks for."""
 
 
@@ -23,4 +27,16 @@ def warn_user(message: str, category: type[Warning]) -> None:
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fastmetrics."):
         level, frame = level + 1, frame.f_back
+    inherit_from_scikit_learn()
     warnings.warn(message, category, stacklevel=level)
+
+
+def inherit_from_scikit_learn() -> None:
+    """Make our warning a kind of scikit-learn's, if that is imported: who catches or filters theirs catches ours.
+
+    Only who has imported scikit-learn can name its class. So it is soon enough to look when there is a warning, and
+    scikit-learn is never imported here. The class itself stays the same: for filters, for `is`, for pickle.
+    """
+    theirs = getattr(sys.modules.get("sklearn.exceptions"), "UndefinedMetricWarning", ScikitLearnWarning)
+    if not issubclass(UndefinedMetricWarning, theirs):
+        UndefinedMetricWarning.__bases__ = (theirs,)

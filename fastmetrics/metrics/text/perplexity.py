@@ -14,7 +14,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS
 from fastmetrics._core.parallel import accumulate, count_threads, for_each
 from fastmetrics._core.statistic import Sums
-from fastmetrics._core.undefined import UndefinedMetricWarning, warn_undefined
+from fastmetrics._core.undefined import UndefinedMetricWarning, warn_undefined, warn_user
 from fastmetrics._kernels.numeric.sums import sum_values
 from fastmetrics._kernels.probability import likelihoods
 from fastmetrics.metrics.text.inputs.log_probs import TokenLogProbs, read_log_probs
@@ -306,13 +306,8 @@ def means_of_sequences(tokens: TokenLogProbs, empty: str, n_threads: int, metric
         reason = f"sequence {empty_sequences[0]}{others} without a token that counts"
         if empty == "raise":
             raise ValueError(f"log_probs has {reason}")
-        import warnings
-
-        warnings.warn(
-            f"{metric} is undefined: {reason}; the result is NaN. empty='skip' leaves such sequences out",
-            UndefinedMetricWarning,
-            stacklevel=3,
-        )
+        message = f"{metric} is undefined: {reason}; the result is NaN. empty='skip' leaves such sequences out"
+        warn_user(message, UndefinedMetricWarning)
     return means
 
 
