@@ -7,10 +7,12 @@ are cut into parts. Sums of weights are exact integers, and a result is rounded 
 from __future__ import annotations
 
 import re
-from fractions import Fraction
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from fastmetrics._core.exact import EXPONENT, divide
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 STAT_DEFAULTS: dict[str, Any] = {"stat": "mean", "rule": "linear", "at": None}
 RULES = ("linear", "lower", "higher")
@@ -42,7 +44,7 @@ class GroupStat(NamedTuple):
     """A statistic of the values of groups: "min", "max", "below" a number, or "quantile"."""
 
     name: str
-    share: Fraction = Fraction(0)
+    share: Fraction | int = 0
     rule: str = STAT_DEFAULTS["rule"]
     at: float = 0.0
 
@@ -67,6 +69,8 @@ class GroupStat(NamedTuple):
 
         A weight of 2 counts as two values of weight 1, and weights are never counted as fewer values than there are.
         """
+        from fractions import Fraction  # a slow import, and few metrics are quantiles
+
         weight = sample.weight()
         total = max(weight, sample.rows << EXPONENT)
         rank, remainder = divmod(self.share * (total - ONE), ONE)
@@ -91,6 +95,8 @@ def read_stat(arguments: dict[str, Any]) -> tuple[dict[str, Any], GroupStat | No
     if stat == "mean":
         return {}, None
     if quantile is not None:
+        from fractions import Fraction
+
         share = Fraction(quantile[1]) / 100
         if share > 1:
             raise ValueError(f"stat must be a quantile from p0 to p100; found {stat}")
@@ -106,7 +112,7 @@ def read_stat(arguments: dict[str, Any]) -> tuple[dict[str, Any], GroupStat | No
 def read_quantile(stat: str, share: Fraction, rule: Any) -> tuple[dict[str, Any], GroupStat]:
     if rule not in RULES:
         raise ValueError(f"rule must be one of {', '.join(RULES)}; found {rule!r}")
-    extreme = {Fraction(0): "min", Fraction(1): "max"}.get(share, "quantile")
+    extreme = "min" if share == 0 else "max" if share == 1 else "quantile"
     return {"stat": stat, "rule": rule}, GroupStat(extreme, share, rule)
 
 

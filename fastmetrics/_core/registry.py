@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from pkgutil import walk_packages
 from typing import Any, TypeVar
 
 from fastmetrics._core.group_stat import STAT_DEFAULTS, check_group_values, read_stat
@@ -83,6 +82,8 @@ def import_plugin(module: str, named_by: str) -> None:
 
 @cache
 def import_modules(package: str) -> None:
+    from pkgutil import walk_packages  # a slow import
+
     for module in walk_packages(import_module(package).__path__, f"{package}."):
         import_module(module.name)
 

@@ -3,9 +3,11 @@
 from typing import Annotated
 
 import typer
+from typer.core import TyperCommand
 
 import fastmetrics
 from fastmetrics.cli import coco, compare, demo, evaluate, list_metrics, sample_log, trec, voc
+from fastmetrics.cli.log_evaluation import LogCommand
 from fastmetrics.cli.terminal import examples, show_error
 from fastmetrics.cli.text import bleu, chrf, meteor, nist, rouge, ter
 from fastmetrics.cli.text.systems import SystemsCommand
@@ -21,24 +23,23 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 # In the order of --help.
-for module, command in (
-    (evaluate, evaluate.evaluate),
-    (compare, compare.compare),
-    (trec, trec.trec),
-    (coco, coco.coco),
-    (voc, voc.voc),
-    (bleu, bleu.bleu),
-    (chrf, chrf.chrf),
-    (nist, nist.nist),
-    (ter, ter.ter),
-    (rouge, rouge.rouge),
-    (meteor, meteor.meteor),
-    (demo, demo.demo),
-    (sample_log, sample_log.sample_log),
+for kind, module, command in (
+    (LogCommand, evaluate, evaluate.evaluate),
+    (LogCommand, compare, compare.compare),
+    (TyperCommand, trec, trec.trec),
+    (TyperCommand, coco, coco.coco),
+    (TyperCommand, voc, voc.voc),
+    (SystemsCommand, bleu, bleu.bleu),
+    (SystemsCommand, chrf, chrf.chrf),
+    (SystemsCommand, nist, nist.nist),
+    (SystemsCommand, ter, ter.ter),
+    (SystemsCommand, rouge, rouge.rouge),
+    (SystemsCommand, meteor, meteor.meteor),
+    (TyperCommand, demo, demo.demo),
+    (TyperCommand, sample_log, sample_log.sample_log),
 ):
-    of_texts = module.__package__ == "fastmetrics.cli.text"
     name = command.__name__.replace("_", "-")
-    app.command(name, cls=SystemsCommand if of_texts else None, epilog=module.EXAMPLES)(command)
+    app.command(name, cls=kind, epilog=module.EXAMPLES)(command)
 app.command("list", epilog=list_metrics.EXAMPLES)(list_metrics.list_metrics)
 
 

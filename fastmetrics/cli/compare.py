@@ -10,13 +10,7 @@ import fastmetrics
 from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics.cli import options
 from fastmetrics.cli.gates import FORM, Gate, read_gate
-from fastmetrics.cli.log_evaluation import (
-    example_metrics,
-    examples_of_target,
-    read_level,
-    read_metrics,
-    run_on_log,
-)
+from fastmetrics.cli.log_evaluation import read_level, read_metrics, run_on_log
 from fastmetrics.cli.terminal import examples, standard_error
 
 if TYPE_CHECKING:
@@ -26,17 +20,13 @@ if TYPE_CHECKING:
 GATE_FAILED = 3
 
 
-def example_gate() -> str:
-    """A metric for the examples of gates, from the registry: the command knows no metric by name."""
-    return next(spec.example for spec in fastmetrics.describe_metrics() if spec.exchange == "range" and spec.default)
-
-
+# `LogCommand` fills in the metrics.
 EXAMPLES = examples(
     "compare clicks.parquet --label click --score old --score new --group user_id",
-    f"compare log.csv --label y --score a --score b -m '{example_metrics()}' --by country",
-    f"compare log.parquet --label y --score a --score b --unit day --fail-if '{example_gate()} drops 0.001'",
-    f"compare log.parquet --label y --score a --score b --fail-if '{example_gate()} drops 0.5% significantly' --json -",
-    f"compare systems.parquet -m {examples_of_target('text')} --label reference --score a --score b",
+    "compare log.csv --label y --score a --score b -m '{metrics}' --by country",
+    "compare log.parquet --label y --score a --score b --unit day --fail-if '{gate_metric} drops 0.001'",
+    "compare log.parquet --label y --score a --score b --fail-if '{gate_metric} drops 0.5% significantly' --json -",
+    "compare systems.parquet -m {text_metrics} --label reference --score a --score b",
 )
 
 

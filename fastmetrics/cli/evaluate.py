@@ -6,29 +6,24 @@ import typer
 
 import fastmetrics
 from fastmetrics.cli import options
-from fastmetrics.cli.log_evaluation import (
-    example_metrics,
-    examples_of_target,
-    read_level,
-    read_metrics,
-    run_on_log,
-)
+from fastmetrics.cli.log_evaluation import read_level, read_metrics, run_on_log
 from fastmetrics.cli.terminal import examples
 
+# `LogCommand` fills in the metrics.
 EXAMPLES = examples(
     "evaluate clicks.parquet --label click --score pctr --group user_id",
-    f"evaluate log.csv --label y --score p --metrics '{example_metrics()}'",
+    "evaluate log.csv --label y --score p --metrics '{metrics}'",
     "evaluate 'day=*/*.parquet' --label y --score p --json report.json",
     "evaluate a.parquet b.parquet --label y --score p --json -",
     "evaluate log.parquet --label click --score a --score b --by channel",
     "evaluate clicks.parquet --label click --score a --score b --group user_id --ci 95 --html report.html",
     "evaluate log.csv --label y --label z --score p --by day --by country",
     "evaluate log.csv --label y --score p --memory-limit 2GiB --spill-dir /scratch",
-    f"evaluate systems.parquet --metrics {examples_of_target('text')} --label reference --score a --score b --by day",
+    "evaluate systems.parquet --metrics {text_metrics} --label reference --score a --score b --by day",
     "evaluate log.parquet --plugin my_metrics --metrics snips --role reward=revenue --role propensity=p",
     "evaluate images.parquet --metrics 'accuracy,f1(average=macro)' --label class --prediction predicted",
     "evaluate images.parquet --metrics logloss,brier,ece --label class --probabilities p_ant,p_bee,p_cat",
-    f"evaluate points.parquet --metrics {examples_of_target('partition')} --label kind --score k10 --score k20",
+    "evaluate points.parquet --metrics {partition_metrics} --label kind --score k10 --score k20",
 )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from typer.core import TyperCommand
 
 import fastmetrics
 from fastmetrics._core.columns.validation import LabelError, ProbabilityError
@@ -68,6 +69,24 @@ def examples_of_target(target: str) -> str:
     """Two metrics of a target, from the registry too."""
     names = [spec.example for spec in fastmetrics.describe_metrics() if spec.target == target]
     return ",".join(names[:2])
+
+
+def example_gate_metric() -> str:
+    """A metric for the examples of gates, from the registry too."""
+    return next(spec.example for spec in fastmetrics.describe_metrics() if spec.exchange == "range" and spec.default)
+
+
+class LogCommand(TyperCommand):
+    """A command with examples of metrics. The registry imports all metrics, so it is asked when the help is shown."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self.epilog = (self.epilog or "").format(
+            metrics=example_metrics(),
+            text_metrics=examples_of_target("text"),
+            partition_metrics=examples_of_target("partition"),
+            gate_metric=example_gate_metric(),
+        )
+        super().format_help(ctx, formatter)
 
 
 def advice_for_raw_scores(*, grouped: bool) -> str:

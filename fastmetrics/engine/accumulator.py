@@ -16,8 +16,7 @@ from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind, 
 from fastmetrics.engine.plan.plan_parts import divide_plan
 from fastmetrics.engine.plan.resampling_options import Resampling, read_resampling
 from fastmetrics.engine.results.report import Report
-from fastmetrics.engine.scan.final_report import ResolvedPart, make_report
-from fastmetrics.engine.scan.intervals import resolve_intervals
+from fastmetrics.engine.scan.final_report import ResolvedPart, make_report, resolve_part
 from fastmetrics.engine.scan.log_scan import check_rows
 from fastmetrics.engine.scan.resolve import FinalStates, merge_slices
 
@@ -321,9 +320,7 @@ class Accumulator:
         if self.approximate:
             return ResolvedPart(part.scan, FinalStates(merge_slices(part.scan)), bounds=part.bounds())
         with part.flushed(self.n_threads):
-            threads = count_threads(self.n_threads)
-            states, intervals = resolve_intervals(part.scan, self.resampling, threads, None, last=False)
-        return ResolvedPart(part.scan, states, intervals)
+            return resolve_part(part.scan, self.resampling, count_threads(self.n_threads), None, last=False)
 
     def to_bytes(self) -> bytes:
         """The state for another process: a versioned header, a checksum, and the numbers.

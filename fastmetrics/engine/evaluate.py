@@ -15,10 +15,8 @@ from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.plan.plan_parts import divide_plan
 from fastmetrics.engine.plan.resampling_options import read_resampling
 from fastmetrics.engine.results.report import Report
-from fastmetrics.engine.scan.final_report import ResolvedPart, make_report
-from fastmetrics.engine.scan.intervals import MetricReplicates, resolve_intervals
+from fastmetrics.engine.scan.final_report import make_report, resolve_part
 from fastmetrics.engine.scan.log_scan import Progress, make_memory_budget, scan_log
-from fastmetrics.engine.scan.plots import Bands, add_plots, plan_plots, sample_bands
 
 __all__ = ["evaluate"]
 
@@ -186,23 +184,26 @@ def evaluate(
     names = read_column_names(plan, label, score, group, weight, by, join_roles(other_roles, roles))
     resampling = read_resampling(ci, ci_method, replicates, seed, unit, names.group, plan, weight)
     parts = divide_plan(plan, names, resampling)
-    plots = plan_plots(parts, names) if curves else None
-    if plots is not None:
+    plots = None
+    if curves:
+        from fastmetrics.engine.scan.plots import plan_plots
+
+        plots = plan_plots(parts, names)
         parts = plots.add_statistics(parts)
     threads = count_threads(n_threads)
     budget = make_memory_budget(memory_limit, spill_dir, threads)
     if resampling is not None:
         names = names._replace(unit=resampling.unit)
     resolved = []
-    bands: Bands = {}
+    bands = {}
     with scan_log(data, parts, on_invalid, budget, threads, progress) as log_scan:
         for number, scan in enumerate(log_scan.scans):
-            states, intervals = resolve_intervals(scan, resampling, threads, progress)
-            resolved.append(ResolvedPart(scan, states, intervals))
-            if plots is not None and plots.part == number and isinstance(intervals, MetricReplicates):
-                bands = sample_bands(scan, plots, states, intervals, threads)
+            part = resolve_part(scan, resampling, threads, progress)
+            resolved.append(part)
+            if plots is not None and plots.part == number:
+                bands = plots.sample_bands(part, threads)
             scan.close()  # the next part needs the memory
     report = make_report(log_scan, plan, resolved, names, time.perf_counter() - started)
-    return report if plots is None else add_plots(report, plots, resolved[plots.part], bands, ci or 0)
+    return report if plots is None else plots.add_plots(report, resolved[plots.part], bands, ci or 0)
 
 

@@ -78,6 +78,14 @@ def test_help_does_not_wait_for_pyarrow(tmp_path):
     assert run_python(code, tmp_path).returncode == 0
 
 
+def test_the_list_of_commands_does_not_wait_for_metrics(tmp_path):
+    code = (
+        "import sys; from fastmetrics.cli import main; main(['--help']); "
+        "sys.exit(any(name.startswith('fastmetrics.metrics.curves') for name in sys.modules))"
+    )
+    assert run_python(code, tmp_path).returncode == 0
+
+
 @each_case(
     ("missing", "arguments"),
     [("typer", ["--help"]), ("rich", ["list"]), ("pyarrow", ["demo"]), ("pyarrow", ["sample-log", "log.parquet"])],

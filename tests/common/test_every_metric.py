@@ -98,6 +98,19 @@ assert "rmse" in fm.list_metrics() and "fastmetrics.metrics.regression" in sys.m
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_intervals_and_plots_are_loaded_when_they_are_asked_for():
+    code = """
+import sys, fastmetrics as fm
+late = {"fastmetrics._core.resampling", "fastmetrics.engine.scan.plots"}
+log = {"click": [0, 1, 1, 0], "pctr": [0.1, 0.9, 0.3, 0.4]}
+evaluate = fm.evaluate
+assert not late & set(sys.modules)
+evaluate(log, ["auc"], label="click", score="pctr", ci=0.95, curves=True)
+assert late <= set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_every_public_name_exists_and_is_documented():
     assert sorted(fm.__all__) == sorted(set(fm.__all__))
     for name in fm.__all__:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,9 +14,11 @@ from fastmetrics._core.exchange.block_store import order_by_number, scatter_rows
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.exchange.row_ranges import split_statistics
-from fastmetrics._core.resampling.counted_row_replicates import CountedRows
 from fastmetrics._core.statistic import State
 from fastmetrics.engine.plan.metric_plan import Plan
+
+if TYPE_CHECKING:
+    from fastmetrics._core.resampling.counted_row_replicates import CountedRows
 
 # A statistic, the number of a score-label pair, and the number of a slice (None: all rows).
 StateKey = tuple[Any, int, int | None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastmetrics._core.class_matrix import ClassMatrix, LabelTable
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair
@@ -14,9 +14,13 @@ from fastmetrics.engine.plan.column_names import ColumnNames
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.results.report import Report, Result, attach_matrices
 from fastmetrics.engine.scan.additive_states import StateKey
-from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates
-from fastmetrics.engine.scan.resolve import FinalStates
+from fastmetrics.engine.scan.log_scan import Progress
+from fastmetrics.engine.scan.resolve import FinalStates, resolve
 from fastmetrics.engine.scan.scan import LogScan, Scan
+
+if TYPE_CHECKING:
+    from fastmetrics.engine.plan.resampling_options import Resampling
+    from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates
 
 # States between which the exact state of a key lies.
 SliceValues = Mapping[str, Any]
@@ -91,6 +95,20 @@ class ResolvedPart(NamedTuple):
             repr(metric), names.score_of(pair), slice_values, value.value, signature + suffix, value.coverage,
             value.reason, label=names.label_of(pair), interval=interval, standard_error=error,
         )  # fmt: skip
+
+
+def resolve_part(
+    scan: Scan, resampling: Resampling | None, n_threads: int, progress: Progress | None, last: bool = True
+) -> ResolvedPart:
+    """Resolve a scan: the states of all statistics, and the intervals of all metrics if they are asked for.
+
+    `last` is that of `resolve`.
+    """
+    if resampling is None:
+        return ResolvedPart(scan, resolve(scan, n_threads, progress, last))
+    from fastmetrics.engine.scan.intervals import resolve_intervals  # it imports all of resampling
+
+    return ResolvedPart(scan, *resolve_intervals(scan, resampling, n_threads, progress, last))
 
 
 def make_report(

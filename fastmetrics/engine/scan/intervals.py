@@ -98,15 +98,12 @@ class AnalyticIntervals(NamedTuple):
 
 
 def resolve_intervals(
-    scan: Scan, resampling: Resampling | None, n_threads: int, progress: Progress | None, last: bool = True
-) -> tuple[FinalStates, MetricReplicates | AnalyticIntervals | None]:
-    """Resolve a scan: the states of all statistics, and the intervals of all metrics if they are asked for.
-
-    `last` is that of `resolve`.
-    """
-    if resampling is None or resampling.method == DELONG:
+    scan: Scan, resampling: Resampling, n_threads: int, progress: Progress | None, last: bool = True
+) -> tuple[FinalStates, MetricReplicates | AnalyticIntervals]:
+    """Resolve a scan: the states of all statistics, and the intervals of all metrics. `last` is that of `resolve`."""
+    if resampling.method == DELONG:
         states = resolve(scan, n_threads, progress, last)
-        return states, None if resampling is None else AnalyticIntervals(states, resampling)
+        return states, AnalyticIntervals(states, resampling)
     units = find_units(scan) if scan.rows_kept else None
     plan = scan.plan.without_plots()
     if units is None or not plan.needs("hash") or not fits_in_one_pass(scan, plan, resampling.replicates, n_threads):

@@ -26,8 +26,10 @@ from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.results.report import Report, Result, attach_plots
 from fastmetrics.engine.scan.final_report import ResolvedPart
 from fastmetrics.engine.scan.intervals import MetricReplicates
-from fastmetrics.engine.scan.resolve import FinalStates, group_reduction
-from fastmetrics.engine.scan.scan import Scan
+from fastmetrics.engine.scan.resolve import group_reduction
+
+# Counts of the replicates, by the plot's name and the number of the score-label pair.
+Bands = dict[tuple[str, int], np.ndarray]
 
 
 class PlotPlan(NamedTuple):
@@ -54,6 +56,67 @@ class PlotPlan(NamedTuple):
         by_row = [statistic for spec in self.selected if spec.exchange == "none" for statistic in spec.statistics]
         statistics = plan.statistics | {"hash": tuple(dict.fromkeys([*plan.statistics["hash"], *by_group]))}
         return plan._replace(statistics=statistics, unsliced=tuple(dict.fromkeys(by_row)))
+
+    def sample_bands(self, part: ResolvedPart, n_threads: int) -> Bands:
+        """The counts of all replicates of the band statistics, if there are intervals by replicates.
+
+        The resampling units are those of the intervals.
+        """
+        scan, states, intervals = part.scan, part.states, part.intervals
+        unit_exchange, bands = scan.unit_exchange, Bands()
+        if not isinstance(intervals, MetricReplicates) or intervals.unit_buckets.n_units < 2:
+            return bands
+        resampling = intervals.resampling
+        weights = ReplicateWeights(intervals.unit_buckets, resampling.seed, resampling.replicates)
+
+        def new_states(statistics: Sequence[Any]) -> ReplicateAccumulators:
+            return ReplicateAccumulators(statistics, weights, intervals.units_of)
+
+        units_are_groups = scan.group_exchange is unit_exchange
+        group_exchange = scan.group_exchange if units_are_groups or intervals.units_of is not None else None
+        replicates: dict[Any, AdditiveReplicates] = {}
+        band_statistics: dict[tuple[str, int], Any] = {}
+        for number, pair in enumerate(scan.score_label_pairs):
+            by_row: dict[Any, None] = {}
+            for spec in self.selected:
+                if spec.exchange == "none" and scan.names.weight is not None:
+                    continue  # counts of rows ignore row weights
+                statistic = spec.band_statistic(*states.select(spec.statistics, number, None))
+                band_statistics[spec.name, number] = statistic
+                if spec.exchange == "none":
+                    by_row[statistic] = None
+            if by_row and unit_exchange is not None:
+                # The thresholds differ between score-label pairs, so each pair is resampled separately.
+                reduction = RowReduction(list(by_row), [pair], 0)
+                of_pair = replicate_rows(unit_exchange.store, reduction, weights, n_threads)
+                replicates |= {(statistic, number, None): counts for (statistic, _, _), counts in of_pair.items()}
+        by_group = list(dict.fromkeys(own for own in band_statistics.values() if hasattr(own, "table")))
+        if by_group and group_exchange is not None:
+            of_groups = group_reduction(scan, by_group, new_states, by_slice=False)
+            replicates |= reduce_groups(group_exchange, of_groups, n_threads)
+        for (name, number), statistic in band_statistics.items():
+            if (statistic, number, None) in replicates:
+                bands[name, number] = replicates[statistic, number, None].counts()
+        return bands
+
+    def add_plots(self, report: Report, part: ResolvedPart, bands: Bands, level: float) -> Report:
+        """The report with all plots that can be made, and the reasons why the others are missing."""
+        made: dict[str, Plot] = {}
+        missing = dict(self.missing)
+        names, states = part.scan.names, part.states
+        for spec in self.selected:
+            models = []
+            for number, pair in enumerate(part.scan.score_label_pairs):
+                score, label = names.score_of(pair), names.label_of(pair)
+                name = score if len(names.labels) == 1 else f"{score}, {label}"
+                note = legend_note(spec, report.results, score, label)
+                plot_states = tuple(states.select(spec.statistics, number, None))
+                models.append(ModelStates(name, plot_states, note, bands.get((spec.name, number)), level))
+            try:
+                made[spec.name] = spec.make(models)
+            except NoPlotError as error:
+                missing[spec.name] = str(error)
+        return attach_plots(report, made, {name: missing[name] for name in known_plots() if name in missing})
 
 
 def plan_plots(parts: Sequence[PlanPart], names: ColumnNames) -> PlotPlan:
@@ -83,77 +146,6 @@ def missing_reason(spec: PlotSpec, plan: Plan, names: ColumnNames) -> str | None
     if names.weight is not None and not spec.weighted:
         return f"it counts rows, and these have weights ({names.weight!r})"
     return None
-
-
-# Counts of the replicates, by the plot's name and the number of the score-label pair.
-Bands = dict[tuple[str, int], np.ndarray]
-
-
-def sample_bands(
-    scan: Scan, plots: PlotPlan, states: FinalStates, intervals: MetricReplicates, n_threads: int
-) -> Bands:
-    """The counts of all replicates of the plots' band statistics. The resampling units are those of the intervals."""
-    unit_exchange, bands = scan.unit_exchange, Bands()
-    if intervals.unit_buckets.n_units < 2:
-        return bands
-    resampling = intervals.resampling
-    weights = ReplicateWeights(intervals.unit_buckets, resampling.seed, resampling.replicates)
-
-    def new_states(statistics: Sequence[Any]) -> ReplicateAccumulators:
-        return ReplicateAccumulators(statistics, weights, intervals.units_of)
-
-    units_are_groups = scan.group_exchange is unit_exchange
-    group_exchange = scan.group_exchange if units_are_groups or intervals.units_of is not None else None
-    replicates: dict[Any, AdditiveReplicates] = {}
-    band_statistics: dict[tuple[str, int], Any] = {}
-    for number, pair in enumerate(scan.score_label_pairs):
-        by_row: dict[Any, None] = {}
-        for spec in plots.selected:
-            if spec.exchange == "none" and scan.names.weight is not None:
-                continue  # counts of rows ignore row weights
-            statistic = spec.band_statistic(*states.select(spec.statistics, number, None))
-            band_statistics[spec.name, number] = statistic
-            if spec.exchange == "none":
-                by_row[statistic] = None
-        if by_row and unit_exchange is not None:
-            # The thresholds differ between score-label pairs, so each pair is resampled separately.
-            reduction = RowReduction(list(by_row), [pair], 0)
-            of_pair = replicate_rows(unit_exchange.store, reduction, weights, n_threads)
-            replicates |= {(statistic, number, None): counts for (statistic, _, _), counts in of_pair.items()}
-    by_group = list(dict.fromkeys(own for own in band_statistics.values() if hasattr(own, "table")))
-    if by_group and group_exchange is not None:
-        of_groups = group_reduction(scan, by_group, new_states, by_slice=False)
-        replicates |= reduce_groups(group_exchange, of_groups, n_threads)
-    for (name, number), statistic in band_statistics.items():
-        if (statistic, number, None) in replicates:
-            bands[name, number] = replicates[statistic, number, None].counts()
-    return bands
-
-
-def add_plots(
-    report: Report,
-    plots: PlotPlan,
-    part: ResolvedPart,
-    bands: Bands,
-    level: float,
-) -> Report:
-    """The report with all plots that can be made, and the reasons why the others are missing."""
-    made: dict[str, Plot] = {}
-    missing = dict(plots.missing)
-    names, states = part.scan.names, part.states
-    for spec in plots.selected:
-        models = []
-        for number, pair in enumerate(part.scan.score_label_pairs):
-            score, label = names.score_of(pair), names.label_of(pair)
-            name = score if len(names.labels) == 1 else f"{score}, {label}"
-            note = legend_note(spec, report.results, score, label)
-            plot_states = tuple(states.select(spec.statistics, number, None))
-            models.append(ModelStates(name, plot_states, note, bands.get((spec.name, number)), level))
-        try:
-            made[spec.name] = spec.make(models)
-        except NoPlotError as error:
-            missing[spec.name] = str(error)
-    return attach_plots(report, made, {name: missing[name] for name in known_plots() if name in missing})
 
 
 def legend_note(spec: PlotSpec, results: Sequence[Result], score: str, label: str) -> str:

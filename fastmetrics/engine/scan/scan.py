@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from fastmetrics._core.exchange.hash_exchange import (
 )
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.kinds import Binary
-from fastmetrics._core.resampling.counted_row_replicates import CountedRows
 from fastmetrics.engine.input.batch_validation import (
     ColumnReader,
     RowSelector,
@@ -40,6 +39,9 @@ from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, Key, de
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.additive_states import AdditiveStates
+
+if TYPE_CHECKING:
+    from fastmetrics._core.resampling.counted_row_replicates import CountedRows
 
 SLAB_BLOCKS = 64
 MAX_INITIAL_BITS = 12
@@ -119,7 +121,7 @@ class Scan:
         self.group_exchange: HashExchange | None = None
         self.unit_exchange: HashExchange | None = None
         self.score_epsilons: tuple[float | None, ...] = ()
-        self.counted_rows = CountedRows() if names.unit is not None and not plan.is_numeric else None
+        self.counted_rows = None if names.unit is None or plan.is_numeric else new_counted_rows()
         self.store = BlockStore(1, budget)
         self.rows = 0
         self.rows_kept = 0
@@ -358,6 +360,13 @@ class LogScan:
         """Release all rows, in memory and on disk."""
         for scan in self.scans:
             scan.close()
+
+
+def new_counted_rows() -> CountedRows:
+    """Empty counts of rows."""
+    from fastmetrics._core.resampling.counted_row_replicates import CountedRows  # only intervals need resampling
+
+    return CountedRows()
 
 
 def key_dtype(role: str, key: Key | None, type_of: Callable[[str], str]) -> np.dtype:
