@@ -25,6 +25,7 @@ from support.command_line import (
     run_in_terminal,
     run_python,
     run_subprocess,
+    run_subprocess_in_terminal,
     write_log,
 )
 
@@ -68,7 +69,7 @@ def test_every_help_has_examples(tmp_path, command):
 def test_version(tmp_path):
     import fastmetrics
 
-    assert run_subprocess("--version", folder=tmp_path).stdout == f"fastmetrics {fastmetrics.__version__}\n"
+    assert run("--version", folder=tmp_path).stdout == f"fastmetrics {fastmetrics.__version__}\n"
 
 
 def test_help_does_not_wait_for_pyarrow(tmp_path):
@@ -175,7 +176,7 @@ def test_json_in_a_file_beside_the_table(click_log, tmp_path):
 def test_json_into_a_device_leaves_the_device(click_log):
     if not Path("/dev/null").is_char_device():
         pytest.skip("no /dev/null")
-    done = run_subprocess("evaluate", click_log, *CLICK_COLUMNS, "--json", "/dev/null", folder=click_log.parent)
+    done = run("evaluate", click_log, *CLICK_COLUMNS, "--json", "/dev/null", folder=click_log.parent)
     assert done.returncode == 0
     assert Path("/dev/null").is_char_device()
 
@@ -238,7 +239,7 @@ def test_invalid_rows_are_an_error_or_dropped_and_counted(tmp_path):
 
 
 def test_missing_file_is_named(tmp_path):
-    done = run_subprocess("evaluate", "nowhere.parquet", *CLICK_COLUMNS, folder=tmp_path)
+    done = run("evaluate", "nowhere.parquet", *CLICK_COLUMNS, folder=tmp_path)
     assert_is_a_message(done, "nowhere.parquet")
 
 
@@ -313,7 +314,7 @@ def test_an_error_leaves_the_old_json(tmp_path):
 
 
 def test_terminal_shows_a_bar_and_a_table(click_log):
-    code, screen = run_in_terminal("evaluate", click_log, *CLICK_COLUMNS, folder=click_log.parent)
+    code, screen = run_subprocess_in_terminal("evaluate", click_log, *CLICK_COLUMNS, folder=click_log.parent)
     assert code == 0
     assert ESCAPE in screen
     text = plain(screen)
@@ -565,8 +566,9 @@ def test_demo_is_deterministic_but_for_the_clock(tmp_path):
     assert without_time == [line for line in second.splitlines() if "rows/s" not in line]
 
 
-def test_demo_keeps_its_log(tmp_path):
-    done = run_subprocess("demo", "--rows", 30_000, "--users", 500, "--keep", "kept.parquet", folder=tmp_path)
+def test_demo_keeps_its_log(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["fastmetrics/__main__.py"])  # how the program was called
+    done = run("demo", "--rows", 30_000, "--users", 500, "--keep", "kept.parquet", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert pq.read_table(tmp_path / "kept.parquet").num_rows == 30_000
     (evaluate, *_) = suggested_commands(done.stdout)

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import subprocess
 import sys
 import textwrap
@@ -427,12 +426,11 @@ CONNECT = """
     import fastmetrics as fm
     import fastmetrics.spark
 
-    options = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "3"}
-    session = SparkSession.builder.remote("local[2]").config(map=options).getOrCreate()
+    session = SparkSession.builder.remote(sys.argv[2]).getOrCreate()
     try:
         columns = {"label": ["click", "buy"], "score": ["pctr", "coarse"], "group": "user", "by": "channel"}
         df = session.read.parquet(sys.argv[1])
-        metrics = sys.argv[2:]
+        metrics = sys.argv[3:]
         same = fastmetrics.spark.evaluate(df, metrics, **columns) == fm.evaluate(sys.argv[1], metrics, **columns)
         try:
             fastmetrics.spark.evaluate(df, ["auc"], label="day", score="pctr")
@@ -444,15 +442,14 @@ CONNECT = """
 """
 
 
-def test_a_spark_connect_session(path, tmp_path):
-    spark_sessions.require_spark()
+def test_a_spark_connect_session(spark, path, tmp_path):
+    """A process can have classic sessions or those of Spark Connect: this is another process, beside the same Java."""
     pytest.importorskip("grpc")
     script = tmp_path / "connect.py"
     script.write_text(textwrap.dedent(CONNECT))
-    java = {"JAVA_TOOL_OPTIONS": spark_sessions.java_options(tmp_path), "SPARK_LOCAL_DIRS": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, script, path, *ONE_OF_EACH_EXCHANGE], cwd=tmp_path, capture_output=True, text=True,
-        env=os.environ | spark_sessions.environment() | java, timeout=300, check=False,
+        [sys.executable, script, path, spark_sessions.connect_address(spark), *ONE_OF_EACH_EXCHANGE], cwd=tmp_path,
+        capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.strip().splitlines()[-1])

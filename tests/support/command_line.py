@@ -5,8 +5,9 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -66,12 +67,26 @@ def run_python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def run_in_terminal(*arguments: object, folder: Path, columns: int = 100) -> tuple[int, str]:
-    """Exit code, and the text of both streams on a terminal of that width."""
-    fcntl = pytest.importorskip("fcntl")
-    pty = pytest.importorskip("pty")
-    termios = pytest.importorskip("termios")
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, np.array([40, columns, 0, 0], dtype=np.uint16).tobytes())
+    """Exit code, and the text of both streams on a terminal of that width. The command runs in this process."""
+    from fastmetrics.cli import main
+
+    ours, theirs = open_terminal(columns)
+    received: list[bytes] = []
+    reader = threading.Thread(target=lambda: received.extend(until_closed(ours)))
+    reader.start()
+    with pytest.MonkeyPatch.context() as patch, chdir(folder), standard_streams(theirs, patch):
+        for name in TERMINAL_VARIABLES:
+            patch.delenv(name, raising=False)
+        patch.setenv("TERM", "xterm-256color")
+        code = main(list(map(str, arguments)))
+    reader.join(timeout=60)
+    os.close(ours)
+    return code, b"".join(received).decode("utf-8")
+
+
+def run_subprocess_in_terminal(*arguments: object, folder: Path, columns: int = 100) -> tuple[int, str]:
+    """As `run_in_terminal`, in a subprocess."""
+    ours, theirs = open_terminal(columns)
     process = subprocess.Popen(
         [sys.executable, "-m", "fastmetrics", *map(str, arguments)],
         cwd=folder, env=environment(TERM="xterm-256color"), stdin=theirs, stdout=theirs, stderr=theirs,
@@ -80,6 +95,36 @@ def run_in_terminal(*arguments: object, folder: Path, columns: int = 100) -> tup
     received = b"".join(until_closed(ours))
     os.close(ours)
     return process.wait(timeout=60), received.decode("utf-8")
+
+
+def open_terminal(columns: int) -> tuple[int, int]:
+    """The descriptors of a terminal's two ends: what is written to the second can be read from the first."""
+    fcntl = pytest.importorskip("fcntl")
+    pty = pytest.importorskip("pty")
+    termios = pytest.importorskip("termios")
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, np.array([40, columns, 0, 0], dtype=np.uint16).tobytes())
+    return ours, theirs
+
+
+@contextmanager
+def standard_streams(terminal: int, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The three standard streams, and their descriptors, are the terminal; it is closed at the end."""
+    saved = [os.dup(descriptor) for descriptor in range(3)]
+    try:
+        for descriptor in range(3):
+            os.dup2(terminal, descriptor)
+        with (
+            open(terminal, "w", encoding="utf-8", buffering=1) as output,
+            open(os.dup(terminal), encoding="utf-8") as standard_input,
+        ):
+            patch.setattr(sys, "stdin", standard_input)
+            with redirect_stdout(output), redirect_stderr(output):
+                yield
+    finally:
+        for descriptor, own in enumerate(saved):
+            os.dup2(own, descriptor)
+            os.close(own)
 
 
 def until_closed(descriptor: int) -> Iterator[bytes]:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import sys
 import warnings
 from contextlib import contextmanager
@@ -47,6 +48,17 @@ def java_options(folder):
     )
 
 
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def connect_address(session):
+    """Where a session of Spark Connect finds the Java process of a classic session."""
+    return f"sc://127.0.0.1:{session.conf.get('spark.connect.grpc.binding.port')}"
+
+
 def settings(folder):
     return {
         "spark.ui.enabled": "false",
@@ -57,6 +69,13 @@ def settings(folder):
         "spark.sql.shuffle.partitions": "3",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.local.dir": str(folder),
+        # Code is not generated and compiled for queries that run once.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        # The same Java process serves sessions of Spark Connect, see `connect_address`.
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(free_port()),
         "spark.driver.extraJavaOptions": java_options(folder),
     }
 
