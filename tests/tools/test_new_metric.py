@@ -69,6 +69,23 @@ import pyarrow as pa, pyarrow.parquet as pq
 pq.write_table(pa.table(log), "log.parquet")
 print(json.dumps(found))
 """
+# One process starts several metrics; files are generated once, from all of them.
+START = """
+import json, sys
+sys.path.insert(0, "tools")
+import new_metric
+from subprocess import CompletedProcess
+
+generate = new_metric.subprocess.run
+new_metric.subprocess.run = lambda command, **options: CompletedProcess(command, 0)
+asked = json.loads(sys.argv[1])
+for place, (name, family, exchange) in enumerate(asked):
+    if place == len(asked) - 1:
+        new_metric.subprocess.run = generate
+    sys.argv = ["new_metric.py", name, "--family", family, "--exchange", exchange]
+    new_metric.main()
+    print("next")
+"""
 REFUSE = """
 import contextlib, io, json, sys
 sys.path.insert(0, "tools")
@@ -131,7 +148,8 @@ def link_kernels(source, target):
 
 
 def copy_tree(folder):
-    ignored = shutil.ignore_patterns("*.c", "__pycache__", "compatibility", "parity")
+    # Compiled modules are copied; a module that another process is writing has one more suffix.
+    ignored = shutil.ignore_patterns("*.c", "*.pyc.*", "compatibility", "parity")
     for name in ("fastmetrics", "tests", "tools", "docs"):
         shutil.copytree(ROOT / name, folder / name, ignore=ignored, copy_function=link_kernels)
     for name in ("CHANGELOG.md", "pyproject.toml"):
@@ -152,13 +170,12 @@ def copy(tmp_path_factory):
     asked = [[*arguments, case == "the generator fails"] for case, (arguments, _) in REFUSED.items()]
     refusals = json.loads(run(folder, "-c", REFUSE, json.dumps(asked)))
     after_refusals = contents(folder)
-    printed = {
-        name: run(folder, "tools/new_metric.py", name, "--family", family, "--exchange", exchange)
-        for name, (family, exchange) in METRICS.items()
-    }
+    (name, (family, exchange)), *others = METRICS.items()
+    printed = [run(folder, "tools/new_metric.py", name, "--family", family, "--exchange", exchange)]
+    printed += run(folder, "-c", START, json.dumps([(name, *own) for name, own in others])).split("next\n")[:-1]
     return {
         "folder": folder, "before": before, "after refusals": after_refusals, "after": contents(folder),
-        "refusals": dict(zip(REFUSED, refusals, strict=True)), "printed": printed,
+        "refusals": dict(zip(REFUSED, refusals, strict=True)), "printed": dict(zip(METRICS, printed, strict=True)),
         "seen": json.loads(run(folder, "-c", USE, *METRICS)),
     }  # fmt: skip
 

@@ -162,6 +162,8 @@ def own_text(lines: Sequence[str], entry: Entry) -> str:
 
 def find_entries(lines: Sequence[str], module: str, texts: Mapping[str, list[Text]]) -> list[Entry]:
     """The parameters of a module's docstrings."""
+    if not any(line.strip() == "Parameters" for line in lines):
+        return []  # parsing takes most of the time
     found = []
     tree = ast.parse("\n".join(lines))
     other = other_function(tree, module)
@@ -176,7 +178,7 @@ def find_entries(lines: Sequence[str], module: str, texts: Mapping[str, list[Tex
 def other_function(tree: ast.Module, module: str) -> tuple[str, str] | None:
     """The module and the name of the function in PARAMETERS_AS, if the module has it."""
     for node in tree.body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PARAMETERS_AS":
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", None) == "PARAMETERS_AS":
             name = ast.literal_eval(node.value)
             if name not in public_places():
                 raise SystemExit(f"{module}: PARAMETERS_AS = {name!r} is no public function")

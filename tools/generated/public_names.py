@@ -47,6 +47,6 @@ def public_places() -> dict[str, str]:
 def names_in_all(path: Path) -> list[str]:
     """The names in a module's `__all__`, sorted; none where it has no such list."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", None) == "__all__":
             return sorted(ast.literal_eval(node.value))
     return []
