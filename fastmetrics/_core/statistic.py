@@ -37,7 +37,8 @@ class Statistic:
     __slots__: tuple[str, ...] = ()
 
     def fields(self) -> tuple[Any, ...]:
-        own = tuple(getattr(self, name) for name in self.slot_names())
+        own_class: Any = type(self)
+        own = tuple([getattr(self, name) for name in slot_names(own_class)])  # each look-up of a state asks for them
         return own + tuple(self.other_attributes().items()) if hasattr(self, "__dict__") else own
 
     def other_attributes(self) -> dict[str, Any]:

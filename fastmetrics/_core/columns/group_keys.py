@@ -51,10 +51,10 @@ def as_keys(values: Any, name: str = "groups") -> Keys:
 
 def columns_of(values: Any) -> list[tuple[Any, Any]] | None:
     """The names and columns of a table, of a dict, or of records; None for a single column."""
-    if isinstance(values, Mapping):
-        return list(values.items())
     if isinstance(values, np.ndarray):
         return None if values.dtype.names is None else [(name, values[name]) for name in values.dtype.names]
+    if isinstance(values, Mapping):
+        return list(values.items())
     if hasattr(values, "iloc") and getattr(values, "ndim", 1) == 2:
         return [(label, values.iloc[:, number]) for number, label in enumerate(values.columns)]
     if hasattr(values, "get_columns"):
