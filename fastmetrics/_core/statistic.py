@@ -39,7 +39,7 @@ class Statistic:
     def fields(self) -> tuple[Any, ...]:
         own_class: Any = type(self)
         own = tuple([getattr(self, name) for name in slot_names(own_class)])  # each look-up of a state asks for them
-        return own + tuple(self.other_attributes().items()) if hasattr(self, "__dict__") else own
+        return own + tuple(self.other_attributes().items()) if getattr(self, "__dict__", None) else own
 
     def other_attributes(self) -> dict[str, Any]:
         """Attributes that have no slot: those of a class of the user's own."""

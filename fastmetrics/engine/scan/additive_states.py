@@ -46,11 +46,12 @@ class AdditiveStates:
     def state(self, statistic: Any, pair: int, slice_number: int | None) -> State:
         """The state of a statistic for a pair and a slice."""
         key = (statistic, pair, slice_number)
-        if key not in self.sums:
+        state = self.sums.get(key)
+        if state is None:
             state = self.sums[key] = statistic.new()
             if hasattr(state, "limit_memory"):
                 state.limit_memory(self.budget)
-        return self.sums[key]
+        return state
 
     def states(self, pair: int, slice_number: int | None) -> list[State]:
         """The states of all statistics for a pair and a slice: one look-up, since there may be many slices."""

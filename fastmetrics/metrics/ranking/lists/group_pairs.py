@@ -107,10 +107,20 @@ class PairsByGroup(GroupWorkspace):
             self.n_groups,
         )  # fmt: skip
         n = int(self.n_groups[0])
-        if n:
+        if n == 0:
+            return
+        keys, class_rows = self.keys(n), self.class_rows[:, :n]
+        if not by_slice:
             for number, view in enumerate(self.views):
-                table = GroupPairs(self.keys(n), self.class_rows[view.label, :n], self.wins[number, :n], None)
-                yield from self.split_table(number, table, by_slice)
+                yield number, None, GroupPairs(keys, class_rows[view.label], self.wins[number, :n], None)
+            return
+        # Keys and counts are moved once for all views.
+        order, segments = self.order_by_slice()
+        keys, class_rows = keys.take(order), class_rows.take(order, axis=1)
+        for number, view in enumerate(self.views):
+            table = GroupPairs(keys, class_rows[view.label], self.wins[number, order], None)
+            for slice_number, where in segments:
+                yield number, slice_number, table.segment(where)
 
     def weighted_tables(self, partition: int, by_slice: bool) -> Iterator[tuple[int, int | None, GroupPairs]]:
         layout = self.layout
@@ -137,7 +147,7 @@ class PairsByGroup(GroupWorkspace):
                 scores[order], labels[order], weights[order], starts, auc, totals, class_rows
             )
             table_of_view = GroupPairs(self.keys(n), class_rows, auc, totals)
-            yield from self.split_table(view_number, table_of_view, by_slice)
+            yield from self.split_tables([(view_number, table_of_view)], by_slice)
 
     @staticmethod
     def of_large_group(

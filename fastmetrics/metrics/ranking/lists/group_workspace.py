@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,14 +40,27 @@ class GroupWorkspace:
     def keys(self, n: int) -> GroupKeys:
         return GroupKeys(self.hashes[:n], self.heads[:n], self.tails[:n], self.layout.key_dtype)
 
-    def split_table(self, view: int, table: Any, by_slice: bool) -> Iterator[tuple[int, int | None, Any]]:
-        """Yield (view, slice, groups) for the table of all groups of a view: the table itself, or slice by slice."""
+    def split_tables(
+        self, tables: Iterable[tuple[int, Any]], by_slice: bool
+    ) -> Iterator[tuple[int, int | None, Any]]:
+        """Yield (view, slice, groups) for views and their tables of all groups: whole tables, or slice by slice."""
         if not by_slice:
-            yield view, None, table
+            for view, table in tables:
+                yield view, None, table
             return
+        order, segments = self.order_by_slice()
+        for view, table in tables:
+            in_order = table.take(order)
+            for slice_number, where in segments:
+                yield view, slice_number, in_order.segment(where)
+
+    def order_by_slice(self) -> tuple[np.ndarray, list[tuple[int, slice]]]:
+        """The order that brings the groups of each slice together, and where those of each slice stand in it."""
         slices = self.slices[: int(self.n_groups[0])]
-        order = np.argsort(slices, kind="stable")
-        edges = np.flatnonzero(np.diff(slices[order], prepend=-1, append=-1).astype(bool)).tolist()
-        in_order = table.take(order)
-        for low, high in pairwise(edges):
-            yield view, int(slices[order[low]]), in_order.segment(slice(low, high))
+        counts = np.bincount(slices)
+        stops = np.cumsum(counts)
+        segments = [
+            (number, slice(int(stops[number] - counts[number]), int(stops[number])))
+            for number in np.flatnonzero(counts).tolist()
+        ]
+        return np.argsort(slices, kind="stable"), segments

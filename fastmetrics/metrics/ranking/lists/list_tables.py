@@ -114,9 +114,11 @@ class ListsByGroup(GroupWorkspace):
             if layout.weighted:
                 check_group_weights(keys, self.weight_ranges[0, :n], self.weight_ranges[1, :n])
                 weights = self.weight_ranges[0, :n]
-            for view in range(len(self.views)):
-                table = ListTable(keys, self.values[view, :, :n], self.counts[view, :n], weights, self.measure_index)
-                yield from self.split_table(view, table, by_slice)
+            tables = (
+                ListTable(keys, self.values[view, :, :n], self.counts[view, :n], weights, self.measure_index)
+                for view in range(len(self.views))
+            )
+            yield from self.split_tables(enumerate(tables), by_slice)
 
     @classmethod
     def of_large_group(
