@@ -237,15 +237,14 @@ def replicate_score_statistics(
     replicates: dict[Any, Any] = {}
     n_slices = len(scan.slices)
     statistics, row_statistics = split_statistics(plan.statistics["range"])
-    weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)
-    for pair_number, pair in enumerate(scan.score_label_pairs):
-        is_weighted = scan.names.weight is not None
-        if row_statistics:
+    if row_statistics:
+        weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)  # draws them all
+        for pair_number, pair in enumerate(scan.score_label_pairs):
             row_ranges = RowRangeReduction(scan.unit_exchange.store, pair, row_statistics, n_slices, n_threads)
             for (statistic, slice_number), states in replicate_row_ranges(row_ranges, weights, advance).items():
                 replicates[statistic, pair_number, slice_number] = ReplicateStates(states)
-        if not statistics:
-            continue
+    is_weighted = scan.names.weight is not None
+    for pair_number, pair in enumerate(scan.score_label_pairs) if statistics else ():
         reductions = PairReduction(scan.unit_exchange.store, pair, is_weighted, statistics, n_threads)
         of_pair: dict[Any, Any] = {}
         replicate = partial(

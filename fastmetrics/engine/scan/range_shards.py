@@ -324,19 +324,19 @@ def replicate_score_column(
     check_unit_hashes((reader.load()[HASH] for reader in store.block_readers([HASH])), resampling.unit_buckets)
     of_metrics, row_statistics = split_statistics(plan.without_plots().statistics["range"])
     statistics = [own for own in statistics if isinstance(own, OfClasses) or own in of_metrics]
-    weights = ReplicateWeights(resampling.unit_buckets, options.seed, options.replicates)
     replicates = {}
     replicate = partial(
         replicate_scores, unit_buckets=resampling.unit_buckets, seed=options.seed, replicates=options.replicates
     )
-    for label in range(max(1, len(names.labels))):
-        if row_statistics:
+    n_labels = max(1, len(names.labels))
+    if row_statistics:
+        weights = ReplicateWeights(resampling.unit_buckets, options.seed, options.replicates)  # draws them all
+        for label in range(n_labels):
             row_ranges = RowRangeReduction(store, ScoreLabelPair(label, 0), row_statistics, len(slices), 1)
             for (statistic, number), states in replicate_row_ranges(row_ranges, weights).items():
                 values = None if number is None else slices[number]
                 replicates[statistic, label, values] = ReplicateStates(states)
-        if not statistics:
-            continue
+    for label in range(n_labels) if statistics else ():
         reductions = PairReduction(store, ScoreLabelPair(label, 0), names.weight is not None, statistics, 1)
         for n_slices in (0, len(slices)) if slices else (0,):
             found = reductions.reduce(partial(replicate, n_slices=n_slices))
