@@ -29,6 +29,11 @@ def merge_states(into: np.ndarray, other: np.ndarray) -> None:
         sums.normalise_state(state)
 
 
+def normalise(state: np.ndarray) -> None:
+    """Bring the limb-wise sum of up to 2**30 normalised states back to the canonical form."""
+    sums.normalise_state(state)
+
+
 def is_finite(state: np.ndarray) -> bool:
     """Were all added values finite?"""
     return not state[LIMBS:].any()
@@ -62,6 +67,18 @@ def divide(numerator: int, denominator: int) -> float:
         return numerator / denominator
     except OverflowError:
         return float("inf") if (numerator > 0) == (denominator > 0) else float("-inf")
+
+
+def divide_states(states: np.ndarray, denominator: int) -> list[float]:
+    """Every finite state's sum divided by denominator / 2**EXPONENT, rounded once."""
+    quotients = np.full(states.shape[0], np.nan)
+    plain = divide(denominator, 1 << EXPONENT)
+    if 1e-100 < plain < 1e100 and to_fixed(plain) == denominator:
+        sums.divide_states(states, plain, quotients)
+    for number in np.flatnonzero(np.isnan(quotients)).tolist():
+        quotients[number] = divide(to_integer(states[number]), denominator)
+    result: list[float] = quotients.tolist()
+    return result
 
 
 def divide_root(numerator: int, denominator: int) -> float:

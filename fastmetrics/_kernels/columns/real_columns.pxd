@@ -13,6 +13,12 @@ cdef extern from "columns/real_column_loops.h":
     const double* fetch "fm_fetch"(
         const char* data, Py_ssize_t stride, int type, Py_ssize_t n, double* out
     ) noexcept nogil
+    cdef enum:
+        FM_TILE_ROWS, FM_TILE_OUTPUTS
+    void fetch_tile "fm_fetch_tile"(
+        const char* data, Py_ssize_t row_stride, Py_ssize_t output_stride, int type, Py_ssize_t rows,
+        Py_ssize_t outputs, Py_ssize_t more, double* out
+    ) noexcept nogil
     int any_beyond "fm_any_beyond"(const double* values, Py_ssize_t n) noexcept nogil
     void prefetch "fm_prefetch"(const char* data, Py_ssize_t n_bytes) noexcept nogil
 
@@ -73,6 +79,23 @@ cdef inline const double* load_rows(
     if column.type >= FM_I64:
         inexact[0] |= any_beyond(values, n)
     return values
+
+
+cdef inline void load_tile(
+    RealColumn* column, Py_ssize_t output, Py_ssize_t n_outputs, Py_ssize_t start, Py_ssize_t n, Py_ssize_t more,
+    double* tile, int* inexact
+) noexcept nogil:
+    """n <= FM_TILE_ROWS values of up to FM_TILE_OUTPUTS outputs: output k begins at tile[k FM_TILE_ROWS].
+
+    `more` rows follow, which are read next.
+    """
+    cdef Py_ssize_t k
+    fetch_tile(
+        column.data + output * column.output_stride + start * column.row_stride, column.row_stride,
+        column.output_stride, column.type, n, n_outputs, more, tile)
+    if column.type >= FM_I64:
+        for k in range(n_outputs):
+            inexact[0] |= any_beyond(tile + k * FM_TILE_ROWS, n)
 
 
 cdef inline bint open_columns(object y_true, object y_pred, Py_buffer* views, RealColumn* columns) except -1:

@@ -5,8 +5,11 @@ contiguous. Weights are float64 of the same length, or None. A weighted sum adds
 each row, so it depends on the rows alone, not on their order.
 """
 
+from libc.math cimport NAN
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
+from fastmetrics._kernels.numeric.quotient cimport count_non_finite, divide_state, two_sum
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, add_chunk, add_value, normalise,
 )
@@ -83,3 +86,34 @@ def normalise_state(int64_t[::1] state):
     """Bring the limb-wise sum of at most 2**30 normalised states back to the canonical form."""
     with nogil:
         normalise(&state[0])
+
+
+def divide_states(const int64_t[:, ::1] states, double denominator, double[::1] out):
+    """Write the sum of every state, divided by the denominator and rounded once; NaN where the rounding is uncertain.
+
+    States are normalised. One with an infinity or NaN counts as uncertain. The denominator is positive, neither very
+    large nor very small.
+    """
+    cdef int64_t numerator[_STATE_SIZE]
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(states.shape[0]):
+            memcpy(numerator, &states[i, 0], sizeof(numerator))
+            if count_non_finite(numerator) or not divide_state(numerator, two_sum(denominator, 0), &out[i]):
+                out[i] = NAN
+
+
+def any_below(const int64_t[:, ::1] states, int limbs) -> bool:
+    """Is the sum of a state smaller in size than 2**(32 limbs - BASE_EXPONENT), or not finite? The sums are at least 0."""
+    cdef Py_ssize_t i
+    cdef int limb
+    cdef bint found = 0
+    with nogil:
+        for i in range(states.shape[0]):
+            limb = _N_LIMBS - 1
+            while limb >= limbs and states[i, limb] == 0:
+                limb -= 1
+            if limb < limbs or count_non_finite(&states[i, 0]):
+                found = 1
+                break
+    return found

@@ -223,6 +223,79 @@ FM_FUSED(fm_fused_absolute_f64_f32, double, float, fabs(difference))
 FM_FUSED(fm_fused_absolute_f32_f64, float, double, fabs(difference))
 FM_FUSED(fm_fused_absolute_f32_f32, float, float, fabs(difference))
 
+/* The split sums of outputs side by side: rows are read in order, and each output has its own binary levels.
+ *
+ * Arrays of an output k are at k, FM_FUSED_OUTPUTS + k, ...; totals, greatest and left are set. At most FM_FUSED_ROWS rows:
+ * as many as a SIMD lane of a chunk sums. Without weights `weights` is NULL.
+ */
+enum { FM_FUSED_ROWS = 128, FM_FUSED_OUTPUTS = 128, FM_ROWS_AHEAD = 6 };
+
+#define FM_FUSED_MATRIX(NAME, Y, P, TERM)                                                                               \
+    FM_WIDE static void NAME(                                                                                           \
+        const char* y, ptrdiff_t y_stride, const char* p, ptrdiff_t p_stride, const double* weights, ptrdiff_t rows,    \
+        ptrdiff_t outputs, const double* restrict sigmas, double* restrict totals, double* restrict greatest,           \
+        uint64_t* restrict left                                                                                         \
+    ) {                                                                                                                 \
+        ptrdiff_t i, k;                                                                                                 \
+        memset(totals, 0, 3 * FM_FUSED_OUTPUTS * sizeof(double));                                                       \
+        memset(greatest, 0, FM_FUSED_OUTPUTS * sizeof(double));                                                         \
+        memset(left, 0, FM_FUSED_OUTPUTS * sizeof(uint64_t));                                                           \
+        for (i = 0; i < rows; i++) {                                                                                    \
+            const Y* y_row = (const Y*)(y + i * y_stride);                                                              \
+            const P* p_row = (const P*)(p + i * p_stride);                                                              \
+            double weight = weights ? weights[i] : 1.0;                                                                 \
+            if (i + FM_ROWS_AHEAD < rows) {                                                                             \
+                fm_prefetch((const char*)y_row + FM_ROWS_AHEAD * y_stride, outputs * (ptrdiff_t)sizeof(Y));             \
+                fm_prefetch((const char*)p_row + FM_ROWS_AHEAD * p_stride, outputs * (ptrdiff_t)sizeof(P));             \
+            }                                                                                                           \
+            for (k = 0; k < outputs; k++) {                                                                             \
+                double difference = (double)y_row[k] - (double)p_row[k];                                                \
+                double x = (TERM) * weight;                                                                             \
+                double part = (sigmas[k] + x) - sigmas[k];                                                              \
+                uint64_t bits;                                                                                          \
+                greatest[k] = x > greatest[k] ? x : greatest[k];                                                        \
+                totals[k] += part;                                                                                      \
+                x -= part;                                                                                              \
+                part = (sigmas[FM_FUSED_OUTPUTS + k] + x) - sigmas[FM_FUSED_OUTPUTS + k];                               \
+                totals[FM_FUSED_OUTPUTS + k] += part;                                                                   \
+                x -= part;                                                                                              \
+                part = (sigmas[2 * FM_FUSED_OUTPUTS + k] + x) - sigmas[2 * FM_FUSED_OUTPUTS + k];                       \
+                totals[2 * FM_FUSED_OUTPUTS + k] += part;                                                               \
+                x -= part;                                                                                              \
+                memcpy(&bits, &x, 8);                                                                                   \
+                left[k] |= bits << 1;                                                                                   \
+            }                                                                                                           \
+        }                                                                                                               \
+    }
+
+FM_FUSED_MATRIX(fm_fused_matrix_squared_f64, double, double, difference * difference)
+FM_FUSED_MATRIX(fm_fused_matrix_squared_f32, float, float, difference * difference)
+FM_FUSED_MATRIX(fm_fused_matrix_absolute_f64, double, double, fabs(difference))
+FM_FUSED_MATRIX(fm_fused_matrix_absolute_f32, float, float, fabs(difference))
+
+/* Whether rows of both matrices are contiguous and aligned, of one type, and of a kind that is fused. */
+static inline int fm_is_fused_matrix(
+    int kind, const char* y, ptrdiff_t y_stride, ptrdiff_t y_output_stride, int y_type, const char* p,
+    ptrdiff_t p_stride, ptrdiff_t p_output_stride, int p_type
+) {
+    ptrdiff_t size = y_type == FM_F64 ? 8 : 4;
+    uintptr_t places = (uintptr_t)y | (uintptr_t)p | (uintptr_t)y_stride | (uintptr_t)p_stride;
+    return (kind == FM_SQUARED || kind == FM_ABSOLUTE) && y_type == p_type && y_type <= FM_F32
+        && y_output_stride == size && p_output_stride == size && places % 8 == 0;
+}
+
+static inline void fm_fused_matrix(
+    int kind, int type, const char* y, ptrdiff_t y_stride, const char* p, ptrdiff_t p_stride, const double* weights,
+    ptrdiff_t rows, ptrdiff_t outputs, const double* sigmas, double* totals, double* greatest, uint64_t* left
+) {
+#define FM_CALL_MATRIX(TYPE)                                                                                            \
+    (kind == FM_SQUARED ? fm_fused_matrix_squared_##TYPE : fm_fused_matrix_absolute_##TYPE)(                            \
+        y, y_stride, p, p_stride, weights, rows, outputs, sigmas, totals, greatest, left)
+    if (type == FM_F64) FM_CALL_MATRIX(f64);
+    else FM_CALL_MATRIX(f32);
+#undef FM_CALL_MATRIX
+}
+
 /* Whether a fused sum exists for this kind of term and for two columns that are contiguous and aligned. */
 static inline int fm_is_fused(
     int kind, const char* y, ptrdiff_t y_stride, int y_type, const char* p, ptrdiff_t p_stride, int p_type

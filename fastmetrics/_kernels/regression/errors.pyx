@@ -10,15 +10,15 @@ The `try_...` functions compute a whole call on few rows. If an argument needs t
 """
 
 from libc.math cimport ceil, fabs, frexp, ldexp
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset
 
 from fastmetrics._kernels.numeric.quotient cimport (
     DoubleDouble, load_double_double, divide_state, two_sum, one_minus_quotient, count_non_finite,
 )
 from fastmetrics._kernels.columns.real_columns cimport (
-    FLAG_INEXACT, FLAG_LOST, FLAG_NOT_FINITE, FLAG_OUTSIDE, FM_F64, RealColumn, prefetch_rows, close_columns,
-    open_columns, open_short_columns, load_rows,
+    FLAG_INEXACT, FLAG_LOST, FLAG_NOT_FINITE, FLAG_OUTSIDE, FM_F64, FM_TILE_OUTPUTS, FM_TILE_ROWS, RealColumn,
+    prefetch_rows, close_columns, open_columns, open_short_columns, load_rows, load_tile,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, FM_LANES, GUARD_BITS, LEVEL_BITS, STATE_SIZE, add_chunk, add_value, normalise,
@@ -36,6 +36,17 @@ cdef extern from "regression/error_terms.h":
     int fused_sums "fm_fused_sums"(
         int kind, int y_type, const char* y, int p_type, const char* p, Py_ssize_t n, const double* sigmas,
         double* totals, double* greatest
+    ) noexcept nogil
+    enum:
+        FM_FUSED_ROWS, FM_FUSED_OUTPUTS
+    int is_fused_matrix "fm_is_fused_matrix"(
+        int kind, const char* y, Py_ssize_t y_stride, Py_ssize_t y_output_stride, int y_type, const char* p,
+        Py_ssize_t p_stride, Py_ssize_t p_output_stride, int p_type
+    ) noexcept nogil
+    void fused_matrix "fm_fused_matrix"(
+        int kind, int type, const char* y, Py_ssize_t y_stride, const char* p, Py_ssize_t p_stride,
+        const double* weights, Py_ssize_t rows, Py_ssize_t outputs, const double* sigmas, double* totals,
+        double* greatest, uint64_t* left
     ) noexcept nogil
     double max_difference "fm_greatest_error"(const double* y, const double* p, Py_ssize_t n) noexcept nogil
     void absolute_errors "fm_absolute"(const double* y, const double* p, Py_ssize_t n, double* out) noexcept nogil
@@ -92,52 +103,176 @@ cdef inline bint add_fused(
 
 cdef int add_terms(
     int kind, double parameter, RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t start, Py_ssize_t stop,
-    int64_t* states
+    int64_t* state
 ) noexcept nogil:
-    """Add the terms of rows start..stop to the state of each output. Return flags."""
+    """Add the terms of rows start..stop of one output to a state. Return flags."""
     cdef double y_scratch[CHUNK]
     cdef double p_scratch[CHUNK]
-    cdef double terms[CHUNK]
     cdef const double* y_rows
     cdef const double* p_rows
-    cdef Py_ssize_t i, length, output
+    cdef Py_ssize_t length, ahead
     cdef Py_ssize_t n_chunks = 0
     cdef int inexact = 0
-    cdef int outside = 0  # bit 1: bits may be lost
-    cdef int64_t before = 0
+    cdef int outside = 0
+    cdef int64_t before = count_non_finite(state)
     cdef int exponent = 0
     cdef bint fused = (
-        weights == NULL and y.n_outputs == 1 and stop - start > CHUNK
+        weights == NULL and stop - start > CHUNK
         and is_fused(kind, y.data, y.row_stride, y.type, p.data, p.row_stride, p.type)
     )
-    for output in range(y.n_outputs):
-        before += count_non_finite(states + output * STATE_SIZE)
     while start < stop:
         length = stop - start if stop - start < CHUNK else CHUNK
-        for output in range(y.n_outputs):
-            if fused and length == CHUNK and add_fused(kind, y, p, start, &exponent, states):
-                continue
-            y_rows = load_rows(y, output, start, length, y_scratch, &inexact)
-            p_rows = load_rows(p, output, start, length, p_scratch, &inexact)
-            outside |= error_terms(kind, parameter, y_rows, p_rows, length, terms)
-            if weights != NULL:
-                for i in range(length):
-                    terms[i] *= weights[start + i]
-            prefetch_rows(y, start + length, CHUNK if stop - start - length > CHUNK else stop - start - length)
-            prefetch_rows(p, start + length, CHUNK if stop - start - length > CHUNK else stop - start - length)
-            # The converted targets are no longer needed, so the sum uses their memory as scratch.
-            add_chunk(states + output * STATE_SIZE, terms, length, y_scratch)
+        if not (fused and length == CHUNK and add_fused(kind, y, p, start, &exponent, state)):
+            y_rows = load_rows(y, 0, start, length, y_scratch, &inexact)
+            p_rows = load_rows(p, 0, start, length, p_scratch, &inexact)
+            ahead = CHUNK if stop - start - length > CHUNK else stop - start - length
+            prefetch_rows(y, start + length, ahead)
+            prefetch_rows(p, start + length, ahead)
+            outside |= add_chunk_of_terms(
+                kind, parameter, y_rows, p_rows, NULL if weights == NULL else weights + start, length, y_scratch, state)
         start += length
         n_chunks += 1
         if n_chunks % CHUNKS_PER_CARRY == 0:
-            for output in range(y.n_outputs):
-                normalise(states + output * STATE_SIZE)
+            normalise(state)
+    normalise(state)
+    return flags_of(before, count_non_finite(state), outside, inexact)
+
+
+cdef inline int add_chunk_of_terms(
+    int kind, double parameter, const double* y, const double* p, const double* weights, Py_ssize_t n, double* scratch,
+    int64_t* state
+) noexcept nogil:
+    """Add the terms of n <= CHUNK rows. The scratch may be the memory of y. Return what `error_terms` returns."""
+    cdef double terms[CHUNK]
+    cdef Py_ssize_t i
+    cdef int outside = error_terms(kind, parameter, y, p, n, terms)
+    if weights != NULL:
+        for i in range(n):
+            terms[i] *= weights[i]
+    add_chunk(state, terms, n, scratch)
+    return outside
+
+
+cdef int add_terms_of_outputs(
+    int kind, double parameter, RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t start, Py_ssize_t stop,
+    int64_t* states
+) noexcept nogil:
+    """Add the terms of rows start..stop of all outputs, tile by tile, to the state of each. Return flags."""
+    cdef double y_tile[FM_TILE_ROWS * FM_TILE_OUTPUTS]
+    cdef double p_tile[FM_TILE_ROWS * FM_TILE_OUTPUTS]
+    cdef Py_ssize_t output, n_outputs, k, row, length, more
+    cdef int inexact = 0
+    cdef int outside = 0
+    cdef int64_t before = 0
+    cdef int64_t after = 0
     for output in range(y.n_outputs):
-        normalise(states + output * STATE_SIZE)
-        before -= count_non_finite(states + output * STATE_SIZE)
+        before += count_non_finite(states + output * STATE_SIZE)
+    output = 0
+    if is_fused_matrix(
+        kind, y.data, y.row_stride, y.output_stride, y.type, p.data, p.row_stride, p.output_stride, p.type
+    ):
+        while output < y.n_outputs:
+            n_outputs = min(y.n_outputs - output, <Py_ssize_t>FM_FUSED_OUTPUTS)
+            add_fused_outputs(kind, y, p, weights, output, n_outputs, start, stop, states + output * STATE_SIZE)
+            output += n_outputs
+    while output < y.n_outputs:
+        n_outputs = min(y.n_outputs - output, <Py_ssize_t>FM_TILE_OUTPUTS)
+        row = start
+        while row < stop:
+            length = min(stop - row, <Py_ssize_t>FM_TILE_ROWS)
+            more = min(stop - row - length, <Py_ssize_t>FM_TILE_ROWS)
+            load_tile(y, output, n_outputs, row, length, more, y_tile, &inexact)
+            load_tile(p, output, n_outputs, row, length, more, p_tile, &inexact)
+            for k in range(n_outputs):
+                outside |= add_chunk_of_terms(
+                    kind, parameter, y_tile + k * FM_TILE_ROWS, p_tile + k * FM_TILE_ROWS,
+                    NULL if weights == NULL else weights + row, length, y_tile + k * FM_TILE_ROWS,
+                    states + (output + k) * STATE_SIZE)
+            row += length
+        for k in range(n_outputs):
+            normalise(states + (output + k) * STATE_SIZE)
+        output += n_outputs
+    for output in range(y.n_outputs):
+        after += count_non_finite(states + output * STATE_SIZE)
+    return flags_of(before, after, outside, inexact)
+
+
+cdef inline void set_levels(double greatest, double* limit, double* sigmas) noexcept nogil:
+    """The binary levels of one output for terms up to 2**HEADROOM times the greatest."""
+    cdef int exponent = 0
+    frexp(greatest, &exponent)
+    exponent += HEADROOM
+    limit[0] = ldexp(1.0, exponent)
+    sigmas[0] = ldexp(1.5, exponent + GUARD_BITS)
+    sigmas[FM_FUSED_OUTPUTS] = ldexp(sigmas[0], -LEVEL_BITS)
+    sigmas[2 * FM_FUSED_OUTPUTS] = ldexp(sigmas[FM_FUSED_OUTPUTS], -LEVEL_BITS)
+
+
+cdef void add_fused_outputs(
+    int kind, RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t output, Py_ssize_t n_outputs,
+    Py_ssize_t start, Py_ssize_t stop, int64_t* states
+) noexcept nogil:
+    """Add the terms of rows of up to FM_FUSED_OUTPUTS outputs, whose values stand beside each other in memory.
+
+    Each output has binary levels of its own, those of the rows before. Where they do not fit, the rows are summed again.
+    """
+    cdef double sigmas[3 * FM_FUSED_OUTPUTS]
+    cdef double totals[3 * FM_FUSED_OUTPUTS]
+    cdef double greatest[FM_FUSED_OUTPUTS]
+    cdef double limits[FM_FUSED_OUTPUTS]
+    cdef uint64_t left[FM_FUSED_OUTPUTS]
+    cdef double y_column[FM_FUSED_ROWS]
+    cdef double p_column[FM_FUSED_ROWS]
+    cdef const double* y_rows
+    cdef const double* p_rows
+    cdef const double* row_weights = NULL
+    cdef const char* y_data
+    cdef const char* p_data
+    cdef Py_ssize_t k, rows
+    cdef int64_t* state
+    cdef int attempt
+    cdef bint fits, all_fit
+    cdef int inexact = 0
+    memset(sigmas, 0, sizeof(sigmas))
+    memset(limits, 0, sizeof(limits))
+    while start < stop:
+        rows = min(stop - start, <Py_ssize_t>FM_FUSED_ROWS)
+        if weights != NULL:
+            row_weights = weights + start
+        y_data = y.data + start * y.row_stride + output * y.output_stride
+        p_data = p.data + start * p.row_stride + output * p.output_stride
+        for attempt in range(2):
+            fused_matrix(
+                kind, y.type, y_data, y.row_stride, p_data, p.row_stride, row_weights, rows, n_outputs, sigmas, totals,
+                greatest, left)
+            all_fit = 1
+            for k in range(n_outputs):
+                fits = left[k] == 0 and greatest[k] < limits[k]
+                all_fit &= fits
+                if not fits and attempt == 0 and 1e-200 < greatest[k] < 1e200:
+                    set_levels(greatest[k], &limits[k], &sigmas[k])
+            if all_fit:
+                break
+        for k in range(n_outputs):
+            state = states + k * STATE_SIZE
+            if left[k] == 0 and greatest[k] < limits[k]:
+                add_value(state, totals[k])
+                add_value(state, totals[FM_FUSED_OUTPUTS + k])
+                add_value(state, totals[2 * FM_FUSED_OUTPUTS + k])
+            else:
+                y_rows = load_rows(y, output + k, start, rows, y_column, &inexact)
+                p_rows = load_rows(p, output + k, start, rows, p_column, &inexact)
+                add_chunk_of_terms(kind, 0, y_rows, p_rows, row_weights, rows, y_column, state)
+        start += rows
+    for k in range(n_outputs):
+        normalise(states + k * STATE_SIZE)
+
+
+cdef inline int flags_of(int64_t before, int64_t after, int outside, int inexact) noexcept nogil:
+    """Flags from the numbers of infinite sums before and after, and from what was seen in the rows."""
     return (
-        (FLAG_NOT_FINITE if before else 0) | (FLAG_OUTSIDE if outside & 1 else 0) | (FLAG_LOST if outside & 2 else 0)
-        | (FLAG_INEXACT if inexact else 0)
+        (FLAG_NOT_FINITE if before != after else 0) | (FLAG_OUTSIDE if outside & 1 else 0)
+        | (FLAG_LOST if outside & 2 else 0) | (FLAG_INEXACT if inexact else 0)
     )
 
 
@@ -156,8 +291,11 @@ def add_error_terms(
         raise TypeError("columns are not of a type that is read")
     try:
         with nogil:
-            flags = add_terms(
-                kind, parameter, &columns[0], &columns[1], first_weight, start, stop, &states[0, 0])
+            if columns[0].n_outputs == 1:
+                flags = add_terms(kind, parameter, &columns[0], &columns[1], first_weight, start, stop, &states[0, 0])
+            else:
+                flags = add_terms_of_outputs(
+                    kind, parameter, &columns[0], &columns[1], first_weight, start, stop, &states[0, 0])
     finally:
         close_columns(views)
     return flags

@@ -134,10 +134,12 @@ def average_root_errors(
     """Return the root of the mean error of every output, or a mean of these roots."""
     targets = check_targets(y_true, y_pred, sample_weight, n_threads)
     averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
-    totals, weight, shift = sums = targets.error_totals(kind)
-    # The mean of the squares may be no double where its root is one.
-    roots = [exact.divide_root(total, weight) for total in totals] if shift else map(math.sqrt, sums.means())
-    return average_outputs(list(roots), averaging, targets.dtype)
+    sums = targets.error_totals(kind)
+    if sums.shift:  # the mean of the squares may be no double where its root is one
+        roots = [exact.divide_root(total, sums.weight) for total in sums.totals]
+    else:
+        roots = list(map(math.sqrt, sums.means()))
+    return average_outputs(roots, averaging, targets.dtype)
 
 
 register_mean_error(

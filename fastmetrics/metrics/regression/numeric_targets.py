@@ -19,17 +19,23 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS
 from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression import wide_terms
 
 READ_TYPES = frozenset("?bBhHiIlLqQfd")
 CHUNK_ROWS = 2048  # rows that a kernel converts at a time
+BLOCK_OUTPUTS = 16  # outputs that a thread takes at a time
 UNIFORM = "uniform_average"
 RAW = "raw_values"
 BY_VARIANCE = "variance_weighted"
 NO_WEIGHT = "every weight is zero"
 SAFE_BITS = 64  # a sum below n 2**-(EXPONENT - SAFE_BITS) may have lost bits of the result
 TWO_ROWS = "it needs at least two rows"
+
+
+# Adds rows start..stop of targets, predictions and weights to the states of all outputs; returns flags.
+AddRows = Callable[[np.ndarray, np.ndarray, np.ndarray | None, int, int, np.ndarray], int]
 
 
 class NumericTargets(NamedTuple):
@@ -60,33 +66,47 @@ class NumericTargets(NamedTuple):
             return self
         return self._replace(y_true=self.y_true[present], y_pred=self.y_pred[present], weights=self.weights[present])
 
-    def reduce(self, add: Callable[[int, int, np.ndarray], int], *shape: int) -> tuple[np.ndarray, int]:
-        """Call `add(start, stop, states)` for blocks of rows. Return the merged states and the flags."""
-        if self.rows <= SERIAL_ROWS and self.n_outputs == 1:
+    def reduce(self, add: AddRows, *shape: int) -> tuple[np.ndarray, int]:
+        """Add all rows to states of the shape, whose first length is the number of outputs. Return these and flags."""
+        if self.n_outputs > 1:
+            return self.reduce_outputs(add, *shape)
+        if self.rows <= SERIAL_ROWS:
             states = exact.new_states(*shape)
-            return states, add(0, self.rows, states)
+            return states, add(self.y_true, self.y_pred, self.weights, 0, self.rows, states)
         # A block has whole chunks of a kernel, but is small enough that threads end at about the same time.
-        step = max(CHUNK_ROWS, BLOCK_ROWS // self.n_outputs // CHUNK_ROWS * CHUNK_ROWS)
-        bounds = [(start, min(self.rows, start + step)) for start in range(0, self.rows, step)]
-        states_of_threads: list[np.ndarray] = []
+        bounds = [(start, min(self.rows, start + BLOCK_ROWS)) for start in range(0, self.rows, BLOCK_ROWS)]
 
-        def make_worker() -> Callable[[int], int]:
-            own_states = exact.new_states(*shape)
-            states_of_threads.append(own_states)
-            return lambda unit: add(*bounds[unit], own_states)
+        def add_block(unit: int, states: np.ndarray) -> int:
+            return add(self.y_true, self.y_pred, self.weights, *bounds[unit], states)
 
+        return reduce_blocks(len(bounds), add_block, self.threads, *shape)
+
+    def reduce_outputs(self, add: AddRows, *shape: int) -> tuple[np.ndarray, int]:
+        """`reduce` for several outputs: threads share the outputs, or the rows if there are few outputs."""
         threads = self.threads if self.rows * self.n_outputs > SERIAL_ROWS else 1
-        flags = functools.reduce(operator.or_, for_each(len(bounds), make_worker, threads))
-        states = states_of_threads[0]
-        for other_states in states_of_threads[1:]:
-            exact.merge_states(states, other_states)
-        return states, flags
+        if 1 < threads and self.n_outputs < 2 * BLOCK_OUTPUTS * threads:
+            step = max(CHUNK_ROWS, BLOCK_ROWS // self.n_outputs // CHUNK_ROWS * CHUNK_ROWS)
+            bounds = [(start, min(self.rows, start + step)) for start in range(0, self.rows, step)]
+
+            def add_rows(unit: int, states: np.ndarray) -> int:
+                return add(self.y_true, self.y_pred, self.weights, *bounds[unit], states)
+
+            return reduce_blocks(len(bounds), add_rows, threads, *shape)
+        states = exact.new_states(*shape)
+        step = self.n_outputs if threads == 1 else BLOCK_OUTPUTS
+
+        def add_outputs(unit: int) -> int:
+            own = slice(unit * step, (unit + 1) * step)
+            return add(self.y_true[:, own], self.y_pred[:, own], self.weights, 0, self.rows, states[own])
+
+        flags = for_each(-(-self.n_outputs // step), lambda: add_outputs, threads)
+        return states, functools.reduce(operator.or_, flags)
 
     def error_states(self, kind: int, parameter: float = 0.0, already_checked: bool = False) -> np.ndarray:
         """Return the exact sum of terms of every output. Bad values raise, unless they are already checked."""
 
-        def add(start: int, stop: int, states: np.ndarray) -> int:
-            return errors.add_error_terms(self.y_true, self.y_pred, self.weights, kind, parameter, start, stop, states)
+        def add(y: np.ndarray, p: np.ndarray, w: np.ndarray | None, start: int, stop: int, states: np.ndarray) -> int:
+            return errors.add_error_terms(y, p, w, kind, parameter, start, stop, states)
 
         states, flags = self.reduce(add, self.n_outputs)
         if flags and not already_checked:
@@ -104,10 +124,10 @@ class NumericTargets(NamedTuple):
     def totals_of_states(self, states: np.ndarray, kind: int, parameter: float) -> ErrorTotals:
         weight = self.total_weight()
         if not self.are_lost(states, weight, kind, parameter) or self.is_perfect():
-            return ErrorTotals([exact.to_integer(state) for state in states], weight, 0)
+            return ErrorTotals(states, [], weight, 0)
         y_true, y_pred, weights, *_ = self.drop_zero_weights()
         totals, shift = wide_terms.wide_totals(y_true, y_pred, weights, kind, parameter)
-        return ErrorTotals(totals, weight << shift, shift)
+        return ErrorTotals(states, totals, weight << shift, shift)
 
     def are_lost(self, states: np.ndarray, total_weight: int, kind: int, parameter: float) -> bool:
         """Is a sum of finite terms infinite, or may it have lost bits in terms, or products with weights, near 0?"""
@@ -117,6 +137,8 @@ class NumericTargets(NamedTuple):
         # A lost term is below 2**-EXPONENT. It was then multiplied by a weight, which is at most the total weight.
         largest_weight = 1 if self.weights is None else max(1, total_weight >> exact.EXPONENT)
         safe = (self.rows * largest_weight) << SAFE_BITS
+        if not sums.any_below(states, safe.bit_length() // 32 + 1):
+            return False
         for state in states:
             if not exact.is_finite(state):
                 return True
@@ -150,16 +172,52 @@ class NumericTargets(NamedTuple):
             )
 
 
+def reduce_blocks(
+    n_blocks: int, add: Callable[[int, np.ndarray], int], threads: int, *shape: int
+) -> tuple[np.ndarray, int]:
+    """Call `add(block, states)` for all blocks. Return the states, merged over threads, and the flags."""
+    states_of_threads: list[np.ndarray] = []
+
+    def make_worker() -> Callable[[int], int]:
+        own_states = exact.new_states(*shape)
+        states_of_threads.append(own_states)
+        return lambda block: add(block, own_states)
+
+    flags = functools.reduce(operator.or_, for_each(n_blocks, make_worker, threads))
+    states = states_of_threads[0]
+    for other_states in states_of_threads[1:]:
+        exact.merge_states(states, other_states)
+    return states, flags
+
+
 class ErrorTotals(NamedTuple):
     """The exact sum of the terms of every output, and the weight of all rows, both times 2**(EXPONENT + shift)."""
 
-    totals: list[int]
+    states: np.ndarray  # of the sums, all finite, if the shift is 0
+    wide_totals: list[int]  # the sums themselves, if terms or their products with weights are no doubles
     weight: int
-    shift: int  # not 0 if terms, or their products with weights, are beyond the range of doubles
+    shift: int  # not 0 for wide totals
+
+    @property
+    def totals(self) -> list[int]:
+        if self.shift:
+            return self.wide_totals
+        return [exact.to_integer(state) for state in self.states]
 
     def means(self) -> list[float]:
         """The mean term of every output, rounded once."""
-        return [exact.divide(total, self.weight) for total in self.totals]
+        if self.shift or len(self.states) == 1:
+            return [exact.divide(total, self.weight) for total in self.totals]
+        return exact.divide_states(self.states, self.weight)
+
+    def mean_of_outputs(self) -> float:
+        """The mean of the means, rounded once."""
+        if self.shift or len(self.states) == 1:
+            totals = self.totals
+            return exact.divide(sum(totals), self.weight * len(totals))
+        state = self.states.sum(axis=0)
+        exact.normalise(state)
+        return exact.divide(exact.to_integer(state), self.weight * len(self.states))
 
     def ratio(self, other: ErrorTotals) -> float:
         """The quotient of both means of one output. They are rounded before unless that may lose all bits."""
@@ -319,9 +377,13 @@ def average_outputs(values: list[float], multioutput: Any, dtype: np.dtype) -> A
         with np.errstate(over="ignore"):  # values outside the range of a narrow type become infinite
             return np.array(values).astype(dtype)
     weights = multioutput if isinstance(multioutput, list) else [1.0] * len(values)
+    if len(values) == 1 and not isinstance(multioutput, list):
+        return values[0]
     if not np.isfinite(values).all():
         with np.errstate(invalid="ignore"):  # infinity times a weight of zero is NaN
             return float(np.average(values, weights=weights))
+    if not isinstance(multioutput, list):
+        return exact.divide(exact.integer_sum(np.array(values)), len(values) << exact.EXPONENT)
     return weighted_mean([Fraction(value) for value in values], weights)
 
 
@@ -343,12 +405,12 @@ def mean_per_output(states: np.ndarray, total: int) -> list[float]:
 def average_errors(targets: NumericTargets, kind: int, parameter: float, multioutput: Any) -> Any:
     """Return the mean error of the outputs. A mean over outputs is rounded once, at the end."""
     averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
-    totals, weight, _ = sums = targets.error_totals(kind, parameter)
+    sums = targets.error_totals(kind, parameter)
     if averaging == RAW:
         return average_outputs(sums.means(), averaging, targets.dtype)
     if averaging == UNIFORM:
-        return exact.divide(sum(totals), weight * len(totals))
-    return weighted_mean([Fraction(total, weight) for total in totals], averaging)
+        return sums.mean_of_outputs()
+    return weighted_mean([Fraction(total, sums.weight) for total in sums.totals], averaging)
 
 
 def average_explained(

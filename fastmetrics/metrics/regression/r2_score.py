@@ -66,8 +66,8 @@ def explained_variance(
     """Return explained variance (with center_errors) or R^2 of every output, or a mean of these."""
     averaging = check_multioutput(multioutput, allowed, targets.n_outputs)
 
-    def add(start: int, stop: int, states: np.ndarray) -> int:
-        return moments.add_moments(targets.y_true, targets.y_pred, targets.weights, start, stop, center_errors, states)
+    def add(y: np.ndarray, p: np.ndarray, w: np.ndarray | None, start: int, stop: int, states: np.ndarray) -> int:
+        return moments.add_moments(y, p, w, start, stop, center_errors, states)
 
     n_states = 1 + (4 if center_errors else 2) * moments.BANDS
     states, flags = targets.reduce(add, targets.n_outputs, n_states)
@@ -79,7 +79,7 @@ def explained_variance(
     weight = targets.total_weight()
     pairs = [error_and_target_variance(weight, output_states, center_errors) for output_states in states]
     if not center_errors:
-        squares = targets.totals_of_states(states[:, 0], errors.SQUARED, 0.0)
+        squares = targets.totals_of_states(np.ascontiguousarray(states[:, 0]), errors.SQUARED, 0.0)
         if squares.shift:
             totals = zip(squares.totals, pairs, strict=True)
             pairs = [(weight * total << 2 * UNIT, variance << squares.shift) for total, (_, variance) in totals]
