@@ -36,6 +36,7 @@ SAW_OTHER = 8
 cdef extern from "numeric/vector_math.h":
     int decode_i8 "fm_decode_labels_i8"(const int8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
     int any_not_finite_f64 "fm_any_not_finite_f64"(const double* values, Py_ssize_t n) noexcept nogil
+    int wrong_weights "fm_check_weights"(const double* weights, Py_ssize_t n, double most, int64_t* zeros) noexcept nogil
     int any_nan_f32 "fm_any_nan_f32"(const float* values, Py_ssize_t n) noexcept nogil
     int any_nan_f64 "fm_any_nan_f64"(const double* values, Py_ssize_t n) noexcept nogil
     int decode_u8 "fm_decode_labels_u8"(const uint8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
@@ -124,12 +125,10 @@ def any_not_finite(const double[::1] values) -> bool:
 
 def check_weights(const double[::1] weights, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] result):
     """Set result[0] to 1 if a weight is negative, NaN or above MAX_WEIGHT. Add the number of zeros to result[1]."""
-    cdef Py_ssize_t i
     cdef int any_invalid = 0
     cdef int64_t n_zero = 0
-    with nogil:
-        for i in range(start, stop):
-            any_invalid |= not (0.0 <= weights[i] <= LARGEST_WEIGHT)
-            n_zero += weights[i] == 0.0
+    if stop > start:
+        with nogil:
+            any_invalid = wrong_weights(&weights[start], stop - start, LARGEST_WEIGHT, &n_zero)
     result[0] |= any_invalid
     result[1] += n_zero

@@ -11,7 +11,7 @@ from libc.string cimport memcpy
 
 from fastmetrics._kernels.numeric.quotient cimport count_non_finite, divide_state, two_sum
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, add_chunk, add_value, normalise,
+    CHUNK, CHUNKS_PER_CARRY, FM_LANES, add_chunk_at, add_value, normalise,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport BASE_EXPONENT as _BASE_EXPONENT
 from fastmetrics._kernels.numeric.superaccumulator cimport N_LIMBS as _N_LIMBS
@@ -29,18 +29,24 @@ ctypedef fused value_t:
 cdef void add_values(int64_t* state, const value_t* values, const double* weights, Py_ssize_t n) noexcept nogil:
     cdef double chunk[CHUNK]
     cdef double remainders[CHUNK]
+    cdef double* rows
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t i, length
     cdef Py_ssize_t n_chunks = 0
+    cdef int exponent = 0
     while start < n:
         length = n - start if n - start < CHUNK else CHUNK
+        rows = chunk
         if weights == NULL:
-            for i in range(length):
-                chunk[i] = values[start + i]
+            if value_t is double and length % FM_LANES == 0:
+                rows = <double*>values + start  # a whole number of lanes is only read
+            else:
+                for i in range(length):
+                    chunk[i] = values[start + i]
         else:
             for i in range(length):
                 chunk[i] = weights[start + i] * values[start + i]
-        add_chunk(state, chunk, length, remainders)
+        add_chunk_at(state, rows, length, remainders, &exponent)
         start += length
         n_chunks += 1
         if n_chunks % CHUNKS_PER_CARRY == 0:

@@ -22,6 +22,10 @@ cdef extern from "numeric/vector_math.h":
         const double* values, Py_ssize_t n, double sigma_first, double sigma_second, double* totals, double* rest
     ) noexcept nogil
 
+    int split_levels "fm_split_levels"(
+        const double* values, Py_ssize_t n, const double* sigmas, double* totals, double* greatest
+    ) noexcept nogil
+
 cdef extern from *:
     """
     #include <string.h>
@@ -40,6 +44,7 @@ cdef enum:
     GUARD_BITS = 8
     LEVEL_BITS = 45
     CHUNKS_PER_CARRY = 1 << 18
+    HEADROOM = 8               # a chunk may have values 2**HEADROOM times those of the chunk that set its levels
 
 
 cdef inline void add_value(int64_t* state, double value) noexcept nogil:
@@ -140,6 +145,32 @@ cdef inline void add_chunk(int64_t* state, double* values, Py_ssize_t n, double*
         add_remainders(state, remainders, padded)
     for i in range(2 * FM_LANES):
         add_value(state, totals[i])
+
+
+cdef inline void add_chunk_at(
+    int64_t* state, double* values, Py_ssize_t n, double* remainders, int* exponent
+) noexcept nogil:
+    """add_chunk in one pass, if all values are below 2**exponent, as those of the chunk before were.
+
+    3 LEVEL_BITS - HEADROOM = 127 bits below the largest value are summed. If bits are left, or a value is greater, the
+    chunk is summed by add_chunk, and the exponent follows its values. The first exponent may be anything.
+    """
+    cdef double totals[3 * FM_LANES]
+    cdef double sigmas[3]
+    cdef double greatest = 0
+    cdef int i
+    if n % FM_LANES == 0 and n >= 16 * FM_LANES:
+        sigmas[0] = ldexp(1.5, exponent[0] + GUARD_BITS)
+        sigmas[1] = ldexp(sigmas[0], -LEVEL_BITS)
+        sigmas[2] = ldexp(sigmas[1], -LEVEL_BITS)
+        if not split_levels(values, n, sigmas, totals, &greatest) and greatest < ldexp(1.0, exponent[0]):
+            for i in range(3 * FM_LANES):
+                add_value(state, totals[i])
+            return
+        if 1e-200 < greatest < 1e200:
+            frexp(greatest, exponent)
+            exponent[0] += HEADROOM
+    add_chunk(state, values, n, remainders)
 
 
 cdef inline double round_state(const int64_t* state) noexcept nogil:

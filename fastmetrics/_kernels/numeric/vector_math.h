@@ -220,6 +220,67 @@ FM_WIDE static double fm_max_abs(const double* values, ptrdiff_t n) {
     return result;
 }
 
+/* Sums split at three binary places that are known before, in one pass: see fm_split_sums. The greatest absolute value
+ * shows whether the places fit. The result is whether bits of a value are left, also of NaN and infinity. totals has
+ * FM_LANES entries for each of the three levels. n is a multiple of FM_LANES.
+ */
+FM_WIDE static int fm_split_levels(
+    const double* values, ptrdiff_t n, const double* sigmas, double* totals, double* greatest
+) {
+    double first[FM_LANES], second[FM_LANES], third[FM_LANES], most[FM_LANES];
+    double sigma_first = sigmas[0], sigma_second = sigmas[1], sigma_third = sigmas[2];
+    uint64_t left[FM_LANES];
+    uint64_t any = 0;
+    ptrdiff_t i;
+    int lane;
+    for (lane = 0; lane < FM_LANES; lane++) {
+        first[lane] = 0;
+        second[lane] = 0;
+        third[lane] = 0;
+        most[lane] = 0;
+        left[lane] = 0;
+    }
+    for (i = 0; i < n; i += FM_LANES)
+        for (lane = 0; lane < FM_LANES; lane++) {
+            double x = values[i + lane];
+            double size = fabs(x);
+            double part = (sigma_first + x) - sigma_first;
+            uint64_t bits;
+            most[lane] = size > most[lane] ? size : most[lane];
+            first[lane] += part;
+            x -= part;
+            part = (sigma_second + x) - sigma_second;
+            second[lane] += part;
+            x -= part;
+            part = (sigma_third + x) - sigma_third;
+            third[lane] += part;
+            x -= part;
+            memcpy(&bits, &x, 8);
+            left[lane] |= bits << 1;
+        }
+    *greatest = 0;
+    for (lane = 0; lane < FM_LANES; lane++) {
+        totals[lane] = first[lane];
+        totals[FM_LANES + lane] = second[lane];
+        totals[2 * FM_LANES + lane] = third[lane];
+        *greatest = most[lane] > *greatest ? most[lane] : *greatest;
+        any |= left[lane];
+    }
+    return any != 0;
+}
+
+/* Whether a weight is not in [0, most]; NaN is not. The number of zeros is added to *zeros. */
+FM_WIDE static int fm_check_weights(const double* weights, ptrdiff_t n, double most, int64_t* zeros) {
+    int64_t good = 0, zero = 0;
+    ptrdiff_t i;
+    for (i = 0; i < n; i++) {
+        good += (int64_t)(weights[i] >= 0.0) & (int64_t)(weights[i] <= most);
+        zero += (int64_t)(weights[i] == 0.0);
+    }
+    *zeros += zero;
+    return good != n;
+}
+
 /* Sums split at two binary places. With sigma = 1.5 * 2^k, (sigma + x) - sigma is x rounded to a multiple of sigma's
  * last place, and the remainder is exact. Sums of the multiples are exact if the caller leaves enough spare bits for
  * the number of values. The second remainders are written to `remainders`; the result is whether any of them is not

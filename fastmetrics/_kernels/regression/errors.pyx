@@ -21,7 +21,8 @@ from fastmetrics._kernels.columns.real_columns cimport (
     prefetch_rows, close_columns, open_columns, open_short_columns, load_rows, load_tile,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, FM_LANES, GUARD_BITS, LEVEL_BITS, STATE_SIZE, add_chunk, add_value, normalise,
+    CHUNK, CHUNKS_PER_CARRY, FM_LANES, GUARD_BITS, HEADROOM, LEVEL_BITS, STATE_SIZE, add_chunk_at, add_value,
+    normalise,
 )
 
 cdef extern from "regression/error_terms.h":
@@ -60,9 +61,6 @@ SQUARED_LOG = FM_SQUARED_LOG
 POISSON = FM_POISSON
 GAMMA = FM_GAMMA
 TWEEDIE = FM_TWEEDIE
-
-cdef enum:
-    HEADROOM = 8
 
 cdef double SMALLEST = 2.0 ** -900  # a smaller mean of few rows needs the general path
 
@@ -129,7 +127,8 @@ cdef int add_terms(
             prefetch_rows(y, start + length, ahead)
             prefetch_rows(p, start + length, ahead)
             outside |= add_chunk_of_terms(
-                kind, parameter, y_rows, p_rows, NULL if weights == NULL else weights + start, length, y_scratch, state)
+                kind, parameter, y_rows, p_rows, NULL if weights == NULL else weights + start, length, y_scratch, state,
+                &exponent)
         start += length
         n_chunks += 1
         if n_chunks % CHUNKS_PER_CARRY == 0:
@@ -140,7 +139,7 @@ cdef int add_terms(
 
 cdef inline int add_chunk_of_terms(
     int kind, double parameter, const double* y, const double* p, const double* weights, Py_ssize_t n, double* scratch,
-    int64_t* state
+    int64_t* state, int* exponent
 ) noexcept nogil:
     """Add the terms of n <= CHUNK rows. The scratch may be the memory of y. Return what `error_terms` returns."""
     cdef double terms[CHUNK]
@@ -149,7 +148,7 @@ cdef inline int add_chunk_of_terms(
     if weights != NULL:
         for i in range(n):
             terms[i] *= weights[i]
-    add_chunk(state, terms, n, scratch)
+    add_chunk_at(state, terms, n, scratch, exponent)
     return outside
 
 
@@ -160,6 +159,7 @@ cdef int add_terms_of_outputs(
     """Add the terms of rows start..stop of all outputs, tile by tile, to the state of each. Return flags."""
     cdef double y_tile[FM_TILE_ROWS * FM_TILE_OUTPUTS]
     cdef double p_tile[FM_TILE_ROWS * FM_TILE_OUTPUTS]
+    cdef int exponents[FM_TILE_OUTPUTS]
     cdef Py_ssize_t output, n_outputs, k, row, length, more
     cdef int inexact = 0
     cdef int outside = 0
@@ -177,6 +177,7 @@ cdef int add_terms_of_outputs(
             output += n_outputs
     while output < y.n_outputs:
         n_outputs = min(y.n_outputs - output, <Py_ssize_t>FM_TILE_OUTPUTS)
+        memset(exponents, 0, sizeof(exponents))
         row = start
         while row < stop:
             length = min(stop - row, <Py_ssize_t>FM_TILE_ROWS)
@@ -187,7 +188,7 @@ cdef int add_terms_of_outputs(
                 outside |= add_chunk_of_terms(
                     kind, parameter, y_tile + k * FM_TILE_ROWS, p_tile + k * FM_TILE_ROWS,
                     NULL if weights == NULL else weights + row, length, y_tile + k * FM_TILE_ROWS,
-                    states + (output + k) * STATE_SIZE)
+                    states + (output + k) * STATE_SIZE, &exponents[k])
             row += length
         for k in range(n_outputs):
             normalise(states + (output + k) * STATE_SIZE)
@@ -231,6 +232,7 @@ cdef void add_fused_outputs(
     cdef Py_ssize_t k, rows
     cdef int64_t* state
     cdef int attempt
+    cdef int exponent = 0
     cdef bint fits, all_fit
     cdef int inexact = 0
     memset(sigmas, 0, sizeof(sigmas))
@@ -262,7 +264,7 @@ cdef void add_fused_outputs(
             else:
                 y_rows = load_rows(y, output + k, start, rows, y_column, &inexact)
                 p_rows = load_rows(p, output + k, start, rows, p_column, &inexact)
-                add_chunk_of_terms(kind, 0, y_rows, p_rows, row_weights, rows, y_column, state)
+                add_chunk_of_terms(kind, 0, y_rows, p_rows, row_weights, rows, y_column, state, &exponent)
         start += rows
     for k in range(n_outputs):
         normalise(states + k * STATE_SIZE)

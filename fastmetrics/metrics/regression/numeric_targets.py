@@ -254,7 +254,7 @@ def check_targets(y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int |
         n_true, n_pred = (array.shape[1] if array.ndim == 2 else 1 for array in (targets, predictions))
         raise ValueError(f"y_true has {n_true} outputs but y_pred has {n_pred}")
     weights = None if sample_weight is None else validation.as_weights(sample_weight, targets.shape[0])
-    if weights is not None and not weights.any():
+    if weights is not None and weights.max() == 0:
         raise ValueError("sample_weight is zero in every row: at least one positive weight is needed")
     read_types = [np.dtype(np.float64) if column.dtype.kind == "O" else column.dtype for column in columns]
     difference_dtype = widest_float_type([np.result_type(*read_types)])

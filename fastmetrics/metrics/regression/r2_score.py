@@ -27,6 +27,7 @@ from fastmetrics.metrics.regression.numeric_targets import (
     UNIFORM,
     NumericTargets,
     average_explained,
+    average_outputs,
     check_multioutput,
     check_targets,
     explained_fraction,
@@ -65,6 +66,10 @@ def explained_variance(
 ) -> Any:
     """Return explained variance (with center_errors) or R^2 of every output, or a mean of these."""
     averaging = check_multioutput(multioutput, allowed, targets.n_outputs)
+    if targets.n_outputs > 1 and averaging != BY_VARIANCE:
+        scores = plain_scores(targets, center_errors)
+        if scores is not None:
+            return average_outputs(scores, UNIFORM if averaging is None else averaging, targets.dtype)
 
     def add(y: np.ndarray, p: np.ndarray, w: np.ndarray | None, start: int, stop: int, states: np.ndarray) -> int:
         return moments.add_moments(y, p, w, start, stop, center_errors, states)
@@ -84,6 +89,22 @@ def explained_variance(
             totals = zip(squares.totals, pairs, strict=True)
             pairs = [(weight * total << 2 * UNIT, variance << squares.shift) for total, (_, variance) in totals]
     return average_explained(pairs, averaging, force_finite, targets.dtype)
+
+
+def plain_scores(targets: NumericTargets, center_errors: bool) -> list[float] | None:
+    """The score of every output; None if a value is bad, or a score needs more than one state for a moment."""
+
+    def add(y: np.ndarray, p: np.ndarray, w: np.ndarray | None, start: int, stop: int, states: np.ndarray) -> int:
+        return moments.add_plain_moments(y, p, w, start, stop, center_errors, states)
+
+    states, flags = targets.reduce(add, targets.n_outputs, 5 if center_errors else 3)
+    if flags:
+        return None
+    weights = np.array([targets.rows], np.float64) if targets.weights is None else targets.weights
+    scores = np.empty(targets.n_outputs)
+    moments.explained_fractions(states, exact.sum_state(weights, None), center_errors, scores)
+    result: list[float] = scores.tolist()
+    return None if np.isnan(scores).any() else result
 
 
 @small_inputs(moments.try_explained_variance, False)
