@@ -118,7 +118,10 @@ FAMILIES = (
         ("mean_poisson_deviance", "mean_gamma_deviance", "mean_tweedie_deviance", "d2_tweedie_score"),
         two_columns_of_numbers, (1,), NUMBER_KINDS,
     ),
-    Family(("mean_tweedie_deviance", "d2_tweedie_score"), two_columns_of_numbers, (1,), ("float64",), options={"power": 1.5}),
+    Family(
+        ("mean_tweedie_deviance", "d2_tweedie_score"), two_columns_of_numbers, (1,), ("float64",),
+        options={"power": 1.5},
+    ),
     Family(
         ("adjusted_rand_score", "rand_score", "adjusted_mutual_info_score", "normalized_mutual_info_score",
          "mutual_info_score", "homogeneity_score", "completeness_score", "v_measure_score", "fowlkes_mallows_score",
@@ -164,7 +167,9 @@ def cast(column: np.ndarray, kind: str) -> Any:
     return {"pandas": pd.Series, "polars": pl.Series, "arrow": pa.array}[kind](column)
 
 
-def calls_of(name: str, family: Family, kind: str, weights: str, rows: int, width: int) -> tuple[Callable[[], Any], ...]:
+def calls_of(
+    name: str, family: Family, kind: str, weights: str, rows: int, width: int
+) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """The same call of fastmetrics and of scikit-learn."""
     rng = np.random.default_rng(7)
     numbers = family.columns is two_columns_of_numbers
@@ -223,7 +228,9 @@ def measure(ours: Callable[[], Any], theirs: Callable[[], Any], pairs: int) -> t
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--only", nargs="*", default=[], help="names of functions")
     parser.add_argument("--sizes", nargs="*", type=int, default=SIZES, help="numbers of rows")
     parser.add_argument("--pairs", type=int, default=5, help="turns of both libraries")

@@ -36,7 +36,9 @@ SAW_OTHER = 8
 cdef extern from "numeric/vector_math.h":
     int decode_i8 "fm_decode_labels_i8"(const int8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
     int any_not_finite_f64 "fm_any_not_finite_f64"(const double* values, Py_ssize_t n) noexcept nogil
-    int wrong_weights "fm_check_weights"(const double* weights, Py_ssize_t n, double most, int64_t* zeros) noexcept nogil
+    int wrong_weights "fm_check_weights"(
+        const double* weights, Py_ssize_t n, double most, int64_t* zeros
+    ) noexcept nogil
     int any_nan_f32 "fm_any_nan_f32"(const float* values, Py_ssize_t n) noexcept nogil
     int any_nan_f64 "fm_any_nan_f64"(const double* values, Py_ssize_t n) noexcept nogil
     int decode_u8 "fm_decode_labels_u8"(const uint8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil

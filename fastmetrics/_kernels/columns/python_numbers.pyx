@@ -28,7 +28,8 @@ def read_numbers(list values) -> np.ndarray | None:
     return read_bools(values) if PyBool_Check(first) else None
 
 
-cdef object read_floats(list values):
+def read_floats(list values) -> np.ndarray | None:
+    """Floats, and integers among them, as float64; None if there is anything else."""
     cdef Py_ssize_t n = len(values)
     cdef Py_ssize_t row = 0
     cdef int overflow = 0
@@ -49,7 +50,8 @@ cdef object read_floats(list values):
     return array if row == n else None
 
 
-cdef object read_integers(list values):
+def read_integers(list values) -> np.ndarray | None:
+    """Integers as int64, with floats among them as float64; None if there is anything else."""
     cdef Py_ssize_t n = len(values)
     cdef Py_ssize_t row = 0
     cdef int overflow = 0
@@ -67,7 +69,8 @@ cdef object read_integers(list values):
     return array if row == n else None
 
 
-cdef object read_bools(list values):
+def read_bools(list values) -> np.ndarray | None:
+    """Bools; None if there is anything else."""
     cdef Py_ssize_t n = len(values)
     cdef Py_ssize_t row = 0
     array = np.empty(n, np.bool_)

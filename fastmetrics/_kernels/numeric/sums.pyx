@@ -110,7 +110,7 @@ def divide_states(const int64_t[:, ::1] states, double denominator, double[::1] 
 
 
 def any_below(const int64_t[:, ::1] states, int limbs) -> bool:
-    """Is the sum of a state smaller in size than 2**(32 limbs - BASE_EXPONENT), or not finite? The sums are at least 0."""
+    """Is the sum of a state, which is at least 0, below 2**(32 limbs - BASE_EXPONENT), or not finite?"""
     cdef Py_ssize_t i
     cdef int limb
     cdef bint found = 0

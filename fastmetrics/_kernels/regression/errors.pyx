@@ -215,7 +215,7 @@ cdef void add_fused_outputs(
 ) noexcept nogil:
     """Add the terms of rows of up to FM_FUSED_OUTPUTS outputs, whose values stand beside each other in memory.
 
-    Each output has binary levels of its own, those of the rows before. Where they do not fit, the rows are summed again.
+    Each output has binary levels of its own, those of the rows before. Where they do not fit, the rows are added again.
     """
     cdef double sigmas[3 * FM_FUSED_OUTPUTS]
     cdef double totals[3 * FM_FUSED_OUTPUTS]

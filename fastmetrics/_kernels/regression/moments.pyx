@@ -81,8 +81,8 @@ cdef bint add_products(
 ) noexcept nogil:
     """Add w v of n <= CHUNK rows to the bands of `first` and w v v to those of `second`, exactly. No weights: w = 1.
 
-    Without `use_bands` there is only the middle band. Return 0 if a product does not fit there. `exponents` are those of
-    `add_chunk_at` for the MOST_SUMS sums of a column.
+    Without `use_bands` there is only the middle band. Return 0 if a product does not fit there. `exponents` are those
+    of `add_chunk_at` for the MOST_SUMS sums of a column.
     """
     cdef double high[CHUNK]
     cdef double low[CHUNK]
@@ -265,9 +265,9 @@ def add_plain_moments(
 def explained_fractions(
     const int64_t[:, :, ::1] states, int64_t[::1] weight, bint center_errors, double[::1] out
 ):
-    """Write 1 - (variance of the errors) / (variance of the targets) of every output, rounded once, from plain moments.
+    """Write 1 - (variance of the errors) / (variance of the targets) of every output, rounded once.
 
-    `weight` is the state of the sum of the weights. NaN where the rounding is uncertain, or targets are nearly constant.
+    States are plain moments. `weight` is the state of the sum of the weights. NaN where the rounding is uncertain, or targets are nearly constant.
     """
     cdef int64_t own[5 * STATE_SIZE]
     cdef int64_t weight_copy[STATE_SIZE]
@@ -320,7 +320,7 @@ def try_explained_variance(object y_true, object y_pred, bint center_errors) -> 
 
 
 cdef bint divide_variances(int64_t* states, DoubleDouble n, bint center_errors, double* result) noexcept nogil:
-    """Divide the variances from states without bands; n is the total weight. Return 0 if the rounding is uncertain."""
+    """Divide the variances from states without bands; n is the total weight. Return 0 if rounding is uncertain."""
     cdef DoubleDouble sums[5]
     cdef DoubleDouble target_variance, error_variance
     cdef double target_error, error

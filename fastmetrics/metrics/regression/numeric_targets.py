@@ -84,7 +84,7 @@ class NumericTargets(NamedTuple):
     def reduce_outputs(self, add: AddRows, *shape: int) -> tuple[np.ndarray, int]:
         """`reduce` for several outputs: threads share the outputs, or the rows if there are few outputs."""
         threads = self.threads if self.rows * self.n_outputs > SERIAL_ROWS else 1
-        if 1 < threads and self.n_outputs < 2 * BLOCK_OUTPUTS * threads:
+        if threads > 1 and self.n_outputs < 2 * BLOCK_OUTPUTS * threads:
             step = max(CHUNK_ROWS, BLOCK_ROWS // self.n_outputs // CHUNK_ROWS * CHUNK_ROWS)
             bounds = [(start, min(self.rows, start + step)) for start in range(0, self.rows, step)]
 
