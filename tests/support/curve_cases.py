@@ -122,3 +122,15 @@ def other_forms(function, y_true, y_score, **options):
         "positive label": function(y_true, y_score, pos_label=1, **options),
         "weights of one": function(y_true, y_score, sample_weight=np.ones(len(y_true)), **options),
     }
+
+
+def ordering_infinities(function):
+    """The function as it is, and with `allow_infinite=True` for infinite scores: finite ones take their usual path."""
+
+    def call(y_true, y_score, **options):
+        has_infinite = bool(np.isinf(np.asarray(y_score, np.float64)).any())
+        return function(y_true, y_score, **options, **({"allow_infinite": True} if has_infinite else {}))
+
+    if hasattr(function, "__wrapped__"):
+        call.__wrapped__ = ordering_infinities(function.__wrapped__)
+    return call

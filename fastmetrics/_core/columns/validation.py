@@ -360,6 +360,21 @@ def check_finite(array: np.ndarray, name: str) -> None:
         raise_bad_number(array, name)
 
 
+def check_infinities(scores: np.ndarray, allow_infinite: Any) -> None:
+    """Check that no score is infinite, unless that is allowed. NaN is found later, where scores are sorted.
+
+    Scores are float32 or float64: a column, or a matrix with contiguous rows or contiguous columns.
+    """
+    check_flag(allow_infinite, "allow_infinite")
+    if allow_infinite or not column_checks.any_not_finite(scores.reshape(-1, order="A")):
+        return
+    bad = np.isinf(scores)
+    if bad.any():
+        row = int(np.flatnonzero(bad.reshape(scores.shape[0], -1).any(axis=1))[0])
+        advice = "finite numbers are needed, or allow_infinite=True, which orders infinite ones"
+        raise ValueError(f"y_score has {scores[bad][0]} at row {row}: {advice}")
+
+
 def check_probabilities(array: np.ndarray, name: str) -> None:
     """Check that every value is a probability."""
     if not ((array >= 0) & (array <= 1)).all():

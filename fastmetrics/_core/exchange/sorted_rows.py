@@ -30,13 +30,20 @@ MOST_SHORT: int = short_curves.MAX_ROWS
 
 
 def order_rows(
-    y_true: Any, y_score: Any, pos_label: Any = None, sample_weight: Any = None, n_threads: int | None = None
+    y_true: Any,
+    y_score: Any,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+    *,
+    allow_infinite: bool = True,
 ) -> OrderedRows:
     """The rows of a public function's arguments, checked.
 
     Without `pos_label`, labels are 0 and 1, or -1 and +1. With it, labels are of any kind, and `pos_label` is positive.
     """
     scores = validation.as_scores(as_column(validation.as_array(y_score, "y_score")))
+    validation.check_infinities(scores, allow_infinite)
     truth = as_column(validation.as_array(y_true, "y_true"))
     if sample_weight is not None:
         sample_weight = as_column(validation.as_array(sample_weight, "sample_weight"))

@@ -35,6 +35,7 @@ SAW_OTHER = 8
 
 cdef extern from "numeric/vector_math.h":
     int decode_i8 "fm_decode_labels_i8"(const int8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
+    int any_not_finite_f32 "fm_any_not_finite_f32"(const float* values, Py_ssize_t n) noexcept nogil
     int any_not_finite_f64 "fm_any_not_finite_f64"(const double* values, Py_ssize_t n) noexcept nogil
     int wrong_weights "fm_check_weights"(
         const double* weights, Py_ssize_t n, double most, int64_t* zeros
@@ -116,12 +117,15 @@ def any_nan(const value_t[::1] values, Py_ssize_t start, Py_ssize_t stop, int64_
     has_nan[0] |= any_nan_seen
 
 
-def any_not_finite(const double[::1] values) -> bool:
+def any_not_finite(const value_t[::1] values) -> bool:
     """Is a value NaN or infinite?"""
     cdef int found = 0
     if values.shape[0]:
         with nogil:
-            found = any_not_finite_f64(&values[0], values.shape[0])
+            if value_t is double:
+                found = any_not_finite_f64(&values[0], values.shape[0])
+            else:
+                found = any_not_finite_f32(&values[0], values.shape[0])
     return found != 0
 
 

@@ -150,6 +150,7 @@ FM_COUNT_PREDICTED(fm_count_predicted_f64, double, int64_t)
 
 FM_ANY(fm_any_nan_f32, float, int32_t, FM_IS_NAN)
 FM_ANY(fm_any_nan_f64, double, int64_t, FM_IS_NAN)
+FM_ANY(fm_any_not_finite_f32, float, int32_t, FM_IS_NOT_FINITE)
 FM_ANY(fm_any_not_finite_f64, double, int64_t, FM_IS_NOT_FINITE)
 
 /* Integer labels to 0 or 1. Returns the kinds of labels seen: 1 a zero, 2 a one, 4 a minus one, 8 anything else.

@@ -50,12 +50,12 @@ cdef bint sort_classes(ShortColumns* columns, SortedClasses* rows) noexcept nogi
     cdef uint64_t key
     cdef double score
     cdef int seen = 0
-    cdef int nan = 0
+    cdef int not_finite = 0
     if not decode_block(columns, 0, columns.rows, labels, &seen):
         return 0
     for i in range(columns.rows):
         score = doubles[i] if double_wide else <double>floats[i]
-        nan |= score != score
+        not_finite |= score - score != 0  # infinity minus infinity is NaN
         key = sort_key_f64(score)
         if labels[i]:
             last -= 1
@@ -65,7 +65,7 @@ cdef bint sort_classes(ShortColumns* columns, SortedClasses* rows) noexcept nogi
             first += 1
     rows.negatives = first
     rows.positives = columns.rows - first
-    if nan or rows.negatives == 0 or rows.positives == 0:
+    if not_finite or rows.negatives == 0 or rows.positives == 0:
         return 0
     sort_keys(rows.keys, rows.negatives, rows.keys + ROW_LIMIT)
     sort_keys(rows.keys + first, rows.positives, rows.keys + ROW_LIMIT)

@@ -72,6 +72,7 @@ def roc_auc_score(
     max_fpr: float | None = ...,
     multi_class: str = ...,
     labels: Any = ...,
+    allow_infinite: bool = ...,
     n_threads: int | None = ...,
 ) -> float: ...
 @overload
@@ -84,6 +85,7 @@ def roc_auc_score(
     max_fpr: float | None = ...,
     multi_class: str = ...,
     labels: Any = ...,
+    allow_infinite: bool = ...,
     n_threads: int | None = ...,
 ) -> Any: ...
 @small_inputs(short_curves.roc_auc)
@@ -96,6 +98,7 @@ def roc_auc_score(
     max_fpr: float | None = None,
     multi_class: str = "raise",
     labels: Any = None,
+    allow_infinite: bool = False,
     n_threads: int | None = None,
 ) -> Any:
     """The probability that a positive row scores above a negative one, ties counting one half.
@@ -113,9 +116,9 @@ def roc_auc_score(
         0 and 1, or -1 and 1.
     y_score : array-like of shape (n,), (n, 1), (n, n_classes) or (n, n_labels)
         Scores, higher for more likely positive. float32 and float64 are read without conversion; integers and float16
-        are widened. Infinities are ordered, -0.0 ties with 0.0, and scores tie only if they are exactly equal. With
-        more than two classes: probabilities that add up to 1 in every row, one column per class in sorted order.
-        Multilabel: one column per label.
+        are widened. -0.0 ties with 0.0, and scores tie only if they are exactly equal. With more than two classes:
+        probabilities that add up to 1 in every row, one column per class in sorted order. Multilabel: one column per
+        label.
     average : {"macro", "micro", "weighted", "samples"} or None
         How the values of classes or labels are averaged. "macro": their mean. "weighted": their mean, weighted by the
         number of rows with the label. "micro": one problem of all labels of all rows (not with "ovo"). "samples": the
@@ -134,6 +137,9 @@ def roc_auc_score(
     labels : array-like of shape (n_classes,), optional
         The classes of the columns of `y_score`, sorted; by default the classes in `y_true`. No effect with two
         classes.
+    allow_infinite : bool
+        Order infinite scores: the greatest and the least, ties among themselves. By default they are an error, as in
+        scikit-learn.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
@@ -146,8 +152,8 @@ def roc_auc_score(
     Raises
     ------
     ValueError
-        NaN scores, labels of mixed types, different lengths, no rows or invalid weights; the message names the row.
-        Columns that do not match the classes or do not add up to 1, and options that cannot be combined.
+        NaN or infinite scores, labels of mixed types, different lengths, no rows or invalid weights; the message names
+        the row. Columns that do not match the classes or do not add up to 1, and options that cannot be combined.
     NotImplementedError
         average=None with multi_class="ovo".
 
@@ -172,6 +178,7 @@ def roc_auc_score(
         check_max_fpr(max_fpr)
     raw_labels = read_any_labels(y_true)
     scores = as_column(as_score_matrix(y_score))
+    validation.check_infinities(scores, allow_infinite)
     if sample_weight is not None:
         sample_weight = as_column(validation.as_array(sample_weight, "sample_weight"))
     if isinstance(raw_labels, np.ndarray) and raw_labels.ndim == scores.ndim == 1 and raw_labels.dtype.kind in "biuf":

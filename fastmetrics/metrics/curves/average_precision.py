@@ -180,6 +180,7 @@ def average_precision_score(
     average: str = ...,
     pos_label: Any = ...,
     sample_weight: Any = ...,
+    allow_infinite: bool = ...,
     n_threads: int | None = ...,
 ) -> float: ...
 @overload
@@ -190,6 +191,7 @@ def average_precision_score(
     average: None,
     pos_label: Any = ...,
     sample_weight: Any = ...,
+    allow_infinite: bool = ...,
     n_threads: int | None = ...,
 ) -> Any: ...
 @small_inputs(mean_of_small_precisions)
@@ -200,6 +202,7 @@ def average_precision_score(
     average: str | None = "macro",
     pos_label: Any = 1,
     sample_weight: Any = None,
+    allow_infinite: bool = False,
     n_threads: int | None = None,
 ) -> Any:
     """The mean, over positives, of the precision at their score.
@@ -226,6 +229,9 @@ def average_precision_score(
         The label of the positive class if there are two classes; otherwise 1.
     sample_weight : array-like of shape (n,), optional
         Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
+    allow_infinite : bool
+        Order infinite scores: the greatest and the least, ties among themselves. By default they are an error, as in
+        scikit-learn.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
@@ -238,8 +244,8 @@ def average_precision_score(
     Raises
     ------
     ValueError
-        NaN scores, a `pos_label` that is neither of the two labels, different lengths, no rows or invalid weights; the
-        message names the row. Columns that do not match the classes.
+        NaN or infinite scores, a `pos_label` that is neither of the two labels, different lengths, no rows or invalid
+        weights; the message names the row. Columns that do not match the classes.
 
     Examples
     --------
@@ -253,6 +259,7 @@ def average_precision_score(
     check_pos_label(pos_label)
     raw_labels = read_any_labels(y_true)
     scores = as_column(as_score_matrix(y_score))
+    validation.check_infinities(scores, allow_infinite)
     if sample_weight is not None:
         sample_weight = as_column(validation.as_array(sample_weight, "sample_weight"))
         validation.check_some_weight(sample_weight)

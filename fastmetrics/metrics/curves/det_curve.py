@@ -35,6 +35,7 @@ def det_curve(
     sample_weight: Any = None,
     drop_intermediate: bool = False,
     *,
+    allow_infinite: bool = False,
     n_threads: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Detection error tradeoff: false positive and false negative rates at the thresholds where both change.
@@ -48,7 +49,7 @@ def det_curve(
         Labels 0 and 1, or -1 and +1; any kind with `pos_label`.
     y_score : array-like of shape (n,)
         Scores, higher for more likely positive. float32 and float64 are read without conversion; integers and float16
-        are widened. Infinities are ordered, -0.0 ties with 0.0, and scores tie only if they are exactly equal.
+        are widened. -0.0 ties with 0.0, and scores tie only if they are exactly equal.
     pos_label : int, float, bool or str, optional
         The label of the positive class; all other labels are negative. Required if labels are not 0 and 1, or -1 and
         +1.
@@ -56,6 +57,9 @@ def det_curve(
         Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
     drop_intermediate : bool
         Keep only the first and the last of neighbouring points with the same false negative rate.
+    allow_infinite : bool
+        Order infinite scores: the greatest and the least, ties among themselves. By default they are an error, as in
+        scikit-learn.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
@@ -70,8 +74,8 @@ def det_curve(
     Raises
     ------
     ValueError
-        One class only, NaN scores, invalid labels, different lengths, no rows or invalid weights; the message names
-        the row.
+        One class only, NaN or infinite scores, invalid labels, different lengths, no rows or invalid weights; the
+        message names the row.
 
     Examples
     --------
@@ -80,7 +84,8 @@ def det_curve(
     >>> fpr.tolist(), fnr.tolist(), thresholds.tolist()
     ([0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.35, 0.4, 0.8])
     """
-    return det_curve_from_rows(order_rows(y_true, y_score, pos_label, sample_weight, n_threads), drop_intermediate)
+    rows = order_rows(y_true, y_score, pos_label, sample_weight, n_threads, allow_infinite=allow_infinite)
+    return det_curve_from_rows(rows, drop_intermediate)
 
 
 def det_curve_from_rows(rows: OrderedRows, drop_intermediate: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -51,6 +51,7 @@ def roc_curve(
     pos_label: Any = None,
     sample_weight: Any = None,
     drop_intermediate: bool = True,
+    allow_infinite: bool = False,
     n_threads: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """False and true positive rates at every threshold.
@@ -64,7 +65,7 @@ def roc_curve(
         Labels 0 and 1, or -1 and +1; any kind with `pos_label`.
     y_score : array-like of shape (n,)
         Scores, higher for more likely positive. float32 and float64 are read without conversion; integers and float16
-        are widened. Infinities are ordered, -0.0 ties with 0.0, and scores tie only if they are exactly equal.
+        are widened. -0.0 ties with 0.0, and scores tie only if they are exactly equal.
     pos_label : int, float, bool or str, optional
         The label of the positive class; all other labels are negative. Required if labels are not 0 and 1, or -1 and
         +1.
@@ -73,6 +74,9 @@ def roc_curve(
     drop_intermediate : bool
         Drop points at which the curve does not turn: the step to the point has as many negatives and as many positives
         as the step after it.
+    allow_infinite : bool
+        Order infinite scores: the greatest and the least, ties among themselves. By default they are an error, as in
+        scikit-learn.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
@@ -86,8 +90,8 @@ def roc_curve(
     Raises
     ------
     ValueError
-        NaN scores, labels that need `pos_label`, different lengths, no rows or invalid weights; the message names the
-        row.
+        NaN or infinite scores, labels that need `pos_label`, different lengths, no rows or invalid weights; the message
+        names the row.
 
     Examples
     --------
@@ -96,7 +100,8 @@ def roc_curve(
     >>> fpr.tolist(), tpr.tolist()
     ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
     """
-    return roc_curve_from_rows(order_rows(y_true, y_score, pos_label, sample_weight, n_threads), drop_intermediate)
+    rows = order_rows(y_true, y_score, pos_label, sample_weight, n_threads, allow_infinite=allow_infinite)
+    return roc_curve_from_rows(rows, drop_intermediate)
 
 
 def roc_curve_from_rows(rows: OrderedRows, drop_intermediate: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

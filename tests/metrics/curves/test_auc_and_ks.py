@@ -11,15 +11,17 @@ import fastmetrics as fm
 from oracles import curves
 from support import strategies
 from support.cases import assert_raises, assert_undefined, each_case
-from support.curve_cases import weighted_scores
+from support.curve_cases import ordering_infinities, weighted_scores
 from support.peers import scikit_learn
+
+roc_auc_score = ordering_infinities(fm.roc_auc_score)
 
 THREADS = [1, 2, 3]
 
 
 @given(strategies.labelled_scores() | strategies.labelled_scores(max_size=300))
 def test_auc_is_the_share_of_pairs_won(case):
-    assert fm.roc_auc_score(*case) == float(curves.auc_by_ranks(*case))
+    assert roc_auc_score(*case) == float(curves.auc_by_ranks(*case))
 
 
 
@@ -27,7 +29,7 @@ def test_auc_is_the_share_of_pairs_won(case):
 def test_auc_with_integer_weights_is_exact(case, data):
     weights = data.draw(strategies.integer_weights(len(case[0])))
     weights[:2] = data.draw(st.integers(1, 2**40)), 1.0
-    assert fm.roc_auc_score(*case, sample_weight=weights) == float(curves.auc(*case, weights))
+    assert roc_auc_score(*case, sample_weight=weights) == float(curves.auc(*case, weights))
 
 
 @given(strategies.labelled_scores(), st.data())
@@ -35,15 +37,15 @@ def test_auc_with_real_weights(case, data):
     weights = data.draw(strategies.real_weights(len(case[0])))
     weights[:2] = 0.5
     expected = float(curves.auc(*case, weights))
-    assert math.isclose(fm.roc_auc_score(*case, sample_weight=weights), expected, rel_tol=1e-12)
+    assert math.isclose(roc_auc_score(*case, sample_weight=weights), expected, rel_tol=1e-12)
 
 
 @given(strategies.labelled_scores())
 def test_auc_of_negated_scores_and_of_swapped_labels_is_the_complement(case):
     y_true, y_score = case
     expected = float(1 - curves.auc(y_true, y_score))
-    assert fm.roc_auc_score(y_true, -y_score) == expected
-    assert fm.roc_auc_score(1 - y_true, y_score) == expected
+    assert roc_auc_score(y_true, -y_score) == expected
+    assert roc_auc_score(1 - y_true, y_score) == expected
 
 
 
@@ -51,7 +53,7 @@ def test_auc_of_negated_scores_and_of_swapped_labels_is_the_complement(case):
 def test_partial_auc(case, max_fpr):
     y_true, y_score, weights = case
     expected = float(curves.partial_auc(y_true, y_score, max_fpr, weights))
-    value = fm.roc_auc_score(y_true, y_score, max_fpr=max_fpr, sample_weight=weights)
+    value = roc_auc_score(y_true, y_score, max_fpr=max_fpr, sample_weight=weights)
     assert math.isclose(value, expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
@@ -65,7 +67,7 @@ def test_large_inputs_equal_the_exact_ranks_and_scikit_learn(dtype, levels):
     expected = float(curves.auc_by_ranks(y_true.tolist(), y_score.tolist()))
     assert math.isclose(expected, scikit_learn().roc_auc_score(y_true, y_score), rel_tol=1e-12)
     for n_threads in THREADS:
-        assert fm.roc_auc_score(y_true, y_score, n_threads=n_threads) == expected, n_threads
+        assert roc_auc_score(y_true, y_score, n_threads=n_threads) == expected, n_threads
 
 
 @pytest.mark.parametrize("n_threads", THREADS)
@@ -74,7 +76,7 @@ def test_large_weighted_partial_and_ks_equal_scikit_learn(n_threads):
     y_true, y_score = log["label"], log["prob"]
     weights = np.random.default_rng(5).random(len(y_true)) * (y_score < 0.9)
     for options in ({"sample_weight": weights}, {"max_fpr": 0.05}, {"max_fpr": 0.05, "sample_weight": weights}):
-        value = fm.roc_auc_score(y_true, y_score, **options, n_threads=n_threads)
+        value = roc_auc_score(y_true, y_score, **options, n_threads=n_threads)
         assert math.isclose(value, scikit_learn().roc_auc_score(y_true, y_score, **options), rel_tol=1e-10)
     fpr, tpr, _ = scikit_learn().roc_curve(y_true, y_score, drop_intermediate=False)
     value = fm.ks_statistic(y_true, y_score, n_threads=n_threads)
@@ -100,9 +102,9 @@ def test_close_scores_do_not_tie():
 
 def test_infinities_order_and_tie_with_themselves():
     infinity = float("inf")
-    assert fm.roc_auc_score([1, 0, 1, 0], [infinity, 1.0, -infinity, -infinity]) == 0.625
-    assert fm.roc_auc_score([1, 0], [infinity, 1.7976931348623157e308]) == 1.0
-    assert fm.roc_auc_score([1, 0], np.array([np.inf, np.finfo(np.float32).max], dtype=np.float32)) == 1.0
+    assert roc_auc_score([1, 0, 1, 0], [infinity, 1.0, -infinity, -infinity]) == 0.625
+    assert roc_auc_score([1, 0], [infinity, 1.7976931348623157e308]) == 1.0
+    assert roc_auc_score([1, 0], np.array([np.inf, np.finfo(np.float32).max], dtype=np.float32)) == 1.0
 
 
 def test_zero_and_negative_zero_tie():

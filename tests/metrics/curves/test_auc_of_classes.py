@@ -13,7 +13,11 @@ from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from oracles import curves
 from support import strategies
 from support.cases import assert_raises, assert_undefined, each_case, without_warnings
+from support.curve_cases import ordering_infinities
 from support.peers import check_parity, pandas, peer, polars, scikit_learn
+
+average_precision_score = ordering_infinities(fm.average_precision_score)
+roc_auc_score = ordering_infinities(fm.roc_auc_score)
 
 AVERAGES = ["macro", "weighted", "micro", "samples", None]
 NAMES = np.array(["d", "b", "c", "a"])
@@ -184,15 +188,15 @@ class TestTwoLabels:
         y_true, y_score = case
         if weights is not None:
             weights = np.arange(1.0, len(y_true) + 1) if weights == "integer" else np.ones(len(y_true))
-        expected = fm.roc_auc_score(y_true, y_score, sample_weight=weights)
-        precision = fm.average_precision_score(y_true, y_score, sample_weight=weights)
+        expected = roc_auc_score(y_true, y_score, sample_weight=weights)
+        precision = average_precision_score(y_true, y_score, sample_weight=weights)
         named = np.array(pair)[y_true.astype(int)]
         shapes = [y_score, y_score[:, None]]
         objects = named.astype(object) if named.dtype.kind == "U" else named
         for labels in (named, named.tolist(), objects, named[:, None]):
             for scores in shapes:
-                assert fm.roc_auc_score(labels, scores, sample_weight=weights) == expected
-                value = fm.average_precision_score(labels, scores, sample_weight=weights, pos_label=pair[1])
+                assert roc_auc_score(labels, scores, sample_weight=weights) == expected
+                value = average_precision_score(labels, scores, sample_weight=weights, pos_label=pair[1])
                 assert value == precision
 
     def test_one_label_is_undefined(self):

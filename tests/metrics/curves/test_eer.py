@@ -22,10 +22,13 @@ from support.curve_cases import (
     counts_by_score,
     make_case,
     make_labels,
+    ordering_infinities,
     other_forms,
     weighted_scores,
 )
 from support.peers import scikit_learn
+
+det_curve = ordering_infinities(fm.det_curve)
 
 METHODS = ["interpolate", "mean", "max", "convex_hull"]
 EXAMPLE = [1, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.4, 0.3]
@@ -41,14 +44,14 @@ class TestDetCurve:
     @given(strategies.labelled_scores(), st.booleans())
     def test_every_rate_is_the_exact_one_rounded_once(self, case, drop_intermediate):
         expected = self.oracle(*case, None, drop_intermediate)
-        assert_same(fm.det_curve(*case, drop_intermediate=drop_intermediate), expected)
-        for other in other_forms(fm.det_curve, *case, drop_intermediate=drop_intermediate).values():
+        assert_same(det_curve(*case, drop_intermediate=drop_intermediate), expected)
+        for other in other_forms(det_curve, *case, drop_intermediate=drop_intermediate).values():
             assert_same(other, expected)
 
     @given(weighted_scores(), st.booleans())
     def test_weights(self, case, drop_intermediate):
         y_true, y_score, weights = case
-        found = fm.det_curve(y_true, y_score, sample_weight=weights, drop_intermediate=drop_intermediate)
+        found = det_curve(y_true, y_score, sample_weight=weights, drop_intermediate=drop_intermediate)
         expected = self.oracle(y_true, y_score, weights, drop_intermediate)
         assert_same(found[2], expected[2])
         for rates, exact in zip(found[:2], expected[:2], strict=True):
@@ -65,7 +68,7 @@ class TestDetCurve:
         lowest, highest = np.flatnonzero(fps == 0)[-1], np.flatnonzero(tps == tps[-1])[0]
         within = slice(lowest, highest + 1)
         for n_threads in (1, 2):
-            found = fm.det_curve(y_true, y_score, n_threads=n_threads)
+            found = det_curve(y_true, y_score, n_threads=n_threads)
             assert_same(found[0], (fps[within] / fps[-1])[::-1])
             assert_same(found[1], ((tps[-1] - tps[within]) / tps[-1])[::-1])
             assert_same(found[2], thresholds[within][::-1])
@@ -76,9 +79,9 @@ class TestDetCurve:
         y_true = make_labels(rows, 0.5)
         for scores in (y_true.astype(float), np.where(y_true, 3.0, np.arange(rows) / rows)):
             expected = scikit_learn().det_curve(y_true, scores)
-            assert_same(fm.det_curve(y_true, scores), expected)
-            assert_same(fm.det_curve.__wrapped__(y_true, scores), expected)
-            assert_same(fm.det_curve(y_true, -scores), scikit_learn().det_curve(y_true, -scores))
+            assert_same(det_curve(y_true, scores), expected)
+            assert_same(det_curve.__wrapped__(y_true, scores), expected)
+            assert_same(det_curve(y_true, -scores), scikit_learn().det_curve(y_true, -scores))
 
     def test_one_class_is_an_error(self):
         for labels in ([0, 0], [1, 1], ["a", "a"]):

@@ -23,9 +23,13 @@ from support.curve_cases import (
     counts_by_score,
     make_case,
     make_labels,
+    ordering_infinities,
     other_forms,
     weighted_scores,
 )
+
+average_precision_score = ordering_infinities(fm.average_precision_score)
+precision_recall_curve = ordering_infinities(fm.precision_recall_curve)
 
 
 def oracle(y_true, y_score, weights=None, drop_intermediate=False):
@@ -38,12 +42,12 @@ def oracle(y_true, y_score, weights=None, drop_intermediate=False):
 def test_every_ratio_is_the_exact_one_rounded_once(case, drop_intermediate):
     y_true, y_score = case
     expected = oracle(y_true, y_score, None, drop_intermediate)
-    found = without_warnings(fm.precision_recall_curve, y_true, y_score, drop_intermediate=drop_intermediate)
+    found = without_warnings(precision_recall_curve, y_true, y_score, drop_intermediate=drop_intermediate)
     assert_same(found, expected)
     assert [array.dtype for array in found] == [np.float64, np.float64, y_score.dtype]
     if y_true.any():
         options = {"drop_intermediate": drop_intermediate}
-        for other in other_forms(fm.precision_recall_curve, y_true, y_score, **options).values():
+        for other in other_forms(precision_recall_curve, y_true, y_score, **options).values():
             assert_same(other, expected)
 
 
@@ -52,7 +56,7 @@ def test_weights(case, drop_intermediate):
     """Weighted counts are exact and rounded once: ratios of integer weights are exact, others nearly exact."""
     y_true, y_score, weights = case
     options = {"drop_intermediate": drop_intermediate}
-    found = fm.precision_recall_curve(y_true, y_score, sample_weight=weights, **options)
+    found = precision_recall_curve(y_true, y_score, sample_weight=weights, **options)
     expected = oracle(y_true, y_score, weights, **options)
     assert_same(found[2], expected[2])
     for ratios, exact in zip(found[:2], expected[:2], strict=True):
@@ -66,7 +70,7 @@ def test_byte_swapped_scores_give_native_thresholds():
     """Unlike in scikit-learn, thresholds are in native byte order."""
     scores = np.array([0.1, 0.4, 0.35, 0.8])
     for swapped in (scores.astype(">f8"), scores.astype(">f4"), np.arange(4).astype(">i4")):
-        found = fm.precision_recall_curve([0, 0, 1, 1], swapped)[2]
+        found = precision_recall_curve([0, 0, 1, 1], swapped)[2]
         assert found.dtype == swapped.dtype.newbyteorder("=")
         assert found.dtype.isnative
         assert_same(found, np.sort(swapped))
@@ -92,12 +96,12 @@ def check_counts(y_true, y_score):
     terms = (own * (tps / (tps + fps)))[own > 0]
     expected = float(sum(map(Fraction, terms.tolist()), Fraction(0)) / int(tps[-1]))
     for n_threads in (1, 2):
-        found = fm.precision_recall_curve(y_true, y_score, n_threads=n_threads)
+        found = precision_recall_curve(y_true, y_score, n_threads=n_threads)
         assert_same(found[0], np.append((tps / (tps + fps))[::-1], 1.0))
         assert_same(found[1], np.append((tps / tps[-1])[::-1], 0.0))
         assert_same(found[2], thresholds[::-1].astype(y_score.dtype))
-        assert fm.average_precision_score(y_true, y_score, n_threads=n_threads) == expected
-    dropped = fm.precision_recall_curve(y_true, y_score, drop_intermediate=True)
+        assert average_precision_score(y_true, y_score, n_threads=n_threads) == expected
+    dropped = precision_recall_curve(y_true, y_score, drop_intermediate=True)
     middle = (tps[1:-1] == tps[:-2]) & (tps[1:-1] == tps[2:])
     kept = np.concatenate(([True], ~middle, [True]))[: len(tps)]
     assert_same(dropped[2], thresholds[kept][::-1].astype(y_score.dtype))
@@ -109,25 +113,25 @@ class TestAveragePrecision:
     def test_definition(self, case):
         y_true, y_score = case
         expected = curves.average_precision(y_true.tolist(), y_score.tolist())
-        value = without_warnings(fm.average_precision_score, y_true, y_score)
+        value = without_warnings(average_precision_score, y_true, y_score)
         if expected is None:
             assert value == 0.0
         else:
             assert math.isclose(value, expected, rel_tol=2e-16 * 3)
-            for other in other_forms(fm.average_precision_score, y_true, y_score).values():
+            for other in other_forms(average_precision_score, y_true, y_score).values():
                 assert other == value
 
     @given(weighted_scores())
     def test_weights(self, case):
         y_true, y_score, weights = case
         expected = curves.average_precision(y_true.tolist(), y_score.tolist(), as_fractions(weights))
-        value = fm.average_precision_score(y_true, y_score, sample_weight=weights)
+        value = average_precision_score(y_true, y_score, sample_weight=weights)
         assert math.isclose(value, expected, rel_tol=1e-15)
         if weights is not None:
             order = np.random.default_rng(0).permutation(len(y_true))
-            moved = fm.average_precision_score(y_true[order], y_score[order], sample_weight=weights[order])
+            moved = average_precision_score(y_true[order], y_score[order], sample_weight=weights[order])
             assert moved == value
-            assert fm.average_precision_score(y_true, y_score, sample_weight=weights * 2.0**-300) == value
+            assert average_precision_score(y_true, y_score, sample_weight=weights * 2.0**-300) == value
 
     @each_case("weighted", [False, True])
     @each_case("block", [1, 7, 1000, None])
@@ -137,7 +141,7 @@ class TestAveragePrecision:
         weight = np.random.default_rng(0).lognormal(0.0, 2.0, 3000)
         options = {"weight": "w"} if weighted else {}
         log = {"y": y_true, "s": y_score, "w": weight}
-        expected = fm.average_precision_score(y_true, y_score, sample_weight=weight if weighted else None)
+        expected = average_precision_score(y_true, y_score, sample_weight=weight if weighted else None)
         if block is not None:
             monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", block)
         assert fm.evaluate(log, ["ap", "auc"], label="y", score="s", **options)["ap"] == expected
@@ -146,16 +150,16 @@ class TestAveragePrecision:
     def test_perfect_and_worst_scores(self, rows):
         scores = np.arange(rows, dtype=float)
         y_true = make_labels(rows, 0.4)
-        assert fm.average_precision_score(y_true, y_true.astype(float)) == 1.0
-        assert fm.average_precision_score(np.ones(rows, int), scores) == 1.0
-        assert fm.average_precision_score(y_true, np.full(rows, 0.5)) == np.count_nonzero(y_true) / rows
-        assert fm.average_precision_score((scores == 0).astype(int), scores) == 1 / rows
+        assert average_precision_score(y_true, y_true.astype(float)) == 1.0
+        assert average_precision_score(np.ones(rows, int), scores) == 1.0
+        assert average_precision_score(y_true, np.full(rows, 0.5)) == np.count_nonzero(y_true) / rows
+        assert average_precision_score((scores == 0).astype(int), scores) == 1 / rows
         with pytest.warns(UserWarning, match="no positive row"):
-            assert fm.average_precision_score(np.zeros(rows, int), scores) == 0.0
+            assert average_precision_score(np.zeros(rows, int), scores) == 0.0
 
     def test_without_positives_recall_is_one(self):
         with pytest.warns(UserWarning, match="no positive row"):
-            precision, recall, thresholds = fm.precision_recall_curve([0, 0, 0], [0.3, 0.1, 0.2])
+            precision, recall, thresholds = precision_recall_curve([0, 0, 0], [0.3, 0.1, 0.2])
         assert precision.tolist() == [0, 0, 0, 1]
         assert recall.tolist() == [1, 1, 1, 0]
         assert thresholds.tolist() == [0.1, 0.2, 0.3]
@@ -163,5 +167,5 @@ class TestAveragePrecision:
     def test_infinities_and_zeros(self):
         infinity = float("inf")
         scores = np.array([infinity, -infinity, 0.0, -0.0, infinity])
-        assert fm.precision_recall_curve([1, 0, 1, 0, 1], scores)[2].tolist() == [-infinity, 0.0, infinity]
-        assert fm.average_precision_score([1, 0, 1, 0, 1], scores) == float((2 + Fraction(3, 4)) / 3)
+        assert precision_recall_curve([1, 0, 1, 0, 1], scores)[2].tolist() == [-infinity, 0.0, infinity]
+        assert average_precision_score([1, 0, 1, 0, 1], scores) == float((2 + Fraction(3, 4)) / 3)

@@ -22,10 +22,14 @@ from support.curve_cases import (
     assert_same,
     counts_by_score,
     make_case,
+    ordering_infinities,
     other_forms,
     weighted_scores,
 )
 from support.peers import check_parity
+
+roc_auc_score = ordering_infinities(fm.roc_auc_score)
+roc_curve = ordering_infinities(fm.roc_curve)
 
 
 def oracle(y_true, y_score, weights=None, drop_intermediate=True):
@@ -38,11 +42,11 @@ def oracle(y_true, y_score, weights=None, drop_intermediate=True):
 def test_every_rate_is_the_exact_one_rounded_once(case, drop_intermediate):
     y_true, y_score = case
     expected = oracle(y_true, y_score, None, drop_intermediate)
-    found = without_warnings(fm.roc_curve, y_true, y_score, drop_intermediate=drop_intermediate)
+    found = without_warnings(roc_curve, y_true, y_score, drop_intermediate=drop_intermediate)
     assert_same(found, expected)
     assert [array.dtype for array in found] == [np.float64] * 3
     if len(set(y_true.tolist())) > 1:
-        for other in other_forms(fm.roc_curve, y_true, y_score, drop_intermediate=drop_intermediate).values():
+        for other in other_forms(roc_curve, y_true, y_score, drop_intermediate=drop_intermediate).values():
             assert_same(other, expected)
 
 
@@ -51,7 +55,7 @@ def test_weights(case, drop_intermediate):
     """Weighted counts are exact and rounded once: rates of integer weights are exact, others nearly exact."""
     y_true, y_score, weights = case
     expected = oracle(y_true, y_score, weights, False)
-    found = fm.roc_curve(y_true, y_score, sample_weight=weights, drop_intermediate=False)
+    found = roc_curve(y_true, y_score, sample_weight=weights, drop_intermediate=False)
     assert_same(found[2], expected[2])
     for rates, exact in zip(found[:2], expected[:2], strict=True):
         np.testing.assert_allclose(rates, exact, rtol=1e-15, atol=0)
@@ -59,7 +63,7 @@ def test_weights(case, drop_intermediate):
             assert_same(rates, exact)
     if not drop_intermediate:
         return
-    dropped = fm.roc_curve(y_true, y_score, sample_weight=weights)
+    dropped = roc_curve(y_true, y_score, sample_weight=weights)
     if weights is None or (weights == np.round(weights)).all():
         assert_same(dropped, oracle(y_true, y_score, weights))
         return
@@ -101,7 +105,7 @@ def check_counts(y_true, y_score):
     for n_threads in (1, 2):
         for drop_intermediate in (False, True):
             kept = without_straight_points(fps, tps) if drop_intermediate else np.ones(len(fps), bool)
-            found = fm.roc_curve(y_true, y_score, drop_intermediate=drop_intermediate, n_threads=n_threads)
+            found = roc_curve(y_true, y_score, drop_intermediate=drop_intermediate, n_threads=n_threads)
             assert_same(found[0], np.append(0.0, fps[kept] / fps[-1]))
             assert_same(found[1], np.append(0.0, tps[kept] / tps[-1]))
             assert_same(found[2], np.append(np.inf, thresholds[kept]))
@@ -111,8 +115,8 @@ def check_counts(y_true, y_score):
 def test_other_forms_of_the_same_rows(rows):
     y_true, y_score = make_case("tied", rows, 0.4)
     for drop_intermediate in (False, True):
-        expected = fm.roc_curve(y_true, y_score, drop_intermediate=drop_intermediate)
-        for other in other_forms(fm.roc_curve, y_true, y_score, drop_intermediate=drop_intermediate).values():
+        expected = roc_curve(y_true, y_score, drop_intermediate=drop_intermediate)
+        for other in other_forms(roc_curve, y_true, y_score, drop_intermediate=drop_intermediate).values():
             assert_same(other, expected)
 
 
@@ -122,11 +126,11 @@ def test_one_class(rows, label):
     y_true, y_score = np.full(rows, label), np.arange(rows, dtype=float)
     rate, other, name = ("fpr", 1, "negative") if label else ("tpr", 0, "positive")
     with pytest.warns(fm.UndefinedMetricWarning, match=f"no {name} row: {rate} is NaN"):
-        found = fm.roc_curve(y_true, y_score, drop_intermediate=False)
+        found = roc_curve(y_true, y_score, drop_intermediate=False)
     assert np.isnan(found[1 - other]).all()
     assert_same(found[other], np.arange(rows + 1) / rows)
     with pytest.warns(fm.UndefinedMetricWarning):
-        assert len(fm.roc_curve(y_true, y_score)[0]) == 3
+        assert len(roc_curve(y_true, y_score)[0]) == 3
 
 
 class TestLabels:
@@ -183,8 +187,8 @@ class TestArea:
 
     @given(strategies.labelled_scores())
     def test_the_area_under_the_roc_curve_is_auc(self, case):
-        fpr, tpr, _ = fm.roc_curve(*case)
-        assert math.isclose(fm.auc(fpr, tpr), fm.roc_auc_score(*case), rel_tol=1e-12, abs_tol=1e-15)
+        fpr, tpr, _ = roc_curve(*case)
+        assert math.isclose(fm.auc(fpr, tpr), roc_auc_score(*case), rel_tol=1e-12, abs_tol=1e-15)
 
     @each_case(
         ("x", "y"),
@@ -200,7 +204,7 @@ class TestArea:
         check_parity("auc", x, y)
 
     def test_a_curve_without_a_class_is_nan(self):
-        fpr, tpr, _ = without_warnings(fm.roc_curve, [1, 1, 1], [0.1, 0.2, 0.3])
+        fpr, tpr, _ = without_warnings(roc_curve, [1, 1, 1], [0.1, 0.2, 0.3])
         assert math.isnan(fm.auc(fpr, tpr))
 
     @each_case(
@@ -228,7 +232,7 @@ class TestPartialArea:
         assert math.isclose(value, expected, rel_tol=1e-12, abs_tol=1e-15)
         standard = fm.partial_auc_score(y_true, y_score, max_fpr=max_fpr, sample_weight=weights, standardize=True)
         if max_fpr < 1:
-            assert standard == fm.roc_auc_score(y_true, y_score, max_fpr=max_fpr, sample_weight=weights)
+            assert standard == roc_auc_score(y_true, y_score, max_fpr=max_fpr, sample_weight=weights)
 
     def test_positive_label(self):
         labels, scores = np.array(["a", "b", "a", "b"]), np.array([0.1, 0.4, 0.35, 0.8])

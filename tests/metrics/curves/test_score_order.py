@@ -1,5 +1,6 @@
 """ScoreOrder: exactly the results of the functions, in any order of calls, with one sort."""
 
+import inspect
 import itertools
 import math
 import random
@@ -14,7 +15,7 @@ import fastmetrics as fm
 from fastmetrics._core.exchange import sorted_rows
 from support import strategies
 from support.cases import assert_raises, each_case, without_warnings
-from support.curve_cases import KINDS, LARGE_ROWS, assert_same, make_case, weighted_scores
+from support.curve_cases import KINDS, LARGE_ROWS, assert_same, make_case, ordering_infinities, weighted_scores
 from support.peers import pandas
 
 # Calls of methods: name, options.
@@ -44,7 +45,10 @@ def call_function(y_true, y_score, call, **rows):
     function, options = call
     if function == "roc_auc_score":
         rows = {name: value for name, value in rows.items() if name != "pos_label"}
-    return getattr(fm, function)(y_true, y_score, **options, **rows)
+    own = getattr(fm, function)
+    if "allow_infinite" in inspect.signature(own).parameters:
+        own = ordering_infinities(own)
+    return own(y_true, y_score, **options, **rows)
 
 
 def check_all(y_true, y_score, seed=0, **rows):
