@@ -267,7 +267,8 @@ def explained_fractions(
 ):
     """Write 1 - (variance of the errors) / (variance of the targets) of every output, rounded once.
 
-    States are plain moments. `weight` is the state of the sum of the weights. NaN where the rounding is uncertain, or targets are nearly constant.
+    States are plain moments. `weight` is the state of the sum of the weights. NaN where the rounding is uncertain, or
+    targets are nearly constant.
     """
     cdef int64_t own[5 * STATE_SIZE]
     cdef int64_t weight_copy[STATE_SIZE]
