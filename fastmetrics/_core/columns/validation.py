@@ -314,8 +314,13 @@ def first_row(bad: np.ndarray) -> int:
     """The first row of a mask. There is one, or another thread changed the array after a kernel had read it."""
     row = int(bad.argmax())
     if not bad[row]:
-        raise ValueError("an array was changed by another thread while it was read")
+        raise_changed()
     return row
+
+
+def raise_changed() -> NoReturn:
+    """Raise for an array that does not have the values that were read before."""
+    raise ValueError("an array was changed by another thread while it was read")
 
 
 def find_label(array: np.ndarray, kind: str) -> tuple[int, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-def count_range(values: Any, start: int, stop: int, low: int, sums: NDArray[np.int64]) -> None: ...
+def count_range(values: Any, start: int, stop: int, low: int, sums: NDArray[np.int64]) -> bool: ...
 def partition_sizes(
     first: Any,
     second: Any,
@@ -24,9 +24,12 @@ def scatter_keys(
     start: int,
     stop: int,
     bits: int,
+    width: int,
+    other_width: int,
     offsets: NDArray[np.int64],
+    ends: NDArray[np.int64],
     keys: NDArray[np.uint64],
-) -> None: ...
+) -> bool: ...
 def list_keys(
     keys: NDArray[np.uint64],
     counts: NDArray[np.int64],

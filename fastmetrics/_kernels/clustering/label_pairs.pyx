@@ -11,6 +11,9 @@ turn: otherwise a cell that is incremented in every row would wait for its previ
 If there are too many labels for a table, they are encoded as codes below 2**32 (`count_range`). A pair of codes is one
 key of 64 bits. Keys are scattered by a hash into partitions (`partition_sizes`, `scatter_keys`) whose hash tables fit
 in the second-level cache (`KeyCounter`). Keys are compared, so the hash decides only where a key is stored.
+
+Labels are read again by each of these functions, and another thread may change them meanwhile. A label that is an index
+is compared with the size of the table first.
 """
 
 from cpython.buffer cimport PyBuffer_Release
@@ -414,21 +417,29 @@ cdef inline uint64_t key_of(int64_t first, int64_t second, int64_t low, int64_t 
     return ((<uint64_t>first - <uint64_t>low) << 32) | (<uint64_t>second - <uint64_t>other_low)
 
 
-def count_range(values, int64_t start, int64_t stop, int64_t low, int64_t[::1] sums):
-    """Add to sums[label - low] the rows from start to stop with the label. All labels are in the range."""
+def count_range(values, int64_t start, int64_t stop, int64_t low, int64_t[::1] sums) -> bool:
+    """Add to sums[label - low] the rows from start to stop with the label. Returns False at a label out of range."""
     cdef _ColumnBuffers pair = _ColumnBuffers()
     cdef int64_t scratch[LABEL_BLOCK]
     cdef const int64_t* labels
     cdef uint64_t bad = 0
+    cdef uint64_t code
+    cdef uint64_t n_codes = <uint64_t>sums.shape[0]
     cdef int64_t i, n
+    cdef bint fits = True
     pair.acquire(values, values)
     with nogil:
-        while start < stop:
+        while start < stop and fits:
             n = stop - start if stop - start < LABEL_BLOCK else LABEL_BLOCK
             labels = load_labels(&pair.first, start, n, scratch, &bad)
             for i in range(n):
-                sums[labels[i] - low] += 1
+                code = <uint64_t>labels[i] - <uint64_t>low
+                if code >= n_codes:
+                    fits = False
+                    break
+                sums[code] += 1
             start += n
+    return fits
 
 
 def partition_sizes(
@@ -457,12 +468,13 @@ def partition_sizes(
 
 
 def scatter_keys(
-    first, second, int64_t low, int64_t other_low, int64_t start, int64_t stop, int bits, int64_t[::1] offsets,
-    uint64_t[::1] keys
-):
+    first, second, int64_t low, int64_t other_low, int64_t start, int64_t stop, int bits, uint64_t width,
+    uint64_t other_width, int64_t[::1] offsets, const int64_t[::1] ends, uint64_t[::1] keys
+) -> bool:
     """Write the keys of the rows from start to stop. offsets[p] is the next position of partition p and is advanced.
 
-    With bits = 0 there is first_labels partition.
+    With bits = 0 there is one partition. Returns False at a code that is not below its width, and at a key whose
+    partition is full: ends[p] is reached.
     """
     cdef _ColumnBuffers pair = _ColumnBuffers()
     cdef int64_t scratch[LABEL_BLOCK]
@@ -472,18 +484,27 @@ def scatter_keys(
     cdef uint64_t bad = 0
     cdef uint64_t key, partition
     cdef int64_t i, n
+    cdef bint fits = True
     pair.acquire(first, second)
     with nogil:
-        while start < stop:
+        while start < stop and fits:
             n = stop - start if stop - start < LABEL_BLOCK else LABEL_BLOCK
             first_labels = load_labels(&pair.first, start, n, scratch, &bad)
             second_labels = load_labels(&pair.second, start, n, other_scratch, &bad)
             for i in range(n):
                 key = key_of(first_labels[i], second_labels[i], low, other_low)
                 partition = hash_key(key) >> (64 - bits) if bits else 0
+                if (
+                    <uint64_t>first_labels[i] - <uint64_t>low >= width
+                    or <uint64_t>second_labels[i] - <uint64_t>other_low >= other_width
+                    or offsets[partition] >= ends[partition]
+                ):
+                    fits = False
+                    break
                 keys[offsets[partition]] = key
                 offsets[partition] += 1
             start += n
+    return fits
 
 
 cdef struct Slot:

@@ -136,7 +136,8 @@ class TableTooLargeError(Exception):
 class EncodedLabels(NamedTuple):
     """A column of integers and the codes of its labels: code_of[value - low], or value - low if `code_of` is None.
 
-    `sums` are the rows of each code, `labels` the label of each code.
+    `sums` are the rows of each code, `labels` the label of each code. `values` may be the caller's array, which another
+    thread may change meanwhile.
     """
 
     values: np.ndarray
@@ -149,15 +150,22 @@ class EncodedLabels(NamedTuple):
         """The column as codes, whose range has no gaps."""
         if self.code_of is None:
             return self.values
-        codes = np.empty(self.values.shape[0], np.int64)
-        labels_kernel.look_up_codes(self.values, 0, codes.shape[0], self.low, self.code_of.astype(np.int64), codes)
+        values, codes = self.values.copy(), np.empty(self.values.shape[0], np.int64)
+        span = ranges.label_range(values, values, 0, values.shape[0])
+        if span is None or span[0] < self.low or span[1] >= self.low + self.width:
+            validation.raise_changed()
+        labels_kernel.look_up_codes(values, 0, codes.shape[0], self.low, self.code_of.astype(np.int64), codes)
         return codes
+
+    @property
+    def width(self) -> int:
+        """Values are in the range from low to low + width - 1."""
+        return int((self.labels if self.code_of is None else self.code_of).shape[0])
 
 
 def encode_partition_labels(values: np.ndarray) -> EncodedLabels:
     """Encode a column: by its range if that is no larger than the number of rows, else by a hash table."""
     rows = values.shape[0]
-    values = values.copy()  # read several times, and indices of tables: another thread may change the caller's array
     span = ranges.label_range(values, values, 0, rows)
     if span is None or span[1] - span[0] >= min(max(categorical.WIDE_RANGE, rows), MAX_CODES):
         codes, classes = categorical.encode_numbers(values)
@@ -166,8 +174,10 @@ def encode_partition_labels(values: np.ndarray) -> EncodedLabels:
         return EncodedLabels(codes, 0, None, sums, classes.astype(np.int64, copy=False))
     low, high = span
     sums = np.zeros(high - low + 1, np.int64)
-    kernel.count_range(values, 0, rows, low, sums)
+    fits = kernel.count_range(values, 0, rows, low, sums)
     present = sums > 0
+    if not fits or not present[0]:
+        validation.raise_changed()
     if present.all():
         return EncodedLabels(values, low, None, sums, np.arange(high - low + 1) + low)
     code_of = np.cumsum(present, dtype=np.uint32)
@@ -181,6 +191,8 @@ def count_sparse(true: np.ndarray, pred: np.ndarray, n_threads: int) -> TableArr
     n_cells = first.labels.shape[0] * second.labels.shape[0]
     is_dense = n_cells <= 2 * true.shape[0] + SMALL_TABLE_CELLS
     arrays = count_dense(first.codes(), second.codes(), n_threads) if is_dense else None
+    if arrays is not None and [own.shape for own in arrays[5:]] != [first.labels.shape, second.labels.shape]:
+        validation.raise_changed()
     cells = count_keys(first, second, n_threads) if arrays is None else arrays[:3]
     return (*cells, first.sums, second.sums, first.labels, second.labels)
 
@@ -203,15 +215,17 @@ def count_keys(
         )
     else:
         sizes[0, 0] = rows
-    ends = np.cumsum(sizes.T.ravel()).reshape(-1, n_ranges).T
-    offsets = np.ascontiguousarray(ends - sizes)
+    ends = np.ascontiguousarray(np.cumsum(sizes.T.ravel()).reshape(-1, n_ranges).T)
+    offsets = ends - sizes
     starts = [*offsets[0].tolist(), rows]
     keys, counts = np.empty(rows, np.uint64), np.empty(rows, np.int64)
-    for_each(
-        n_ranges,
-        lambda: lambda i: kernel.scatter_keys(*columns, bounds[i], bounds[i + 1], bits, offsets[i], keys),
-        n_threads,
-    )
+
+    def scatter(i: int) -> None:
+        widths = first.width, second.width
+        if not kernel.scatter_keys(*columns, bounds[i], bounds[i + 1], bits, *widths, offsets[i], ends[i], keys):
+            validation.raise_changed()
+
+    for_each(n_ranges, lambda: scatter, n_threads)
 
     def make_worker() -> Callable[[int], int]:
         counter = kernel.KeyCounter()

@@ -12,7 +12,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics._kernels.clustering.label_pairs import KeyCounter, TableCounter, partition_sizes, scatter_keys
+from fastmetrics._kernels.clustering.label_pairs import (
+    KeyCounter,
+    TableCounter,
+    count_range,
+    partition_sizes,
+    scatter_keys,
+)
 from fastmetrics.metrics.clustering import contingency
 from fastmetrics.metrics.clustering.contingency import EncodedLabels, count_contingency, count_keys
 from oracles.clustering import clustering_pairs as oracle
@@ -313,9 +319,9 @@ def test_a_table_reports_labels_that_do_not_fit():
 @example([(2**32 - 1, 2**32 - 1)] * 3)
 def test_keys_are_counted_in_partitions(pairs):
     first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
-    nothing = np.zeros(0, np.int64)
-    encoded_first = EncodedLabels(first - 5, -5, None, nothing, nothing)
-    rows, columns, counts = count_keys(encoded_first, EncodedLabels(second, 0, None, nothing, nothing), 1)
+    unused = np.broadcast_to(np.zeros(1, np.int64), 2**32)  # as many labels as there may be, which are not read
+    encoded_first = EncodedLabels(first - 5, -5, None, unused, unused)
+    rows, columns, counts = count_keys(encoded_first, EncodedLabels(second, 0, None, unused, unused), 1)
     cells = zip(rows.tolist(), columns.tolist(), counts.tolist(), strict=True)
     assert {(row, column): count for row, column, count in cells} == Counter(pairs)
 
@@ -340,11 +346,29 @@ def test_partitions_get_the_keys_that_were_counted_for_them():
     partition_sizes(first, second, 0, 0, 0, 5000, 3, sizes)
     ends = np.cumsum(sizes)
     offsets, keys = ends - sizes, np.zeros(5000, np.uint64)
-    scatter_keys(first, second, 0, 0, 0, 5000, 3, offsets, keys)
+    assert scatter_keys(first, second, 0, 0, 0, 5000, 3, 2**32, 2**32, offsets, ends, keys)
     assert (offsets == ends).all()
     pairs = zip(first.tolist(), second.tolist(), strict=True)
     assert sorted(keys.tolist()) == sorted((high << 32) | low for high, low in pairs)
     assert sizes.min() > 400
+
+
+def test_labels_that_do_not_fit_what_was_read_before():
+    """Another thread may change labels between two reads: no index leaves its table."""
+    labels = np.array([5, 6, 9])
+    assert count_range(labels, 0, 3, 5, sums := np.zeros(5, np.int64))
+    assert sums.tolist() == [1, 1, 0, 0, 1]
+    for low, size in (5, 4), (6, 4), (2**62, 4), (-(2**63), 4):
+        assert not count_range(labels, 0, 3, low, np.zeros(size, np.int64))
+    codes, ends, keys = np.array([0, 1, 2]), np.array([3]), np.zeros(3, np.uint64)
+
+    def scatter(low=0, width=3, other_width=3, ends=ends):
+        return scatter_keys(codes, codes, low, 0, 0, 3, 0, width, other_width, np.zeros(1, np.int64), ends, keys)
+
+    assert scatter()
+    assert not any([scatter(low=1), scatter(width=2), scatter(other_width=2), scatter(ends=ends - 1)])
+    gap = EncodedLabels(np.array([5, 9, 4]), 5, np.array([0, 0, 0, 0, 1], np.uint32), codes, codes[:2])
+    assert_raises(ValueError, "changed by another thread", gap.codes)
 
 
 def test_inputs_are_not_written_to():
