@@ -48,6 +48,14 @@ def make_log(rows=ROWS, seed=5):
     }
 
 
+@pytest.fixture(autouse=True)
+def few_ranges(monkeypatch):
+    """Score columns are cut into eight ranges, as small logs need no more. Tests of as many as usual: `use_all_ranges`."""
+    from fastmetrics.spark import dataframe
+
+    monkeypatch.setattr(dataframe, "N_RANGES", 8)
+
+
 @pytest.fixture(scope="module")
 def log():
     return make_log()
@@ -71,10 +79,20 @@ def evaluate(df, metrics=METRICS, **options):
     return fastmetrics.spark.evaluate(df, metrics, **{**COLUMNS, **options})
 
 
+def use_all_ranges(monkeypatch):
+    from fastmetrics.spark import dataframe, tasks
+
+    monkeypatch.setattr(dataframe, "N_RANGES", tasks.N_RANGES)
+
+
+def test_every_metric_of_all_ranges(df, log, monkeypatch):
+    use_all_ranges(monkeypatch)
+    assert evaluate(df) == fm.evaluate(log, METRICS, **COLUMNS)
+
+
 @each_case(
     "options",
     [
-        {},
         {"n_partitions": 5, "memory_limit": "1MiB"},
         {"weight": "w", "by": ["channel", "day"]},
         {"label": ["click", "buy"], "score": ["pctr", "coarse"], "by": "channel"},
@@ -414,6 +432,7 @@ def test_no_rows_reach_the_driver(df, monkeypatch):
 
     unpickle = tasks.pickle.loads
     monkeypatch.setattr(tasks.pickle, "loads", record_size)
+    use_all_ranges(monkeypatch)
     evaluate(df, ["auc", "gauc", "logloss"], n_partitions=2)
     assert len(sizes) <= 2 + tasks.N_RANGES
     assert max(sizes) < ROWS // 2
