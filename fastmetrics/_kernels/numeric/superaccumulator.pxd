@@ -8,6 +8,7 @@ sign. This form is canonical: equal sums have equal states. States are merged by
 
 `add_chunk` is the fast path. It sums 2048 values at two binary places with exact, vectorised additions (vector_math.h)
 and adds only the totals and the non-zero remainders to the state.
+`add_chunk_at` sums a chunk at three places in one pass, if its values are about as large as those of the chunk before.
 """
 
 from libc.math cimport fabs, frexp, ldexp
