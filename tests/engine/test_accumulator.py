@@ -48,17 +48,38 @@ def log():
 # --------------------------------------------------------------------------------------------------- batches
 
 
-@each_case(("metric", "columns"), CASES)
-class TestEveryMetric:
+def by_columns():
+    """The metrics of CASES that read the same columns."""
+    found = {}
+    for case in CASES:
+        metric, columns = case.values
+        found.setdefault(str(columns), ([], columns))[0].append(metric)
+    return found
+
+
+@each_case(("metrics", "columns"), by_columns().values(), ids=list(by_columns()))
+class TestMetricsOfTheSameColumns:
+    """Every metric, many in one state: what is tested is where batches, flushes and blocks end."""
+
     @each_case(
         ("size", "flush_rows"), [(1, 1), (7, 50), (64, 1), (65, 1 << 20), (SMALL, 1)]
     )
-    def test_any_batches(self, metric, columns, log, monkeypatch, size, flush_rows):
+    def test_any_batches(self, metrics, columns, log, monkeypatch, size, flush_rows):
         monkeypatch.setattr(accumulator_state, "FLUSH_ROWS", flush_rows)
         rows = {1: 25, 7: 210}.get(size)
         few = {name: column[:rows] for name, column in log.items()}
-        same(filled(few, [metric], size, **columns).result(), evaluate(few, [metric], **columns))
+        same(filled(few, metrics, size, **columns).result(), evaluate(few, metrics, **columns))
 
+    def test_any_number_of_threads(self, metrics, columns, log, monkeypatch):
+        monkeypatch.setattr(accumulator_state, "FLUSH_ROWS", 250)
+        monkeypatch.setattr(accumulator_state, "BLOCK_ROWS", 40)
+        expected = evaluate(log, metrics, **columns)
+        for n_threads in (1, 2, 5):
+            same(filled(log, metrics, 33, **columns, n_threads=n_threads).result(), expected)
+
+
+@each_case(("metric", "columns"), CASES)
+class TestEveryMetric:
     def test_weights_and_slices(self, metric, columns, log):
         weight = "w" if metric in TAKES_WEIGHTS else None
         options = {**columns, "weight": weight, "by": "by"}
@@ -74,13 +95,6 @@ class TestEveryMetric:
         first = fm.Accumulator.from_bytes(parts[3].to_bytes()).merge(pickle.loads(pickle.dumps(parts[0])))
         second = parts[2].copy().merge(new([metric], **columns)).merge(copy.deepcopy(parts[1]))
         same(copy.copy(second).merge(first).result(), evaluate(log, [metric], **columns))
-
-    def test_any_number_of_threads(self, metric, columns, log, monkeypatch):
-        monkeypatch.setattr(accumulator_state, "FLUSH_ROWS", 250)
-        monkeypatch.setattr(accumulator_state, "BLOCK_ROWS", 40)
-        expected = evaluate(log, [metric], **columns)
-        for n_threads in (1, 2, 5):
-            same(filled(log, [metric], 33, **columns, n_threads=n_threads).result(), expected)
 
     def test_a_state_that_is_merged_twice_counts_twice(self, metric, columns, log):
         twice = {name: np.concatenate((column, column)) for name, column in log.items()}

@@ -99,7 +99,7 @@ def test_many_rows_of_any_scores(kind, weight, monkeypatch):
 
 
 @functools.cache
-def log_with_expected(kind, share, rows=800):
+def log_with_expected(kind, share, rows=250):
     """A log, and its values without and with weights."""
     log = make_log(rows, kind, share)
     return log, expected_values(log["y"], log["s"]), expected_values(log["y"], log["s"], log["real"])

@@ -74,24 +74,29 @@ class TestEveryMetric:
         assert not calls
 
 
+@pytest.fixture(scope="module")
+def report_of_log():
+    return evaluate(LOG, EXCHANGED)
+
+
 class TestKeys:
     @each_case("kind", KEYS)
-    def test_every_kind(self, kind):
+    def test_every_kind(self, kind, report_of_log):
         keys = KEYS[kind](LOG["group"])
         report = assert_same_when_spilled({**LOG, "group": keys}, EXCHANGED, [MEMORY], threads=(1, 3))
         # The text of the keys does not matter: no two users are taken for one, and none for two.
-        assert report == evaluate(LOG, EXCHANGED)
+        assert report == report_of_log
 
     @pytest.mark.parametrize("kind", ["int64", "any text"])
-    def test_sorted_by_user(self, kind):
+    def test_sorted_by_user(self, kind, report_of_log):
         log = moved({**LOG, "group": KEYS[kind](LOG["group"])}, np.argsort(LOG["group"], kind="stable"))
-        assert assert_same_when_spilled(log) == evaluate(LOG, EXCHANGED)
+        assert assert_same_when_spilled(log) == report_of_log
 
     @pytest.mark.parametrize("kind", ["int64", "any text"])
-    def test_many_small_blocks(self, kind, monkeypatch):
+    def test_many_small_blocks(self, kind, monkeypatch, report_of_log):
         log = moved({**LOG, "group": KEYS[kind](LOG["group"])}, np.argsort(LOG["group"], kind="stable"))
         small_batches(monkeypatch, 60)
-        assert assert_same_when_spilled(log, EXCHANGED, [MEMORY]) == evaluate(LOG, EXCHANGED)
+        assert assert_same_when_spilled(log, EXCHANGED, [MEMORY]) == report_of_log
 
     @pytest.mark.parametrize("kind", ["int64", "any text"])
     def test_every_row_a_user_of_its_own(self, kind):
@@ -99,14 +104,13 @@ class TestKeys:
         assert report["gauc(single_class=half)"] == 0.5
 
     @pytest.mark.parametrize("n_blocks", [1, 2, 50])
-    def test_some_blocks_in_memory(self, n_blocks, monkeypatch):
+    def test_some_blocks_in_memory(self, n_blocks, monkeypatch, report_of_log):
         """Some blocks stay in memory, others are spilled: text keys refer to both."""
         log = {**LOG, "group": KEYS["any text"](LOG["group"])}
         small_batches(monkeypatch, -(-ROWS // n_blocks))
-        expected = evaluate(LOG, EXCHANGED)
         for limit in (MEMORY, "256KiB", "512KiB"):
             with counted() as calls:
-                assert evaluate(log, EXCHANGED, memory_limit=limit) == expected
+                assert evaluate(log, EXCHANGED, memory_limit=limit) == report_of_log
             assert calls["spilled"] > 0
 
 

@@ -109,8 +109,17 @@ def expected_value(
 
     Inside a tie, rows are drawn without replacement: the next one of t - i rows is one of the r - j relevant ones with
     probability (r - j) / (t - i). A hit at a rank (up to k) adds gain(hits above it, rank). At the end the value is
-    final(hits, mean of the added gains given so many hits). For every number of hits the loop stores its probability
-    and the sum of the added gains times probability.
+    final(hits, mean of the added gains given so many hits).
+    """
+    return math.fsum(chance * final(hits, mean) for hits, chance, mean in numbers_of_hits(scores, relevant, k, gain))
+
+
+def numbers_of_hits(
+    scores: Sequence[float], relevant: Sequence[bool], k: int | None, gain: Callable[[int, int], float]
+) -> list[tuple[int, float, float]]:
+    """Every possible number of hits, its probability, and the mean of the added gains given so many hits.
+
+    For every number of hits the loop stores its probability and the sum of the added gains times probability.
     """
     rank = above = 0
     cutoff = len(scores) if k is None else min(k, len(scores))
@@ -132,4 +141,4 @@ def expected_value(
                         new_sums[now] = new_sums.get(now, 0.0) + probability * (sums[hits] + added)
             chances, sums = new_chances, new_sums
         above += r
-    return math.fsum(chance * final(hits, sums[hits] / chance) for hits, chance in chances.items() if chance > 0)
+    return [(hits, chance, sums[hits] / chance) for hits, chance in chances.items() if chance > 0]

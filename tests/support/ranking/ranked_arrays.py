@@ -3,6 +3,7 @@
 A row is relevant if its grade is at least 1. All judged items are in the list.
 """
 
+import functools
 import math
 from collections.abc import Callable
 
@@ -43,9 +44,8 @@ def linear(name: str, scores: np.ndarray, grades: np.ndarray, k: int) -> float:
 
 def of_hits(name: str, scores: np.ndarray, grades: np.ndarray, k: int, **options: str) -> float:
     """The expected value of a measure in OF_HITS, for grades 0 and 1, by drawing rows one by one."""
-    relevant = [grade >= 1 for grade in grades.tolist()]
+    relevant = tuple(grade >= 1 for grade in grades.tolist())
     r, n = sum(relevant), len(relevant)
-    worst = min(r, n - r)
 
     def final(hits: int, total: float) -> float:
         if name == "auc":
@@ -53,6 +53,18 @@ def of_hits(name: str, scores: np.ndarray, grades: np.ndarray, k: int, **options
         divisor = {"min": min(k, r), "relevant": r, "k": k, "hits": hits}[options.get("normalize", "relevant")]
         return (total / divisor if hits else 0.0) if name in ("map", "bpref") else total
 
+    cutoff = n if name == "bpref" else min(k, n)
+    drawn = draw_hits(name, tuple(scores.tolist()), relevant, cutoff)
+    return math.fsum(chance * final(hits, mean) for hits, chance, mean in drawn)
+
+
+@functools.lru_cache(maxsize=100)
+def draw_hits(
+    name: str, scores: tuple[float, ...], relevant: tuple[bool, ...], cutoff: int
+) -> list[tuple[int, float, float]]:
+    """The numbers of hits up to a cutoff, which all divisors of a measure and all cutoffs past the end share."""
+    r, n = sum(relevant), len(relevant)
+    worst = min(r, n - r)
     gain_of_hit: dict[str, Callable[[int, int], float]] = {
         "auc": lambda above, rank: n - r - (rank - 1 - above),
         "bpref": lambda above, rank: 1 - (min(rank - 1 - above, r) / worst if worst else 0.0),
@@ -61,4 +73,4 @@ def of_hits(name: str, scores: np.ndarray, grades: np.ndarray, k: int, **options
         "map": lambda above, rank: (above + 1) / rank,
         "mrr": lambda above, rank: float(above == 0) / rank,
     }
-    return tied_orders.expected_value(scores.tolist(), relevant, n if name == "bpref" else k, gain_of_hit[name], final)
+    return tied_orders.numbers_of_hits(scores, relevant, cutoff, gain_of_hit[name])

@@ -29,7 +29,7 @@ def content(report):
 
 
 def same(report, expected):
-    assert report == expected
+    assert report == expected, [one.metric for one, two in zip(report, expected, strict=True) if one != two]
     assert content(report) == content(expected)
     assert report.to_json() == expected.to_json()
 
