@@ -50,7 +50,7 @@ def make_log(rows=ROWS, seed=5):
 
 @pytest.fixture(autouse=True)
 def few_ranges(monkeypatch):
-    """Score columns are cut into eight ranges, as small logs need no more. Tests of as many as usual: `use_all_ranges`."""
+    """Score columns are cut into eight ranges: small logs need no more. `use_all_ranges` has as many as usual."""
     from fastmetrics.spark import dataframe
 
     monkeypatch.setattr(dataframe, "N_RANGES", 8)
