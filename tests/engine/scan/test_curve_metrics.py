@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from fastmetrics._core.exchange import range_exchange, range_reduction, threshold_sweep
 from support.cases import each_case
-from support.curve_cases import KINDS, make_case, weighted_scores
+from support.curve_cases import KINDS, make_case, ordering_infinities, weighted_scores
 from support.states.spilled_logs import MEMORY, counted, repeated, small_batches, tiny_memory
 
 METHODS = ["interpolate", "mean", "max", "convex_hull"]
@@ -34,8 +34,8 @@ def expected_values(y_true, y_score, weights=None):
     """The value of every metric by its function, and its threshold or None."""
     options = {"sample_weight": weights}
     values = {
-        "auc": (fm.roc_auc_score(y_true, y_score, **options), None),
-        "ap": (fm.average_precision_score(y_true, y_score, **options), None),
+        "auc": (ordering_infinities(fm.roc_auc_score)(y_true, y_score, **options), None),
+        "ap": (ordering_infinities(fm.average_precision_score)(y_true, y_score, **options), None),
         "ks": (fm.ks_statistic(y_true, y_score, **options), None),
     }
     for method, metric in EER.items():
@@ -46,7 +46,7 @@ def expected_values(y_true, y_score, weights=None):
     for metric, end in AREAS.items():
         values[metric] = fm.partial_auc_score(y_true, y_score, max_fpr=end, **options), None
     for metric, end in STANDARDIZED_AREAS.items():
-        values[metric] = fm.roc_auc_score(y_true, y_score, max_fpr=end, **options), None
+        values[metric] = ordering_infinities(fm.roc_auc_score)(y_true, y_score, max_fpr=end, **options), None
     for metric, share in SHARES.items():
         values[metric] = fm.lift(y_true, y_score, q=share, **options), None
     return values
