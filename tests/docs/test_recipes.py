@@ -17,6 +17,9 @@ import pytest
 import sklearn.metrics as sk
 from scipy import optimize, stats
 from sklearn.calibration import calibration_curve
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from oracles.text import meteor, nist
 from support.peers import peer
@@ -485,7 +488,31 @@ def peers():
         "ROUGE of one summary": of_rouge_score(),
         "chrF and NIST beside NLTK": of_chrf_and_nist(),
         "Detections: mAP of each library": of_detection(),
+        "scikit-learn's scorers, searches and displays": of_scorers_and_displays(),
     }
+
+
+def of_scorers_and_displays():
+    """scikit-learn alone: its scorers by name, a search for each, and displays that compute their numbers."""
+    features, target = make_classification(n_samples=200, random_state=0)
+    model = LogisticRegression().fit(features, target)
+    decision = model.decision_function(features)
+    by_auc, by_loss = (
+        GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, scoring=scoring, cv=3).fit(features, target)
+        for scoring in ("roc_auc", "neg_log_loss")
+    )
+    values = [
+        sk.get_scorer("roc_auc")(model, features, target),
+        sk.get_scorer("neg_log_loss")(model, features, target),
+        cross_val_score(LogisticRegression(), features, target, scoring="roc_auc", cv=3),
+        by_auc.best_score_,
+        by_loss.cv_results_["mean_test_score"],
+        sk.roc_auc_score(target, decision),
+        sk.average_precision_score(target, decision),
+        sk.det_curve(target, decision)[0][[0, -1]],
+        sk.confusion_matrix(target, model.predict(features)),
+    ]
+    return [np.round(value, 12) for value in values]
 
 
 # -------------------------------------------------------------------------------------------------------- the tests

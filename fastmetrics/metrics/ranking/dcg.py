@@ -84,7 +84,8 @@ def dcg_score(
     Raises
     ------
     ValueError
-        A column has NaN or null, an option is invalid, shapes differ, or there are no rows. The message names the row.
+        A column has NaN or null, an option is invalid, shapes differ, there are no rows, or a matrix has one column, as
+        in scikit-learn. The message names the row.
 
     Examples
     --------
@@ -106,6 +107,7 @@ def dcg_score(
         items=items,
         ignore_ties=ignore_ties,
         signed_gains=True,
+        least_width=2,
         discounts=discounts_of(log_base),
     )
 

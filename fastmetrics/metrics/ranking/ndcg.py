@@ -80,8 +80,8 @@ def ndcg_score(
     Raises
     ------
     ValueError
-        A column has NaN or null, relevance is negative, an option is invalid, shapes differ, or there are no rows. The
-        message names the row.
+        A column has NaN or null, relevance is negative, an option is invalid, shapes differ, there are no rows, or a
+        matrix has one column, as in scikit-learn. The message names the row.
 
     Examples
     --------
@@ -105,6 +105,7 @@ def ndcg_score(
         n_threads=n_threads,
         items=items,
         ignore_ties=ignore_ties,
+        least_width=2,
     )
 
 

@@ -44,7 +44,7 @@ def shaped(form, rows, draw):
 def cases(draw):
     form = draw(st.sampled_from(["groups", "texts", "offsets", "matrix"]))
     n_lists = draw(st.integers(1, 4))
-    width = draw(st.integers(1, 6))
+    width = draw(st.integers(2, 6))  # of a matrix
     sizes = [width if form == "matrix" else draw(st.integers(0 if form == "offsets" else 1, 6)) for _ in range(n_lists)]
     if not any(sizes):
         sizes[0] = 1
@@ -315,8 +315,10 @@ def test_graded_queries_are_trec_eval_s(learning_to_rank):
             assert math.isclose(found, math.fsum(values) / len(values), rel_tol=1e-13), name
             for query, (start, stop) in enumerate(itertools.pairwise(offsets)):
                 part = slice(start, stop)
+                # A list of one row is no matrix for NDCG.
+                rows, form = (part, {"offsets": [0, 1]}) if stop - start == 1 else ((None, part), {})
                 one = getattr(fm, function)(
-                    grades[part][None], scores[part][None], ties="docid", items=items[part][None], **options, **own
+                    grades[rows], scores[rows], ties="docid", items=items[rows], **form, **options, **own
                 )
                 assert math.isclose(one, expected[str(query)][name], rel_tol=1e-13, abs_tol=1e-15), (name, query)
 
@@ -335,3 +337,13 @@ def test_visits_are_trec_eval_s(visits):
         values = [values[name] for values in expected.values()]
         found = getattr(fm, function)(labels, scores, users, ties="docid", items=texts, **options)
         assert math.isclose(found, math.fsum(values) / len(values), rel_tol=1e-13), name
+
+
+@pytest.mark.parametrize("function", [fm.dcg_score, fm.ndcg_score])
+def test_a_matrix_of_one_column_has_no_order(function):
+    """As in scikit-learn. Lists with groups or offsets may have one row."""
+    for grades in ([[1], [0]], [[2.5]], [[0]], [[True]]):
+        scores = [[0.5]] * len(grades)
+        assert_raises(ValueError, "a list of 1 row has one order only", function, grades, scores)
+    assert fm.mean_average_precision([[1], [0]], [[0.5], [0.5]]) == 0.5
+    assert function([3, 1], [0.5, 0.5], ["ann", "bob"]) == function([3, 1], [0.5, 0.5], offsets=[0, 1, 2])

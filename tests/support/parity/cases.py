@@ -505,13 +505,6 @@ DIFFERENCES: list[Difference] = [
         ],
     ),
     Difference(
-        "A list of one row is valid; in scikit-learn an error, in one function because of the type of its labels.",
-        GRADED,
-        lambda call: np.shape(call.argument("y_true"))[1:] == (1,),
-        ours_has_a_value,
-        calls_with(GRADED, [[1], [0]], [[0.5], [0.1]]),
-    ),
-    Difference(
         "A bool is not a cutoff; in scikit-learn True is 1.",
         GRADED,
         lambda call: isinstance(call.argument("k"), bool),

@@ -48,6 +48,7 @@ class ListOptions(NamedTuple):
     n_threads: int
     items: Any = None
     signed_gains: bool = False
+    least_width: int = 1  # the fewest columns of matrices
     discounts: Discounts = BINARY_LOGARITHM
 
 
@@ -147,7 +148,7 @@ class InputLists(NamedTuple):
         return with_items
 
 
-def read_matrix(y_true: np.ndarray, y_score: np.ndarray, sample_weight: Any) -> InputLists:
+def read_matrix(y_true: np.ndarray, y_score: np.ndarray, sample_weight: Any, least_width: int) -> InputLists:
     """The rows of two matrices, each row a list."""
     if y_true.shape != y_score.shape:
         raise ValueError(f"y_true has shape {y_true.shape} but y_score has {y_score.shape}")
@@ -156,6 +157,11 @@ def read_matrix(y_true: np.ndarray, y_score: np.ndarray, sample_weight: Any) -> 
     n_lists, width = y_true.shape
     if n_lists == 0 or width == 0:
         raise ValueError(f"y_true is empty (shape {y_true.shape}): at least one list of one row is needed")
+    if width < least_width:
+        raise ValueError(
+            f"y_true has shape {y_true.shape}: a list of {width} row has one order only. Lists of any length are given "
+            "with groups= or offsets="
+        )
     weights = as_list_weights(sample_weight, n_lists)
     offsets = np.arange(0, n_lists * width + 1, width, dtype=np.int64)
     return InputLists(Lists(y_score.reshape(-1), y_true.reshape(-1), offsets), weights, longest=width)
@@ -281,7 +287,7 @@ def read_lists(
     """Lists in memory, read from any of the forms."""
     if groups is None and offsets is None:
         items = None if options.items is None else validation.as_array(options.items, "items").reshape(-1)
-        return read_matrix(grades, scores, sample_weight).with_items(items)
+        return read_matrix(grades, scores, sample_weight, options.least_width).with_items(items)
     check_columns(grades, scores)
     if groups is not None:
         return group_rows_by_sorting(grades, scores, groups, sample_weight, options.items)
