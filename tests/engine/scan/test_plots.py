@@ -54,9 +54,9 @@ LOGS.append({"y": np.array([0, 1, 1, 0]), "a": np.array([-np.inf, np.inf, 0.0, -
 def test_points_are_points_of_the_exact_curves(log):
     y, a = log["y"], log["a"]
     found = {name: own.lines[0] for name, own in report_of(log).pictures.items() if own.lines}
-    fpr, tpr, _ = fm.roc_curve(y, a, drop_intermediate=False)
+    fpr, tpr, _ = fm.roc_curve(y, a, drop_intermediate=False, allow_infinite=True)
     assert pairs(found["roc"].x, found["roc"].y) <= pairs(fpr, tpr)
-    precision, recall, _ = fm.precision_recall_curve(y, a)
+    precision, recall, _ = fm.precision_recall_curve(y, a, allow_infinite=True)
     line = found["pr"]
     # Corners of the step function: the recall before a threshold with the precision at it.
     corners = pairs(np.append(0.0, recall[-2::-1])[:-1], precision[-2::-1])
@@ -67,7 +67,7 @@ def test_points_are_points_of_the_exact_curves(log):
     at = np.maximum(line.x, share[0])
     expected = np.interp(at, np.append(0.0, share), np.append(0.0, share * lift)) / at
     assert line.y == pytest.approx(expected, rel=1e-9)
-    fpr, fnr, _ = fm.det_curve(y, a)
+    fpr, fnr, _ = fm.det_curve(y, a, allow_infinite=True)
     if "det" in found:
         own = pairs(np.round(found["det"].x, 12), np.round(found["det"].y, 12))
         assert own <= pairs(np.round(fpr, 12), np.round(fnr, 12))
@@ -76,7 +76,7 @@ def test_points_are_points_of_the_exact_curves(log):
 @each_case("log", LOGS, ids=lambda log: len(log["y"]))
 def test_dropped_points_are_close_to_the_line(log):
     line = report_of(log).pictures["roc"].lines[0]
-    fpr, tpr, _ = fm.roc_curve(log["y"], log["a"], drop_intermediate=False)
+    fpr, tpr, _ = fm.roc_curve(log["y"], log["a"], drop_intermediate=False, allow_infinite=True)
     ends = np.array([line.x, line.y]).T
     for point in np.array([fpr, tpr]).T:
         start, way = ends[:-1], np.diff(ends, axis=0)
@@ -91,7 +91,7 @@ def test_many_close_scores_are_distinguished():
     a = np.concatenate([100 + rng.normal(size=n - 4) / 50, [-1e30, 1e30, 1e-30, -1e-300]])
     y = (rng.random(n) < 1 / (1 + np.exp(np.clip(-50 * (a - 100), -50, 50)))).astype(int)
     line = report_of({"y": y, "a": a}).pictures["roc"].lines[0]
-    fpr, tpr, _ = fm.roc_curve(y, a, drop_intermediate=False)
+    fpr, tpr, _ = fm.roc_curve(y, a, drop_intermediate=False, allow_infinite=True)
     assert len(line.x) <= MAX_POINTS
     assert np.abs(np.interp(fpr, line.x, line.y) - tpr).max() < 0.005
     assert pairs(line.x, line.y) <= pairs(fpr, tpr)
@@ -333,7 +333,7 @@ def test_the_band_of_a_roc_curve_is_that_of_resampled_logs():
     at = np.linspace(0.05, 0.9, 30)
     tpr = []
     for own in weights:
-        x, y, _ = fm.roc_curve(np.repeat(log["y"], own), np.repeat(log["a"], own))
+        x, y, _ = fm.roc_curve(np.repeat(log["y"], own), np.repeat(log["a"], own), allow_infinite=True)
         tpr.append(np.interp(at, x, y))
     low, high = np.quantile(tpr, [0.05, 0.95], axis=0)
     assert np.abs(np.interp(at, line.x, line.low) - low).max() < 0.02
