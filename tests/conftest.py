@@ -79,7 +79,10 @@ def group_of(item: pytest.Item) -> str:
     """
     if item.get_closest_marker("spark"):
         return "spark"
-    return item.nodeid if any(own.name == "slow" for own in item.own_markers) else item.path.as_posix()
+    if any(own.name == "slow" for own in item.own_markers):
+        return item.nodeid
+    # pytest-xdist adds the group to the test's id, from which hypothesis draws: the same in each folder.
+    return item.path.relative_to(item.config.rootpath).as_posix()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
