@@ -115,10 +115,20 @@ def wide_terms(y: np.ndarray, p: np.ndarray, kind: int, parameter: float) -> Wid
 
 
 def deviances(y: Wide, p: Wide, power: float) -> Wide:
-    """The deviance of a row is 2 p^(2 - power) times a function of the quotient of target and prediction."""
+    """The deviance of a row is 2 p^(2 - power) times the unit deviance of the quotient of target and prediction."""
+    difference = y.plus(p.negative()).over(p)
+    close = (difference.fractions == 0) | (difference.exponents < -10 - math.frexp(max(1.0, abs(power)))[1])
+    near, far = close_unit_deviances(difference, power), unit_deviances(y.over(p), power)
+    fractions = np.where(close, near.fractions, far.fractions)
+    exponents = np.where(close, near.exponents, far.exponents)
+    return Wide(fractions, exponents + 1).times(p.power(2.0 - power))
+
+
+def unit_deviances(quotient: Wide, power: float) -> Wide:
+    """The deviance of targets `quotient` and predictions 1, divided by 2."""
     left, two = 1.0 - power, 2.0 - power
-    ones = np.ones_like(p.fractions)
-    one, quotient = Wide.of(ones), y.over(p)
+    ones = np.ones_like(quotient.fractions)
+    one = Wide.of(ones)
     if power == 1.0:
         parts = [quotient.times(logarithms(quotient)), quotient.negative(), one]
     elif power == 2.0:
@@ -129,8 +139,16 @@ def deviances(y: Wide, p: Wide, power: float) -> Wide:
             base.power(two).times(Wide.of(ones / (left * two))), quotient.times(Wide.of(ones / -left)),
             Wide.of(ones / two),
         ]  # fmt: skip
-    unit_deviance = parts[0].plus(parts[1]).plus(parts[2])
-    return Wide(unit_deviance.fractions, unit_deviance.exponents + 1).times(p.power(two))
+    return parts[0].plus(parts[1]).plus(parts[2])
+
+
+def close_unit_deviances(difference: Wide, power: float) -> Wide:
+    """The same for a target 1 + d near 1, where the parts would cancel: d^2 (1/2 - power d / 6 + ...)."""
+    d = shifted(difference.fractions, np.minimum(difference.exponents, 0))
+    coefficients = [0.5]
+    for k in range(2, 10):
+        coefficients.append(-coefficients[-1] * (power + k - 2) / (k + 1))
+    return difference.times(difference).times(Wide.of(np.polynomial.polynomial.polyval(d, coefficients)))
 
 
 def logarithms(quotient: Wide) -> Wide:
