@@ -155,7 +155,8 @@ def test_tests_and_benches_mirror_the_packages():
 def test_a_worker_has_whole_files(request):
     """`-n 2 --dist loadgroup`: pytest-xdist deals tests out by the group at the end of their names."""
     if getattr(request.config.option, "loadgroup", False):
-        assert request.node.nodeid.endswith(f"@{request.path.as_posix()}")
+        folder = request.path.relative_to(request.config.rootpath)
+        assert request.node.nodeid.endswith(f"@{folder.as_posix()}")
 
 
 @pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="no docs beside the tests")

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fastmetrics._kernels.columns import column_checks, python_numbers
+from fastmetrics._kernels.columns import column_checks
 
 LABEL_TYPES = frozenset("bBhHiIlLqQfd")
 EXACT_INTEGER = 1 << 53
@@ -50,7 +50,7 @@ def as_array(values: Any, name: str) -> np.ndarray:
     if type(values).__module__.partition(".")[0] == "pyarrow":
         return arrow_to_numpy(values, name)
     if isinstance(values, (list, tuple)):
-        if type(values) is list and (numbers := python_numbers.read_numbers(values)) is not None:
+        if type(values) is list and (numbers := column_checks.read_numbers(values)) is not None:
             return numbers
         check_nested(values, name)
     check_nulls(values, name)
@@ -153,7 +153,7 @@ def is_number(value: Any) -> bool:
 
 def numbers_of_objects(array: np.ndarray, name: str, locate: RowLocator = unchanged_row) -> np.ndarray:
     """An object array of real numbers as an array of their common type."""
-    if (numbers := python_numbers.read_numbers(array.ravel().tolist())) is not None:
+    if (numbers := column_checks.read_numbers(array.ravel().tolist())) is not None:
         return numbers.reshape(array.shape)
     if not all(map(is_number, array.ravel())):
         raise_bad_type(array, name, "numbers are needed", locate)

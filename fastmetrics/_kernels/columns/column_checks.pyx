@@ -2,8 +2,11 @@
 
 Binary labels of any numeric type become uint8 0 or 1. The kinds of labels seen are returned as SAW_ bits, so that the
 caller can decide for the whole column: {0, 1} and {-1, +1} are valid, a mix of -1 and 0 is not, and any other value is
-an error whose row the caller then searches. Scores and weights are checked and not changed.
+an error whose row the caller then searches. Scores and weights are checked and not changed. Lists of Python's own
+numbers become typed arrays, without NumPy's search for a common type.
 """
+
+import numpy as np
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -32,6 +35,13 @@ SAW_ONE = 2
 SAW_MINUS_ONE = 4
 SAW_OTHER = 8
 
+
+cdef extern from *:
+    int PyFloat_CheckExact(object value)
+    int PyLong_CheckExact(object value)
+    int PyBool_Check(object value)
+    double PyFloat_AsDouble(object value) except? -1
+    long long PyLong_AsLongLongAndOverflow(object value, int* overflow) except? -1
 
 cdef extern from "numeric/vector_math.h":
     int decode_i8 "fm_decode_labels_i8"(const int8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
@@ -138,3 +148,74 @@ def check_weights(const double[::1] weights, Py_ssize_t start, Py_ssize_t stop, 
             any_invalid = wrong_weights(&weights[start], stop - start, LARGEST_WEIGHT, &n_zero)
     result[0] |= any_invalid
     result[1] += n_zero
+
+
+def read_numbers(list values) -> np.ndarray | None:
+    """The array that numpy.asarray makes of a list of floats, of integers, of both, or of bools.
+
+    None if the list is empty, or has anything else, also a subclass of these types, or an integer that int64 cannot
+    hold.
+    """
+    if not values:
+        return None
+    first = values[0]
+    if PyFloat_CheckExact(first):
+        return read_floats(values)
+    if PyLong_CheckExact(first):
+        return read_integers(values)
+    return read_bools(values) if PyBool_Check(first) else None
+
+
+def read_floats(list values) -> np.ndarray | None:
+    """Floats, and integers among them, as float64; None if there is anything else."""
+    cdef Py_ssize_t n = len(values)
+    cdef Py_ssize_t row = 0
+    cdef int overflow = 0
+    array = np.empty(n, np.float64)
+    cdef double[::1] numbers = array
+    for value in values:
+        if row == n:  # another thread appends
+            return None
+        if PyFloat_CheckExact(value):
+            numbers[row] = PyFloat_AsDouble(value)
+        elif PyLong_CheckExact(value):
+            numbers[row] = <double>PyLong_AsLongLongAndOverflow(value, &overflow)
+            if overflow:
+                return None
+        else:
+            return None
+        row += 1
+    return array if row == n else None
+
+
+def read_integers(list values) -> np.ndarray | None:
+    """Integers as int64, with floats among them as float64; None if there is anything else."""
+    cdef Py_ssize_t n = len(values)
+    cdef Py_ssize_t row = 0
+    cdef int overflow = 0
+    array = np.empty(n, np.int64)
+    cdef int64_t[::1] numbers = array
+    for value in values:
+        if row == n:
+            return None
+        if not PyLong_CheckExact(value):
+            return read_floats(values) if PyFloat_CheckExact(value) else None
+        numbers[row] = PyLong_AsLongLongAndOverflow(value, &overflow)
+        if overflow:
+            return None
+        row += 1
+    return array if row == n else None
+
+
+def read_bools(list values) -> np.ndarray | None:
+    """Bools; None if there is anything else."""
+    cdef Py_ssize_t n = len(values)
+    cdef Py_ssize_t row = 0
+    array = np.empty(n, np.bool_)
+    cdef unsigned char[::1] flags = array.view(np.uint8)
+    for value in values:
+        if row == n or not PyBool_Check(value):
+            return None
+        flags[row] = value is True
+        row += 1
+    return array if row == n else None

@@ -77,48 +77,19 @@ enum { FM_TILE_ROWS = 256, FM_TILE_OUTPUTS = 8 };
 #define FM_PREFETCH_LINE(ADDRESS) (void)(ADDRESS)
 #endif
 
-#define FM_READ_TILE(NAME, TYPE)                                                                                       \
-    static void NAME(                                                                                                  \
-        const char* data, ptrdiff_t row_stride, ptrdiff_t output_stride, ptrdiff_t rows, ptrdiff_t outputs,            \
-        ptrdiff_t more, double* out                                                                                    \
-    ) {                                                                                                                \
-        ptrdiff_t i, k;                                                                                                \
-        TYPE values[FM_TILE_OUTPUTS];                                                                                  \
-        for (i = 0; i < rows; i++) {                                                                                   \
-            const char* row = data + i * row_stride;                                                                   \
-            if (i < more) FM_PREFETCH_LINE(row + rows * row_stride);                                                   \
-            if (outputs == FM_TILE_OUTPUTS && output_stride == (ptrdiff_t)sizeof(TYPE)) {                              \
-                memcpy(values, row, sizeof(values));                                                                   \
-                for (k = 0; k < FM_TILE_OUTPUTS; k++) out[k * FM_TILE_ROWS + i] = (double)values[k];                   \
-            } else                                                                                                     \
-                for (k = 0; k < outputs; k++) {                                                                        \
-                    memcpy(values, row + k * output_stride, sizeof(TYPE));                                             \
-                    out[k * FM_TILE_ROWS + i] = (double)values[0];                                                     \
-                }                                                                                                      \
-        }                                                                                                              \
-    }
-
-FM_READ_TILE(fm_read_tile_f64, double)
-FM_READ_TILE(fm_read_tile_f32, float)
-FM_READ_TILE(fm_read_tile_i8, int8_t)
-FM_READ_TILE(fm_read_tile_u8, uint8_t)
-FM_READ_TILE(fm_read_tile_i16, int16_t)
-FM_READ_TILE(fm_read_tile_u16, uint16_t)
-FM_READ_TILE(fm_read_tile_i32, int32_t)
-FM_READ_TILE(fm_read_tile_u32, uint32_t)
-FM_READ_TILE(fm_read_tile_i64, int64_t)
-FM_READ_TILE(fm_read_tile_u64, uint64_t)
-
 static inline void fm_fetch_tile(
     const char* data, ptrdiff_t row_stride, ptrdiff_t output_stride, int type, ptrdiff_t rows, ptrdiff_t outputs,
     ptrdiff_t more, double* out
 ) {
-    typedef void (*reader)(const char*, ptrdiff_t, ptrdiff_t, ptrdiff_t, ptrdiff_t, ptrdiff_t, double*);
-    static const reader readers[] = {
-        fm_read_tile_f64, fm_read_tile_f32, fm_read_tile_i8, fm_read_tile_u8, fm_read_tile_i16, fm_read_tile_u16,
-        fm_read_tile_i32, fm_read_tile_u32, fm_read_tile_i64, fm_read_tile_u64
-    };
-    readers[type](data, row_stride, output_stride, rows, outputs, more, out);
+    double scratch[FM_TILE_OUTPUTS];
+    const double* values;
+    ptrdiff_t i, k;
+    for (i = 0; i < rows; i++) {
+        const char* row = data + i * row_stride;
+        if (i < more) FM_PREFETCH_LINE(row + rows * row_stride);
+        values = fm_fetch(row, output_stride, type, outputs, scratch);
+        for (k = 0; k < outputs; k++) out[k * FM_TILE_ROWS + i] = values[k];
+    }
 }
 
 /* Prefetch memory that is read next. */

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import fastmetrics as fm
 from fastmetrics._core.columns import validation
-from fastmetrics._kernels.columns.python_numbers import read_numbers
+from fastmetrics._kernels.columns.column_checks import read_numbers
 
 NUMBERS = st.one_of(
     st.lists(st.floats()), st.lists(st.integers(-(2**63), 2**63 - 1)), st.lists(st.booleans()),
