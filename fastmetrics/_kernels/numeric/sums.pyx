@@ -110,7 +110,7 @@ def divide_states(const int64_t[:, ::1] states, double denominator, double[::1] 
 
 
 def any_below(const int64_t[:, ::1] states, int limbs) -> bool:
-    """Is the sum of a state, which is at least 0, below 2**(32 limbs - BASE_EXPONENT), or not finite?"""
+    """Is the sum of a state negative, below 2**(32 limbs - BASE_EXPONENT), or not finite?"""
     cdef Py_ssize_t i
     cdef int limb
     cdef bint found = 0
@@ -119,7 +119,7 @@ def any_below(const int64_t[:, ::1] states, int limbs) -> bool:
             limb = _N_LIMBS - 1
             while limb >= limbs and states[i, limb] == 0:
                 limb -= 1
-            if limb < limbs or count_non_finite(&states[i, 0]):
+            if limb < limbs or states[i, _N_LIMBS - 1] < 0 or count_non_finite(&states[i, 0]):
                 found = 1
                 break
     return found

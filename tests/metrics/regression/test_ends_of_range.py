@@ -107,6 +107,15 @@ def test_deviances(power, case):
     assert abs(DECIMALS.subtract(Decimal(found), mean)) <= tolerance or found == float(mean) == math.inf
 
 
+@pytest.mark.parametrize("unit", [-1070, -1030, -600])
+def test_negative_targets_with_small_weights(unit):
+    """The mean of negative targets is found first; its sum is negative, and its products may underflow."""
+    y_true, y_pred, weights = [-1.25, -3.0, -0.3, -7.0], [-1.0, -2.5, -1.0, -6.0], [1.0, 3.0, 2.0, 1.0]
+    value = fm.d2_tweedie_score(y_true, y_pred, sample_weight=weights)
+    found = fm.d2_tweedie_score(y_true, y_pred, sample_weight=np.ldexp(weights, unit))
+    assert math.isclose(found, value, rel_tol=1e-14)
+
+
 @each_case(("name", "options", "degree"), SCALED)
 def test_scaling_by_powers_of_two(name, options, degree):
     """The same targets in another unit, and weights in another unit, have the value that follows from it."""
