@@ -76,6 +76,16 @@ def trec(
     judged_only: Annotated[
         bool, typer.Option("-J", "--judged-only", help="Remove unjudged items from the ranking.")
     ] = False,
+    collection_size: Annotated[
+        int | None,
+        typer.Option(
+            "-N", "--collection-size", metavar="N", min=1, help="Items of the collection, for utility's 4th parameter.",
+            show_default=False,
+        ),
+    ] = None,
+    qrels_format: Annotated[str, typer.Option("-R", "--rel-info-format", hidden=True)] = "qrels",
+    run_format: Annotated[str, typer.Option("-T", "--results-format", hidden=True)] = "trec_results",
+    z_scores: Annotated[str | None, typer.Option("-Z", "--zscore", hidden=True)] = None,
     layout: Annotated[
         TrecOutputFormat | None,
         typer.Option("--format", help="Default: trec_eval's own for one run, a table for several.", show_default=False),
@@ -87,6 +97,7 @@ def trec(
     Items are ranked by score, descending; ties by name, descending. One run is
     printed as trec_eval prints it, several runs as a table with a column for each.
     """
+    check_absent_options(qrels_format, run_format, z_scores)
     check_options(measure, runs, layout, per_query=per_query, no_summary=no_summary)
     from fastmetrics.cli.progress import row_progress
 
@@ -101,6 +112,7 @@ def trec(
                 complete=complete,
                 max_per_query=max_per_query,
                 judged_only=judged_only,
+                collection_size=collection_size,
                 n_threads=threads,
                 progress=report,
             )
@@ -117,6 +129,20 @@ def trec(
         return
     rows = measure_rows(results, per_query=per_query, summary=not no_summary)
     write_table(measure_table(names, rows, with_topics=per_query), layout or "table")
+
+
+def check_absent_options(qrels_format: str, run_format: str, z_scores: str | None) -> None:
+    """Report options of trec_eval that fastmetrics does not have."""
+    if qrels_format != "qrels":
+        raise typer.BadParameter(
+            f"judgements in trec_eval's format {qrels_format!r} are not read, only 'qrels'", param_hint="-R"
+        )
+    if run_format != "trec_results":
+        raise typer.BadParameter(
+            f"runs in trec_eval's format {run_format!r} are not read, only 'trec_results'", param_hint="-T"
+        )
+    if z_scores is not None:
+        raise typer.BadParameter("trec_eval's z-scores are not available: only values are printed", param_hint="-Z")
 
 
 def check_options(

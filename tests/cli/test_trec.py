@@ -18,9 +18,12 @@ pytest.importorskip("rich")
 pytest.importorskip("pyarrow")
 
 OURS = oracle.Options(rounding="0.9")
-MEASURES = (*oracle.OFFICIAL, *oracle.MORE)
-# trec_eval's order, which differs from the oracle's list of further measures.
-ORDER = (*oracle.OFFICIAL, "recall", "ndcg", "ndcg_cut", "map_cut", "success")
+MEASURES = (*oracle.OFFICIAL, *oracle.MORE, *oracle.FURTHER)
+# trec_eval's order, which differs from the oracle's lists of further measures.
+ORDER = (
+    *oracle.OFFICIAL, "relstring", "recall", "infAP", "Rprec_mult", "utility", "binG", "G", "dcg", "ideal_dcg", "ndcg",
+    "ndcg_rel", "Rndcg", "ndcg_cut", "map_cut", "success", "yaap", "rbp", "rbp_resid", "unj",
+)  # fmt: skip
 SUMMARY_ONLY = ("num_q", "gm_map")
 
 
@@ -64,6 +67,8 @@ def files(tmp_path):
 
 
 def format_value(name, value):
+    if name == "relstring":
+        return f"'{value}'"
     return str(int(value)) if name in oracle.COUNTS else f"{float(value):6.4f}"
 
 
@@ -72,13 +77,13 @@ def as_trec_eval(tag, scores, qrels, options=OURS, complete=False, per_query=Fal
     lines = []
     order = oracle.names(ORDER)
     if per_query:
-        for topic, values in oracle.by_topic(scores, qrels, MEASURES, options).items():
+        for topic, values in oracle.by_topic(scores, qrels, MEASURES, options, complete).items():
             shown = [name for name in order if name not in SUMMARY_ONLY]
             lines += [f"{name:<22}\t{topic}\t{format_value(name, values[name])}\n" for name in shown]
     if summary:
         values = oracle.summary(scores, qrels, MEASURES, options, complete)
         lines.append(f"{'runid':<22}\tall\t{tag}\n")
-        lines += [f"{name:<22}\tall\t{format_value(name, values[name])}\n" for name in order]
+        lines += [f"{name:<22}\tall\t{format_value(name, values[name])}\n" for name in order if name != "relstring"]
     return "".join(lines)
 
 
@@ -91,6 +96,8 @@ NAMES = [part for name in ("runid", *MEASURES) for part in ("-m", name)]
         ([], OURS, {}),
         (["-q"], OURS, {"per_query": True}),
         (["-qn"], OURS, {"per_query": True, "summary": False}),
+        (["-qnc", "-N1000"], OURS, {"per_query": True, "summary": False}),
+        (["-c", "-l2"], OURS._replace(level=2), {}),
         (
             ["-q", "-c", "-M7", "-l2", "-J"],
             OURS._replace(level=2, max_retrieved=7, judged_only=True),
@@ -105,7 +112,7 @@ def test_one_run_is_printed_as_by_trec_eval(files, arguments, options, shown, na
     tag = "BM25" if name == "bm25.run" else "dense"
     done = run("trec", "qrels.txt", name, *NAMES, *arguments, folder=folder)
     assert done.returncode == 0, done.stderr
-    complete = "-c" in arguments
+    complete = any("c" in argument for argument in arguments)
     assert done.stdout == as_trec_eval(tag, runs[tag], qrels, options, complete=complete, **shown)
 
 
@@ -121,6 +128,9 @@ def test_the_bindings_give_the_same_text(files):
         name = name.rstrip()
         if topic != "all":
             names += [name] if topic == "400" else []
+            if name == "relstring":
+                assert len(value) == 12  # the bindings have no texts
+                continue
             wanted = theirs[topic][name]
         elif name in names:
             total = 0.0
@@ -130,7 +140,7 @@ def test_the_bindings_give_the_same_text(files):
         else:
             continue
         assert value == (str(int(wanted)) if name.startswith("num_") else f"{wanted:6.4f}"), line
-    assert len(names) > 70
+    assert len(names) > 85
 
 
 def test_a_subprocess_has_the_same_output(files):
@@ -144,6 +154,19 @@ def test_a_subprocess_has_the_same_output(files):
         assert done.returncode == in_process.returncode == code
         assert done.stdout == in_process.stdout
         assert ("error: no: No such file" in done.stderr) == (code == 1)
+
+
+def test_parameters_and_size_of_the_collection(files):
+    folder, _, _ = files
+    measures = ["utility.0,0,0,1", "ndcg.1=3,2=9,3=4.5", "relstring_3"]
+    arguments = [part for measure in measures for part in ("-m", measure)]
+    done = run("trec", "qrels.txt", "bm25.run", "-q", "-N", "100000", "-R", "qrels", *arguments, folder=folder)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split("\t") for line in done.stdout.splitlines()]
+    names = ["relstring_3", "utility_0,0,0,1", "ndcg_1=3,2=9,3=4.5"]
+    assert [name for name, topic, _ in lines if topic == "400"] == [f"{name:<22}" for name in names]
+    assert [name for name, topic, _ in lines if topic == "all"] == [f"{name:<22}" for name in names[1:]]
+    assert all(float(value) > 99_900 for name, _, value in lines if name.startswith("utility"))
 
 
 def test_official_measures_are_the_default(files):
@@ -228,6 +251,11 @@ def test_runs_of_one_tag_are_named_by_their_files(files):
         (["-m", "ndgc"], 2, "unknown measure 'ndgc'; nearest: ndcg"),
         (["-m", "P.0"], 2, "cutoffs of 'P' must be whole numbers of at least 1"),
         (["-n"], 2, "add -q"),
+        (["-R", "prefs"], 2, "judgements in trec_eval's format 'prefs' are not read, only 'qrels'"),
+        (["-T", "other"], 2, "runs in trec_eval's format 'other' are not read, only 'trec_results'"),
+        (["-Z", "means"], 2, "trec_eval's z-scores are not available"),
+        (["-m", "all_prefs"], 2, "trec_eval's 'all_prefs' needs preferences (-R prefs, -R qrels_prefs)"),
+        (["-m", "utility.1,0,0,1"], 1, "the fourth parameter of 'utility' needs the size of the collection"),
         (["-l", "0"], 2, "Invalid value for '-l' / '--level'"),
         (["-M", "0"], 2, "Invalid value for '-M' / '--max-per-query'"),
         (["dense.run.gz", "--format", "trec"], 2, "type --format table, csv, markdown or json"),

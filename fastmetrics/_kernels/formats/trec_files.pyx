@@ -1,8 +1,8 @@
 """Parse TREC run and qrels files: fields, numbers and changes of the query, in one pass over the bytes.
 
 A run line is `query Q0 item rank score tag`, a qrels line is `query iteration item relevance`. Fields are separated by
-any number of blanks and tabs. Empty lines and lines that begin with # are skipped. Text is not copied: rows are spans
-of the file's bytes.
+any number of blanks and tabs. Text behind a run's tag is ignored. Empty lines and lines that begin with # are skipped.
+Text is not copied: rows are spans of the file's bytes.
 
 Lines of one query usually follow each other. So a query is recorded not for every row but for every *segment*, that is,
 consecutive rows of one query. A query may have several segments; the caller encodes the segments' queries.
@@ -288,12 +288,12 @@ def parse_lines(
                     tag_end = end
                     if not next_field(&tag, &tag_end):
                         break
-                    newline = skip_blanks(tag_end) - query
+                    newline = <const uint8_t*>memchr(tag_end, NEWLINE, <size_t>(last - tag_end + 1)) - query
                 else:
                     newline = skip_blanks(end) - query
-                if query[newline] != NEWLINE:
-                    error = CODE_TOO_MANY_FIELDS
-                    break
+                    if query[newline] != NEWLINE:
+                        error = CODE_TOO_MANY_FIELDS
+                        break
             if value_t is double:
                 error = read_score(begin, end, &values[row])
                 if error == NEEDS_PYTHON:

@@ -1,7 +1,7 @@
 """Exact sums of the values of ranked lists: of all lists, or of segments of lists that are resampled together.
 
 Sums are states of the superaccumulator (superaccumulator.pxd documents layout and bounds), so they do not depend on the
-order of lists or on how they are divided.
+order of lists or on how they are divided. Running sums of the rows of a list are float64, added rank by rank.
 """
 
 from libc.math cimport isnan
@@ -78,3 +78,15 @@ def mean_terms(
         add_mean_terms(
             &values[0], first_weight, values.shape[0], count_empty, value_of_empty, &weighted[0], &weights[0],
             &counts[0])
+
+
+def running_sums(const double[::1] values, const int64_t[::1] offsets, double[::1] out):
+    """The sum of the values of each row and of the rows before it in its list, rows offsets[i] to offsets[i + 1]."""
+    cdef Py_ssize_t i, row
+    cdef double total
+    with nogil:
+        for i in range(offsets.shape[0] - 1):
+            total = 0.0
+            for row in range(offsets[i], offsets[i + 1]):
+                total += values[row]
+                out[row] = total

@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastmetrics as fm
+from fastmetrics.metrics.ranking.runs.trec_measures import TREC_MEASURES
 from oracles.ranking import trec as oracle
+from oracles.ranking import trec_further
 from support.cases import assert_raises, each_case
 
-MEASURES = (*oracle.OFFICIAL, *oracle.MORE)
+MEASURES = (*oracle.OFFICIAL, *oracle.MORE, *oracle.FURTHER)
 # We round iprec_at_recall as version 9 does, and compare scores as version 10 does.
 OURS = oracle.Options(rounding="0.9")
-# Measures of the bindings that have no value for a query, or that fastmetrics does not have.
-ABSENT = {
-    "runid", "num_q", "relstring", "infAP", "Rprec_mult", "binG", "G", "ndcg_rel", "Rndcg",
-}  # fmt: skip
+# Measures of the bindings that have no value for a query, or no text.
+ABSENT = {"runid", "num_q", "relstring"}
 
 items = st.sampled_from(["d1", "d2", "d10", "d3", "D1", "é", "長い", "d1-", "x" * 40])
 queries = st.sampled_from(["1", "10", "2", "q", "Q", "é"])
@@ -44,6 +44,8 @@ def mixed(rows):
 
 
 def same(value, wanted):
+    if isinstance(wanted, str):
+        return value == wanted
     return math.isclose(value, float(wanted), rel_tol=1e-12, abs_tol=1e-12)
 
 
@@ -59,7 +61,7 @@ def test_values_are_those_of_the_oracle(tmp_path_factory, run, qrels, level, mos
         assert_raises(ValueError, "no query in common", fm.evaluate_trec, *paths, MEASURES, **call)
         return
     result = fm.evaluate_trec(*paths, MEASURES, **call)
-    wanted = oracle.by_topic(run, qrels, MEASURES, options)
+    wanted = oracle.by_topic(run, qrels, MEASURES, options, complete)
     assert result.queries == tuple(sorted(wanted, key=str.encode))
     for place, query in enumerate(result.queries):
         for name, values in result.per_query.items():
@@ -97,11 +99,13 @@ def test_values_and_means_are_those_of_the_bindings_bit_for_bit_where_they_can_b
     ours = result.to_dict()
     for query, values in theirs.items():
         for name in result.per_query:
-            if name.startswith(("ndcg", "bpref", "set", "11pt")):
+            if name == "relstring":
+                continue
+            if name.startswith(("ndcg", "bpref", "set", "11pt", "infAP", "Rndcg", "G", "binG")):
                 assert same(ours[query][name], values[name]), (query, name)
             else:
                 assert ours[query][name] == values[name], (query, name)
-    for name in result.per_query:
+    for name in set(result.per_query) - {"relstring"}:
         column = [theirs[query][name] for query in sorted(theirs)]
         assert same(result[name], sum(column) if name.startswith("num") else sum(column) / len(column)), name
     logarithms = [math.log(max(theirs[query]["map"], 1e-5)) for query in sorted(theirs)]
@@ -191,6 +195,11 @@ def test_official_measures_are_shown_in_trec_evals_order():
         ("utility.2,-1,0,0", ["utility_2,-1,0,0"]),
         ("11pt_avg..25,.5,.75", ["11pt_avg_.25,.5,.75"]),
         ("set_F.0.5", ["set_F_0.5"]),
+        ("relstring.20", ["relstring_20"]),
+        ("Rprec_mult.5.0,0.2,0.35", ["Rprec_mult_0.20", "Rprec_mult_0.35", "Rprec_mult_5.00"]),
+        ("ndcg.1=3,2=9,4=4.5", ["ndcg_1=3,2=9,4=4.5"]),
+        (["unj", "rbp.p=0.8"], ["rbp_p=0.8", "unj_5", "unj_10", "unj_20"]),
+        ("utility.1,2,3,4", ["utility_1,2,3,4"]),
     ],
 )
 def test_names_and_parameters(measures, names):
@@ -198,11 +207,24 @@ def test_names_and_parameters(measures, names):
     assert fm.trec_measure_names(measures) == tuple(names)
 
 
-def test_all_trec_holds_every_measure_once():
+def test_all_trec_is_that_of_trec_eval_9():
     names = fm.trec_measure_names("all_trec")
     assert len(set(names)) == len(names)
-    assert set(oracle.names(MEASURES)) < set(names)
+    of_version_10 = {"dcg", "ideal_dcg", "rbp", "rbp_resid", "unj_5", "unj_10", "unj_20"}
+    assert set(oracle.names(MEASURES)) - set(names) == of_version_10 | {"yaap"}
     assert set(fm.trec_measure_names("set")) < set(names)
+
+
+def test_every_name_of_the_output_is_a_measure():
+    parameters = [
+        "ndcg.1=3,2=9", "ndcg_rel.1=.5", "Rndcg.3=0", "G.1=2", "dcg.1=2", "ideal_dcg.0=1", "utility.2,-1,0.5,0",
+        "11pt_avg..25,.5,.75", "set_F.0.5", "relstring.20", "rbp.p=.8", "rbp_resid.p=0.95",
+    ]  # fmt: skip
+    for measures in (list(TREC_MEASURES), parameters):
+        names = fm.trec_measure_names(measures)
+        assert fm.trec_measure_names(names) == names
+        for name in names:
+            assert fm.trec_measure_names(name) == (name,)
 
 
 def rows_of_the_docs():
@@ -214,8 +236,7 @@ def rows_of_the_docs():
 
 
 def test_the_docs_list_every_measure_in_order():
-    stems = (re.sub(r"(?<=P|t|l|s)_[\d.]+$", "", name) for name in fm.trec_measure_names("all_trec"))
-    assert [name for name, _ in rows_of_the_docs()] == list(dict.fromkeys(stems))
+    assert [name for name, _ in rows_of_the_docs()] == list(TREC_MEASURES)
 
 
 @each_case("complete", [False, True])
@@ -224,7 +245,7 @@ def test_metric_strings_of_the_docs_have_the_same_values(tmp_path, level, comple
     _, _, (qrels, run) = random_files(tmp_path, 21)
     strings = {(f"{name}_5" if "@k" in text else name): text.replace("@k", "@5") for name, text in rows_of_the_docs()}
     strings = {name: text for name, text in strings.items() if text}
-    assert len(strings) == 10
+    assert len(strings) == 12
     ours = fm.evaluate_ranking(
         run, qrels, list(strings.values()), ties="docid", missing="zero" if complete else "drop", relevance_level=level
     )
@@ -239,7 +260,20 @@ def test_metric_strings_of_the_docs_have_the_same_values(tmp_path, level, comple
         ("mapp", r"unknown measure 'mapp'; nearest: map"),
         ("NDCG", r"unknown measure 'NDCG'; nearest: ndcg"),
         ("p@5", r"unknown measure 'p@5'"),
-        ("infAP", r"trec_eval's measure 'infAP' is not one that fastmetrics has; it has runid"),
+        ("prefs", r"trec_eval's 'prefs' needs preferences \(-R prefs, -R qrels_prefs\), which fastmetrics does not"),
+        ("prefs_simp_imp", r"trec_eval's 'prefs_simp_imp' needs preferences"),
+        ("P_avgjg.5", r"trec_eval's 'P_avgjg' needs groups of judgements \(-R qrels_jg\)"),
+        ("ndcg_cutt", r"unknown measure 'ndcg_cutt'; nearest: ndcg_cut"),
+        ("relstring.1.5", r"the parameter of 'relstring' must be one whole number of at least 1; found '1\.5'"),
+        ("relstring_0", r"the parameter of 'relstring' must be one whole number of at least 1; found '0'"),
+        ("Rprec_mult.-1", r"multiples of 'Rprec_mult' must be at least 0"),
+        ("ndcg.1", r"parameters of 'ndcg' must be gains of relevances, such as 1=3,2=9\.5, .*; found '1'"),
+        ("Rndcg.1=3,", r"parameters of 'Rndcg' must be gains of relevances"),
+        ("G.-1=3", r"parameters of 'G' must be gains of relevances"),
+        ("infAP.5", r"the measure 'infAP' takes no parameters here"),
+        ("rbp.0.8", r"the parameter of 'rbp' must be p=, a number between 0 and 1; found '0\.8'"),
+        ("rbp_resid.p=1", r"the parameter of 'rbp_resid' must be p=, a number between 0 and 1"),
+        ("unj.0", r"cutoffs of 'unj' must be whole numbers"),
         ("P.", r"'P\.' has no parameters behind the point"),
         ("P.0", r"cutoffs of 'P' must be whole numbers of at least 1; found '0'"),
         ("P.-5", r"cutoffs of 'P' must be whole numbers"),
@@ -250,7 +284,6 @@ def test_metric_strings_of_the_docs_have_the_same_values(tmp_path, level, comple
         ("iprec_at_recall.1.5", r"recalls of 'iprec_at_recall' must lie between 0 and 1"),
         ("iprec_at_recall.x", r"parameters of 'iprec_at_recall' must be numbers"),
         ("utility.1,2", r"'utility' takes 4 numbers; found '1,2'"),
-        ("utility.1,2,3,4", r"the fourth parameter of 'utility'"),
         ("set_F.1,2", r"'set_F' takes 1 number; found"),
         ([], r"measures is empty"),
     ],
@@ -259,6 +292,72 @@ def test_invalid_measures(tmp_path, measure, problem):
     assert_raises(ValueError, problem, fm.trec_measure_names, measure)
     with pytest.raises(ValueError, match=problem):  # before any file is looked for
         fm.evaluate_trec(tmp_path / "no", tmp_path / "such", measure)
+
+
+def test_utility_needs_the_size_of_the_collection(tmp_path):
+    paths = write(tmp_path, {"q": {"a": 2.0, "x": 1.0}}, {"q": {"a": 1, "b": 1}})
+    assert_raises(
+        ValueError, r"fourth parameter of 'utility' needs the size of the collection: pass collection_size \(-N\)",
+        fm.evaluate_trec, *paths, "utility.1,2,3,4",
+    )
+    result = fm.evaluate_trec(*paths, "utility.1,2,3,4", collection_size=100)
+    assert result["utility_1,2,3,4"] == 1 + 2 + 3 + 4 * 97
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    runs, grades, st.dictionaries(st.integers(0, 4), st.integers(-2, 9), min_size=1), st.integers(1, 3),
+    st.floats(0.01, 0.99), st.lists(st.integers(-3, 3), min_size=4, max_size=4),
+)  # fmt: skip
+def test_parameters_are_those_of_the_oracle(tmp_path_factory, run, qrels, gains, level, p, factors):
+    """`complete`, so that lists may be empty."""
+    query = next(iter(qrels))
+    run = {query: {"d1": 1.0}} | run
+    paths = write(tmp_path_factory.mktemp("files"), run, qrels)
+    text = ",".join(f"{grade}={gain}" for grade, gain in gains.items())
+    utility = ",".join(map(str, factors))
+    call = {
+        f"ndcg_{text}": lambda topic: trec_further.ndcg(*topic, gains),
+        f"dcg_{text}": lambda topic: trec_further.dcg(topic.ranked, gains),
+        f"ideal_dcg_{text}": lambda topic: trec_further.ideal_dcg(*topic, gains),
+        f"ndcg_rel_{text}": lambda topic: trec_further.ndcg_at_relevant(*topic, gains),
+        f"Rndcg_{text}": lambda topic: trec_further.ndcg_at_levels(*topic, level, gains),
+        f"rbp_p={p:.4f}": lambda topic: trec_further.rank_biased_precision(*topic, round(p, 4)),
+        f"rbp_resid_p={p:.4f}": lambda topic: trec_further.rank_biased_residual(topic.ranked, round(p, 4)),
+        f"utility_{utility}": lambda topic: trec_further.utility(*topic, level, factors, 50) if topic.ranked else 0,
+        "relstring_3": lambda topic: trec_further.relstring(topic.ranked, 3),
+        "unj_2": lambda topic: trec_further.unjudged_share(topic.ranked, 2),
+        "Rprec_mult_1.50": lambda topic: trec_further.precision_at_multiple(*topic, level, 1.5),
+    }
+    result = fm.evaluate_trec(*paths, list(call), relevance_level=level, complete=True, collection_size=50)
+    for name, compute in call.items():
+        for query, value in zip(result.queries, result.per_query[name].tolist(), strict=True):
+            topic = oracle.topic_of(run.get(query, {}), qrels[query])
+            assert same(value, compute(topic)), (name, query)
+
+
+def test_a_relstring_has_no_summary(tmp_path):
+    run = {"q": {"a": 2.0, "x": 1.0, "b": 0.5, "c": 0.0}}
+    paths = write(tmp_path, run, {"q": {"a": 10, "b": -3, "c": 2}, "r": {"a": 1}})
+    result = fm.evaluate_trec(*paths, ["relstring", "num_rel"], complete=True, relevance_level=2)
+    assert result.per_query["relstring"].tolist() == [">-.2", ""]
+    assert list(result) == ["num_rel"]
+    assert list(result.lines(per_query=True)) == [
+        "num_rel               \tq\t2", "relstring             \tq\t'>-.2'",
+        "num_rel               \tr\t0", "relstring             \tr\t''", "num_rel               \tall\t3",
+    ]  # fmt: skip
+    assert result.to_dict() == {"q": {"num_rel": 2, "relstring": ">-.2"}, "r": {"num_rel": 0, "relstring": ""}}
+
+
+def test_a_result_is_a_mapping(tmp_path):
+    _, _, paths = random_files(tmp_path, 3)
+    result = fm.evaluate_trec(*paths, ["num_ret", "map"])
+    assert "map" in result
+    assert "P_5" not in result
+    assert list(result) == ["num_ret", "map"]
+    assert len(result) == 2
+    assert dict(result) == {**result} == result.summary
+    assert list(result.keys()) == list(result)
 
 
 def test_a_measure_is_a_string():
@@ -277,7 +376,7 @@ def test_parameters_of_set_measures_by_hand(tmp_path):
 # ------------------------------------------------------------------------------------------------------------ bad input
 
 
-@each_case("option", ["relevance_level", "max_per_query"])
+@each_case("option", ["relevance_level", "max_per_query", "collection_size"])
 @each_case("value", [0, -1, 1.5, True, "1"])
 def test_options_are_checked(tmp_path, option, value):
     _, _, paths = random_files(tmp_path, 0)

@@ -13,10 +13,12 @@ Behaviour of the sources that the documentation does not always mention:
 - -M cuts the sorted run first; num_ret is the number of rows that remain, num_rel does not change. -J then drops rows
   without a judgment of zero or more; the other rows keep their order.
 - A topic with judgments but without a relevant item counts, with 0 for everything. A topic without judgments is
-  ignored. A judged topic that is not in the run is ignored, too, unless -c is given: then it counts with 0 (in gm_map
-  with the minimum). num_rel of such a topic counts in version 10, which evaluates it on one unjudged row. It does not
-  count in version 9, which only divides by the larger number of topics and does not change num_q (`num_q` here is that
-  of version 10).
+  ignored. A judged topic that is not in the run is ignored, too, unless -c is given. Version 9 then only divides by the
+  larger number of topics (in gm_map with the minimum). Version 10 evaluates the topic on one row without a judgment and
+  sets num_ret, relstring, unj, rbp_resid and utility (its name without parameters) to nothing; here it is an empty list
+  with a utility of 0, and num_q is that of version 10. Versions differ in utility with parameters only.
+- With -c the summary of num_rel counts the judgments above 0 of all topics, whatever -l is, in both versions. The
+  num_rel of a topic depends on -l.
 - gm_map: exp of the mean of log(max(AP, 0.00001)).
 - iprec_at_recall: the greatest precision at or below the row of the c-th relevant item. Version 9 takes
   c = floor(recall * R + 0.9), version 10 rounds recall * R to the nearest (halves away from zero): `rounding`.
@@ -28,17 +30,17 @@ Behaviour of the sources that the documentation does not always mention:
 
 import ctypes
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from oracles.ranking import ranking_lists
+from oracles.ranking import ranking_lists, trec_further
 
 GM_FLOOR = 0.00001
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 RECALLS = tuple(tenth / 10 for tenth in range(11))
 COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret")
-NOT_IN_POOL = -1
+NOT_IN_POOL, UNJUDGED = trec_further.NOT_IN_POOL, trec_further.UNJUDGED
 
 Run = Mapping[str, Mapping[str, float]]
 Qrels = Mapping[str, Mapping[str, int]]
@@ -77,10 +79,16 @@ def topic_of(scores: Mapping[str, float], judgments: Mapping[str, int], options:
     order = sorted(keys, key=lambda item: (keys[item], item.encode()), reverse=True)[: options.max_retrieved]
     if options.judged_only:
         order = [item for item in order if judgments.get(item, NOT_IN_POOL) >= 0]
-    ranked = [float(max(judgments.get(item, NOT_IN_POOL), NOT_IN_POOL)) for item in order]
+    ranked = [grade_of(item, judgments) for item in order]
     kept = set(order)
     unretrieved = [float(grade) for item, grade in judgments.items() if item not in kept and grade >= 0]
     return Topic(ranked, unretrieved)
+
+
+def grade_of(item: str, judgments: Mapping[str, int]) -> float:
+    if item not in judgments:
+        return NOT_IN_POOL
+    return UNJUDGED if judgments[item] < 0 else judgments[item]
 
 
 def interpolated_precision(topic: Topic, recall: float, options: Options) -> Fraction:
@@ -107,8 +115,10 @@ def number(name: str) -> tuple[str, float | None]:
     return (stem, float(tail)) if stem and tail.replace(".", "").isdigit() else (name, None)
 
 
-def measure_topic(topic: Topic, name: str, options: Options = VERSION_10) -> Fraction | float:
+def measure_topic(topic: Topic, name: str, options: Options = VERSION_10) -> Fraction | float | str:
     """One measure, by the name that trec_eval prints. gm_map is a logarithm for one topic, as in the C sources."""
+    if name in WITHOUT_PARAMETERS:
+        return WITHOUT_PARAMETERS[name](topic, options.level)
     stem, cutoff = number(name)
     ranked, unretrieved, level = topic.ranked, topic.unretrieved, options.level
     k = None if cutoff is None else int(cutoff)
@@ -123,6 +133,9 @@ def measure_topic(topic: Topic, name: str, options: Options = VERSION_10) -> Fra
     if stem == "iprec_at_recall":
         assert cutoff is not None
         return interpolated_precision(topic, cutoff, options)
+    if stem == "Rprec_mult":
+        assert cutoff is not None
+        return trec_further.precision_at_multiple(ranked, unretrieved, level, cutoff)
     if stem in ("ndcg", "ndcg_cut"):
         return ranking_lists.ndcg(ranked, unretrieved, k=k) or 0.0
     if stem in ("map", "map_cut", "gm_map"):
@@ -134,18 +147,41 @@ def measure_topic(topic: Topic, name: str, options: Options = VERSION_10) -> Fra
         return ranking_lists.bpref(ranked, unretrieved, level=level) or Fraction(0)
     if stem == "recip_rank":
         return ranking_lists.reciprocal_rank(ranked, unretrieved, level=level) or Fraction(0)
+    if stem == "unj":
+        assert k is not None
+        return trec_further.unjudged_share(ranked, k)
     assert k is not None, f"not a measure of trec_eval: {name}"
     function = {"P": ranking_lists.precision, "recall": ranking_lists.recall, "success": ranking_lists.hit}[stem]
     return function(ranked, unretrieved, k=k, level=level) or Fraction(0)
 
 
+# Measures of trec_further with their default parameters.
+WITHOUT_PARAMETERS: dict[str, Callable[[Topic, int], Fraction | float | str]] = {
+    "relstring": lambda topic, level: trec_further.relstring(topic.ranked),
+    "infAP": lambda topic, level: trec_further.inferred_average_precision(*topic, level),
+    "utility": lambda topic, level: trec_further.utility(*topic, level),
+    "binG": lambda topic, level: trec_further.binary_g(*topic, level),
+    "G": lambda topic, level: trec_further.normalised_g(*topic, {}),
+    "dcg": lambda topic, level: trec_further.dcg(topic.ranked, {}),
+    "ideal_dcg": lambda topic, level: trec_further.ideal_dcg(*topic, {}),
+    "ndcg_rel": lambda topic, level: trec_further.ndcg_at_relevant(*topic, {}),
+    "Rndcg": lambda topic, level: trec_further.ndcg_at_levels(*topic, level, {}),
+    "yaap": lambda topic, level: trec_further.smoothed_average_precision(*topic, level),
+    "rbp": lambda topic, level: trec_further.rank_biased_precision(*topic),
+    "rbp_resid": lambda topic, level: trec_further.rank_biased_residual(topic.ranked),
+}
+
+
 def names(measures: Sequence[str]) -> list[str]:
     """The printed names of the measures: a measure with cutoffs has one for each of its default cutoffs."""
-    cutoffs = {"success": (1, 5, 10)} | dict.fromkeys(("P", "ndcg_cut", "map_cut", "recall"), CUTOFFS)
+    cutoffs = dict.fromkeys(("P", "ndcg_cut", "map_cut", "recall"), CUTOFFS)
+    cutoffs |= {"success": (1, 5, 10), "unj": (5, 10, 20)}
     found = []
     for name in measures:
         if name == "iprec_at_recall":
             found += [f"{name}_{recall:.2f}" for recall in RECALLS]
+        elif name == "Rprec_mult":
+            found += [f"{name}_{multiple:.2f}" for multiple in trec_further.MULTIPLES]
         else:
             found += [f"{name}_{k}" for k in cutoffs[name]] if name in cutoffs else [name]
     return found
@@ -157,11 +193,15 @@ OFFICIAL = (
     "P",
 )  # fmt: skip
 MORE = ("ndcg", "ndcg_cut", "map_cut", "recall", "success")
+FURTHER = (
+    "relstring", "infAP", "Rprec_mult", "utility", "binG", "G", "dcg", "ideal_dcg", "ndcg_rel", "Rndcg", "yaap", "rbp",
+    "rbp_resid", "unj",
+)  # fmt: skip
 
 
 def by_topic(
     run: Run, qrels: Qrels, measures: Sequence[str], options: Options = VERSION_10, complete: bool = False
-) -> dict[str, dict[str, Fraction | float]]:
+) -> dict[str, dict[str, Fraction | float | str]]:
     """Values of every topic that counts; with `complete` (-c) of every judged topic."""
     found = {}
     for topic_name in sorted(qrels):
@@ -171,6 +211,14 @@ def by_topic(
     return found
 
 
+def add_in_order(values: Iterable[float]) -> float:
+    """The sum with a rounding at each value, which decides the fourth decimal of a mean half way between two."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
 def summary(
     run: Run, qrels: Qrels, measures: Sequence[str], options: Options = VERSION_10, complete: bool = False
 ) -> dict[str, Fraction | float]:
@@ -178,10 +226,14 @@ def summary(
     topics = by_topic(run, qrels, measures, options, complete)
     found: dict[str, Fraction | float] = {}
     for name in names(measures):
-        total = sum((Fraction(values[name]) for values in topics.values()), Fraction(0))
-        if name in COUNTS:
-            found[name] = total
+        if name == "relstring":
+            continue
+        if name == "num_rel" and complete:
+            grades = [grade for judgments in qrels.values() for grade in judgments.values()]
+            found[name] = Fraction(sum(grade > 0 for grade in grades))
+        elif name in COUNTS:
+            found[name] = sum((Fraction(values[name]) for values in topics.values()), Fraction(0))
         else:
-            mean = total / len(topics)
+            mean = add_in_order(float(values[name]) for values in topics.values()) / len(topics)
             found[name] = math.exp(mean) if name == "gm_map" else mean
     return found

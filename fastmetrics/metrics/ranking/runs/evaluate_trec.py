@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,14 +19,17 @@ from fastmetrics.metrics.ranking.lists.list_measures import (
     check_positive_integer,
     measure_lists,
 )
+from fastmetrics.metrics.ranking.runs.graded_rankings import UNJUDGED, GradedRankings, id_bytes
 from fastmetrics.metrics.ranking.runs.join import RowsByQuery, group_by_query, join_run
 from fastmetrics.metrics.ranking.runs.trec_files import Progress, TrecFile, TrecQrels, TrecRun, read_qrels, read_run
 from fastmetrics.metrics.ranking.runs.trec_measures import (
     JUDGED_RETRIEVED,
     MEAN,
+    NO_SUMMARY,
     QUERIES,
     SUM,
     TAG,
+    MeasureOptions,
     MeasureValues,
     TrecValue,
     kernel_measures,
@@ -43,6 +46,9 @@ Value = float | int | str
 class TrecResult:
     """The evaluation of a run by `evaluate_trec`.
 
+    ``result["map"]`` is a value over all queries; ``"map" in result``, iteration and ``dict(result)`` work as for
+    ``summary``.
+
     Attributes
     ----------
     runid : str
@@ -50,10 +56,11 @@ class TrecResult:
     summary : dict of str to float, int or str
         The values over all queries, by their names, in trec_eval's order.
     queries : tuple of str
-        The queries evaluated, in the order of their bytes.
+        The queries evaluated, in the order of their bytes; with ``complete=True`` also those that the run does not
+        have.
     per_query : dict of str to array
-        The values of every query: float64, or int64 for counts. Values that trec_eval shows only in its summary are not
-        included.
+        The values of every query: float64, int64 for counts, or str (``relstring``). Values that trec_eval shows only
+        in its summary are not included.
     missing : tuple of str
         Queries of the qrels that the run does not have.
     unjudged : tuple of str
@@ -69,6 +76,8 @@ class TrecResult:
     >>> result = fm.evaluate_trec(folder / "qrels", folder / "run", ["map", "recip_rank"])
     >>> result["map"], result.queries, result.per_query["map"]
     (0.5, ('q1',), array([0.5]))
+    >>> dict(result)
+    {'map': 0.5, 'recip_rank': 0.5}
     >>> print(result)
     map                   	all	0.5000
     recip_rank            	all	0.5000
@@ -94,6 +103,19 @@ class TrecResult:
         if name not in self.summary:
             raise KeyError(f"no value {name!r}; this result has {', '.join(self.summary)}")
         return self.summary[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.summary
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.summary)
+
+    def __len__(self) -> int:
+        return len(self.summary)
+
+    def keys(self) -> KeysView[str]:
+        """The names of the values over all queries."""
+        return self.summary.keys()
 
     def __repr__(self) -> str:
         return f"TrecResult({self.runid!r}, {len(self.queries):,} queries, {len(self.summary)} values)"
@@ -121,12 +143,12 @@ class TrecResult:
             rows = zip(*(values.tolist() for values in self.per_query.values()), strict=True)
             for query, row in zip(self.queries, rows, strict=True):
                 for head, value in zip(heads, row, strict=True):
-                    yield f"{head}{query}\t{format_value(value)}"
+                    yield f"{head}{query}\t{format_value(value, quote=True)}"
         if summary:
             for name, value in self.summary.items():
                 yield f"{name:<22}\tall\t{format_value(value)}"
 
-    def to_dict(self) -> dict[str, dict[str, float]]:
+    def to_dict(self) -> dict[str, dict[str, Value]]:
         """The values of every query as {query: {name: value}}, as pytrec_eval returns them."""
         columns = {name: values.tolist() for name, values in self.per_query.items()}
         return {
@@ -138,8 +160,10 @@ class TrecResult:
         return pyarrow.table({"query": pyarrow.array(self.queries, pyarrow.string()), **self.per_query})
 
 
-def format_value(value: Value) -> str:
-    """A value as in C with %6.4f, %ld or %s."""
+def format_value(value: Value, *, quote: bool = False) -> str:
+    """A value as in C with %6.4f, %ld, or %s in quotes or without."""
+    if quote and isinstance(value, str):
+        return f"'{value}'"
     return f"{value:6.4f}" if isinstance(value, float) else str(value)
 
 
@@ -152,6 +176,7 @@ def evaluate_trec(
     complete: bool = False,
     max_per_query: int | None = None,
     judged_only: bool = False,
+    collection_size: int | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> TrecResult:
@@ -164,7 +189,7 @@ def evaluate_trec(
     decimal is that of trec_eval.
 
     Numbers are those of trec_eval 9 (NIST) with two differences, which version 10 also has: scores are compared as
-    float64, not rounded to float32, and ``num_rel`` with ``complete`` respects the relevance level.
+    float64, not rounded to float32, and with ``complete`` the queries that the run lacks have values of their own.
 
     Parameters
     ----------
@@ -177,12 +202,15 @@ def evaluate_trec(
     relevance_level : int
         The smallest relevance of a relevant item, at least 1 (trec_eval's -l).
     complete : bool
-        Take means over all queries of the qrels. Queries that the run does not have count as 0, and their relevant
-        items count in ``num_rel`` (trec_eval's -c).
+        Take means over all queries of the qrels (trec_eval's -c). A query that the run does not have is an empty list:
+        its values are 0, but it has relevant items. The sum ``num_rel`` is then, as in trec_eval, of all relevances
+        above 0, whatever the relevance level.
     max_per_query : int or None
         Evaluate only the first so many items of each query (trec_eval's -M).
     judged_only : bool
         Remove items without a judgement from the ranking (trec_eval's -J).
+    collection_size : int or None
+        The number of items of the collection, for the fourth parameter of ``utility`` (trec_eval's -N).
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
     progress : callable or None
@@ -215,81 +243,109 @@ def evaluate_trec(
     level = check_positive_integer(relevance_level, "relevance_level")
     if max_per_query is not None:
         check_positive_integer(max_per_query, "max_per_query")
-    trec_values = parse_measures(measures, level)
+    if collection_size is not None:
+        check_positive_integer(collection_size, "collection_size")
+    trec_values = parse_measures(measures, MeasureOptions(level, collection_size))
     threads = count_threads(n_threads)
     qrels = qrels if isinstance(qrels, TrecQrels) else read_qrels(qrels, n_threads=threads, progress=progress)
     run = run if isinstance(run, TrecRun) else read_run(run, n_threads=threads, progress=progress)
-    joined = join_trec(run, qrels, threads)
-    if not joined.queries:
+    joined = join_trec(run, qrels, threads, complete=complete)
+    if not joined.n_retrieved:
         raise ValueError(f"{run.path} and {qrels.path} have no query in common")
     lists = joined.lists
     if max_per_query is not None:
         lists = cut_lists(lists, max_per_query)
     if judged_only:
         lists = select_rows(lists, lists.grades >= 0)
-    needed_measures = kernel_measures(trec_values)
     by_name = sorted(range(len(joined.queries)), key=joined.queries.__getitem__)
-    measured: MeasureValues = {}
-    if needed_measures:
-        values, counts = measure_lists(lists, MeasureTable(needed_measures), "docid", threads)
-        values = np.where(np.isnan(values), 0.0, values)[:, by_name]
-        measured = dict(zip(needed_measures, values, strict=True))
-        measured[JUDGED_RETRIEVED] = counts[by_name, JUDGED].astype(np.float64)
-    scope = SummaryScope(
-        len(joined.queries), len(joined.queries) + len(joined.missing) if complete else None, qrels, level, run.tag
-    )
-    all_values = {value.name: value.values(measured) for value in trec_values if value.needs}
-    summary = {value.name: scope.summary(value, all_values.get(value.name)) for value in trec_values}
+    queries = [joined.queries[index].decode("utf-8", "backslashreplace") for index in by_name]
+    is_missing = np.array(by_name) >= joined.n_retrieved
+    all_values = {
+        name: values[by_name] for name, values in measure_queries(lists, trec_values, level, threads).items()
+    }
+    for value in trec_values:
+        if value.missing_is_zero:
+            all_values[value.name][is_missing] = 0
+    scope = SummaryScope(is_missing, qrels, run.tag, complete)
+    summary = {
+        value.name: scope.of(value, all_values.get(value.name))
+        for value in trec_values
+        if value.summary != NO_SUMMARY
+    }
     per_query = {
         value.name: all_values[value.name].astype(np.int64) if value.is_count else all_values[value.name]
         for value in trec_values
         if value.is_per_query
     }
-    queries = [joined.queries[index].decode("utf-8", "backslashreplace") for index in by_name]
     return TrecResult(run.tag, summary, queries, per_query, joined.missing, joined.unjudged)
 
 
+def measure_queries(
+    lists: Lists, trec_values: Sequence[TrecValue], level: int, n_threads: int
+) -> dict[str, np.ndarray]:
+    """The values of all lists, by name."""
+    needed_measures = kernel_measures(trec_values)
+    measured: MeasureValues = {}
+    if needed_measures:
+        values, counts = measure_lists(lists, MeasureTable(needed_measures), "docid", n_threads)
+        measured = dict(zip(needed_measures, np.where(np.isnan(values), 0.0, values), strict=True))
+        measured[JUDGED_RETRIEVED] = counts[:, JUDGED].astype(np.float64)
+    rankings = None
+    if any(value.from_rankings is not None for value in trec_values):
+        rankings = GradedRankings(lists, level)
+    return {value.name: value.values(measured, rankings) for value in trec_values if value.is_computed}
+
+
 class SummaryScope(NamedTuple):
-    """The queries and files that a summary covers. `n_judged` is the number of all judged queries, or None."""
+    """The queries and files that a summary covers."""
 
-    n_queries: int
-    n_judged: int | None
+    is_missing: np.ndarray  # of every query: the run lacks it
     qrels: TrecQrels
-    level: int
     tag: str
+    complete: bool
 
-    def summary(self, trec_value: TrecValue, values: np.ndarray | None) -> Value:
+    @property
+    def n_queries(self) -> int:
+        return int(self.is_missing.shape[0])
+
+    def of(self, trec_value: TrecValue, values: np.ndarray | None) -> Value:
         """The summary of the values of all queries: a mean, a sum, a geometric mean, a count or the tag."""
         if trec_value.summary == TAG:
             return self.tag
-        n = self.n_queries if self.n_judged is None else self.n_judged
         if trec_value.summary == QUERIES or values is None:
-            return n
+            return self.n_queries
         if trec_value.summary == SUM:
-            if self.n_judged is not None and trec_value.name == "num_rel":
-                return int(np.count_nonzero(self.qrels.relevance >= self.level))
+            if self.complete and trec_value.name == "num_rel":
+                return int(np.count_nonzero(self.qrels.relevance > 0))
             return int(values.sum())
         if trec_value.summary == MEAN:
             # Values are added one after the other as in trec_eval: the same rounding, so the same fourth decimal.
-            return float(np.cumsum(values)[-1]) / n
-        logarithms = [math.log(max(value, GEOMETRIC_MEAN_FLOOR)) for value in values.tolist()]
-        total = float(np.cumsum(logarithms)[-1]) + (n - self.n_queries) * math.log(GEOMETRIC_MEAN_FLOOR)
-        return math.exp(total / n)
+            return float(np.cumsum(values)[-1]) / self.n_queries
+        # Queries that the run lacks are added last, as in trec_eval 9.
+        logarithms = [math.log(max(value, GEOMETRIC_MEAN_FLOOR)) for value in values[~self.is_missing].tolist()]
+        total = float(np.cumsum(logarithms)[-1]) + int(self.is_missing.sum()) * math.log(GEOMETRIC_MEAN_FLOOR)
+        return math.exp(total / self.n_queries)
 
 
 class TrecLists(NamedTuple):
-    """The lists of the queries that run and qrels have, and the names of the other queries."""
+    """The lists of the queries, and the names of those that only one of run and qrels has.
+
+    The first `n_retrieved` lists are of queries that both have; lists of queries that the run lacks may follow.
+    """
 
     lists: Lists
     queries: list[bytes]
+    n_retrieved: int
     missing: list[str]
     unjudged: list[str]
 
 
-def join_trec(run: TrecRun, qrels: TrecQrels, n_threads: int) -> TrecLists:
-    """The lists of the queries that run and qrels have."""
+def join_trec(run: TrecRun, qrels: TrecQrels, n_threads: int, *, complete: bool) -> TrecLists:
+    """The lists of the queries that run and qrels have, or of all queries of the qrels."""
     run_rows = group_by_query(query_segments(run), run.item, run.score, run.path, n_threads)
-    joined = join_run(run_rows, qrels_by_query(qrels, n_threads), missing="drop", n_threads=n_threads)
+    joined = join_run(
+        run_rows, qrels_by_query(qrels, n_threads), missing="zero" if complete else "drop", n_threads=n_threads
+    )
     items, queries = joined.items(), joined.queries
     if not isinstance(items, TextIds) or not isinstance(queries, TextIds):
         raise TypeError("names in TREC files are texts")
@@ -297,7 +353,7 @@ def join_trec(run: TrecRun, qrels: TrecQrels, n_threads: int) -> TrecLists:
     names = [id_bytes(queries, row) for row in range(queries.rows)]
     coverage = joined.coverage
     missing, unjudged = ([str(ids.at(row)) for row in range(ids.rows)] for ids in (coverage.missing, coverage.unjudged))
-    return TrecLists(lists, names, missing, unjudged)
+    return TrecLists(lists, names, coverage.matched, missing, unjudged)
 
 
 def query_segments(file: TrecFile) -> QuerySegments:
@@ -305,11 +361,10 @@ def query_segments(file: TrecFile) -> QuerySegments:
 
 
 def qrels_by_query(qrels: TrecQrels, n_threads: int) -> RowsByQuery:
-    """The judgements grouped by query; computed once for all runs."""
+    """The judgements grouped by query; computed once for all runs. All negative relevances are UNJUDGED."""
     if qrels._rows_by_query is None:
-        qrels._rows_by_query = group_by_query(
-            query_segments(qrels), qrels.item, qrels.relevance.astype(np.float64), qrels.path, n_threads
-        )
+        relevance = np.where(qrels.relevance < 0, UNJUDGED, qrels.relevance)
+        qrels._rows_by_query = group_by_query(query_segments(qrels), qrels.item, relevance, qrels.path, n_threads)
     return qrels._rows_by_query
 
 
@@ -336,10 +391,6 @@ def cut_lists(lists: Lists, most: int) -> Lists:
     grades = np.concatenate((lists.unretrieved, lists.grades[is_cut]))[np.argsort(owners, kind="stable")]
     offsets = np.append(0, np.cumsum(np.bincount(owners, minlength=lists.n_lists)))
     return select_rows(lists, keep)._replace(unretrieved=grades, unretrieved_offsets=offsets)
-
-
-def id_bytes(texts: TextIds, row: int) -> bytes:
-    return bytes(texts.data[texts.starts[row] : texts.stops[row]])
 
 
 def select_rows(lists: Lists, keep: np.ndarray) -> Lists:

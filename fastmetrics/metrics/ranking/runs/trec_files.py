@@ -169,8 +169,8 @@ def read_run(
     """Read a TREC run file: the items that a system retrieved for every query, with their scores.
 
     A line is ``query Q0 item rank score tag``, with fields separated by blanks and tabs. The second field and the rank
-    are not used: items are ordered by score. Empty lines, lines that begin with ``#`` and a byte order mark are
-    ignored. Lines end with LF or CRLF.
+    are not used: items are ordered by score. Text behind the tag, empty lines, lines that begin with ``#`` and a byte
+    order mark are ignored. Lines end with LF or CRLF.
 
     Scores are decimal numbers, rounded as by Python's ``float``, or ``inf`` and ``-inf``, which rank above and below
     all others. The format is that of trec_eval (NIST).
@@ -193,8 +193,8 @@ def read_run(
     Raises
     ------
     ValueError
-        A line does not have six fields, a score is not a number or is NaN, the file has no rows, or its compressed data
-        is damaged or truncated. The message names the file, and the line with its text.
+        A line has fewer than six fields, a score is not a number or is NaN, the file has no rows, or its compressed
+        data is damaged or truncated. The message names the file, and the line with its text.
     OSError
         The file cannot be read.
 
