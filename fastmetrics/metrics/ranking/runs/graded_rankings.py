@@ -6,7 +6,6 @@ are in the order of rank, as one array, and a measure is a few passes over it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from itertools import pairwise
 
@@ -21,7 +20,7 @@ NOT_IN_POOL, UNJUDGED = -1.0, -2.0
 INFERRED_EPSILON = 0.00001  # of infAP's expected precision
 GREATEST_DIGIT = 9  # greater grades have one character in a relstring
 
-Gains = Mapping[int, float]  # of some grades, in place of the grade itself
+Gains = tuple[tuple[int, float], ...]  # pairs of a grade and its gain, for grades whose gain is not the grade
 
 
 def id_bytes(texts: TextIds, row: int) -> bytes:
@@ -90,6 +89,7 @@ class GradedRankings:
         self.n_lists = lists.n_lists
         self.rows = RowsOfLists(np.repeat(np.arange(lists.n_lists), np.diff(lists.offsets)), lists.n_lists)
         self.grades = lists.grades[order_by_rank(lists, self.rows)].astype(np.float64)
+        self._by_gains: dict[Gains, GainedRankings] = {}
         is_judged = self.grades >= 0
         list_of_unretrieved = np.repeat(np.arange(lists.n_lists), np.diff(lists.unretrieved_offsets))
         kept = lists.unretrieved >= 0
@@ -171,31 +171,42 @@ class GradedRankings:
         """Powers of p up to the length of the longest list, multiplied one after the other as in trec_eval."""
         return np.cumprod(np.append(1.0, np.full(self.rows.sizes.max(initial=0), p)))
 
-    def gains(self, gains: Gains) -> np.ndarray:
-        return gains_of(self.grades, gains)
+    def gained(self, gains: Gains) -> GainedRankings:
+        """The gains of all rows and their running DCG, computed once for all measures of the same gains."""
+        if gains not in self._by_gains:
+            self._by_gains[gains] = GainedRankings(self, gains)
+        return self._by_gains[gains]
 
-    def ideal(self, gains: Gains) -> IdealGains:
-        return IdealGains(gains_of(self.judged_grades, gains), self.list_of_judged, self.n_lists)
+    def rows_where(self, mask: np.ndarray) -> RowsOfLists:
+        return RowsOfLists(self.rows.list_of_row[mask], self.n_lists)
 
-    def running_dcg(self, gains: Gains) -> np.ndarray:
-        return self.rows.running_sums(self.gains(gains) / np.log2(self.rows.places + 2.0))
 
-    def dcg(self, gains: Gains) -> np.ndarray:
-        return self.rows.sums(self.gains(gains) / np.log2(self.rows.places + 2.0))
+class GainedRankings:
+    """The gains of all rows in the order of rank, and those of the ideal lists."""
 
-    def ideal_dcg(self, gains: Gains) -> np.ndarray:
-        ideal = self.ideal(gains)
-        return ideal.dcg_of_first(ideal.rows.sizes, np.arange(self.n_lists))
+    def __init__(self, rankings: GradedRankings, gains: Gains) -> None:
+        self.rankings = rankings
+        self.rows = rankings.rows
+        self.gains = gains_of(rankings.grades, gains)
+        self.ideal = IdealGains(gains_of(rankings.judged_grades, gains), rankings.list_of_judged, rankings.n_lists)
+        self.running_dcg = self.rows.running_sums(self.gains / np.log2(self.rows.places + 2.0))
+        self.every_list = np.arange(rankings.n_lists)
 
-    def ndcg(self, gains: Gains) -> np.ndarray:
-        return ratio(self.dcg(gains), self.ideal_dcg(gains))
+    def dcg(self) -> np.ndarray:
+        return self.rows.first_sums(self.running_dcg, self.rows.sizes, self.every_list)
 
-    def normalised_g(self, gains: Gains) -> np.ndarray:
+    def ideal_dcg(self) -> np.ndarray:
+        return self.ideal.dcg_of_first(self.ideal.rows.sizes, self.every_list)
+
+    def ndcg(self) -> np.ndarray:
+        return ratio(self.dcg(), self.ideal_dcg())
+
+    def normalised_g(self) -> np.ndarray:
         """Gains, divided by log2(2 + ideal gain so far - gain so far), over the sum of ideal gains.
 
         The ideal gain of a rank is at least 1 in the logarithm.
         """
-        own, ideal, lists = self.gains(gains), self.ideal(gains), self.rows.list_of_row
+        own, ideal, lists = self.gains, self.ideal, self.rows.list_of_row
         has_ideal = self.rows.places < ideal.rows.sizes[lists]
         costs = np.ones(own.shape[0])
         costs[has_ideal] = np.maximum(ideal.gains[(ideal.rows.offsets[lists] + self.rows.places)[has_ideal]], 1.0)
@@ -203,45 +214,46 @@ class GradedRankings:
         terms = np.divide(own, np.log2(2 + behind), out=np.zeros(own.shape[0]), where=own != 0)
         return ratio(self.rows.sums(terms), ideal.rows.sums(ideal.gains))
 
-    def ndcg_at_relevant(self, gains: Gains) -> np.ndarray:
+    def ndcg_at_relevant(self) -> np.ndarray:
         """NDCG at the rank of each item with a gain, averaged over all of them; at the end for those not retrieved."""
-        ideal, running = self.ideal(gains), self.running_dcg(gains)
-        gained = self.gains(gains) > 0
+        ideal = self.ideal
+        gained = self.gains > 0
         lists = self.rows.list_of_row[gained]
-        values = running[gained] / ideal.dcg_of_first(self.rows.places[gained] + 1, lists)
-        retrieved = self.rows_where(gained)
+        values = self.running_dcg[gained] / ideal.dcg_of_first(self.rows.places[gained] + 1, lists)
+        retrieved = self.rankings.rows_where(gained)
         n_ideal = ideal.rows.sizes
-        total = retrieved.sums(values) + (n_ideal - retrieved.sizes) * self.ndcg(gains)
+        total = retrieved.sums(values) + (n_ideal - retrieved.sizes) * self.ndcg()
         means: np.ndarray = np.maximum(ratio(total, n_ideal), 0.0)
         return means
 
-    def ndcg_at_levels(self, gains: Gains) -> np.ndarray:
+    def ndcg_at_levels(self) -> np.ndarray:
         """NDCG at the ranks where the ideal gain falls, and at the end if more than one row lies beyond the last."""
-        ideal, running = self.ideal(gains), self.running_dcg(gains)
-        n_ideal, every_list = ideal.rows.sizes, np.arange(self.n_lists)
+        ideal, n_lists = self.ideal, self.rankings.n_lists
+        n_ideal = ideal.rows.sizes
         falls = (ideal.rows.places[1:] > 0) & (ideal.gains[1:] != ideal.gains[:-1])
         goes_on = self.rows.sizes > n_ideal + 1
-        lists = np.concatenate((ideal.rows.list_of_row[1:][falls], every_list, every_list[goes_on]))
+        lists = np.concatenate((ideal.rows.list_of_row[1:][falls], self.every_list, self.every_list[goes_on]))
         ranks = np.concatenate((ideal.rows.places[1:][falls], n_ideal, self.rows.sizes[goes_on]))
-        values = ratio(self.rows.first_sums(running, ranks, lists), ideal.dcg_of_first(ranks, lists))
-        means = np.bincount(lists, values, minlength=self.n_lists) / np.bincount(lists, minlength=self.n_lists)
-        return np.where((self.n_relevant > 0) & (n_ideal > 0), means, 0.0)
-
-    def rows_where(self, mask: np.ndarray) -> RowsOfLists:
-        return RowsOfLists(self.rows.list_of_row[mask], self.n_lists)
+        values = ratio(self.rows.first_sums(self.running_dcg, ranks, lists), ideal.dcg_of_first(ranks, lists))
+        means = np.bincount(lists, values, minlength=n_lists) / np.bincount(lists, minlength=n_lists)
+        return np.where((self.rankings.n_relevant > 0) & (n_ideal > 0), means, 0.0)
 
 
 def gains_of(grades: np.ndarray, gains: Gains) -> np.ndarray:
     """The gain of every grade: itself, or what `gains` says; 0 of a negative grade."""
     found: np.ndarray = np.maximum(grades, 0.0)
-    for grade, gain in gains.items():
+    for grade, gain in reversed(gains):  # the first gain of a grade counts
         found[grades == grade] = gain
     return found
 
 
 def order_by_rank(lists: Lists, rows: RowsOfLists) -> np.ndarray:
     """The rows of every list by score, descending, and those of one score by the bytes of their items, descending."""
-    order = np.lexsort((-lists.scores, rows.list_of_row))
+    order = np.arange(lists.scores.shape[0])
+    rises = np.flatnonzero((lists.scores[1:] > lists.scores[:-1]) & (rows.places[1:] > 0)) + 1
+    if rises.shape[0]:  # most files are sorted already: only the lists that are not are sorted
+        unsorted = np.isin(rows.list_of_row, rows.list_of_row[rises])
+        order[unsorted] = order[unsorted][np.lexsort((-lists.scores[unsorted], rows.list_of_row[unsorted]))]
     scores = lists.scores[order]
     is_tied = np.append(False, (scores[1:] == scores[:-1]) & (rows.places[1:] > 0))
     starts = np.flatnonzero(is_tied[1:] & ~is_tied[:-1])

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics.metrics.ranking.lists.list_measures import Measure
-from fastmetrics.metrics.ranking.runs.graded_rankings import GradedRankings, ratio
+from fastmetrics.metrics.ranking.runs.graded_rankings import GainedRankings, GradedRankings, ratio
 
 __all__ = ["trec_measure_names"]
 
@@ -207,14 +207,17 @@ def graded_values(compute: Callable[..., np.ndarray], name_format: str) -> MakeV
     return lambda name, parameters, options, text: [value_at(name, parameter) for parameter in parameters]
 
 
-def gained_value(compute: Callable[..., np.ndarray], measure: str | None = None) -> MakeValues:
-    """One value, of graded rankings and gains; without parameters that of the kernel, if it has the measure."""
+def gained_value(compute: Callable[[GainedRankings], np.ndarray], measure: str | None = None) -> MakeValues:
+    """One value, of graded rankings with gains; without parameters that of the kernel, if it has the measure."""
 
     def make_values(name: str, parameters: Parameters, options: MeasureOptions, text: str) -> list[TrecValue]:
         if measure is not None and not parameters:
             return kernel_value(measure)(name, parameters, options, text)
-        gains = dict(parameters)
-        return [TrecValue(name_with(name, text), MEAN, from_rankings=lambda rankings: compute(rankings, gains))]
+        return [
+            TrecValue(
+                name_with(name, text), MEAN, from_rankings=lambda rankings: compute(rankings.gained(parameters))
+            )
+        ]
 
     return make_values
 
@@ -325,12 +328,12 @@ TREC_MEASURES = {
         TrecMeasure("utility", utility, exactly(4), (1.0, -1.0, 0.0, 0.0)),
         TrecMeasure("11pt_avg", mean_over_recalls, read_recall_list, RECALLS),
         TrecMeasure("binG", graded_value(GradedRankings.binary_g)),
-        TrecMeasure("G", gained_value(GradedRankings.normalised_g), read_gains),
-        TrecMeasure("dcg", gained_value(GradedRankings.dcg, "dcg"), read_gains),
-        TrecMeasure("ideal_dcg", gained_value(GradedRankings.ideal_dcg, "idcg"), read_gains),
-        TrecMeasure("ndcg", gained_value(GradedRankings.ndcg, "ndcg"), read_gains),
-        TrecMeasure("ndcg_rel", gained_value(GradedRankings.ndcg_at_relevant), read_gains),
-        TrecMeasure("Rndcg", gained_value(GradedRankings.ndcg_at_levels), read_gains),
+        TrecMeasure("G", gained_value(GainedRankings.normalised_g), read_gains),
+        TrecMeasure("dcg", gained_value(GainedRankings.dcg, "dcg"), read_gains),
+        TrecMeasure("ideal_dcg", gained_value(GainedRankings.ideal_dcg, "idcg"), read_gains),
+        TrecMeasure("ndcg", gained_value(GainedRankings.ndcg, "ndcg"), read_gains),
+        TrecMeasure("ndcg_rel", gained_value(GainedRankings.ndcg_at_relevant), read_gains),
+        TrecMeasure("Rndcg", gained_value(GainedRankings.ndcg_at_levels), read_gains),
         TrecMeasure("ndcg_cut", values_at_cutoffs("ndcg"), read_cutoffs, CUTOFFS),
         TrecMeasure("map_cut", values_at_cutoffs("map", normalize="relevant"), read_cutoffs, CUTOFFS),
         TrecMeasure("relative_P", relative_precision, read_cutoffs, CUTOFFS),
