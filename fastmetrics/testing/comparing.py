@@ -64,8 +64,11 @@ def bits(value: Any) -> Any:
         return value.hex()
     if isinstance(value, np.ndarray):
         # The dtype may depend on the dtype of the input; the numbers do not.
-        items = value.astype(np.float64) if value.dtype.kind in "biuf" else value
-        return [value.shape, [bits(item) for item in items.ravel().tolist()]]
+        if value.dtype.kind in "biuf":
+            numbers = value.astype(np.float64)
+            numbers[np.isnan(numbers)] = np.nan
+            return [value.shape, numbers.tobytes()]
+        return [value.shape, [bits(item) for item in value.ravel().tolist()]]
     if isinstance(value, (tuple, list)):
         return [bits(item) for item in value]
     if isinstance(value, dict):
@@ -90,6 +93,8 @@ def first_difference(expected: Any, found: Any, path: str = "") -> str:
         pairs = [(f"{path}.{key}", expected[key], found[key]) for key in expected]
     elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
         pairs = [(f"{path}[{i}]", *pair) for i, pair in enumerate(zip(expected, found, strict=True))]
+    elif isinstance(expected, bytes) and isinstance(found, bytes) and len(expected) == len(found):
+        return first_difference(*(bits(np.frombuffer(numbers).tolist()) for numbers in (expected, found)), path)
     else:
         at = f" at {path}" if path else ""
         return f"expected {readable(expected)}, found {readable(found)}{at}"

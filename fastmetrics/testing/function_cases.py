@@ -38,6 +38,8 @@ class FunctionCase(NamedTuple):
         Data argument -> column of the log, in the order of the arguments.
     options : tuple of dict
         The options to check.
+    required : dict
+        Values of the options that have no default: those of the first case.
     weighted : bool
         Does `sample_weight` weigh rows?
     returns : type
@@ -47,6 +49,7 @@ class FunctionCase(NamedTuple):
     function: Callable[..., Any]
     columns: dict[str, str]
     options: tuple[dict[str, Any], ...]
+    required: dict[str, Any]
     weighted: bool
     returns: type
 
@@ -69,11 +72,6 @@ class FunctionCase(NamedTuple):
     @property
     def grouped(self) -> bool:
         return "groups" in self.columns
-
-    @property
-    def required(self) -> dict[str, Any]:
-        """Values of the options that have no default: those of the first case."""
-        return {name: self.options[0][name] for name in required_options(self.function, self.columns)}
 
     def call(self, log: Log, **options: Any) -> Any:
         """Call the function on a log, with the log's `weight` if it has one and the function weighs rows."""
@@ -102,7 +100,9 @@ def function_case(function: Callable[..., Any]) -> FunctionCase | None:
     returns = return_type(function)
     # The weights of ranked lists weigh lists, not rows; a text shows weights as it likes.
     weighted = "sample_weight" in parameters and "offsets" not in parameters and returns is not str
-    return FunctionCase(function, columns, options_of(function, columns, specs), weighted, returns)
+    options = options_of(function, columns, specs)
+    required = {name: options[0][name] for name in required_options(function, columns)}
+    return FunctionCase(function, columns, options, required, weighted, returns)
 
 
 def return_type(function: Callable[..., Any]) -> type:

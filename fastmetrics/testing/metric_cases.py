@@ -14,6 +14,7 @@ from fastmetrics.engine.plan.column_names import format_key, key_columns
 from fastmetrics.testing.sample_logs import Log, sample_log, select
 
 ROWS = 2000
+SHARED_COLUMNS = ("label", "group", "slice", "weight")  # of all metrics
 SOME_ROWS = 200
 CLASS_COLUMNS = {"label": "label", "score": "prob"}
 NUMBER_COLUMNS = {"label": "target", "score": "forecast"}
@@ -58,6 +59,12 @@ class MetricCase(NamedTuple):
     def column_names(self) -> list[str]:
         """All columns, each by itself."""
         return [name for columns in self.columns.values() for name in key_columns(columns)]
+
+    @property
+    def log(self) -> Log:
+        """The columns of the sample log that the checks of this metric read."""
+        log = log_of()
+        return {name: log[name] for name in dict.fromkeys([*self.column_names(), *SHARED_COLUMNS])}
 
     @property
     def model_role(self) -> str:

@@ -61,14 +61,14 @@ MODELS: dict[str, dict[str, list[Any]]] = {
 
 def row_order(case: MetricCase) -> None:
     """The same rows in another order give the same report."""
-    for order in (np.random.default_rng(0).permutation(len(log_of()["label"])), slice(None, None, -1)):
-        require_equal(expected(case), case.content(select(log_of(), order)), "another order of rows")
+    for order in (np.random.default_rng(0).permutation(len(case.log["label"])), slice(None, None, -1)):
+        require_equal(expected(case), case.content(select(case.log, order)), "another order of rows")
 
 
 def threads(case: MetricCase) -> None:
     """Any number of threads gives the same report."""
     for n_threads in (2, 3, 7):
-        require_equal(expected(case), case.content(log_of(), n_threads=n_threads), f"n_threads={n_threads}")
+        require_equal(expected(case), case.content(case.log, n_threads=n_threads), f"n_threads={n_threads}")
 
 
 def batches(case: MetricCase) -> None:
@@ -76,7 +76,7 @@ def batches(case: MetricCase) -> None:
     import pyarrow as pa
 
     for size in (9, 1000):
-        reader = pa.table(log_of()).to_reader(max_chunksize=size)
+        reader = pa.table(case.log).to_reader(max_chunksize=size)
         require_equal(expected(case), case.content(reader), f"batches of {size} rows")
 
 
@@ -84,7 +84,7 @@ def unit_weights(case: MetricCase) -> None:
     """Weights of one are no weights, and rows of weight zero are absent."""
     if not case.takes_weights():
         return
-    log = log_of()
+    log = case.log
     found = case.evaluate({**log, "weight": np.ones(len(log["label"]))}, weight="weight")
     require_equal(expected(case)["results"][0]["value"], found[case.metric], "weights of one")
     kept = log["weight"] > 0
@@ -96,7 +96,7 @@ def repeated_rows(case: MetricCase) -> None:
     """An integer weight is a repeated row. A metric of groups may count the rows of a group: it is not asked."""
     if case.spec.exchange == "hash" or not case.takes_weights():
         return
-    log = log_of()
+    log = case.log
     repeated = select(log, np.repeat(np.arange(len(log["label"])), log["weight"].astype(np.int64)))
     weighted, plain = case.evaluate(log, weight="weight")[case.metric], case.evaluate(repeated)[case.metric]
     agree = math.isclose(weighted, plain, rel_tol=RELATIVE_ROUNDING, abs_tol=RELATIVE_ROUNDING)
@@ -108,7 +108,7 @@ def function_agrees(case: MetricCase) -> None:
     metric, function = case.parsed, case.spec.function
     if function is None or metric.group_stat is not None:
         return
-    log, wanted = log_of(), inspect.signature(function).parameters
+    log, wanted = case.log, inspect.signature(function).parameters
     labels, scores = (columns_of_log(log, columns) for columns in case.columns.values())
     if "threshold" in metric.arguments:  # a function of predictions takes those at the threshold
         scores = (scores >= metric.arguments["threshold"]).astype(np.int8)
@@ -146,19 +146,19 @@ def columns_of_log(log: Mapping[str, Any], columns: str | tuple[str, ...]) -> np
 
 def names(case: MetricCase) -> None:
     """The canonical name, other spacing, and all parameters written out mean the same metric."""
-    (result,) = case.evaluate(log_of())
+    (result,) = case.evaluate(case.log)
     spec, metric = case.spec, case.metric
     spaced = metric.replace("(", " ( ").replace("=", " = ").replace(")", " ) ")
     listed = ",".join(f"{name}={value!r}" for name, value in case.parsed.arguments.items())
     cutoff = f"@{case.parsed.k}" if case.parsed.k else ""
     for written in (result.metric, f" {spaced} ", f"{spec.base_name}({listed}){cutoff}"):
-        (again,) = case._replace(metric=written).evaluate(log_of())
+        (again,) = case._replace(metric=written).evaluate(case.log)
         require(again == result, f"{written!r} gives {again}, expected {result}")
 
 
 def signature(case: MetricCase) -> None:
     """The signature names every parameter, except new ones at their defaults, and the version."""
-    (result,) = case.evaluate(log_of())
+    (result,) = case.evaluate(case.log)
     arguments, spec = case.parsed.arguments, case.spec
     for name in spec.parameters:
         if name in spec.added and arguments[name] == spec.parameters[name]:
@@ -169,7 +169,7 @@ def signature(case: MetricCase) -> None:
 
 def defined(case: MetricCase) -> None:
     """The sample log gives a finite float without a reason, and coverage says how many rows were used."""
-    (result,) = case.evaluate(log_of())
+    (result,) = case.evaluate(case.log)
     is_defined = type(result.value) is float and math.isfinite(result.value) and result.reason is None
     require(is_defined, f"expected a finite float, found {result.value!r}, {result.reason}")
     require(result.coverage.get("rows", 1) > 0, f"coverage without rows: {result.coverage}")
@@ -208,17 +208,17 @@ def bad_values(case: MetricCase) -> None:
 
 def inputs_are_kept(case: MetricCase) -> None:
     """Read-only columns are read, and no input is modified."""
-    log = {name: column.copy() for name, column in log_of().items()}
+    log = {name: column.copy() for name, column in case.log.items()}
     for column in log.values():
         column.flags.writeable = False
     require_equal(expected(case), case.content(log), "read-only columns")
     for name, column in log.items():
-        require(column.tobytes() == log_of()[name].tobytes(), f"evaluate modified the column {name!r}")
+        require(column.tobytes() == case.log[name].tobytes(), f"evaluate modified the column {name!r}")
 
 
 def slices(case: MetricCase) -> None:
     """A slice has the value of its rows alone."""
-    log = log_of()
+    log = case.log
     for result in case.evaluate(log, by="slice"):
         rows = log["slice"] == result.slice["slice"] if result.slice else slice(None)
         (alone,) = case.evaluate(select(log, rows))
@@ -228,7 +228,7 @@ def slices(case: MetricCase) -> None:
 
 def accumulators(case: MetricCase) -> None:
     """States of parts of the log, sent as bytes and merged in any order, give the report of the whole."""
-    log = log_of()
+    log = case.log
     parts = []
     for rows in (slice(0, 700), slice(700, 701), slice(701, None)):
         part = fm.Accumulator([case.metric], **case.keywords)
@@ -241,10 +241,10 @@ def accumulators(case: MetricCase) -> None:
 def intervals(case: MetricCase) -> None:
     """An interval by groups depends on the rows alone, and its ends are in order."""
     options: dict[str, Any] = {"ci": 0.9, "replicates": 20, "unit": "group"}
-    report = case.evaluate(log_of(), **options)
+    report = case.evaluate(case.log, **options)
     interval = report.results[0].interval
     require(interval is not None and interval[0] <= interval[1], f"the interval is {interval}")
-    moved = case.content(select(log_of(), slice(None, None, -1)), **options, n_threads=3)
+    moved = case.content(select(case.log, slice(None, None, -1)), **options, n_threads=3)
     require_equal(content(report), moved, "an interval of rows in another order")
 
 

@@ -153,8 +153,11 @@ def test_doctests(name):
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     with warnings.catch_warnings(), own_metrics():
         warnings.simplefilter("error")
-        result = doctest.testmod(module, optionflags=options)
-    assert result.failed == 0
+        runner = doctest.DocTestRunner(optionflags=options)
+        for example in doctest.DocTestFinder().find(module):
+            if example.examples:
+                runner.run(example)
+    assert runner.summarize().failed == 0
 
 
 def test_doctests_exist():
