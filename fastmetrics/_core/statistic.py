@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -31,6 +32,16 @@ def slot_names(cls: type) -> tuple[str, ...]:
     return tuple(name for own in cls.__mro__ for name in own.__dict__.get("__slots__", ()))
 
 
+@cache
+def slot_values(cls: type) -> Callable[[Any], tuple[Any, ...]]:
+    """Reads the values of the slots of an object of the class, as a tuple."""
+    names = slot_names(cls)
+    if not names:
+        return lambda own: ()
+    read = attrgetter(*names)
+    return read if len(names) > 1 else lambda own: (read(own),)
+
+
 class Statistic:
     """Base of all statistics. Equality and hash use the type and the fields (`__slots__`, and other attributes)."""
 
@@ -38,7 +49,7 @@ class Statistic:
 
     def fields(self) -> tuple[Any, ...]:
         own_class: Any = type(self)
-        own = tuple([getattr(self, name) for name in slot_names(own_class)])  # each look-up of a state asks for them
+        own = slot_values(own_class)(self)  # each look-up of a state asks for them
         return own + tuple(self.other_attributes().items()) if getattr(self, "__dict__", None) else own
 
     def other_attributes(self) -> dict[str, Any]:

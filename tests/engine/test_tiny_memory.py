@@ -20,11 +20,13 @@ from oracles import weighted as weighted_oracles
 from oracles.ranking import gauc as gauc_oracles
 from support import strategies
 from support.cases import each_case
+from support.registry_cases import JOINT_METRICS
 from support.states.spilled_logs import EXCHANGED, any_name, counted, evaluate, slice_rows, small_batches, tiny_memory
 
 # Scores may be infinite, which metrics of numbers refuse.
 OF_ORDER = [name for name in EXCHANGED if parse(name).spec.target != "real"]
-METRICS = [*OF_ORDER, "gauc(single_class=half, weight=uniform)"]
+OF_GROUPS = [name for name in JOINT_METRICS if parse(name).spec.name == "gauc"]
+METRICS = list(dict.fromkeys([*OF_ORDER, *OF_GROUPS, "gauc(single_class=half, weight=uniform)"]))
 WEIGHTED = [*METRICS, "gauc(weight=weights)"]
 EXACT = {
     "auc": curve_oracles.auc,

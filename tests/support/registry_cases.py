@@ -45,6 +45,26 @@ def taking_row_weights(metrics, weight="weight"):
     return metrics if weight is None else [metric for metric in metrics if metric not in GRADED]
 
 
+def of_different_work(metrics):
+    """Metrics that together have each type of statistic and each measure, treatment of ties and of lists without gain.
+
+    A metric is left out if those before it have all of its own: it differs in numbers such as a cutoff.
+    """
+    seen, found = set(), []
+    for metric in metrics:
+        work = {part for statistic in parse(metric).statistics() for part in parts_of_work(statistic)}
+        if not work <= seen:
+            seen |= work
+            found.append(metric)
+    return found
+
+
+def parts_of_work(statistic):
+    kind = getattr(getattr(statistic, "measure", None), "kind", None)
+    options = [(name, getattr(statistic, name, None)) for name in ("ties", "empty")]
+    return [(type(statistic), kind), *((type(statistic), option) for option in options)]
+
+
 @contextmanager
 def own_metrics(replaced: str | None = None) -> Iterator[None]:
     """Metrics that are registered inside are forgotten afterwards; the metric `replaced` is missing inside."""

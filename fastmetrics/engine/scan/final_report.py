@@ -122,7 +122,10 @@ def make_report(
 
     Metrics stand in the order in which they were asked for, as far as they read the same columns.
     """
-    of_parts = [(part, [metric for metric in plan.metrics if metric in part.scan.plan.metrics]) for part in parts]
+    of_parts = []
+    for part in parts:
+        own = set(part.scan.plan.metrics)
+        of_parts.append((part, [metric for metric in plan.metrics if metric in own]))
     results = [
         result
         for slice_number, slice_values in scan.slices.in_order()
