@@ -197,7 +197,10 @@ class MetricSpec(NamedTuple):
         label = self.roles.get(LABEL_ROLE)
         if label is None:
             return "columns"
-        return TARGET_OF_KIND.get(type(label), "graded" if self.exchange == "hash" else "real")
+        target = TARGET_OF_KIND.get(type(label))
+        if target is None:
+            target = "graded" if self.exchange == "hash" else "real"
+        return target
 
     @property
     def negative_grades(self) -> bool:

@@ -50,6 +50,9 @@ METRIC_PACKAGES: list[str] = []  # packages whose modules register metrics; fast
 _specs: dict[str, MetricSpec] = {}
 # Normalised names and aliases, those that may have a cutoff with "@k" (a metric with an optional cutoff has both).
 _spec_of_spelling: dict[str, MetricSpec] = {}
+# By string and roles of a model's columns: metrics are not changed, so that those of the last calls are used again.
+_parsed: dict[tuple[str, tuple[str, ...]], Metric] = {}
+MOST_PARSED = 1000
 
 
 def known_specs() -> dict[str, MetricSpec]:
@@ -426,10 +429,24 @@ def parse(text: str | Metric, model_roles: Sequence[str] = (SCORE_ROLE,)) -> Met
         raise ValueError(f"{text!r} is not a metric string; write name, name(parameter=value) or name@10")
     name, inside, cutoff = match.groups()
     spec = find_spec(name, cutoff)
+    asked = (str(text), tuple(model_roles))
+    metric = _parsed.get(asked)
+    if metric is None or not any(metric.spec is form for form in spec.forms):  # a name may mean another metric by now
+        metric = read_metric(str(text), spec, name, inside or "", cutoff, model_roles)
+        if len(_parsed) >= MOST_PARSED:
+            _parsed.clear()
+        _parsed[asked] = metric
+    return metric
+
+
+def read_metric(
+    text: str, spec: MetricSpec, name: str, inside: str, cutoff: str | None, model_roles: Sequence[str]
+) -> Metric:
+    """The metric of a string that has been divided into its name, what stands in parentheses, and its cutoff."""
     k = int(cutoff) if cutoff is not None else None
     if k == 0:
         raise ValueError(f"the cutoff of {name!r} must be at least 1; found @0")
-    keywords = read_keywords(inside or "", text)
+    keywords = read_keywords(inside, text)
     fitting = [form for form in spec.forms if set(keywords) <= {*parameters_of(form), *column_roles(form)}]
     form = choose_form(fitting or [spec], model_roles)
     arguments = read_arguments(form, spec, keywords, text)

@@ -94,7 +94,8 @@ def first_difference(expected: Any, found: Any, path: str = "") -> str:
     elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
         pairs = [(f"{path}[{i}]", *pair) for i, pair in enumerate(zip(expected, found, strict=True))]
     elif isinstance(expected, bytes) and isinstance(found, bytes) and len(expected) == len(found):
-        return first_difference(*(bits(np.frombuffer(numbers).tolist()) for numbers in (expected, found)), path)
+        one, other = (bits(np.frombuffer(numbers).tolist()) for numbers in (expected, found))
+        return first_difference(one, other, path)
     else:
         at = f" at {path}" if path else ""
         return f"expected {readable(expected)}, found {readable(found)}{at}"

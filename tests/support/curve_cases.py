@@ -55,6 +55,12 @@ KINDS = [
     "shuffled", "sorted", "descending", "tied", "two scores", "constant", "clustered", "one heavy tie", "infinities",
     "zeros of both signs",
 ]  # fmt: skip
+# Few positives, or most rows. Shuffled and tied scores have both; of the other kinds, every second one has each.
+SHARES = (0.03, 0.9)
+KINDS_AND_SHARES = [
+    *((kind, share) for kind in ("shuffled", "tied") for share in SHARES),
+    *((kind, SHARES[number % 2]) for number, kind in enumerate(KINDS) if kind not in ("shuffled", "tied")),
+]
 
 
 def make_labels(rows, share, seed=1):

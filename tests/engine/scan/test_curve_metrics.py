@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from fastmetrics._core.exchange import range_exchange, range_reduction, threshold_sweep
 from support.cases import each_case
-from support.curve_cases import KINDS, make_case, ordering_infinities, weighted_scores
+from support.curve_cases import KINDS_AND_SHARES, make_case, ordering_infinities, weighted_scores
 from support.states.spilled_logs import MEMORY, counted, repeated, small_batches, tiny_memory
 
 METHODS = ["interpolate", "mean", "max", "convex_hull"]
@@ -86,16 +86,15 @@ def test_few_rows(case, how):
 
 
 @each_case("weight", [None, "w", "real"])
-@each_case("kind", KINDS)
-def test_many_rows_of_any_scores(kind, weight, monkeypatch):
+@each_case(("kind", "share"), KINDS_AND_SHARES)
+def test_many_rows_of_any_scores(kind, share, weight, monkeypatch):
     """Several buckets; rare and common positives, so sweeps pivot on either class."""
     monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", 1000)
     monkeypatch.setattr(range_reduction, "SERIAL_ROWS", 1000)
-    for share in (0.03, 0.9):
-        log = make_log(5000, kind, share, "float32" if kind == "tied" else "float64")
-        expected = expected_values(log["y"], log["s"], None if weight is None else log[weight])
-        for n_threads in (1, 2):
-            assert values_of_slice(evaluate(log, n_threads=n_threads, weight=weight)) == expected
+    log = make_log(5000, kind, share, "float32" if kind == "tied" else "float64")
+    expected = expected_values(log["y"], log["s"], None if weight is None else log[weight])
+    for n_threads in (1, 2):
+        assert values_of_slice(evaluate(log, n_threads=n_threads, weight=weight)) == expected
 
 
 @functools.cache

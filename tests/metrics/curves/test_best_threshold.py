@@ -13,7 +13,7 @@ from oracles import curves
 from support import strategies
 from support.cases import assert_raises, each_case, without_warnings
 from support.curve_cases import (
-    KINDS,
+    KINDS_AND_SHARES,
     LARGE_ROWS,
     SIZES,
     as_floats,
@@ -70,8 +70,7 @@ class TestBestThreshold:
         assert math.isclose(found.value, values[found.threshold], rel_tol=1e-12)
         assert math.isclose(found.value, max(values.values()), rel_tol=1e-12)
 
-    @each_case("share", [0.03, 0.9])
-    @each_case("kind", KINDS)
+    @each_case(("kind", "share"), KINDS_AND_SHARES)
     def test_many_rows(self, kind, share):
         y_true, y_score = make_case(kind, LARGE_ROWS, share)
         thresholds, fps, tps = (

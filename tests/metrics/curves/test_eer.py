@@ -13,7 +13,7 @@ from oracles import curves
 from support import strategies
 from support.cases import assert_raises, each_case, without_warnings
 from support.curve_cases import (
-    KINDS,
+    KINDS_AND_SHARES,
     LARGE_ROWS,
     SIZES,
     as_floats,
@@ -59,8 +59,7 @@ class TestDetCurve:
             if weights is None or (weights == np.round(weights)).all():
                 assert_same(rates, exact)
 
-    @each_case("share", [0.03, 0.9])
-    @each_case("kind", KINDS)
+    @each_case(("kind", "share"), KINDS_AND_SHARES)
     def test_many_rows(self, kind, share):
         y_true, y_score = make_case(kind, LARGE_ROWS, share, "float32" if kind == "tied" else "float64")
         thresholds, fps, tps = (np.append(first, own) for first, own in zip(
@@ -174,8 +173,7 @@ class TestEqualErrorRate:
         assert min(rates.values()) >= 0
         assert max(rates["interpolate"], rates["mean"], rates["max"]) <= 1
 
-    @each_case("share", [0.03, 0.9])
-    @each_case("kind", KINDS)
+    @each_case(("kind", "share"), KINDS_AND_SHARES)
     def test_many_rows(self, kind, share):
         y_true, y_score = make_case(kind, LARGE_ROWS, share, "float32" if kind == "tied" else "float64")
         self.check_many(y_true, y_score)
@@ -297,8 +295,7 @@ def test_kolmogorov_smirnov_with_weights(case):
     assert fm.ks_statistic(y_true, y_score, sample_weight=weights) == float(expected)
 
 
-@each_case("share", [0.03, 0.9])
-@each_case("kind", KINDS)
+@each_case(("kind", "share"), KINDS_AND_SHARES)
 def test_kolmogorov_smirnov_of_many_rows(kind, share):
     y_true, y_score = make_case(kind, LARGE_ROWS, share)
     _, fps, tps = counts_by_score(y_true, y_score)

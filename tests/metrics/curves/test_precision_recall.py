@@ -14,7 +14,7 @@ from oracles import curves
 from support import strategies
 from support.cases import each_case, without_warnings
 from support.curve_cases import (
-    KINDS,
+    KINDS_AND_SHARES,
     LARGE_ROWS,
     SIZES,
     as_floats,
@@ -76,8 +76,7 @@ def test_byte_swapped_scores_give_native_thresholds():
         assert_same(found, np.sort(swapped))
 
 
-@each_case("share", [0.03, 0.9])
-@each_case("kind", KINDS)
+@each_case(("kind", "share"), KINDS_AND_SHARES)
 def test_many_rows_of_any_scores(kind, share):
     y_true, y_score = make_case(kind, LARGE_ROWS, share, "float32" if kind in ("tied", "shuffled") else "float64")
     check_counts(y_true, y_score)

@@ -14,7 +14,7 @@ from oracles import curves
 from support import strategies
 from support.cases import assert_raises, each_case, without_warnings
 from support.curve_cases import (
-    KINDS,
+    KINDS_AND_SHARES,
     LARGE_ROWS,
     SIZES,
     as_floats,
@@ -87,8 +87,7 @@ def without_straight_points(fps, tps):
     return np.concatenate(([True], turns, [True]))
 
 
-@each_case("share", [0.03, 0.9])
-@each_case("kind", KINDS)
+@each_case(("kind", "share"), KINDS_AND_SHARES)
 def test_many_rows_of_any_scores(kind, share):
     y_true, y_score = make_case(kind, LARGE_ROWS, share, "float32" if kind in ("tied", "shuffled") else "float64")
     check_counts(y_true, y_score)

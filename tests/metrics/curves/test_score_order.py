@@ -15,7 +15,14 @@ import fastmetrics as fm
 from fastmetrics._core.exchange import sorted_rows
 from support import strategies
 from support.cases import assert_raises, each_case, without_warnings
-from support.curve_cases import KINDS, LARGE_ROWS, assert_same, make_case, ordering_infinities, weighted_scores
+from support.curve_cases import (
+    KINDS_AND_SHARES,
+    LARGE_ROWS,
+    assert_same,
+    make_case,
+    ordering_infinities,
+    weighted_scores,
+)
 from support.peers import pandas
 
 # Calls of methods: name, options.
@@ -75,8 +82,7 @@ def test_methods_equal_functions_in_any_order(case, seed):
     check_all(y_true, y_score, seed, sample_weight=weights)
 
 
-@each_case("kind", KINDS)
-@each_case("share", [0.03, 0.9])
+@each_case(("kind", "share"), KINDS_AND_SHARES)
 def test_many_rows(kind, share):
     check_all(*make_case(kind, LARGE_ROWS, share, "float32" if kind == "tied" else "float64"), n_threads=2)
 
