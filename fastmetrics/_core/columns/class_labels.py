@@ -81,6 +81,11 @@ def as_target(values: Any, name: str, one_label: bool = False) -> np.ndarray:
     return target.classes[target.codes] if isinstance(target, CategoricalColumn) else target
 
 
+def check_no_bytes(values: np.ndarray, name: str) -> None:
+    if values.dtype.kind == "S" or (values.dtype == object and values.size and isinstance(values.flat[0], bytes)):
+        raise TypeError(f"{name} has labels of bytes: decode them to text first")
+
+
 def type_of_target(values: np.ndarray, name: str) -> str:
     """The result of scikit-learn's type_of_target for an array, with its errors.
 
@@ -89,8 +94,7 @@ def type_of_target(values: np.ndarray, name: str) -> str:
     """
     if values.dtype.kind == "c":
         raise ValueError(f"{name} has dtype {values.dtype}: labels must not be complex")
-    if values.dtype.kind == "S" or (values.dtype == object and values.size and isinstance(values.flat[0], bytes)):
-        raise TypeError(f"{name} has labels of bytes: decode them to text first")
+    check_no_bytes(values, name)
     if values.ndim not in (1, 2):
         return "unknown"
     if not min(values.shape):
@@ -333,7 +337,10 @@ def positive_mask(y_true: Any, pos_label: Any = None, name: str = "y_true") -> n
 def read_mask_column(values: Any, name: str) -> Target:
     """Read one column of labels of any kind."""
     target = read_labels(values, name)
-    return target if isinstance(target, CategoricalColumn) else as_column(target, name)
+    if isinstance(target, CategoricalColumn):
+        return target
+    check_no_bytes(target, name)
+    return as_column(target, name)
 
 
 def raise_no_pos_label(classes: np.ndarray, name: str) -> NoReturn:
