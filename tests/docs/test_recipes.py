@@ -284,6 +284,9 @@ def of_detection():
     """VOC's by hand: recall and precision after each of four detections."""
     return [
         *of_pycocotools(),
+        # An IoU of 60 / 100 is at least 3 of the ten thresholds, and 2 of them as float32 numbers.
+        np.count_nonzero(np.linspace(0.5, 0.95, 10) <= 60 / 100) / 10,
+        np.count_nonzero(np.linspace(0.5, 0.95, 10).astype(np.float32).astype(float) <= 60 / 100) / 10,
         # Hit, hit, miss, hit of three: 1/3 at 1, 1/3 at 1, 1/3 at 3/4.
         round((1 + 1 + 3 / 4) / 3, 12),
         round((7 * 1 + 4 * 3 / 4) / 11, 12),
@@ -352,14 +355,20 @@ def of_rouge_score():
 
 def of_chrf_and_nist():
     """NLTK's numbers of the texts on the page, and mteval-v13a's."""
-    from nltk.translate.chrf_score import sentence_chrf
-    from nltk.translate.nist_score import corpus_nist
+    from nltk.translate.chrf_score import corpus_chrf, sentence_chrf
+    from nltk.translate.nist_score import corpus_nist, sentence_nist
 
     guide, saying = "the 0 cat sat on the 0 mat", "the 0 cat sat on the mat with the 0 cat"
     words = guide.split(" "), saying.split(" ")
     # mteval-v13a.pl's functions with -c and all digits give 2.42329026351767.
     (of_mteval,) = nist.corpus([words[0]], [[words[1]]])[-1:]
-    values = [sentence_chrf(saying, guide), corpus_nist([[words[1]]], [words[0]]), of_mteval]
+    values = [
+        sentence_chrf(saying, guide),
+        corpus_chrf([saying, "a mat"], [guide, "the mat"]),
+        sentence_nist([words[1], ["the", "cat", "sat", "on", "a", "mat"]], words[0]),
+        corpus_nist([[words[1]]], [words[0]]),
+        of_mteval,
+    ]
     return [round(value, 12) for value in values]
 
 
