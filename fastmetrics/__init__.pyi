@@ -43,8 +43,10 @@ from fastmetrics.metrics.classification.top_k_accuracy import top_k_accuracy_sco
 from fastmetrics.metrics.clustering.calinski_harabasz import calinski_harabasz_score as calinski_harabasz_score
 from fastmetrics.metrics.clustering.contingency import contingency_matrix as contingency_matrix
 from fastmetrics.metrics.clustering.davies_bouldin import davies_bouldin_score as davies_bouldin_score
+from fastmetrics.metrics.clustering.entropy import entropy as entropy
 from fastmetrics.metrics.clustering.fowlkes_mallows import fowlkes_mallows_score as fowlkes_mallows_score
 from fastmetrics.metrics.clustering.mutual_info import adjusted_mutual_info_score as adjusted_mutual_info_score
+from fastmetrics.metrics.clustering.mutual_info import expected_mutual_information as expected_mutual_information
 from fastmetrics.metrics.clustering.mutual_info import mutual_info_score as mutual_info_score
 from fastmetrics.metrics.clustering.mutual_info import normalized_mutual_info_score as normalized_mutual_info_score
 from fastmetrics.metrics.clustering.pair_confusion_matrix import pair_confusion_matrix as pair_confusion_matrix
@@ -64,6 +66,7 @@ from fastmetrics.metrics.curves.auc import roc_auc_score as roc_auc_score
 from fastmetrics.metrics.curves.average_precision import average_precision_score as average_precision_score
 from fastmetrics.metrics.curves.best_threshold import BestThreshold as BestThreshold
 from fastmetrics.metrics.curves.best_threshold import best_threshold as best_threshold
+from fastmetrics.metrics.curves.confusion_matrix_at_thresholds import confusion_matrix_at_thresholds as confusion_matrix_at_thresholds
 from fastmetrics.metrics.curves.det_curve import det_curve as det_curve
 from fastmetrics.metrics.curves.eer import EqualErrorRate as EqualErrorRate
 from fastmetrics.metrics.curves.eer import equal_error_rate as equal_error_rate
@@ -71,6 +74,7 @@ from fastmetrics.metrics.curves.far_frr_curve import far_frr_curve as far_frr_cu
 from fastmetrics.metrics.curves.ks import ks_statistic as ks_statistic
 from fastmetrics.metrics.curves.lift import lift as lift
 from fastmetrics.metrics.curves.lift_curve import lift_curve as lift_curve
+from fastmetrics.metrics.curves.metric_at_thresholds import metric_at_thresholds as metric_at_thresholds
 from fastmetrics.metrics.curves.precision_recall_curve import precision_recall_curve as precision_recall_curve
 from fastmetrics.metrics.curves.roc_curve import roc_curve as roc_curve
 from fastmetrics.metrics.curves.score_order import ScoreOrder as ScoreOrder
@@ -88,6 +92,7 @@ from fastmetrics.metrics.detection.voc.voc_map import VocResult as VocResult
 from fastmetrics.metrics.detection.voc.voc_map import voc_map as voc_map
 from fastmetrics.metrics.probability.brier_score import brier_score_loss as brier_score_loss
 from fastmetrics.metrics.probability.brier_score import d2_brier_score as d2_brier_score
+from fastmetrics.metrics.probability.hinge_loss import hinge_loss as hinge_loss
 from fastmetrics.metrics.probability.log_loss import clipped_rows as clipped_rows
 from fastmetrics.metrics.probability.log_loss import d2_log_loss_score as d2_log_loss_score
 from fastmetrics.metrics.probability.log_loss import log_loss as log_loss
@@ -256,6 +261,7 @@ __all__ = [
     "compare_texts",
     "completeness_score",
     "confusion_matrix",
+    "confusion_matrix_at_thresholds",
     "contingency_matrix",
     "copc",
     "corpus_bleu",
@@ -277,6 +283,7 @@ __all__ = [
     "describe_metrics",
     "det_curve",
     "encode_masks",
+    "entropy",
     "equal_error_rate",
     "errors_by_group",
     "evaluate",
@@ -284,6 +291,7 @@ __all__ = [
     "evaluate_recommendations",
     "evaluate_trec",
     "expected_calibration_error",
+    "expected_mutual_information",
     "expected_reciprocal_rank",
     "explained_variance_score",
     "f1_at_k",
@@ -294,6 +302,7 @@ __all__ = [
     "gauc_score",
     "geometric_mean_score",
     "hamming_loss",
+    "hinge_loss",
     "hit_rate",
     "holm",
     "homogeneity_completeness_v_measure",
@@ -324,6 +333,7 @@ __all__ = [
     "mean_squared_log_error",
     "mean_tweedie_deviance",
     "median_absolute_error",
+    "metric_at_thresholds",
     "mind_mrr",
     "multilabel_confusion_matrix",
     "mutual_info_score",

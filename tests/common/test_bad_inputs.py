@@ -35,8 +35,8 @@ ANY_LABELS = {
 }  # fmt: skip
 # They accept a table of one column, as scikit-learn does, and labels of any type with pos_label.
 CURVES = {
-    "best_threshold", "det_curve", "equal_error_rate", "far_frr_curve", "ks_statistic", "lift_curve",
-    "partial_auc_score", "precision_recall_curve", "roc_auc_interval", "roc_curve",
+    "best_threshold", "confusion_matrix_at_thresholds", "det_curve", "equal_error_rate", "far_frr_curve",
+    "ks_statistic", "lift_curve", "partial_auc_score", "precision_recall_curve", "roc_auc_interval", "roc_curve",
 }  # fmt: skip
 OF_PROBABILITY = [name for name in PROBABILITY_FUNCTIONS if name in ALL]
 SCORED = [name for name in ALL if FUNCTIONS[name].score_column in ("score", "prob") and name not in GROUPED]

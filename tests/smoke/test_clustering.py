@@ -48,6 +48,9 @@ CASES: list[Case] = [
     ("fowlkes_mallows_score", lambda function: function(KIND, CLUSTER), 4 / sqrt(8 * 8)),
     ("pair_jaccard_score", lambda function: function(KIND, CLUSTER), 4 / 12),
     ("purity_score", lambda function: function(KIND, CLUSTER), 5 / 6),
+    ("entropy", lambda function: function(KIND), near(ENTROPY)),
+    # Of two halves of two rows, one of three partitions is the same, with log 2, and the others share nothing.
+    ("expected_mutual_information", lambda function: function([[2, 0], [0, 2]], 4), near(log(2) / 3)),
     # (2 log 2 + log(2/3) + 2 log 2 + log 6) / 6
     ("mutual_info_score", lambda function: function(KIND, CLUSTER), near(log(2))),
     ("normalized_mutual_info_score", lambda function: function(KIND, CLUSTER), near(log(2) / ENTROPY)),

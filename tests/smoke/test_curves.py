@@ -36,6 +36,16 @@ CASES: list[Case] = [
     ),
     ("det_curve", lambda function: function(LABEL, SCORE), ([0.5, 0.5, 0], [0, 0.5, 0.5], [0.35, 0.4, 0.8])),
     ("far_frr_curve", lambda function: function(LABEL, SCORE), (ROC[0], [1, 0.5, 0.5, 0, 0], ROC[2])),
+    (
+        "confusion_matrix_at_thresholds",
+        lambda function: function(LABEL, SCORE),
+        ([2, 1, 1, 0], [0, 1, 1, 2], [1, 1, 0, 0], [1, 1, 2, 2], [0.8, 0.4, 0.35, 0.1]),
+    ),
+    (
+        "metric_at_thresholds",
+        lambda function: function(LABEL, SCORE, fm.accuracy_score),
+        ([3 / 4, 1 / 2, 3 / 4, 1 / 2], [0.8, 0.4, 0.35, 0.1]),
+    ),
     # Precision over the share of positives, 1/2, for the first one to four rows.
     (
         "lift_curve",

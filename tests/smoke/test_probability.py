@@ -21,6 +21,8 @@ ECE = (0.25 + 0.25 + 0.5 + 0.25) / 4
 CASES: list[Case] = [
     ("log_loss", lambda function: function(CLICK, PROBABILITY), near(LOG_LOSS)),
     ("normalized_entropy", lambda function: function(CLICK, PROBABILITY), near(LOG_LOSS / log(2))),
+    # Margins 8.5, 0.5, 1.5 and 0.25.
+    ("hinge_loss", lambda function: function([-1, 1, 1, -1], [-8.5, 0.5, 1.5, -0.25]), (0.5 + 0.75) / 4),
     ("d2_log_loss_score", lambda function: function(CLICK, PROBABILITY), near(1 - LOG_LOSS / log(2))),
     ("negative_log_likelihood", lambda function: function([0.5, 0.25]), near((log(2) + log(4)) / 2)),
     ("clipped_rows", lambda function: function(CLICK, PROBABILITY, eps=0.3), 3),

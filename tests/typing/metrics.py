@@ -37,11 +37,14 @@ curves: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = [
     fm.det_curve(labels, scores),
     fm.far_frr_curve(labels, scores),
     fm.lift_curve(labels, scores),
+    fm.confusion_matrix_at_thresholds(labels, scores)[2:],
 ]
+values_and_thresholds: tuple[NDArray[Any], NDArray[Any]] = fm.metric_at_thresholds(labels, scores, fm.accuracy_score)
 revealed = [
     reveal_type(fm.log_loss(labels, scores, normalize=False, eps=1e-7)),  # reveals: float
     reveal_type(fm.log_loss(["a", "b", "b", "a"], scores, labels=["a", "b"], sampling_rate=0.1)),  # reveals: float
     reveal_type(fm.d2_log_loss_score(labels, scores)),  # reveals: float
+    reveal_type(fm.hinge_loss(labels, scores)),  # reveals: float
     reveal_type(fm.clipped_rows(labels, scores, eps=1e-3)),  # reveals: int
     reveal_type(fm.brier_score_loss(labels, scores, scale_by_half=True)),  # reveals: float
     reveal_type(fm.d2_brier_score(labels, scores, pos_label=1)),  # reveals: float
@@ -236,6 +239,8 @@ revealed = [
     reveal_type(fm.fowlkes_mallows_score(labels, labels)),  # reveals: float
     reveal_type(fm.pair_jaccard_score(labels, labels)),  # reveals: float
     reveal_type(fm.purity_score(labels, labels)),  # reveals: float
+    reveal_type(fm.entropy(labels)),  # reveals: float
+    reveal_type(fm.expected_mutual_information([[1, 2], [0, 3]], 6)),  # reveals: float
     reveal_type(fm.jaccard_distance({1, 2}, {2})),  # reveals: float
 ]
 points = [[0.0], [1.0], [4.0], [6.0]]

@@ -17,7 +17,9 @@ from fastmetrics._core.parallel import accumulate, count_threads
 from fastmetrics._kernels.clustering import mutual_info as kernel
 from fastmetrics.metrics.clustering.contingency import AnyContingency, Contingency, count_contingency
 
-__all__ = ["adjusted_mutual_info_score", "mutual_info_score", "normalized_mutual_info_score"]
+__all__ = [
+    "adjusted_mutual_info_score", "expected_mutual_information", "mutual_info_score", "normalized_mutual_info_score",
+]  # fmt: skip
 
 MAX_ROWS = (1 << 63) - 1
 UNIT_CELLS = 1 << 16
@@ -216,10 +218,54 @@ def adjusted_mutual_info(
     expected = cluster_entropy if n_classes == table.total else class_entropy
     if n_classes != table.total and n_clusters != table.total:
         # The expectation is a mean of values that are at most the smaller entropy; rounding must not change that.
-        expected = min(expected_mutual_information(table, n_threads), class_entropy, cluster_entropy)
+        expected = min(expected_information(table, n_threads), class_entropy, cluster_entropy)
     highest = average_entropies(class_entropy, cluster_entropy, average_method) - expected
     # 0 / 0: all partitions with these sizes have this mutual information. scikit-learn gives 1 too, but for rounding.
     return (mutual - expected) / highest if highest > 0 else 1.0
+
+
+def expected_mutual_information(contingency: Any, n_samples: int, *, n_threads: int | None = None) -> float:
+    """The mean mutual information of all pairs of partitions with the sizes of a table, in nats.
+
+    E MI = sum_ij sum_k P(k) k/n log(n k / (a_i b_j)), with a_i and b_j the sums of rows and columns, and k
+    hypergeometric; N. X. Vinh, J. Epps, J. Bailey, "Information theoretic measures for clusterings comparison", JMLR
+    2010.
+
+    Parameters
+    ----------
+    contingency : array-like or sparse matrix of shape (n_classes, n_clusters)
+        The rows of each class in each cluster.
+    n_samples : int
+        The sum of all counts.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float
+        At least 0, at most the smaller of the two entropies.
+
+    Raises
+    ------
+    ValueError
+        Counts that are negative or not whole, no rows, or another number of rows than `n_samples`.
+
+    Notes
+    -----
+    The time depends on the number of pairs of distinct sizes, not on the number of rows.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> round(fm.expected_mutual_information([[2, 0], [0, 2]], 4), 6)
+    0.231049
+    """
+    count_threads(n_threads)
+    table = table_from_matrix(contingency)
+    if n_samples != table.total:
+        raise ValueError(f"n_samples must be the sum of contingency, {table.total}; found {n_samples!r}")
+    entropies = entropy_of_sizes(table.row_sums), entropy_of_sizes(table.column_sums)
+    return min(expected_information(table, n_threads), *entropies)
 
 
 def is_same_partition(table: AnyContingency) -> bool:
@@ -294,7 +340,7 @@ def compute_information(table: AnyContingency, n_threads: int | None = None) -> 
     if table.total == 0:
         return PartitionInformation(math.nan, math.nan, math.nan)
     check_total(table.total)
-    class_entropy, cluster_entropy = entropy(table.row_sums, table.total), entropy(table.column_sums, table.total)
+    class_entropy, cluster_entropy = entropy_of_sizes(table.row_sums), entropy_of_sizes(table.column_sums)
     n_cells = table.n_cells
     if n_cells == table.row_sums.shape[0]:
         mutual = cluster_entropy
@@ -310,8 +356,9 @@ def check_total(total: int) -> None:
         raise OverflowError(f"the table counts {total} rows; at most 2**63 - 1 are allowed")
 
 
-def entropy(sizes: np.ndarray, total: int) -> float:
+def entropy_of_sizes(sizes: np.ndarray) -> float:
     """The sum of a / n log(n / a) over the sizes a, where n is their sum."""
+    total = int(sizes.sum())
     state = exact.new_states()
     kernel.sum_entropy(sizes, total, state)
     return exact.divide(exact.to_integer(state), total << exact.EXPONENT)
@@ -331,7 +378,7 @@ def mutual_information_of_cells(table: AnyContingency, n_threads: int | None) ->
     return exact.divide(of_cells + (of_empty_cells << exact.EXPONENT), square << exact.EXPONENT)
 
 
-def expected_mutual_information(table: AnyContingency, n_threads: int | None = None) -> float:
+def expected_information(table: AnyContingency, n_threads: int | None = None) -> float:
     """The mean mutual information over all pairs of partitions with these sizes; NaN without rows.
 
     Sizes that occur more than once are computed once.

@@ -111,8 +111,8 @@ def precision_recall_curve_from_rows(
 
 
 def cast_thresholds(thresholds: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Thresholds in the dtype of the scores, in native byte order."""
-    return thresholds if dtype.char == "d" else thresholds.astype(dtype.newbyteorder("="))
+    """Thresholds in the dtype of the scores, in native byte order; float64 for scores that are Python objects."""
+    return thresholds if dtype.char in "dO" else thresholds.astype(dtype.newbyteorder("="))
 
 
 # Options that `fastmetrics.testing` checks.

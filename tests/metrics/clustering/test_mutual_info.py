@@ -1,6 +1,7 @@
 """Mutual information and its variants: equal to the definitions in sixty digits, and to scikit-learn to 1e-12."""
 
 import math
+from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 
@@ -74,7 +75,7 @@ def all_scores(table, n_threads=None):
 def expected_of_sizes(a, b, n):
     """The expected mutual information of one class of a rows and one cluster of b rows."""
     table = Contingency(*[np.zeros(0, np.int64)] * 3, np.array([a]), np.array([b]), n, np.zeros(1), np.zeros(1))
-    return mutual_info.expected_mutual_information(table)
+    return mutual_info.expected_information(table)
 
 
 class TestAgainstTheDefinitions:
@@ -168,7 +169,7 @@ class TestExpectation:
         expected = peer("sklearn.metrics.cluster._expected_mutual_info_fast").expected_mutual_information
         matrix = np.array([[6000, 4000], [4000, 6000]])
         exact = oracle.expected_mutual_information([10_000, 10_000], [10_000, 10_000], oracle.expected_of_large_pair)
-        assert is_close(mutual_info.expected_mutual_information(mutual_info.table_from_matrix(matrix)), exact)
+        assert is_close(mutual_info.expected_information(mutual_info.table_from_matrix(matrix)), exact)
         assert not is_close(expected(matrix, 20_000), exact, 1e-12)
 
     @given(partitions(30))
@@ -186,11 +187,11 @@ def test_expectation_of_many_pairs_is_the_sum_over_pairs(monkeypatch):
     sizes = [np.unique(random.integers(0, parts, n), return_counts=True)[1] for parts in (30, 40)]
     table = Contingency(*[np.zeros(0, np.int64)] * 3, *sizes, n, *sizes)
     exact = oracle.expected_mutual_information(sizes[0].tolist(), sizes[1].tolist())
-    found = mutual_info.expected_mutual_information(table)
+    found = mutual_info.expected_information(table)
     assert is_close(found, exact)
     monkeypatch.setattr(mutual_info, "UNIT_PAIRS", 7)
     for n_threads in (1, 3):
-        assert mutual_info.expected_mutual_information(table, n_threads) == found
+        assert mutual_info.expected_information(table, n_threads) == found
 
 
 class TestAgainstScikitLearn:
@@ -262,7 +263,7 @@ class TestCounts:
         assert is_close(h, oracle.quotient(exact, of_sizes[0]))
         assert is_close(c, oracle.quotient(exact, of_sizes[1]))
         assert found.mutual <= min(found.class_entropy, found.cluster_entropy)
-        expected = mutual_info.expected_mutual_information(table)
+        expected = mutual_info.expected_information(table)
         adjusted = (exact - Decimal(expected)) / (sum(of_sizes) / 2 - Decimal(expected))
         assert abs(Decimal(mutual_info.adjusted_mutual_info(table)) - adjusted) < Decimal("1e-14")
 
@@ -279,7 +280,7 @@ class TestCounts:
     def test_no_rows(self):
         table = count_contingency([], [])
         assert math.isnan(mutual_info.compute_information(table).mutual)
-        assert math.isnan(mutual_info.expected_mutual_information(table))
+        assert math.isnan(mutual_info.expected_information(table))
         assert mutual_info.adjusted_mutual_info(table) == 1
         assert_raises(ValueError, "labels_true is empty", fm.mutual_info_score, [], [])
 
@@ -408,3 +409,31 @@ class TestArguments:
                 fm.v_measure_score, [0, 1], [0, 1], beta=beta,
             )
         assert fm.v_measure_score([0, 0], [0, 1], beta=0) == 0
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=30))
+def test_entropy_of_labels(labels):
+    found = fm.entropy(labels)
+    assert is_close(found, oracle.entropy(Counter(labels).values()))
+    for same in (np.array(labels) + 0.5, [f"c{label}" for label in labels], np.array(labels) * 10**15, labels[::-1]):
+        assert fm.entropy(same) == found
+
+
+def test_entropy_is_that_of_scikit_learn():
+    theirs = peer("sklearn.metrics.cluster._supervised")._entropy
+    for labels in ([], [1, 1, 1], [0, 0, 42.0], np.random.default_rng(0).integers(0, 50, 1000)):
+        assert fm.entropy(labels) == pytest.approx(theirs(labels), rel=1e-14)
+
+
+def test_expected_mutual_information_of_a_table():
+    theirs = peer("sklearn.metrics.cluster").expected_mutual_information
+    table = np.random.default_rng(0).integers(0, 9, (5, 7))
+    n = int(table.sum())
+    found = fm.expected_mutual_information(table, n)
+    assert is_close(found, oracle.expected_mutual_information(table.sum(1).tolist(), table.sum(0).tolist()))
+    sparse = peer("scipy.sparse").csr_matrix(table)
+    assert found == pytest.approx(theirs(sparse, n), rel=1e-12)
+    assert fm.expected_mutual_information(sparse, n, n_threads=2) == found
+    assert fm.expected_mutual_information([[70000]], 70000) == 0
+    assert_raises(ValueError, "n_samples must be the sum", fm.expected_mutual_information, table, n + 1)
+    assert_raises(ValueError, "whole counts", fm.expected_mutual_information, [[-1, 2]], 1)
