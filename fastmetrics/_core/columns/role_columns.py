@@ -6,6 +6,8 @@ vectors become matrices. The others become objects whose rows are selected with 
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +18,8 @@ from fastmetrics._core.columns.text_columns import is_list
 from fastmetrics._core.columns.vector_columns import MatrixColumn
 from fastmetrics._core.kinds import Binary, Category, ClassLabel, ClassNumber, Key, Kind, LabelSet, Real, Text, Vector
 from fastmetrics._kernels.columns import column_checks
+
+FLOAT_MAX = sys.float_info.max
 
 # From a row of the column to the row of the log, for messages.
 Locate = Callable[[int], int]
@@ -86,13 +90,13 @@ def is_allowed(kind: Kind, values: np.ndarray) -> bool:
     """Does the kind allow all values? They are in the type in which they are stored, and may be NaN."""
     if not values.shape[0] or isinstance(kind, Key):
         return True
-    low, high = values.min(), values.max()
     if isinstance(kind, Binary):
-        return bool(high <= 1)
+        return bool(values.max() <= 1)
     if not isinstance(kind, Real):
         return False
-    allowed = (low > kind.low or (kind.allows_low and low == kind.low)) and high <= kind.high
-    return bool(allowed and (not kind.finite or (np.isfinite(low) and np.isfinite(high))))
+    low, high = (-FLOAT_MAX, FLOAT_MAX) if kind.finite else (-math.inf, math.inf)
+    least = kind.low if kind.allows_low else math.nextafter(kind.low, math.inf)
+    return not column_checks.any_outside(values.ravel(), max(low, least), min(high, kind.high))
 
 
 def check_range(kind: Kind, numbers: np.ndarray, name: str, locate: Locate) -> None:

@@ -47,6 +47,12 @@ cdef extern from "numeric/vector_math.h":
     int decode_i8 "fm_decode_labels_i8"(const int8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
     int any_not_finite_f32 "fm_any_not_finite_f32"(const float* values, Py_ssize_t n) noexcept nogil
     int any_not_finite_f64 "fm_any_not_finite_f64"(const double* values, Py_ssize_t n) noexcept nogil
+    int any_outside_f32 "fm_any_outside_f32"(
+        const float* values, Py_ssize_t n, double low, double high
+    ) noexcept nogil
+    int any_outside_f64 "fm_any_outside_f64"(
+        const double* values, Py_ssize_t n, double low, double high
+    ) noexcept nogil
     int wrong_weights "fm_check_weights"(
         const double* weights, Py_ssize_t n, double most, int64_t* zeros
     ) noexcept nogil
@@ -136,6 +142,18 @@ def any_not_finite(const value_t[::1] values) -> bool:
                 found = any_not_finite_f64(&values[0], values.shape[0])
             else:
                 found = any_not_finite_f32(&values[0], values.shape[0])
+    return found != 0
+
+
+def any_outside(const value_t[::1] values, double low, double high) -> bool:
+    """Is a value NaN, below `low` or above `high`?"""
+    cdef int found = 0
+    if values.shape[0]:
+        with nogil:
+            if value_t is double:
+                found = any_outside_f64(&values[0], values.shape[0], low, high)
+            else:
+                found = any_outside_f32(&values[0], values.shape[0], low, high)
     return found != 0
 
 

@@ -153,6 +153,20 @@ FM_ANY(fm_any_nan_f64, double, int64_t, FM_IS_NAN)
 FM_ANY(fm_any_not_finite_f32, float, int32_t, FM_IS_NOT_FINITE)
 FM_ANY(fm_any_not_finite_f64, double, int64_t, FM_IS_NOT_FINITE)
 
+/* 1 if a value does not lie between low and high, or is NaN; otherwise 0. */
+#define FM_ANY_OUTSIDE(NAME, TYPE)                                                                                     \
+    FM_WIDE static int NAME(const TYPE* values, ptrdiff_t n, double low, double high) {                                \
+        int64_t any = 0;                                                                                               \
+        ptrdiff_t i;                                                                                                   \
+        for (i = 0; i < n; i++) {                                                                                      \
+            any |= !(values[i] >= low) | !(values[i] <= high);                                                         \
+        }                                                                                                              \
+        return (int)any;                                                                                               \
+    }
+
+FM_ANY_OUTSIDE(fm_any_outside_f32, float)
+FM_ANY_OUTSIDE(fm_any_outside_f64, double)
+
 /* Integer labels to 0 or 1. Returns the kinds of labels seen: 1 a zero, 2 a one, 4 a minus one, 8 anything else.
  *
  * Let u = label + 1 as an unsigned number: -1, 0 and 1 become 0, 1 and 2. Bits 0 and 1 of the union of all u are set by
