@@ -113,6 +113,8 @@ class GroupReduction(NamedTuple):
     @property
     def measured(self) -> list[Any]:
         """The statistics whose values the tables have: others read those of the statistic that they name."""
+        if len(self.statistics) == 1:
+            return [getattr(self.statistics[0], "measured", self.statistics[0])]
         return list(dict.fromkeys(getattr(one, "measured", one) for one in self.statistics))
 
     @property

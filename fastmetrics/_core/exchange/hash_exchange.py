@@ -186,8 +186,8 @@ class GroupLayout:
         self.weighted = WEIGHT in columns
         empty = np.empty(0, np.uint64)
         self.hashes = self.addresses(HASH)
-        self.labels = np.array([[block.columns[name].ctypes.data for block in blocks] for name in labels], np.uint64)
-        self.scores = np.array([[block.columns[name].ctypes.data for block in blocks] for name in scores], np.uint64)
+        self.labels = self.address_table(labels)
+        self.scores = self.address_table(scores)
         self.double_scores = np.array([columns[name].dtype == np.float64 for name in scores], np.uint8)
         self.heads = self.addresses(HEAD) if self.slots else empty
         # For kernels, a slot of the second number alone is a slot whose head and tail are equal.
@@ -203,6 +203,11 @@ class GroupLayout:
 
     def addresses(self, name: str) -> np.ndarray:
         return addresses([block.columns[name] for block in self.blocks])
+
+    def address_table(self, names: list[str]) -> np.ndarray:
+        """The addresses of several columns: a row for each column, in it one for each block."""
+        found = addresses([block.columns[name] for name in names for block in self.blocks])
+        return found.reshape(len(names), len(self.blocks))
 
     def chunks(self, n_values: int, table_bytes: int = CHUNK_BYTES) -> list[tuple[int, int]]:
         """Ranges of partitions, one for each kernel call, so that tables of n_values per group fit table_bytes."""
