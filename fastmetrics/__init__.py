@@ -21,7 +21,7 @@ rendering.RENDERERS |= {
     "report text": f"{__name__}.reporting.report_text:report_text",
 }
 
-# Its lines are `from MODULE import NAME as NAME`. The loader also reads it from an archive.
+# Its lines are `from MODULE import NAME`. The loader also reads it from an archive.
 STUB = __spec__.loader.get_data(f"{__path__[0]}/__init__.pyi").decode()
 PLACES = {line.split()[3]: line.split()[1] for line in STUB.splitlines() if line.startswith("from ")}
 __all__ = list(PLACES)

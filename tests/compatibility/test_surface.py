@@ -43,7 +43,10 @@ def required_word(parameter):
 
 
 def is_new_option(parameter):
-    return isinstance(parameter, str) and parameter.startswith("keyword_only ") and "=" in parameter
+    """An option with a default, or any options by keyword."""
+    if not isinstance(parameter, str):
+        return False
+    return parameter.startswith("var_keyword ") or (parameter.startswith("keyword_only ") and "=" in parameter)
 
 
 @pytest.mark.parametrize("section", ["names", "metric_names"])

@@ -4,6 +4,7 @@ Sources are read without being imported: the package itself reads this file when
 """
 
 import ast
+import textwrap
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +16,7 @@ ENGINE_MODULES = (
     "_version.py", "engine/accumulator.py", "engine/compare.py", "engine/evaluate.py", "engine/results/report.py",
 )  # fmt: skip
 HEAD = '''\
-"""The public names, one a line. `python tools/generate.py` writes this file from the `__all__` of the modules.
+"""The public names. `python tools/generate.py` writes this file from the `__all__` of the modules.
 
 Type checkers and editors read it, and so does fastmetrics/__init__.py: a name's module is imported at the first use.
 """
@@ -25,9 +26,10 @@ Type checkers and editors read it, and so does fastmetrics/__init__.py: a name's
 
 def outputs() -> dict[Path, str]:
     places = public_places()
-    lines = [f"from {module} import {name} as {name}\n" for name, module in places.items()]
-    names = [f'    "{name}",\n' for name in sorted(places)]
-    return {PACKAGE / "__init__.pyi": "".join([HEAD, *lines, "\n__all__ = [\n", *names, "]\n"])}
+    lines = [f"from {module} import {name}\n" for name, module in places.items()]
+    quoted = " ".join(f'"{name}",' for name in sorted(places))
+    names = textwrap.fill(quoted, 120, initial_indent="    ", subsequent_indent="    ")
+    return {PACKAGE / "__init__.pyi": "".join([HEAD, *lines, "\n__all__ = [\n", names, "\n]\n"])}
 
 
 @cache

@@ -337,10 +337,7 @@ def positive_mask(y_true: Any, pos_label: Any = None, name: str = "y_true") -> n
 def read_mask_column(values: Any, name: str) -> Target:
     """Read one column of labels of any kind."""
     target = read_labels(values, name)
-    if isinstance(target, CategoricalColumn):
-        return target
-    check_no_bytes(target, name)
-    return as_column(target, name)
+    return target if isinstance(target, CategoricalColumn) else as_column(target, name)
 
 
 def raise_no_pos_label(classes: np.ndarray, name: str) -> NoReturn:

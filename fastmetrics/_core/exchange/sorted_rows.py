@@ -49,6 +49,7 @@ def order_rows(
         sample_weight = as_column(validation.as_array(sample_weight, "sample_weight"))
     if truth.dtype.char in validation.LABEL_TYPES and pos_label is None:
         return OrderedRows(validation.as_labels(truth), scores, sample_weight, n_threads)
+    class_labels.check_no_bytes(truth, "y_true")
     if pos_label is not None:
         check_positive(truth, pos_label)
     return OrderedRows(class_labels.positive_mask(truth, pos_label), scores, sample_weight, n_threads)

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import exact
-from fastmetrics._core.columns import validation
+from fastmetrics._core.columns import class_labels, validation
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._kernels.clustering import distances as kernel
-from fastmetrics.metrics.clustering import cluster_points, mean_distances
+from fastmetrics.metrics.clustering import cluster_points, distance_blocks, mean_distances
 from fastmetrics.metrics.clustering.cluster_points import RowsByCluster
+from fastmetrics.metrics.clustering.distance_blocks import ReadBlock
 from fastmetrics.metrics.clustering.mean_distances import MeanDistances, MetricSpace, Progress
 
 __all__ = ["silhouette_samples", "silhouette_score"]
@@ -30,14 +31,20 @@ KINDS = {
     "l1": kernel.ABSOLUTE,
     COSINE: kernel.PLAIN,
 }
-METRICS = (*KINDS, PRECOMPUTED)
+METRICS = (*KINDS, PRECOMPUTED, *distance_blocks.SCIPY_METRICS)
 BLOCK_VALUES = 1 << 20  # values of a matrix of distances that are read together
 # Total widths at which float32 neither overflows nor loses relevant squares; other widths need float64.
 FLOAT32_WIDTHS = (2.0**-39, 2.0**61)
 
 
 def silhouette_samples(
-    X: Any, labels: Any, *, metric: str = "euclidean", n_threads: int | None = None, progress: Progress = None
+    X: Any,
+    labels: Any,
+    *,
+    metric: Any = "euclidean",
+    n_threads: int | None = None,
+    progress: Progress = None,
+    **kwds: Any,
 ) -> np.ndarray:
     """The silhouette of every row: its distance to its own cluster compared with that to the nearest other.
 
@@ -59,6 +66,8 @@ def silhouette_samples(
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
     progress : callable, optional
         Called with (units of work done, all units) in the calling thread.
+    **kwds
+        Options of a metric of SciPy, or of a function: `p=3` of "minkowski".
 
     Returns
     -------
@@ -71,7 +80,7 @@ def silhouette_samples(
         Values that are not finite, different lengths, one cluster, as many clusters as rows, distances that are
         negative or not zero on the diagonal, or an unknown metric.
     TypeError
-        X is sparse or not an array.
+        X is not an array, or sparse with a metric that needs dense rows; or an option that the metric lacks.
 
     Notes
     -----
@@ -86,18 +95,19 @@ def silhouette_samples(
     >>> fm.silhouette_samples([[0.0], [1.0], [4.0], [6.0]], ["a", "a", "b", "b"])
     array([0.8       , 0.75      , 0.42857143, 0.63636364])
     """
-    return compute_silhouettes(X, labels, metric, None, None, n_threads, progress)
+    return compute_silhouettes(X, labels, metric, kwds, None, None, n_threads, progress)
 
 
 def silhouette_score(
     X: Any,
     labels: Any,
     *,
-    metric: str = "euclidean",
+    metric: Any = "euclidean",
     sample_size: int | None = None,
     random_state: Any = None,
     n_threads: int | None = None,
     progress: Progress = None,
+    **kwds: Any,
 ) -> float:
     """The mean silhouette of all rows.
 
@@ -123,6 +133,8 @@ def silhouette_score(
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
     progress : callable, optional
         Called with (units of work done, all units) in the calling thread.
+    **kwds
+        Options of a metric of SciPy, or of a function: `p=3` of "minkowski".
 
     Returns
     -------
@@ -135,7 +147,7 @@ def silhouette_score(
         Values that are not finite, different lengths, one cluster, as many clusters as rows, distances that are
         negative or not zero on the diagonal, an unknown metric, or an invalid sample size or seed.
     TypeError
-        X is sparse or not an array.
+        X is not an array, or sparse with a metric that needs dense rows; or an option that the metric lacks.
 
     Notes
     -----
@@ -152,20 +164,33 @@ def silhouette_score(
     >>> fm.silhouette_score([[0, 1, 4], [1, 0, 2], [4, 2, 0]], ["a", "a", "b"], metric="precomputed")
     0.4166666666666667
     """
-    silhouettes = compute_silhouettes(X, labels, metric, sample_size, random_state, n_threads, progress)
+    silhouettes = compute_silhouettes(X, labels, metric, kwds, sample_size, random_state, n_threads, progress)
     return exact.divide(exact.integer_sum(silhouettes), silhouettes.shape[0] << exact.EXPONENT)
 
 
 def compute_silhouettes(
-    X: Any, labels: Any, metric: str, sample_size: Any, random_state: Any, n_threads: int | None, progress: Progress
+    X: Any,
+    labels: Any,
+    metric: Any,
+    options: dict[str, Any],
+    sample_size: Any,
+    random_state: Any,
+    n_threads: int | None,
+    progress: Progress,
 ) -> np.ndarray:
     """The silhouettes of all rows, or of a random sample."""
-    check_metric(metric)
+    check_metric(metric, options)
     threads = count_threads(n_threads)
     if sample_size is not None and (not is_integer(sample_size) or sample_size < 1):
         raise validation.OptionError(f"sample_size must be None or an integer of at least 1; found {sample_size!r}")
     if metric == PRECOMPUTED:
         return silhouettes_of_distances(X, labels, sample_size, random_state, threads, progress)
+    if class_labels.is_sparse(X):
+        if metric not in KINDS:
+            raise TypeError(f"X is sparse: metric {metric!r} needs dense rows; pass X.toarray(), or a part of the rows")
+        X = distance_blocks.read_sparse_points(X)
+        if class_labels.is_sparse(X):
+            return silhouettes_of_sparse_rows(X, labels, metric, sample_size, random_state, progress)
     x, low, high, codes, n_clusters = cluster_points.read_points(X, labels)
     if sample_size is not None:
         chosen = choose_rows(x.shape[0], sample_size, random_state)
@@ -173,6 +198,9 @@ def compute_silhouettes(
         cluster_points.check_cluster_count(n_clusters, x.shape[0])
         low, high = cluster_points.bounding_box(x)
     clusters = cluster_points.group_by_cluster(codes, n_clusters)
+    if metric not in KINDS:
+        read = distance_blocks.metric_blocks(x, metric, options)
+        return silhouettes_of_blocks(read, clusters, f"metric {metric!r} gives", 1, progress)
     if metric == COSINE:
         x, zeros = unit_vectors(x)
         low, high = cluster_points.bounding_box(x)
@@ -184,11 +212,35 @@ def compute_silhouettes(
     return silhouettes_from_means(clusters, means)
 
 
-def check_metric(metric: Any) -> None:
-    if not isinstance(metric, str) or metric not in METRICS:
+def silhouettes_of_sparse_rows(
+    x: Any, labels: Any, metric: str, sample_size: Any, random_state: Any, progress: Progress
+) -> np.ndarray:
+    """Silhouettes of the rows of a sparse matrix, without a dense copy."""
+    codes, n_clusters = cluster_points.encode_clusters(labels, x.shape[0])
+    if sample_size is not None:
+        chosen = choose_rows(x.shape[0], sample_size, random_state)
+        x, codes, n_clusters = x[chosen], *drop_unused_codes(codes[chosen])
+    cluster_points.check_cluster_count(n_clusters, x.shape[0])
+    clusters = cluster_points.group_by_cluster(codes, n_clusters)
+    x, zeros = distance_blocks.scaled_values(x), np.zeros(x.shape[0], bool)
+    if metric == COSINE:
+        x, zeros = distance_blocks.sparse_unit_vectors(x)
+    if KINDS[metric] == kernel.ABSOLUTE:
+        read = distance_blocks.manhattan_blocks(x)
+    else:
+        read = distance_blocks.squared_blocks(x, root=KINDS[metric] == kernel.ROOT)
+    silhouettes = silhouettes_of_blocks(read, clusters, "X has", 1, progress)
+    silhouettes[zeros] = 0.0
+    return silhouettes
+
+
+def check_metric(metric: Any, options: dict[str, Any]) -> None:
+    if not callable(metric) and (not isinstance(metric, str) or metric not in METRICS):
         allowed = ", ".join(map(repr, METRICS))
-        advice = "; for another distance pass the matrix of distances with metric='precomputed'"
+        advice = "; for another distance pass a function, or the matrix of distances with metric='precomputed'"
         raise validation.OptionError(f"metric must be one of {allowed}; found {metric!r}{advice}")
+    if options and (metric == PRECOMPUTED or metric in KINDS):
+        raise TypeError(f"metric {metric!r} has no option {next(iter(options))!r}")
 
 
 def is_integer(value: Any) -> bool:
@@ -271,7 +323,8 @@ def silhouettes_of_distances(
     X: Any, labels: Any, sample_size: Any, random_state: Any, n_threads: int, progress: Progress
 ) -> np.ndarray:
     """Silhouettes from a matrix of distances, read a few rows at a time."""
-    x = cluster_points.as_matrix(X)
+    is_sparse = class_labels.is_sparse(X)
+    x: Any = X.tocsr() if is_sparse else cluster_points.as_matrix(X)
     if x.shape[0] != x.shape[1]:
         raise ValueError(f"X must be square for metric='precomputed'; found shape {x.shape}")
     codes, n_clusters = cluster_points.encode_clusters(labels, x.shape[0])
@@ -280,10 +333,31 @@ def silhouettes_of_distances(
     if chosen is not None:
         codes, n_clusters = drop_unused_codes(codes[chosen])
         diagonal = diagonal[chosen]
-    rows = codes.shape[0]
     check_diagonal(diagonal, x.dtype, chosen)
-    cluster_points.check_cluster_count(n_clusters, rows)
+    cluster_points.check_cluster_count(n_clusters, codes.shape[0])
     clusters = cluster_points.group_by_cluster(codes, n_clusters)
+
+    def read(start: int, stop: int) -> np.ndarray:
+        if is_sparse:
+            block = (x[start:stop] if chosen is None else x[chosen[start:stop]][:, chosen]).toarray()
+        else:
+            block = x[start:stop] if chosen is None else x[np.ix_(chosen[start:stop], chosen)]
+        return cluster_points.as_coordinates(block)
+
+    return silhouettes_of_blocks(read, clusters, "X has", n_threads, progress, chosen)
+
+
+def silhouettes_of_blocks(
+    read: ReadBlock,
+    clusters: RowsByCluster,
+    found: str,
+    n_threads: int,
+    progress: Progress,
+    chosen: np.ndarray | None = None,
+) -> np.ndarray:
+    """Silhouettes from distances of a few rows at a time; `found` and the rows `chosen` are for errors."""
+    codes = clusters.codes
+    rows = codes.shape[0]
     max_size = int(clusters.sizes.max())
     means = MeanDistances(np.zeros(rows), np.full(rows, np.inf))
     length = max(1, BLOCK_VALUES // rows)
@@ -293,14 +367,13 @@ def silhouettes_of_distances(
 
         def work(unit: int) -> None:
             start, stop = unit * length, min(rows, (unit + 1) * length)
-            rows_of_unit = x[start:stop] if chosen is None else x[np.ix_(chosen[start:stop], chosen)]
-            block = cluster_points.as_coordinates(rows_of_unit)
+            block = read(start, stop)
             bad = kernel.row_means(
                 block, clusters.order, clusters.ends, max_size, codes[start:stop], means.own_sum[start:stop],
                 means.nearest_mean[start:stop], copy, mean_distances.least_accurate_share(max_size),
             )  # fmt: skip
             if bad >= 0:
-                raise_bad_distance(block, bad, start, chosen)
+                raise_bad_distance(block, bad, start, chosen, found)
 
         return work
 
@@ -321,7 +394,9 @@ def check_diagonal(diagonal: np.ndarray, dtype: np.dtype, chosen: np.ndarray | N
         )
 
 
-def raise_bad_distance(block: np.ndarray, row: int, first_row: int, chosen: np.ndarray | None) -> None:
+def raise_bad_distance(
+    block: np.ndarray, row: int, first_row: int, chosen: np.ndarray | None, found_in: str
+) -> None:
     """Raise the error for a distance that is negative or not finite."""
     column = int(np.flatnonzero(~((block[row] >= 0) & np.isfinite(block[row])))[0])
     value = block[row, column]
@@ -329,4 +404,4 @@ def raise_bad_distance(block: np.ndarray, row: int, first_row: int, chosen: np.n
     if chosen is not None:
         x_row, x_column = int(chosen[x_row]), int(chosen[column])
     found = "NaN" if value != value else value
-    raise ValueError(f"X has {found} at row {x_row}, column {x_column}: distances must be finite and not negative")
+    raise ValueError(f"{found_in} {found} at row {x_row}, column {x_column}: distances must be finite and not negative")

@@ -207,8 +207,10 @@ BAD = [
     (POINTS, np.zeros((4, 2)), {}, "labels must"),
     (POINTS[:, 0], AB, {}, "X must have two dimensions"),
     (np.zeros((0, 2)), [], {}, "X is empty"),
-    (POINTS, AB, {"metric": "chebyshev"}, "metric must be one of 'euclidean'.*found 'chebyshev'"),
-    (POINTS, AB, {"metric": max}, "metric must be one of"),
+    (POINTS, AB, {"metric": "haversine"}, "metric must be one of 'euclidean'.*found 'haversine'"),
+    (POINTS, AB, {"metric": 3}, "metric must be one of"),
+    (POINTS, AB, {"metric": lambda one, other: -1.0}, "gives -1.0 at row 0, column 0: distances must be finite"),
+    (np.ones((4, 2)), AB, {"metric": "correlation"}, "metric 'correlation' gives NaN at row 0, column 0"),
     (POINTS, AB, {"metric": "precomputed"}, "X must be square"),
     (MATRIX + 1, AB, {"metric": "precomputed"}, "X has 1.0 at row 0, column 0.*np.fill_diagonal"),
     (-MATRIX, AB, {"metric": "precomputed"}, "X has -1.0 at row 0, column 1: distances must be finite"),
@@ -238,9 +240,101 @@ def test_bad_samples(options, message):
     assert_raises(ValueError, message, fm.silhouette_score, POINTS, AB, **options)
 
 
-def test_sparse_points_are_rejected():
+def sparse_points(rows, columns, share, seed=0):
+    """Points of which few values are not 0, a row of zeros and two equal rows among them."""
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(rows, columns)) * (rng.random((rows, columns)) < share)
+    points[3], points[5] = 0, points[4]
+    return points, np.arange(rows) % 4
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@each_case("share", [0.02, 0.5])
+@each_case("container", ["csr_matrix", "csr_array", "csc_matrix", "coo_array", "lil_matrix", "dok_array"])
+def test_sparse_rows_are_as_dense_ones(metric, share, container):
+    points, labels = sparse_points(90, 60, share)
+    x = getattr(pytest.importorskip("scipy.sparse"), container)(points)
+    expected = fm.silhouette_samples(points, labels, metric=metric)
+    found = fm.silhouette_samples(x, labels, metric=metric)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    assert np.array_equal(fm.silhouette_samples(x, labels, metric=metric, n_threads=1), found)
+    sample = {"metric": metric, "sample_size": 40, "random_state": 0}
+    assert fm.silhouette_score(x, labels, **sample) == pytest.approx(fm.silhouette_score(points, labels, **sample))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_sparse_rows_in_another_order_and_of_another_scale(metric):
     sparse = pytest.importorskip("scipy.sparse")
-    assert_raises(TypeError, r"X is sparse.*X\.toarray\(\)", fm.silhouette_score, sparse.csr_matrix(POINTS), AB)
+    points, labels = sparse_points(90, 300, 0.03)
+    points[6] = points[7] * (1 + 1e-9)  # a distance that products alone would lose
+    expected = fm.silhouette_samples(points, labels, metric=metric)
+    found = fm.silhouette_samples(sparse.csr_array(points), labels, metric=metric)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    order = np.random.default_rng(1).permutation(90)
+    shuffled = fm.silhouette_samples(sparse.csr_array(points[order]), labels[order], metric=metric)
+    assert np.array_equal(shuffled, found[order])
+    for scale in (2.0**-900, 2.0**1000):
+        assert np.array_equal(fm.silhouette_samples(sparse.csr_array(points * scale), labels, metric=metric), found)
+
+
+def test_sparse_distances():
+    sparse = pytest.importorskip("scipy.sparse")
+    points, labels = sparse_points(60, 40, 0.05)
+    matrix = sk.pairwise_distances(points)
+    matrix[matrix < 1] = 0
+    expected = fm.silhouette_samples(matrix, labels, metric="precomputed")
+    x = sparse.csr_matrix(matrix)
+    assert np.array_equal(fm.silhouette_samples(x, labels, metric="precomputed"), expected)
+    sample = {"metric": "precomputed", "sample_size": 30, "random_state": 1}
+    assert fm.silhouette_score(x, labels, **sample) == fm.silhouette_score(matrix, labels, **sample)
+
+
+def test_bad_sparse_points():
+    sparse = pytest.importorskip("scipy.sparse")
+    points, labels = sparse_points(20, 30, 0.1)
+    assert_raises(
+        TypeError, "'chebyshev' needs dense rows", fm.silhouette_score, sparse.csr_array(points), labels,
+        metric="chebyshev",
+    )  # fmt: skip
+    for bad, name in ((np.nan, "NaN"), (-np.inf, "-inf")):
+        points[7, 2] = bad
+        message = f"X has {name} at row 7, column 2"
+        assert_raises(ValueError, message, fm.silhouette_score, sparse.csc_array(points), labels)
+    assert_raises(ValueError, "X is empty", fm.silhouette_score, sparse.csr_array((0, 3)), [])
+    complex_points = sparse.csr_array(np.eye(20) * 1j)
+    assert_raises(TypeError, "complex128", fm.silhouette_score, complex_points, labels)
+    assert_raises(ValueError, "X has 20 rows but labels has 19", fm.silhouette_score, sparse.eye_array(20), labels[1:])
+
+
+def furthest(one, other, share=1.0):
+    return share * np.abs(one - other).max()
+
+
+@each_case(
+    ("metric", "options"),
+    [
+        ("braycurtis", {}), ("canberra", {}), ("chebyshev", {}), ("correlation", {}), ("dice", {}), ("hamming", {}),
+        ("jaccard", {}), ("mahalanobis", {}), ("minkowski", {"p": 3}), ("rogerstanimoto", {}), ("russellrao", {}),
+        ("seuclidean", {}), ("sokalsneath", {}), ("yule", {}), (furthest, {}), (furthest, {"share": 0.5}),
+    ],
+)  # fmt: skip
+def test_other_metrics(metric, options):
+    points, labels = clustered(60, 5, 3)
+    points = np.round(np.abs(points), 1) * (points > -1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # values become true and false
+        expected = sk.silhouette_samples(points, labels, metric=metric, **options)
+    np.testing.assert_allclose(fm.silhouette_samples(points, labels, metric=metric, **options), expected, atol=1e-12)
+    sample = {"metric": metric, "sample_size": 30, "random_state": 0, **options}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = sk.silhouette_score(points, labels, **sample)
+    assert fm.silhouette_score(points, labels, **sample) == pytest.approx(expected, abs=1e-12)
+
+
+def test_options_of_metrics():
+    assert_raises(TypeError, "metric 'euclidean' has no option 'p'", fm.silhouette_score, POINTS, AB, p=3)
+    assert_raises(TypeError, "q", fm.silhouette_score, POINTS, AB, metric="minkowski", q=3)
 
 
 def test_progress(monkeypatch):
