@@ -7,7 +7,8 @@ Hypothesis runs a quick, derandomised profile by default: a test draws the same 
 import functools
 import gc
 import os
-from collections.abc import Iterator
+import random
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -118,6 +119,23 @@ def scaled(monkeypatch: pytest.MonkeyPatch) -> None:
     from support.states.spilled_logs import scale_down
 
     scale_down(monkeypatch)
+
+
+@pytest.fixture
+def change_table_seeds() -> Iterator[Callable[[int], None]]:
+    """A function that changes the words on which the hashes of tables depend. No table may live meanwhile."""
+    from fastmetrics._kernels.numeric.table_seeds import SEEDS
+
+    words = list(SEEDS)
+
+    def change(seed: int) -> None:
+        generator = random.Random(seed)
+        for number in range(len(words)):
+            SEEDS[number] = generator.getrandbits(64)
+
+    yield change
+    for number, word in enumerate(words):
+        SEEDS[number] = word
 
 
 @pytest.fixture(scope="session")

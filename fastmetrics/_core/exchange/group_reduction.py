@@ -3,7 +3,8 @@
 Partitions that fit the cache and are in memory are read where they are. Otherwise a range of neighbouring partitions is
 copied together, from memory or from the spill file, and partitioned again by further bits of the hash. A partition that
 is still too large for the memory budget is split: one large group gets a way of its own, by score; the other groups are
-partitioned again by their hashes.
+partitioned again, by hashes that depend on the seeds of the process. So are partitions that many keys fill whose hashes
+somebody prepared: the hash of the exchange is fixed.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from fastmetrics._core.exchange.hash_exchange import (
     HashExchange,
     HashExchangeScratch,
     partition_bits,
+    place_keys,
 )  # fmt: skip
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.parallel import for_each
@@ -40,6 +42,9 @@ MAX_BITS = 63  # of the hash, to number partitions
 ROWS_FACTOR, WORK_FACTOR = 2, 6
 SAMPLED_BLOCKS = 64
 SAMPLED_ROWS = 1 << 12  # of a block
+CROWDED_ROWS = 4 * PARTITION_ROWS  # a partition with so many rows of different keys is divided by whole keys
+SAMPLED_KEYS = 1 << 10  # of a large partition; a key that is this share of them is frequent:
+FREQUENT_KEY = SAMPLED_KEYS >> 6
 NO_KEYS: np.ndarray = np.empty(0, np.uint64)
 PADDED: np.ndarray = np.empty(1, np.uint8)  # loaded text is padded already: kernels may copy 16 bytes at a time
 
@@ -182,9 +187,13 @@ def reduce_groups(
     accumulators: GroupAccumulators = reduction.make_accumulators(reduction.statistics)
     accumulators.budget = store.budget
     advance = advance or (lambda rows: None)
+    crowded: list[int] = []
     if store.in_memory and store.rows <= CACHED_ROWS * exchange.n_partitions:
-        reduce_in_place(exchange, reduction, accumulators, n_threads, advance)
-        return accumulators.states
+        layout = GroupLayout(exchange.store.blocks_in_memory, exchange.key_dtype)
+        crowded = crowded_partitions(layout)
+        if not crowded:
+            reduce_layout(layout, reduction, accumulators, n_threads, max_table_bytes(store), advance)
+            return accumulators.states
     budget = store.budget
     range_bytes = COPIED_BYTES if budget is None or not store.spilled_blocks else budget.bytes_per_range
     large = []
@@ -208,7 +217,11 @@ def reduce_groups(
                 segments = segments_of(start, stop)
             else:
                 segments = store.load_partitions(list(store.types), start, stop, load_scratch).segments()
-            layout = repartition(exchange, segments, start, stop, reorder_scratch)
+            by_key = any(start <= partition < stop for partition in crowded)
+            layout = repartition(exchange, segments, start, stop, reorder_scratch, by_key)
+            if len(ranges) < n_threads:
+                reduce_layout(layout, reduction, own, n_threads, max_table_bytes(store), advance)
+                return
             chunks = layout.chunks(reduction.values_per_group, max_table_bytes(store))
             reduction.accumulate(own, layout, chunks, table_scratch)
             advance(segments.rows)
@@ -249,16 +262,16 @@ def max_table_bytes(store: BlockStore) -> int:
     return min(CHUNK_BYTES, budget.explicit_limit // 16)
 
 
-def reduce_in_place(
-    exchange: HashExchange,
+def reduce_layout(
+    layout: GroupLayout,
     reduction: GroupReduction,
     accumulators: GroupAccumulators,
     n_threads: int,
+    table_bytes: int,
     advance: Advance,
 ) -> None:
-    """Reduce the partitions of all blocks where they are in memory."""
-    layout = GroupLayout(exchange.store.blocks_in_memory, exchange.key_dtype)
-    chunks = layout.chunks(reduction.values_per_group, max_table_bytes(exchange.store))
+    """Reduce the partitions of blocks where they are in memory."""
+    chunks = layout.chunks(reduction.values_per_group, table_bytes)
     if len(chunks) == 1:
         reduction.accumulate(accumulators, layout, chunks, UnpooledScratch())
         advance(int(layout.partition_rows.sum()))
@@ -277,26 +290,80 @@ def reduce_in_place(
     reduction.for_each(len(chunks), make_work, accumulators, n_threads)
 
 
+def crowded_partitions(layout: GroupLayout) -> list[int]:
+    """The partitions that have far more rows than others, and of many keys: somebody prepared their hashes.
+
+    One frequent key also fills a partition, but rows of one key can stay together.
+    """
+    large = np.flatnonzero(layout.partition_rows > CROWDED_ROWS).tolist()
+    return [partition for partition in large if estimate_rare_rows(layout, partition) > CROWDED_ROWS]
+
+
+def estimate_rare_rows(layout: GroupLayout, partition: int) -> float:
+    """About how many rows of a partition have keys that are not frequent, from a sample."""
+    spans = layout.offsets[:, partition : partition + 2].astype(np.int64)
+    first_rows, rows = spans[:, 0].copy(), spans[:, 1] - spans[:, 0]
+    filled = np.flatnonzero(rows)
+    sampled = filled[:: -(-filled.shape[0] // SAMPLED_BLOCKS)]
+    lengths = np.zeros_like(rows)
+    lengths[sampled] = np.minimum(rows[sampled], SAMPLED_KEYS // sampled.shape[0])
+    columns = {HASH: layout.hashes, HEAD: layout.heads, TAIL: layout.tails}
+    places = place_keys(columns, first_rows, lengths, np.empty(int(lengths.sum()), np.uint64))
+    _, counts = np.unique(places, return_counts=True)
+    return float(layout.partition_rows[partition]) * counts[counts <= FREQUENT_KEY].sum() / places.shape[0]
+
+
 def repartition(
-    exchange: HashExchange, segments: ColumnSegments, start: int, stop: int, scratch: Scratch
+    exchange: HashExchange, segments: ColumnSegments, start: int, stop: int, scratch: Scratch, by_key: bool
 ) -> GroupLayout:
-    """The rows of the partitions start to stop of the exchange, in finer partitions that fit the cache."""
+    """The rows of the partitions start to stop of the exchange, in finer partitions that fit the cache.
+
+    They are cut by further bits of the hash; by whole keys if `by_key`, or if there are crowded partitions otherwise.
+    """
     rows = segments.rows
     if rows >= 1 << 31:
         raise OverflowError(f"{rows} rows fall into one partition; at most 2**31 - 1 can be cut again in memory")
     bits = min(MAX_BITS, exchange.bits + partition_bits(rows // (stop - start)))
     n_partitions = (stop - start) << (bits - exchange.bits)
     first = (exchange.first + start) << (bits - exchange.bits)
+    if exchange.by_key:
+        return cut_by_key(exchange, segments, bits, first, n_partitions, scratch)
+    key_bits = partition_bits(rows)
+    if by_key:
+        return cut_by_key(exchange, segments, key_bits, 0, 1 << key_bits, scratch)
     destinations = scratch.array("destinations", np.uint32, rows)
     offsets = scratch.array("offsets", np.int32, n_partitions + 1)
     bounds = segments.first_rows, segments.lengths
     hash_partition.partition_segments(segments.addresses[HASH], *bounds, 64 - bits, first, offsets, destinations)
+    layout = reorder_segments(exchange, segments, offsets, destinations, scratch)
+    if crowded_partitions(layout):
+        return cut_by_key(exchange, segments, key_bits, 0, 1 << key_bits, scratch)
+    return layout
+
+
+def cut_by_key(
+    exchange: HashExchange, segments: ColumnSegments, bits: int, first: int, n_partitions: int, scratch: Scratch
+) -> GroupLayout:
+    """The rows of segments in partitions by hashes of whole keys, which depend on the seeds of the process."""
+    destinations = scratch.array("destinations", np.uint32, segments.rows)
+    offsets = scratch.array("offsets", np.int32, n_partitions + 1)
+    places = scratch.array("places", np.uint64, segments.rows)
+    place_keys(segments.addresses, segments.first_rows, segments.lengths, places)
+    hash_partition.partition_block(places, 64 - bits, first, offsets, destinations)
+    return reorder_segments(exchange, segments, offsets, destinations, scratch)
+
+
+def reorder_segments(
+    exchange: HashExchange, segments: ColumnSegments, offsets: np.ndarray, destinations: np.ndarray, scratch: Scratch
+) -> GroupLayout:
+    """The rows of segments as one block, each row at its destination."""
     columns = {}
     for name, dtype in segments.types.items():
-        out = columns[name] = scratch.array(name, dtype, rows)
+        out = columns[name] = scratch.array(name, dtype, segments.rows)
         hash_partition.scatter_segments(
-            segments.addresses[name], *bounds, destinations, out.view(f"u{dtype.itemsize}")
-        )
+            segments.addresses[name], segments.first_rows, segments.lengths, destinations,
+            out.view(f"u{dtype.itemsize}"),
+        )  # fmt: skip
     return GroupLayout([Block(columns, offsets)], exchange.key_dtype, segments.owner)
 
 
@@ -361,10 +428,13 @@ def reduce_large_partition(
 ) -> None:
     """Reduce a partition that does not fit the memory: split off a large group, partition the other groups again."""
     large_key = find_large_group(exchange, start)
-    bits = min(MAX_BITS, exchange.bits + MAX_PARTITION_BITS)
-    first = (exchange.first + start) << (bits - exchange.bits)
-    last = (exchange.first + start + 1) << (bits - exchange.bits)
-    others = HashExchange(exchange.key_dtype, bits, exchange.budget, first, last)
+    # The first division is by hashes of whole keys, all others are by further bits of them.
+    bits, first, last = MAX_PARTITION_BITS, 0, 0
+    if exchange.by_key:
+        bits = min(MAX_BITS, exchange.bits + MAX_PARTITION_BITS)
+        first = (exchange.first + start) << (bits - exchange.bits)
+        last = (exchange.first + start + 1) << (bits - exchange.bits)
+    others = HashExchange(exchange.key_dtype, bits, exchange.budget, first, last, by_key=True)
     large_group = BlockStore(1, exchange.budget)
     try:
         split_off_large_group(exchange, start, large_key, others, large_group)

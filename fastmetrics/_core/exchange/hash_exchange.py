@@ -45,6 +45,8 @@ MAX_ROWS_IN_PARTITION = 1 << 29  # entries of the hash table have 32 bits
 CHUNK_ROWS = 1 << 19  # the groups of so many rows are written by one kernel call
 CHUNK_BYTES = 1 << 25  # the most memory for the tables of one kernel call
 
+NO_ADDRESSES: np.ndarray = np.empty(0, np.uint64)
+
 Allocate = Callable[[str, np.dtype, int], np.ndarray]
 
 
@@ -66,7 +68,8 @@ class HashExchange:
     """Partitions rows by the hash of their group key.
 
     The number of a partition is the first `bits` bits of the hash, minus `first`. `last` is the first number beyond
-    the partitions; 0 means all.
+    the partitions; 0 means all. `by_key`: of a hash of the whole key that depends on the seeds of the process, which
+    separates keys that were prepared to fill one partition.
     """
 
     def __init__(
@@ -76,8 +79,10 @@ class HashExchange:
         budget: MemoryBudget | None = None,
         first: int = 0,
         last: int = 0,
+        by_key: bool = False,
     ) -> None:
         self.bits = bits
+        self.by_key = by_key
         self.first = first
         self.key_dtype = key_dtype
         self.slots = slots_of(key_dtype)
@@ -130,7 +135,13 @@ class HashExchange:
         elif allocate is None:
             allocate = allocate_new
         destinations = scratch.destinations[:n]
-        block = reorder_by_partition(arrays, 64 - self.bits, self.first, self.n_partitions, destinations, allocate)
+        hashes = arrays[HASH]
+        if self.by_key:
+            key_columns = {name: addresses([arrays[name]]) for name in (HASH, *self.slots)}
+            hashes = place_keys(key_columns, np.zeros(1, np.int64), np.array([n]), np.empty(n, np.uint64))
+        offsets = allocate("offsets", np.dtype(np.int32), self.n_partitions + 1)
+        hash_partition.partition_block(hashes, 64 - self.bits, self.first, offsets, destinations)
+        block = reorder(arrays, offsets, destinations, allocate)
         if long_bytes:
             text = allocate("text", np.dtype(np.uint8), long_bytes + TEXT_PADDING)
             hash_partition.copy_long_texts(block.columns[HEAD], block.columns[TAIL], data, text)
@@ -148,25 +159,24 @@ def allocate_new(column: str, dtype: np.dtype, rows: int) -> np.ndarray:
     return np.empty(rows, dtype)
 
 
-def reorder_by_partition(
-    arrays: dict[str, np.ndarray],
-    shift: int,
-    first: int,
-    n_partitions: int,
-    destinations: np.ndarray,
-    allocate: Allocate,
-) -> Block:
-    """A block in the order of the partitions; the partition of a row is (hash >> shift) - first."""
-    n = destinations.shape[0]
-    offsets = allocate("offsets", np.dtype(np.int32), n_partitions + 1)
-    hash_partition.partition_block(arrays[HASH], shift, first, offsets, destinations)
+def reorder(arrays: dict[str, np.ndarray], offsets: np.ndarray, destinations: np.ndarray, allocate: Allocate) -> Block:
+    """A block in the order of its partitions: each row at its destination."""
     moved = {}
     for name, values in arrays.items():
         unsigned = values.view(f"u{values.dtype.itemsize}")
-        out = allocate(name, unsigned.dtype, n)
+        out = allocate(name, unsigned.dtype, destinations.shape[0])
         hash_partition.scatter(unsigned, destinations, out)
         moved[name] = out.view(values.dtype)
     return Block(moved, offsets)
+
+
+def place_keys(
+    key_columns: dict[str, np.ndarray], first_rows: np.ndarray, lengths: np.ndarray, out: np.ndarray
+) -> np.ndarray:
+    """Hashes of whole keys that depend on the seeds of the process; the columns are addresses of segments."""
+    heads = key_columns.get(HEAD, NO_ADDRESSES)
+    hash_partition.place_keys(key_columns[HASH], heads, key_columns.get(TAIL, heads), first_rows, lengths, out)
+    return out
 
 
 class GroupLayout:

@@ -6,13 +6,12 @@ memory budget allows it. Then it is written to the spill file as a run, sorted b
 again. So a table is exact for any number of keys, and the memory limit bounds what is in memory.
 
 A spilled table is read one part after the other. A part is a range of the partitions of one shard: it is read from all
-runs into a table of its own, which uses the next bits of the hash, and spills in turn if it does not fit.
+runs into a table of its own, which uses other hashes, and spills in turn if it does not fit.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -30,7 +29,6 @@ from fastmetrics._core.parallel import accumulate, for_each
 from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics._kernels.exchange.key_counts import N_PARTITIONS, N_SHARDS, KeyHashTable
 
-SEED = int.from_bytes(os.urandom(8), "little")  # where probing starts, see key_counts.pyx
 LEVEL_BITS = 9  # of the hash: those of a shard, and of a partition
 LAST_LEVEL = 6  # the next one would need more than 64 bits
 BLOCK_ROWS = 1 << 14  # hashed at a time: they stay in the first caches
@@ -94,8 +92,9 @@ class KeyCounts(NamedTuple):
         if len(slots) < 2 or (ordered.entries[1:, 0] > ordered.entries[:-1, 0]).all():
             return ordered
         texts = ordered.texts()
-        ranks = sorted(range(self.rows), key=lambda row: (int(ordered.entries[row, 0]), texts[row]))
-        return ordered._replace(entries=ordered.entries[ranks])
+        by_text = sorted(range(self.rows), key=texts.__getitem__)
+        ranks = np.argsort(ordered.entries[by_text, 0], kind="stable")
+        return ordered._replace(entries=ordered.entries[by_text][ranks])
 
 
 class Run(NamedTuple):
@@ -126,12 +125,11 @@ class Run(NamedTuple):
 
 
 class RowsByHash:
-    """Rows in blocks, each in the order of the first ORDER_BITS of the rows' hashes from `first_bit` on."""
+    """Rows in blocks, each in the order of the first ORDER_BITS of the rows' hashes."""
 
-    def __init__(self, keys: Keys, counts: np.ndarray | None, first_bit: int) -> None:
+    def __init__(self, keys: Keys, counts: np.ndarray | None) -> None:
         self.keys = keys
         self.counts = counts
-        self.first_bit = np.uint64(first_bit)
         rows = min(keys.rows, ORDERED_ROWS)
         self.words = [np.empty(rows, np.uint64) for _ in range(1 + len(slots_of(keys.dtype)))]
         self.moved_counts = None if counts is None else np.empty((rows, counts.shape[1]), np.int64)
@@ -165,10 +163,7 @@ class RowsByHash:
         """Order one block; `first` is the first of all rows at hand."""
         self.keys.hash_block(block.start, block.stop, scratch)
         hashes, destinations = scratch.hashes[: len(block)], destinations[: len(block)]
-        hash_partition.partition_block(
-            hashes << self.first_bit if self.first_bit else hashes, 64 - ORDER_BITS, 0, self.bounds[number],
-            destinations,
-        )  # fmt: skip
+        hash_partition.partition_block(hashes, 64 - ORDER_BITS, 0, self.bounds[number], destinations)
         where = slice(block.start - first, block.stop - first)
         for column, out in zip((scratch.hashes, scratch.heads, scratch.tails), self.words, strict=False):
             hash_partition.scatter(column[: len(block)], destinations, out[where])
@@ -195,7 +190,9 @@ class KeyTable:
     budget : MemoryBudget or None
         What the table may take. None: any number of bytes.
     level : int
-        The table uses the bits of the hashes from LEVEL_BITS * level on. Parts of a spilled table have higher levels.
+        0: the first bits of the hashes select shards and partitions. Parts of a spilled table have higher levels: bits
+        of hashes of whole keys, which depend on the seeds of the process. The hashes are fixed, and somebody may have
+        prepared keys for one partition.
 
     Notes
     -----
@@ -252,7 +249,7 @@ class KeyTable:
         if len(first) == keys.rows:
             return
         rest = range(len(first), keys.rows)
-        if self.spilled or counter.total_size > len(first) * FEW_KEYS:
+        if not self.level and (self.spilled or counter.total_size > len(first) * FEW_KEYS):
             self.add_in_order(counter, keys, checked, rest, n_threads)
         else:
             self.add_in_threads(keys, checked, rest, n_threads)
@@ -286,7 +283,7 @@ class KeyTable:
         self, counter: KeyHashTable, keys: Keys, counts: np.ndarray | None, rows: range, n_threads: int
     ) -> None:
         """Add rows ordered by their hashes: a part of the table at a time is in use, and stays in caches."""
-        ordered = RowsByHash(keys, counts, LEVEL_BITS * self.level)
+        ordered = RowsByHash(keys, counts)
         for start in rows[::ORDERED_ROWS]:
             ordered.fill(range(start, min(rows.stop, start + ORDERED_ROWS)), n_threads)
             for_each(N_SHARDS, lambda: lambda shard: self.add_ordered(counter, ordered, shard), n_threads)
@@ -301,18 +298,18 @@ class KeyTable:
         self, counter: KeyHashTable, hashes: np.ndarray, heads: np.ndarray, tails: np.ndarray, counts: np.ndarray | None
     ) -> None:
         """Add rows whose keys are hashes and text slots."""
-        row = 0
-        while (row := counter.add_rows(hashes, heads, tails, counts, row)) < hashes.shape[0]:
-            text_bytes = long_bytes(heads, row) if counter.has_text else 0
-            self.enlarge(counter.shard_number(int(hashes[row])), text_bytes)
+        row, shard = counter.add_rows(hashes, heads, tails, counts, 0)
+        while shard >= 0:
+            self.enlarge(shard, long_bytes(heads, row) if counter.has_text else 0)
+            row, shard = counter.add_rows(hashes, heads, tails, counts, row)
 
     def add_entries(self, entries: np.ndarray, text: np.ndarray, dtype: np.dtype) -> None:
         """Add keys and counts as another table stores them."""
         counter = self.open_counter(dtype)
-        row = 0
-        while (row := counter.add_entries(entries, text, row)) < entries.shape[0]:
-            text_bytes = long_bytes(entries[:, 1], row) if counter.has_text else 0
-            self.enlarge(counter.shard_number(int(entries[row, 0])), text_bytes)
+        row, shard = counter.add_entries(entries, text, 0)
+        while shard >= 0:
+            self.enlarge(shard, long_bytes(entries[:, 1], row) if counter.has_text else 0)
+            row, shard = counter.add_entries(entries, text, row)
 
     def merge(self, other: KeyTable, n_threads: int = 1) -> None:
         """Add the counts of another table, which may be this one."""
@@ -323,9 +320,10 @@ class KeyTable:
         counter, added = self.open_counter(other.dtype), other.counter
 
         def add_shard(number: int) -> None:
-            size, row = added.size(number), 0
-            while (row := counter.add_shard(added, number, row)) < size:
-                self.enlarge(number, added.long_bytes(number, row))
+            row, shard = counter.add_shard(added, number, 0)
+            while shard >= 0:
+                self.enlarge(shard, added.long_bytes(number, row))
+                row, shard = counter.add_shard(added, number, row)
 
         for runs, other_runs in zip(self.runs, other.runs, strict=True):
             runs += list(other_runs)
@@ -335,7 +333,8 @@ class KeyTable:
         """The counter, made for the first keys; further keys have to be of the same kind."""
         if self.counter is None:
             self.dtype = dtype
-            self.counter = KeyHashTable(self.n_counts, 1 + len(slots_of(dtype)), SEED, LEVEL_BITS * self.level)
+            first_bit = LEVEL_BITS * max(0, self.level - 1)
+            self.counter = KeyHashTable(self.n_counts, 1 + len(slots_of(dtype)), first_bit, self.level > 0)
         if self.dtype is None or self.dtype != dtype:
             raise ValueError(
                 f"the keys of one table must be of one type; found {name_of(self.dtype)} and {name_of(dtype)}"

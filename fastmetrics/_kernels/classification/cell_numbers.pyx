@@ -12,6 +12,10 @@ from libc.stdlib cimport calloc, free
 import numpy as np
 
 from fastmetrics._kernels.numeric.superaccumulator cimport STATE_SIZE, add_value, normalise
+from fastmetrics._kernels.numeric.table_hash cimport table_hash_pair, use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+
+use_table_seeds(_SEEDS)
 
 cdef enum:
     MIN_SLOTS = 64
@@ -28,15 +32,9 @@ cdef struct Cell:
     int64_t number
 
 
-cdef inline uint64_t hash_pair(int64_t first, int64_t second) noexcept nogil:
-    cdef uint64_t hashed = <uint64_t>first * <uint64_t>0x9E3779B97F4A7C15
-    hashed = ((hashed ^ (hashed >> 32)) + <uint64_t>second) * <uint64_t>0xD6E8FEB86659FD93
-    return hashed ^ (hashed >> 32)
-
-
 cdef inline Cell* find_slot(Cell* slots, uint64_t mask, int64_t first, int64_t second) noexcept nogil:
     """The slot of a pair, or the empty one where it belongs."""
-    cdef uint64_t slot = hash_pair(first, second) & mask
+    cdef uint64_t slot = table_hash_pair(<uint64_t>first, <uint64_t>second) & mask
     while slots[slot].number and (slots[slot].first != first or slots[slot].second != second):
         slot = (slot + 1) & mask
     return &slots[slot]

@@ -8,6 +8,11 @@ cleared between rows.
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset
 
+from fastmetrics._kernels.numeric.table_hash cimport table_hash, use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+
+use_table_seeds(_SEEDS)
+
 cdef enum:
     SMALL_LABELS = 1024  # labels below it are found in an array
     FEW_LABELS = 24  # of both sets of a row: comparing all pairs costs less than a hash
@@ -52,8 +57,7 @@ cdef inline int64_t find_entry(
                 return entry
         return stop
     else:
-        slot = <uint64_t>label * <uint64_t>0x9E3779B97F4A7C15
-        slot = (slot ^ (slot >> 32)) & entries.mask
+        slot = table_hash(<uint64_t>label) & entries.mask
         while entries.slots[slot].row == row + 1:
             if entries.labels[entries.slots[slot].entry] == label:
                 return entries.slots[slot].entry

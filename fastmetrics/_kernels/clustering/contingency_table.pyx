@@ -13,6 +13,11 @@ from libc.stdlib cimport calloc, free
 
 import numpy as np
 
+from fastmetrics._kernels.numeric.table_hash cimport table_hash_pair, use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+
+use_table_seeds(_SEEDS)
+
 cdef extern from *:
     """
     #if defined(__GNUC__)
@@ -36,13 +41,6 @@ cdef struct Cell:
     int64_t first
     int64_t second
     int64_t count
-
-
-cdef inline uint64_t hash_pair(int64_t first, int64_t second) noexcept nogil:
-    cdef uint64_t hashed = <uint64_t>first * <uint64_t>0x9E3779B97F4A7C15
-    hashed = ((hashed ^ (hashed >> 32)) + <uint64_t>second) * <uint64_t>0xD6E8FEB86659FD93
-    hashed = (hashed ^ (hashed >> 32)) * <uint64_t>0xD6E8FEB86659FD93
-    return hashed ^ (hashed >> 32)
 
 
 cdef class PairCounter:
@@ -90,7 +88,7 @@ cdef class PairCounter:
         while start < stop:
             n = stop - start if stop - start < PREFETCHED_ROWS else PREFETCHED_ROWS
             for i in range(n):
-                row_slots[i] = hash_pair(first[start + i], second[start + i]) & mask
+                row_slots[i] = table_hash_pair(<uint64_t>first[start + i], <uint64_t>second[start + i]) & mask
                 prefetch(&self.slots[row_slots[i]])
             for i in range(n):
                 slot = row_slots[i]
@@ -174,7 +172,7 @@ cdef void rehash_cells(const Cell* cells, int64_t n_cells, Cell* slots, int64_t 
     cdef int64_t i
     for i in range(n_cells):
         if cells[i].count:
-            slot = hash_pair(cells[i].first, cells[i].second) & mask
+            slot = table_hash_pair(<uint64_t>cells[i].first, <uint64_t>cells[i].second) & mask
             while slots[slot].count:
                 slot = (slot + 1) & mask
             slots[slot] = cells[i]

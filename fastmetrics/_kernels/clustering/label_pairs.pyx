@@ -26,6 +26,10 @@ import numpy as np
 from fastmetrics._kernels.columns.label_column cimport (
     LABEL_BLOCK, LabelColumn, describe_buffer, acquire_buffer, load_labels,
 )
+from fastmetrics._kernels.numeric.table_hash cimport table_hash, use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+
+use_table_seeds(_SEEDS)
 
 cdef extern from "columns/label_loops.h":
     void range_i64 "fm_range_i64"(const int64_t* labels, Py_ssize_t n, int64_t* span) noexcept nogil
@@ -406,13 +410,6 @@ cdef class TableCounter:
         )
 
 
-cdef inline uint64_t hash_key(uint64_t key) noexcept nogil:
-    key ^= key >> 32
-    key *= <uint64_t>0x9E3779B97F4A7C15
-    key ^= key >> 29
-    return key * <uint64_t>0xD6E8FEB86659FD93
-
-
 cdef inline uint64_t key_of(int64_t first, int64_t second, int64_t low, int64_t other_low) noexcept nogil:
     return ((<uint64_t>first - <uint64_t>low) << 32) | (<uint64_t>second - <uint64_t>other_low)
 
@@ -463,7 +460,7 @@ def partition_sizes(
             first_labels = load_labels(&pair.first, start, n, scratch, &bad)
             second_labels = load_labels(&pair.second, start, n, other_scratch, &bad)
             for i in range(n):
-                sizes[hash_key(key_of(first_labels[i], second_labels[i], low, other_low)) >> (64 - bits)] += 1
+                sizes[table_hash(key_of(first_labels[i], second_labels[i], low, other_low)) >> (64 - bits)] += 1
             start += n
 
 
@@ -493,7 +490,7 @@ def scatter_keys(
             second_labels = load_labels(&pair.second, start, n, other_scratch, &bad)
             for i in range(n):
                 key = key_of(first_labels[i], second_labels[i], low, other_low)
-                partition = hash_key(key) >> (64 - bits) if bits else 0
+                partition = table_hash(key) >> (64 - bits) if bits else 0
                 if (
                     <uint64_t>first_labels[i] - <uint64_t>low >= width
                     or <uint64_t>second_labels[i] - <uint64_t>other_low >= other_width
@@ -542,7 +539,7 @@ cdef class KeyCounter:
                 if not self.grow(n_slots // 4, n_slots):
                     return -1
                 mask = <uint64_t>n_slots - 1
-            slot = (hash_key(keys[i]) >> SLOT_SHIFT) & mask
+            slot = (table_hash(keys[i]) >> SLOT_SHIFT) & mask
             while self.slots[slot].count and self.slots[slot].key != keys[i]:
                 slot = (slot + 1) & mask
             size += self.slots[slot].count == 0
@@ -577,7 +574,7 @@ cdef class KeyCounter:
             return 0
         for i in range(n_slots):
             if self.slots[i].count:
-                slot = (hash_key(self.slots[i].key) >> SLOT_SHIFT) & mask
+                slot = (table_hash(self.slots[i].key) >> SLOT_SHIFT) & mask
                 while wider[slot].count:
                     slot = (slot + 1) & mask
                 wider[slot] = self.slots[i]

@@ -1,4 +1,4 @@
-"""Hash and compare texts that are spans of one byte array. No byte beyond a text's end is read."""
+"""Compare texts that are spans of one byte array. No byte beyond a text's end is read."""
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
@@ -22,22 +22,6 @@ cdef inline uint64_t first_word(const uint8_t* text, int64_t length) noexcept no
     if length > 0:
         return <uint64_t>text[length - 1] << 16 | <uint64_t>text[length >> 1] << 8 | text[0]
     return 0
-
-
-cdef inline uint64_t hash_text(const uint8_t* text, int64_t length) noexcept nogil:
-    cdef uint64_t state = first_word(text, length) ^ <uint64_t>length * <uint64_t>0x9E3779B97F4A7C15
-    cdef int64_t position = 8
-    state *= <uint64_t>0xD6E8FEB86659FD93
-    state ^= state >> 32
-    if length > 8:
-        while position + 8 < length:
-            state = (state ^ load_word(text + position)) * <uint64_t>0xD6E8FEB86659FD93
-            state ^= state >> 32
-            position += 8
-        state = (state ^ load_word(text + length - 8)) * <uint64_t>0xD6E8FEB86659FD93
-        state ^= state >> 32
-    state *= <uint64_t>0xC2B2AE3D27D4EB4F
-    return state ^ state >> 29
 
 
 cdef inline bint same_text(const uint8_t* text, const uint8_t* other, int64_t length) noexcept nogil:

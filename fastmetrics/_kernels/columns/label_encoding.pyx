@@ -8,11 +8,14 @@ row; the caller continues there with a table of twice the size (`rehash`).
 
 from cpython.buffer cimport PyBuffer_Release
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memcpy
 
 from fastmetrics._kernels.columns.label_column cimport (
     LABEL_BLOCK, LabelColumn, describe_buffer, acquire_buffer, load_labels,
 )
+from fastmetrics._kernels.numeric.table_hash cimport table_hash, table_hash_bytes, use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+
+use_table_seeds(_SEEDS)
 
 cdef extern from "columns/label_loops.h":
     int64_t rank_in_row_f32 "fm_rank_in_row_f32"(const float* scores, Py_ssize_t n, Py_ssize_t own) noexcept nogil
@@ -21,7 +24,6 @@ cdef extern from "columns/label_loops.h":
     int decode_i8 "fm_decode_labels_i8"(const int8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
     int decode_u8 "fm_decode_labels_u8"(const uint8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
     int decode_i64 "fm_decode_labels_i64"(const int64_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
-    uint64_t hash_integer "fm_hash_integer"(uint64_t key) noexcept nogil
 
 
 cdef class _ColumnBuffer:
@@ -142,7 +144,7 @@ def encode_integers(
             labels = load_labels(&column_buffer.column, start, n, scratch, &bad)
             i = 0
             while i < n:
-                slot = hash_integer(<uint64_t>labels[i]) & mask
+                slot = table_hash(<uint64_t>labels[i]) & mask
                 while True:
                     number = slots[slot] - 1
                     if number < 0 or classes[number] == labels[i]:
@@ -163,28 +165,6 @@ def encode_integers(
     return start, n_classes
 
 
-cdef inline uint64_t hash_bytes(const char* text, Py_ssize_t width) noexcept nogil:
-    cdef uint64_t even_state = 0x9E3779B97F4A7C15
-    cdef uint64_t odd_state = 0xC2B2AE3D27D4EB4F
-    cdef uint64_t word
-    cdef Py_ssize_t i = 0
-    while i + 16 <= width:
-        memcpy(&word, text + i, 8)
-        even_state = (even_state ^ word) * <uint64_t>0xD6E8FEB86659FD93
-        even_state ^= even_state >> 32
-        memcpy(&word, text + i + 8, 8)
-        odd_state = (odd_state ^ word) * <uint64_t>0xD6E8FEB86659FD93
-        odd_state ^= odd_state >> 32
-        i += 16
-    while i < width:
-        word = 0
-        memcpy(&word, text + i, width - i if width - i < 8 else 8)
-        even_state = (even_state ^ word) * <uint64_t>0xD6E8FEB86659FD93
-        even_state ^= even_state >> 32
-        i += 8
-    return hash_integer(even_state + (odd_state << 1))
-
-
 def encode_byte_rows(
     const uint8_t[:, ::1] rows, Py_ssize_t start, Py_ssize_t stop, int32_t[::1] slots, int64_t[::1] first_rows,
     uint64_t[::1] hashes, Py_ssize_t n_classes, int32_t[::1] codes
@@ -201,7 +181,7 @@ def encode_byte_rows(
     with nogil:
         while start < stop:
             text = <const char*>&rows[start, 0]
-            hashed = hash_bytes(text, width)
+            hashed = table_hash_bytes(<const uint8_t*>text, width)
             slot = hashed & mask
             while True:
                 number = slots[slot] - 1
@@ -228,7 +208,7 @@ def hash_integers(const int64_t[::1] labels, uint64_t[::1] hashes):
     cdef Py_ssize_t i
     with nogil:
         for i in range(labels.shape[0]):
-            hashes[i] = hash_integer(<uint64_t>labels[i])
+            hashes[i] = table_hash(<uint64_t>labels[i])
 
 
 def rehash(const uint64_t[::1] hashes, int32_t[::1] slots):

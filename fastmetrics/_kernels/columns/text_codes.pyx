@@ -15,7 +15,11 @@ from libc.string cimport memcpy
 import numpy as np
 
 from fastmetrics._kernels.columns.growing_memory cimport reallocate
-from fastmetrics._kernels.columns.byte_spans cimport hash_text, same_text
+from fastmetrics._kernels.columns.byte_spans cimport same_text
+from fastmetrics._kernels.numeric.table_hash cimport table_hash_bytes, use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+
+use_table_seeds(_SEEDS)
 
 cdef enum:
     MIN_SLOTS = 64
@@ -83,7 +87,7 @@ cdef class TextCodes:
         cdef int64_t length, code
         while i < n:
             length = stops[i] - starts[i]
-            hashed = hash_text(data + starts[i], length)
+            hashed = table_hash_bytes(data + starts[i], length)
             slot = hashed & mask
             while True:
                 entry = self.slots[slot]
@@ -150,7 +154,7 @@ cdef void rehash(
     cdef uint64_t hashed, slot
     cdef int64_t i
     for i in range(n):
-        hashed = hash_text(data + starts[i], starts[i + 1] - starts[i])
+        hashed = table_hash_bytes(data + starts[i], starts[i + 1] - starts[i])
         slot = hashed & mask
         while slots[slot]:
             slot = (slot + 1) & mask

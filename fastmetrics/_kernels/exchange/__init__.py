@@ -9,9 +9,9 @@ and either the other bytes or the address of the text.
 
 Hashes. Integer keys are hashed by a bijection of 64 bits, so equal hashes are equal keys. Of two numbers, the hash and
 the second number are the key. Text keys with equal hashes are compared. Other keys of several columns become bytes that
-are different for different tuples (`tuple_keys.pyx`), and then are text. The top bits of the hash select the partition,
-the low bits the slot of the hash table in `group_table.pxd`. The hash functions are part of file formats (spilled rows,
-states): they must not change.
+are different for different tuples (`tuple_keys.pyx`), and then are text. The top bits of the hash select the partition.
+The hash functions are part of file formats (spilled rows, states): they must not change. Tables use other hashes, which
+depend on seeds of the process (`numeric/table_hash.h`).
 
 Tables. `key_counts.pyx` counts keys in hash tables that grow, in shards by the first bits of the hash. Counts are
 int64; a count above 2**63 - 1 is an error. A shard has at most 2**31 - 1 keys.

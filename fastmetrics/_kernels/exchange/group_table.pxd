@@ -4,14 +4,31 @@ An open-addressing table (linear probing, 32-bit entries: group number + 1, 0 is
 rows belong to one group if their hashes are equal and, for text keys, their bytes are equal; if groups are formed per
 slice, their slices must be equal as well. A table with at least twice as many entries as rows never fills. All arrays
 belong to the caller.
+
+Where probing starts depends on the seeds of the process (table_hash.h). The hashes of rows are fixed, so somebody may
+have prepared different texts with equal hashes. If there are many, the table is filled again, by hashes of the texts.
 """
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcmp, memset
 
+from fastmetrics._kernels.numeric.table_hash cimport table_hash_bytes, table_hash_numbered, table_hash_pair
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define FM_PREFETCH(address) __builtin_prefetch(address)
+    #else
+    #define FM_PREFETCH(address) ((void)(address))
+    #endif
+    """
+    void prefetch "FM_PREFETCH"(const void* address) noexcept nogil
+
 cdef enum:
+    TEXT_ROWS = 16                 # how many rows ahead to prefetch texts
     SHORT_TEXT = 12
+    MAX_EQUAL_HASHES = 1024        # times that a key meets another one with its hash: chance gives none
 
 ctypedef fused label_t:
     uint8_t                        # classes 0 and 1
@@ -41,6 +58,14 @@ cdef inline bint same_text_slot(uint64_t head, uint64_t tail, uint64_t other_hea
         <const uint8_t*><uintptr_t>tail, <const uint8_t*><uintptr_t>other_tail, <size_t>length) == 0
 
 
+cdef inline uint64_t place_slot(uint64_t head, uint64_t tail) noexcept nogil:
+    """The hash of a text slot by the text itself."""
+    cdef uint64_t length = head & 0xFFFFFFFFu
+    if length > SHORT_TEXT:
+        return table_hash_bytes(<const uint8_t*><uintptr_t>tail, <int64_t>length)
+    return table_hash_pair(head, tail)
+
+
 cdef inline Py_ssize_t find_groups(
     PartitionBlocks* blocks, Py_ssize_t partition, uint32_t* table, uint64_t table_size, uint32_t* group_of_row,
     uint64_t* group_hashes, uint64_t* group_heads, uint64_t* group_tails, uint16_t* group_slices,
@@ -52,10 +77,27 @@ cdef inline Py_ssize_t find_groups(
     group_slices. class_counts[2 g] counts the group's rows with label zero, class_counts[2 g + 1] all others. `zero` is
     0 in the type of the labels.
     """
+    cdef Py_ssize_t n_groups = -1
+    cdef bint by_key = False
+    while n_groups < 0:
+        n_groups = fill_table(
+            blocks, partition, table, table_size, group_of_row, group_hashes, group_heads, group_tails, group_slices,
+            class_counts, zero, by_key)
+        by_key = True
+    return n_groups
+
+
+cdef inline Py_ssize_t fill_table(
+    PartitionBlocks* blocks, Py_ssize_t partition, uint32_t* table, uint64_t table_size, uint32_t* group_of_row,
+    uint64_t* group_hashes, uint64_t* group_heads, uint64_t* group_tails, uint16_t* group_slices,
+    int64_t* class_counts, label_t zero, bint by_key
+) noexcept nogil:
+    """As find_groups, from the hashes of rows, or from their texts or pairs if `by_key`. -1: too many equal hashes."""
     cdef Py_ssize_t block, row
     cdef Py_ssize_t i = 0
     cdef Py_ssize_t n_groups = 0
     cdef uint64_t mask = table_size - 1
+    cdef Py_ssize_t n_equal_hashes = 0
     cdef uint64_t value, slot
     cdef uint32_t entry
     cdef const uint64_t* hashes
@@ -82,10 +124,16 @@ cdef inline Py_ssize_t find_groups(
             slices = <const uint16_t*><uintptr_t>blocks.slices[block]
         for row in range(span[0], span[1]):
             value = hashes[row]
-            slot = value & mask
             if has_slices:
                 row_slice = slices[row]
-                slot = (value + row_slice * <uint64_t>0x9E3779B97F4A7C15) & mask
+            if not by_key:
+                slot = table_hash_numbered(value, row_slice) & mask
+            elif heads == tails:
+                slot = table_hash_numbered(table_hash_pair(value, heads[row]), row_slice) & mask
+            else:
+                if row + TEXT_ROWS < span[1]:
+                    prefetch(<const void*><uintptr_t>tails[row + TEXT_ROWS])
+                slot = table_hash_numbered(place_slot(heads[row], tails[row]), row_slice) & mask
             while True:
                 entry = table[slot]
                 if entry == 0:
@@ -105,6 +153,9 @@ cdef inline Py_ssize_t find_groups(
                     if not has_text or same_text_slot(
                             group_heads[entry - 1], group_tails[entry - 1], heads[row], tails[row]):
                         break
+                    n_equal_hashes += 1
+                    if n_equal_hashes > MAX_EQUAL_HASHES and not by_key:
+                        return -1
                 slot = (slot + 1) & mask
             group_of_row[i] = entry - 1
             class_counts[2 * (entry - 1) + (labels[row] != zero)] += 1

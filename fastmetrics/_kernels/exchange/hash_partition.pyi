@@ -45,6 +45,14 @@ def scatter_segments(
     destinations: NDArray[np.uint32],
     out: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.uint64],
 ) -> None: ...
+def place_keys(
+    hash_addresses: NDArray[np.uint64],
+    head_addresses: NDArray[np.uint64],
+    tail_addresses: NDArray[np.uint64],
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    out: NDArray[np.uint64],
+) -> None: ...
 def order_by_slice(
     slices: NDArray[np.uint16],
     starts: NDArray[np.int64],

@@ -16,7 +16,11 @@ the low bits. A block has at most 2**31 - 1 rows.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcpy
 
-from fastmetrics._kernels.exchange.group_table cimport same_text_slot
+from fastmetrics._kernels.exchange.group_table cimport place_slot, prefetch, same_text_slot
+from fastmetrics._kernels.numeric.table_hash cimport table_hash, table_hash_pair, use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+
+use_table_seeds(_SEEDS)
 
 ctypedef fused integer_t:
     int32_t
@@ -32,16 +36,6 @@ ctypedef fused column_t:
     uint16_t
     uint32_t
     uint64_t
-
-cdef extern from *:
-    """
-    #if defined(__GNUC__)
-    #define FM_PREFETCH(address) __builtin_prefetch(address)
-    #else
-    #define FM_PREFETCH(address) ((void)(address))
-    #endif
-    """
-    void prefetch "FM_PREFETCH"(const void* address) noexcept nogil
 
 cdef enum:
     PREFETCH_ROWS = 16          # how many rows ahead to prefetch
@@ -314,6 +308,38 @@ def scatter_segments(
             column = <const column_t*><uintptr_t>addresses[segment] + starts[segment]
             for i in range(lengths[segment]):
                 out[destinations[row]] = column[i]
+                row += 1
+
+
+def place_keys(
+    const uint64_t[::1] hash_addresses, const uint64_t[::1] head_addresses, const uint64_t[::1] tail_addresses,
+    const int64_t[::1] starts, const int64_t[::1] lengths, uint64_t[::1] out
+):
+    """out[row] = a hash of the whole key that depends on the seeds of the process, for columns in several segments.
+
+    Other than the hashes of rows, which are fixed, it separates keys that somebody prepared. There are no heads if keys
+    are integers; the tails are the heads if keys are pairs of numbers.
+    """
+    cdef Py_ssize_t segment, i
+    cdef Py_ssize_t row = 0
+    cdef bint has_heads = head_addresses.shape[0] > 0
+    cdef bint has_pairs = has_heads and head_addresses[0] == tail_addresses[0]
+    cdef const uint64_t* hashes
+    cdef const uint64_t* heads = NULL
+    cdef const uint64_t* tails = NULL
+    with nogil:
+        for segment in range(lengths.shape[0]):
+            hashes = <const uint64_t*><uintptr_t>hash_addresses[segment] + starts[segment]
+            if has_heads:
+                heads = <const uint64_t*><uintptr_t>head_addresses[segment] + starts[segment]
+                tails = <const uint64_t*><uintptr_t>tail_addresses[segment] + starts[segment]
+            for i in range(lengths[segment]):
+                if not has_heads:
+                    out[row] = table_hash(hashes[i])
+                elif has_pairs:
+                    out[row] = table_hash_pair(hashes[i], heads[i])
+                else:
+                    out[row] = place_slot(heads[i], tails[i])
                 row += 1
 
 

@@ -2,12 +2,12 @@
 
 A key has one word, the hash of a number, a bijection; two words if it is a pair of numbers (see tuple_keys.pyx); or
 three: the hash of a text, and its slot (see hash_partition.pyx). The bits of the hash from `first_bit` on select one
-of N_SHARDS shards. A shard stores an entry for each of its keys: the words of the key, then its counts. The tail of a
+of N_SHARDS shards; with `by_key`, bits of a hash of the whole key that depends on the seeds of the process. A shard stores an entry for each of its keys: the words of the key, then its counts. The tail of a
 long text is its position in the shard's text.
 
 Slots (32 bits: entry number + 1, 0 is free) find an entry by open addressing with linear probing. There is a power of
-two of them, and at most half are in use. Where probing starts depends on a seed of the process, so that nobody can
-prepare keys that all start at one slot. The slots of a batch of rows are prefetched, then their entries.
+two of them, and at most half are in use. Where probing starts depends on seeds of the process (table_hash.h), so that
+nobody can prepare keys that all start at one slot. The slots of a batch of rows are prefetched, then their entries.
 
 Counts are int64 and never negative. Memory grows only between two calls of the loops, and only where the caller asks:
 it may empty the shard instead. An object must not be used by two threads at once, except for different shards.
@@ -20,6 +20,12 @@ from libc.string cimport memcmp, memcpy, memset
 import numpy as np
 
 from fastmetrics._kernels.columns.growing_memory cimport reallocate
+from fastmetrics._kernels.numeric.table_hash cimport (
+    table_hash, table_hash_bytes, table_hash_pair, use_table_seeds,
+)
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+
+use_table_seeds(_SEEDS)
 
 cdef extern from *:
     """
@@ -75,47 +81,34 @@ cdef inline bint is_long(uint64_t head) noexcept nogil:
     return (head & LENGTH_BITS) > SHORT_TEXT
 
 
-cdef inline uint64_t mix(uint64_t state, uint64_t word) noexcept nogil:
-    state = (state ^ word) * <uint64_t>0xD6E8FEB86659FD93
-    return state ^ (state >> 32)
+cdef inline uint64_t place_key(
+    uint64_t hashed, uint64_t head, uint64_t tail, const uint8_t* text, int key_words
+) noexcept nogil:
+    """The word whose first bits are the number of the slot where probing starts. A long text begins at text + tail."""
+    if key_words == 1:
+        return table_hash(hashed)
+    if key_words == 2:
+        return table_hash_pair(hashed, head)
+    if is_long(head):
+        return table_hash_bytes(text + tail, <int64_t>(head & LENGTH_BITS))
+    return table_hash_pair(head, tail)
 
 
-cdef inline uint64_t place_text(uint64_t head, const uint8_t* text, uint64_t seed) noexcept nogil:
-    """As place_words, for a long text."""
-    cdef int64_t length = <int64_t>(head & LENGTH_BITS)
-    cdef uint64_t state = mix(seed, head)
-    cdef int64_t position = 0
-    cdef uint64_t word
-    while position + 8 < length:
-        memcpy(&word, text + position, 8)
-        state = mix(state, word)
-        position += 8
-    memcpy(&word, text + length - 8, 8)
-    return mix(state, word) * (seed | 1)
+cdef inline uint64_t place_entry(const Shard* shard, const uint64_t* entry, int key_words) noexcept nogil:
+    cdef uint64_t head = entry[1] if key_words > 1 else 0
+    cdef uint64_t tail = entry[2] if key_words > 2 else 0
+    return place_key(entry[0], head, tail, shard.text, key_words)
 
 
-cdef inline uint64_t place_words(uint64_t head, uint64_t tail, uint64_t seed) noexcept nogil:
-    """The word whose first bits are the number of the slot where probing starts."""
-    return mix(mix(seed, head), tail) * (seed | 1)
-
-
-cdef void insert_again(Shard* shard, Py_ssize_t n_words, int key_words, uint64_t seed) noexcept nogil:
+cdef void insert_again(Shard* shard, Py_ssize_t n_words, int key_words) noexcept nogil:
     """Fill empty slots with the numbers of all entries."""
     cdef uint64_t mask = 2 * <uint64_t>shard.capacity - 1
     cdef const uint64_t* entry
-    cdef uint64_t place, slot
+    cdef uint64_t slot
     cdef int64_t i
     for i in range(shard.size):
         entry = shard.entries + i * n_words
-        if key_words == 1:
-            place = entry[0] * (seed | 1)
-        elif key_words == 2:
-            place = place_words(entry[0], entry[1], seed)
-        elif is_long(entry[1]):
-            place = place_text(entry[1], shard.text + entry[2], seed)
-        else:
-            place = place_words(entry[1], entry[2], seed)
-        slot = place >> shard.slot_shift
+        slot = place_entry(shard, entry, key_words) >> shard.slot_shift
         while shard.slots[slot]:
             slot = (slot + 1) & mask
         shard.slots[slot] = <uint32_t>(i + 1)
@@ -129,14 +122,14 @@ cdef class KeyHashTable:
 
     cdef Shard shards[1 << SHARD_BITS]
     cdef uint32_t no_slots[2]
-    cdef uint64_t seed
     cdef int first_bit
+    cdef bint by_key             # shards and partitions are selected by seeded hashes of whole keys
     cdef readonly int key_words
     cdef readonly bint has_text
     cdef readonly Py_ssize_t n_counts
     cdef readonly Py_ssize_t n_words
 
-    def __cinit__(self, Py_ssize_t n_counts, int key_words, uint64_t seed, int first_bit=0):
+    def __cinit__(self, Py_ssize_t n_counts, int key_words, int first_bit=0, bint by_key=False):
         cdef int number
         if n_counts < 1 or not 1 <= key_words <= 3 or not 0 <= first_bit < 64:
             raise ValueError("n_counts must be at least 1, key_words 1 to 3, and first_bit one of the bits of a hash")
@@ -144,8 +137,8 @@ cdef class KeyHashTable:
         self.key_words = key_words
         self.has_text = key_words == 3
         self.n_words = n_counts + key_words
-        self.seed = seed
         self.first_bit = first_bit
+        self.by_key = by_key
         memset(self.shards, 0, sizeof(self.shards))
         memset(self.no_slots, 0, sizeof(self.no_slots))
         for number in range(1 << SHARD_BITS):
@@ -168,17 +161,25 @@ cdef class KeyHashTable:
         free(shard.entries)
         free(shard.text)
 
-    cdef inline Shard* shard_of(self, uint64_t hashed) noexcept nogil:
-        return &self.shards[(hashed << self.first_bit) >> (64 - SHARD_BITS)]
+    cdef inline int shard_number(self, uint64_t hashed, uint64_t place) noexcept nogil:
+        """The number of a key's shard. Slots are selected by the first bits of the place, so its last bits come here."""
+        if self.by_key:
+            return <int>(place >> self.first_bit & ((1 << SHARD_BITS) - 1))
+        return <int>((hashed << self.first_bit) >> (64 - SHARD_BITS))
+
+    cdef inline int partition_number(self, uint64_t hashed, uint64_t place) noexcept nogil:
+        """The number of a key's partition in its shard: the next bits."""
+        if self.by_key:
+            return <int>(place >> (self.first_bit + SHARD_BITS) & ((1 << PARTITION_BITS) - 1))
+        return <int>(((hashed << self.first_bit) << SHARD_BITS) >> (64 - PARTITION_BITS))
+
+    cdef int number_of_row(self, const KeyRows* rows, Py_ssize_t row) noexcept:
+        return self.shard_number(rows.hashes[row * rows.stride], place_row(rows, row, self.key_words))
 
     cdef Shard* shard_at(self, int number) except NULL:
         if not 0 <= number < 1 << SHARD_BITS:
             raise IndexError("there is no such shard")
         return &self.shards[number]
-
-    def shard_number(self, uint64_t hashed) -> int:
-        """The number of a key's shard."""
-        return (hashed << self.first_bit) >> (64 - SHARD_BITS)
 
     def size(self, int number) -> int:
         """The number of keys in a shard."""
@@ -263,7 +264,7 @@ cdef class KeyHashTable:
             capacity >>= 1
             shard.slot_shift -= 1
         with nogil:
-            insert_again(shard, self.n_words, self.key_words, self.seed)
+            insert_again(shard, self.n_words, self.key_words)
 
     def empty(self, int number, bint keep_memory):
         """Remove all keys of a shard, and its memory unless that is kept."""
@@ -289,19 +290,26 @@ cdef class KeyHashTable:
             return add_loop(self, rows, start, stop, 1, self.n_counts)
         return add_loop(self, rows, start, stop, 1, 1)
 
-    cdef int raise_overflow(self, Shard* shard) except -1:
-        if shard.overflowed:
-            shard.overflowed = False
-            raise OverflowError("a count of a key is more than 2**63 - 1")
-        return 0
+    cdef tuple add_from(self, const KeyRows* rows, Py_ssize_t start, Py_ssize_t stop):
+        """Add rows as `add_rows` says."""
+        cdef int number = -1
+        with nogil:
+            start = self.add_until_full(rows, start, stop)
+        if start < stop:
+            number = self.number_of_row(rows, start)
+            if self.shards[number].overflowed:
+                self.shards[number].overflowed = False
+                raise OverflowError("a count of a key is more than 2**63 - 1")
+        return start, number
 
     def add_rows(
         self, const uint64_t[::1] hashes, const uint64_t[::1] heads, const uint64_t[::1] tails,
         const int64_t[:, ::1] counts or None, Py_ssize_t start
-    ) -> int:
+    ) -> tuple[int, int]:
         """Add the rows from `start` on, with their counts or one each, until a shard is full.
 
-        Returns the first row that was not added. heads are empty for keys of one word, tails for those of two.
+        Returns the first row that was not added and the number of its shard, which is -1 if all rows were added. heads
+        are empty for keys of one word, tails for those of two.
         """
         cdef KeyRows rows
         cdef Py_ssize_t stop = hashes.shape[0]
@@ -310,7 +318,7 @@ cdef class KeyHashTable:
         if counts is not None and (counts.shape[0] != stop or counts.shape[1] != self.n_counts):
             raise ValueError("each row must have n_counts counts")
         if not 0 <= start < stop:
-            return stop
+            return stop, -1
         rows.hashes = &hashes[0]
         rows.heads = &heads[0] if self.key_words > 1 else NULL
         rows.tails = &tails[0] if self.has_text else NULL
@@ -318,28 +326,20 @@ cdef class KeyHashTable:
         rows.text = 0
         rows.stride = 1
         rows.count_stride = self.n_counts
-        with nogil:
-            start = self.add_until_full(&rows, start, stop)
-        if start < stop:
-            self.raise_overflow(self.shard_of(rows.hashes[start]))
-        return start
+        return self.add_from(&rows, start, stop)
 
-    def add_entries(self, const uint64_t[:, ::1] entries, const uint8_t[::1] text, Py_ssize_t start) -> int:
+    def add_entries(self, const uint64_t[:, ::1] entries, const uint8_t[::1] text, Py_ssize_t start) -> tuple[int, int]:
         """As add_rows, for the entries of a shard or of a run. They must be valid."""
         cdef KeyRows rows
         cdef Py_ssize_t stop = entries.shape[0]
         if entries.shape[1] != self.n_words:
             raise ValueError("entries must have the words of this table")
         if not 0 <= start < stop:
-            return stop
+            return stop, -1
         self.set_entries(&rows, &entries[0, 0], &text[0] if text.shape[0] else NULL)
-        with nogil:
-            start = self.add_until_full(&rows, start, stop)
-        if start < stop:
-            self.raise_overflow(self.shard_of(rows.hashes[start * rows.stride]))
-        return start
+        return self.add_from(&rows, start, stop)
 
-    def add_shard(self, KeyHashTable other, int number, Py_ssize_t start) -> int:
+    def add_shard(self, KeyHashTable other, int number, Py_ssize_t start) -> tuple[int, int]:
         """As add_entries, for a shard of another counter with the same kind of keys."""
         cdef KeyRows rows
         cdef Shard* shard = other.shard_at(number)
@@ -347,13 +347,9 @@ cdef class KeyHashTable:
         if (other.n_words, other.key_words) != (self.n_words, self.key_words):
             raise ValueError("the counters have different keys or counts")
         if not 0 <= start < stop:
-            return stop
+            return stop, -1
         self.set_entries(&rows, shard.entries, shard.text)
-        with nogil:
-            start = self.add_until_full(&rows, start, stop)
-        if start < stop:
-            self.raise_overflow(self.shard_of(rows.hashes[start * rows.stride]))
-        return start
+        return self.add_from(&rows, start, stop)
 
     cdef void set_entries(self, KeyRows* rows, const uint64_t* entries, const uint8_t* text) noexcept:
         rows.hashes = entries
@@ -397,6 +393,7 @@ cdef class KeyHashTable:
         cdef int64_t text[1 << PARTITION_BITS]
         cdef const uint64_t* entry
         cdef uint64_t* moved
+        cdef uint64_t place
         cdef int64_t length, i
         cdef int partition
         if bounds.shape[0] != 2 or bounds.shape[1] != N_PARTITIONS + 1:
@@ -408,7 +405,8 @@ cdef class KeyHashTable:
             memset(text, 0, sizeof(text))
             for i in range(shard.size):
                 entry = shard.entries + i * self.n_words
-                partition = self.partition_of(entry[0])
+                place = place_entry(shard, entry, self.key_words) if self.by_key else 0
+                partition = self.partition_number(entry[0], place)
                 rows[partition] += 1
                 if self.has_text and is_long(entry[1]):
                     text[partition] += <int64_t>(entry[1] & LENGTH_BITS)
@@ -421,7 +419,8 @@ cdef class KeyHashTable:
                 text[partition] = bounds[1, partition]
             for i in range(shard.size):
                 entry = shard.entries + i * self.n_words
-                partition = self.partition_of(entry[0])
+                place = place_entry(shard, entry, self.key_words) if self.by_key else 0
+                partition = self.partition_number(entry[0], place)
                 moved = &out[rows[partition], 0]
                 rows[partition] += 1
                 memcpy(moved, entry, <size_t>self.n_words * sizeof(uint64_t))
@@ -431,22 +430,11 @@ cdef class KeyHashTable:
                     moved[2] = <uint64_t>text[partition]
                     text[partition] += length
 
-    cdef inline int partition_of(self, uint64_t hashed) noexcept nogil:
-        return <int>(((hashed << self.first_bit) << SHARD_BITS) >> (64 - PARTITION_BITS))
 
-
-cdef inline uint64_t place_row(
-    const KeyRows* rows, Py_ssize_t row, uint64_t seed, int key_words
-) noexcept nogil:
-    cdef uint64_t head
-    if key_words == 1:
-        return rows.hashes[row * rows.stride] * (seed | 1)
-    head = rows.heads[row * rows.stride]
-    if key_words == 2:
-        return place_words(rows.hashes[row * rows.stride], head, seed)
-    if is_long(head):
-        return place_text(head, <const uint8_t*>(rows.text + rows.tails[row * rows.stride]), seed)
-    return place_words(head, rows.tails[row * rows.stride], seed)
+cdef inline uint64_t place_row(const KeyRows* rows, Py_ssize_t row, int key_words) noexcept nogil:
+    cdef uint64_t head = rows.heads[row * rows.stride] if key_words > 1 else 0
+    cdef uint64_t tail = rows.tails[row * rows.stride] if key_words > 2 else 0
+    return place_key(rows.hashes[row * rows.stride], head, tail, <const uint8_t*>rows.text, key_words)
 
 
 cdef inline bint is_key(
@@ -535,15 +523,14 @@ cdef inline Py_ssize_t add_loop(
     """Add rows until a shard is full or a count overflows. Returns the first row that was not added."""
     cdef uint64_t places[PREFETCHED_ROWS]
     cdef Shard* shards[PREFETCHED_ROWS]
-    cdef uint64_t seed = counter.seed
     cdef Py_ssize_t n_words = n_counts + key_words
     cdef uint32_t number
     cdef Py_ssize_t i, n
     while start < stop:
         n = min(<Py_ssize_t>PREFETCHED_ROWS, stop - start)
         for i in range(n):
-            shards[i] = counter.shard_of(rows.hashes[(start + i) * rows.stride])
-            places[i] = place_row(rows, start + i, seed, key_words)
+            places[i] = place_row(rows, start + i, key_words)
+            shards[i] = &counter.shards[counter.shard_number(rows.hashes[(start + i) * rows.stride], places[i])]
             prefetch(&shards[i].slots[places[i] >> shards[i].slot_shift])
         for i in range(n):
             number = shards[i].slots[places[i] >> shards[i].slot_shift]

@@ -13,6 +13,9 @@ arithmetic and reports the rare quotients whose rounding is uncertain; the calle
 Overflow. A limb has 31 spare bits: at most 2**30 additions between two normalisations. A vectorised sum takes 2048
 values at a time, with 45 bits at each of two binary places.
 
+Tables. `table_hash.h` has the hashes of all tables in memory. They depend on random words of the process
+(`table_seeds.py`); no result does.
+
 SIMD. Functions marked FM_WIDE (`vector_math.h`) are compiled for SSE2, AVX2 and AVX-512, and chosen at load time. All
 versions run the same IEEE operations in the same order, without fused multiply-add: equal bits on every machine.
 """

@@ -14,7 +14,11 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from fastmetrics._kernels.exchange.group_table cimport PartitionBlocks, find_groups, set_blocks
 from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
 from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, add_chunk, normalise
+from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 from fastmetrics._kernels.sweep.rank_table cimport build_table, count_doubled_wins, n_table_cells, key_t, sort_keys
+
+use_table_seeds(_SEEDS)
 
 cdef enum:
     COMPARE_ALL = 16            # up to so many rows of the rarer class, comparing all pairs is faster than a table

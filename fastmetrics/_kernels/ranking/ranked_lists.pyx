@@ -27,6 +27,10 @@ from fastmetrics._kernels.ranking.list_measures cimport (
     add_weight, measure_of,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalise
+from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+
+use_table_seeds(_SEEDS)
 
 ctypedef fused grade_t:
     uint8_t

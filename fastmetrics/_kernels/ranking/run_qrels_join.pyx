@@ -19,7 +19,11 @@ independent.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
-from fastmetrics._kernels.columns.byte_spans cimport hash_text, same_text
+from fastmetrics._kernels.columns.byte_spans cimport same_text
+from fastmetrics._kernels.numeric.table_hash cimport table_hash, table_hash_bytes, use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+
+use_table_seeds(_SEEDS)
 
 ctypedef fused offset_t:
     int32_t
@@ -52,9 +56,6 @@ ctypedef fused keys_t:
     Texts64
     Integers
 
-cdef extern from "numeric/vector_math.h":
-    uint64_t hash_integer "fm_hash_integer"(uint64_t key) noexcept nogil
-
 cdef enum:
     LEAST_TABLE = 16
     SMALL_TABLE = 1024
@@ -85,9 +86,9 @@ cdef inline bint same_hash_half(uint64_t entry, uint64_t hashed) noexcept nogil:
 
 cdef inline uint64_t hash_key(const keys_t* keys, int64_t i) noexcept nogil:
     if keys_t is Integers:
-        return hash_integer(<uint64_t>keys.values[i])
+        return table_hash(<uint64_t>keys.values[i])
     else:
-        return hash_text(keys.data + keys.starts[i], keys.stops[i] - keys.starts[i])
+        return table_hash_bytes(keys.data + keys.starts[i], keys.stops[i] - keys.starts[i])
 
 
 cdef inline bint same_key(const keys_t* keys, int64_t i, const keys_t* other_keys, int64_t j) noexcept nogil:

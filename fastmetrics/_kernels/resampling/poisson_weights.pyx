@@ -9,6 +9,11 @@ is that of Poisson(1) within 2**-32. The weights have mean 1 and variance 1 with
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
+from fastmetrics._kernels.numeric.table_hash cimport table_hash, use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+
+use_table_seeds(_SEEDS)
+
 cdef extern from "resampling/poisson_loops.h":
     cdef enum:
         N_POISSON_THRESHOLDS "FM_N_POISSON_THRESHOLDS"
@@ -103,7 +108,7 @@ def record_units(
             if unit_hash == 0:
                 counts[1] = 1
                 continue
-            slot = unit_hash & mask
+            slot = table_hash(unit_hash) & mask
             while table[slot] != 0 and table[slot] != unit_hash:
                 slot = (slot + 1) & mask
             if table[slot] == 0:

@@ -25,7 +25,11 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
+from fastmetrics._kernels.numeric.table_hash cimport table_hash, use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 from fastmetrics._kernels.sweep.rank_table cimport key_t, sort_keys
+
+use_table_seeds(_SEEDS)
 
 cdef extern from "numeric/uint128_sums.h":
     void add_product_u128 "fm_add_product_u128"(uint64_t* sum, uint64_t a, uint64_t b) noexcept nogil
@@ -416,7 +420,7 @@ cdef inline Py_ssize_t encode_distinct_scores(
     for i in range(n):
         nan |= scores[i] != scores[i]
         key = sort_key(scores[i])
-        table_index = <Py_ssize_t>((key * <uint64_t>0x9E3779B97F4A7C15) >> (64 - SCORE_BITS))
+        table_index = <Py_ssize_t>(table_hash(key) >> (64 - SCORE_BITS))
         while table[2 * table_index] != key:
             if table[2 * table_index] == free:
                 if n_distinct_keys == SCORE_LIMIT:

@@ -11,9 +11,13 @@ The caller owns the scratch memory and reuses it for all segments.
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memset
 
+from fastmetrics._kernels.numeric.table_hash cimport table_hash_bytes, use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 from fastmetrics._kernels.text.shared_ngrams cimport (
-    FM_ORDERS, MAX_MASKED_LENGTH, Matcher, hash_integer, match_long, match_short, table_size,
+    FM_ORDERS, MAX_MASKED_LENGTH, Matcher, match_long, match_short, table_size,
 )
+
+use_table_seeds(_SEEDS)
 
 cdef enum:
     MAX_ORDERS = 512            # character orders and word orders together
@@ -42,15 +46,6 @@ cdef inline bint is_space(uint32_t point) noexcept nogil:
 cdef inline bint is_punctuation(uint32_t point) noexcept nogil:
     """Return whether a code point is in string.punctuation (ASCII)."""
     return 33 <= point <= 47 or 58 <= point <= 64 or 91 <= point <= 96 or 123 <= point <= 126
-
-
-cdef inline uint64_t hash_points(const uint32_t* points, int64_t length) noexcept nogil:
-    cdef uint64_t state = <uint64_t>length
-    cdef int64_t i
-    for i in range(length):
-        state = (state ^ points[i]) * <uint64_t>0x9E3779B97F4A7C15
-        state ^= state >> 29
-    return hash_integer(state)
 
 
 cdef inline int64_t copy_points(
@@ -98,7 +93,7 @@ cdef inline int64_t number_word(
 
     A new word of the reference itself (start >= 0) gets the id n_words.
     """
-    cdef uint64_t hashed = hash_points(word, length)
+    cdef uint64_t hashed = table_hash_bytes(<const uint8_t*>word, 4 * length)
     cdef int64_t slot = <int64_t>hashed & mask
     cdef uint64_t entry
     cdef int64_t number

@@ -20,7 +20,11 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
+from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 from fastmetrics._kernels.text.tokens.wordnet cimport MAX_WORD_BYTES, NO_MEMORY, Names, WordNet, to_utf8, raise_error
+
+use_table_seeds(_SEEDS)
 
 cdef extern from "text/meteor_crossings.h":
     ctypedef struct Crossings "fm_crossings":

@@ -24,6 +24,7 @@
 #define FASTMETRICS_TEXT_METEOR_CROSSINGS_H
 
 #include "numeric/bit_count.h"
+#include "numeric/table_hash.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -435,13 +436,7 @@ typedef struct {
 static inline int fm_is_used(const uint64_t* used, int64_t bit) { return (int)(used[bit >> 6] >> (bit & 63) & 1); }
 
 static inline uint64_t fm_hash_state(const uint64_t* used, int64_t n_words, int64_t last) {
-    uint64_t hash = (uint64_t)last * 0xD6E8FEB86659FD93u;
-    int64_t word;
-    for (word = 0; word < n_words; word++) {
-        hash = (hash ^ used[word]) * 0x9E3779B97F4A7C15u;
-        hash ^= hash >> 29;
-    }
-    return hash ^ (hash >> 32);
+    return fm_table_hash_pair(fm_table_hash_bytes((const uint8_t*)used, 8 * n_words), (uint64_t)last);
 }
 
 /* Adds the state in which the word of the layer is matched with an index of r_positions, or with none (-1). */

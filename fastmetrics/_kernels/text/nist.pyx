@@ -22,9 +22,13 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
+from fastmetrics._kernels.numeric.table_hash cimport table_hash, use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 from fastmetrics._kernels.text.shared_ngrams cimport (
-    FM_ORDERS, MAX_MASKED_LENGTH, Matcher, hash_integer, match_long, match_short,
+    FM_ORDERS, MAX_MASKED_LENGTH, Matcher, match_long, match_short,
 )
+
+use_table_seeds(_SEEDS)
 
 cdef extern from "numeric/vector_math.h":
     double negative_log "fm_negative_log"(double x) noexcept nogil
@@ -263,7 +267,7 @@ cdef class NgramTable:
         cdef uint64_t old_slot, slot
         for old_slot in range(self.n_slots):
             if self.slots[old_slot].node:
-                slot = hash_integer(self.slots[old_slot].key) & (n_slots - 1)
+                slot = table_hash(self.slots[old_slot].key) & (n_slots - 1)
                 while slots[slot].node:
                     slot = (slot + 1) & (n_slots - 1)
                 slots[slot] = self.slots[old_slot]
@@ -274,7 +278,7 @@ cdef class NgramTable:
     cdef inline uint32_t find(self, uint32_t parent, uint32_t word) noexcept nogil:
         """Return the node of an n-gram, or 0 if the table does not have it."""
         cdef uint64_t key = <uint64_t>parent << 32 | word
-        cdef uint64_t slot = hash_integer(key) & (self.n_slots - 1)
+        cdef uint64_t slot = table_hash(key) & (self.n_slots - 1)
         while self.slots[slot].node and self.slots[slot].key != key:
             slot = (slot + 1) & (self.n_slots - 1)
         return self.slots[slot].node
@@ -282,7 +286,7 @@ cdef class NgramTable:
     cdef inline uint32_t find_or_add(self, uint32_t parent, uint32_t word, uint32_t order) noexcept nogil:
         """Return the node of an n-gram. A new one is added."""
         cdef uint64_t key = <uint64_t>parent << 32 | word
-        cdef uint64_t slot = hash_integer(key) & (self.n_slots - 1)
+        cdef uint64_t slot = table_hash(key) & (self.n_slots - 1)
         cdef Node* node
         while self.slots[slot].node and self.slots[slot].key != key:
             slot = (slot + 1) & (self.n_slots - 1)

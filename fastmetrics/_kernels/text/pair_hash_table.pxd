@@ -2,14 +2,15 @@
 
 from libc.stdint cimport int64_t, uint64_t
 
+from fastmetrics._kernels.numeric.table_hash cimport table_hash
+
 cdef enum:
     MIN_SLOTS = 64
 
 
 cdef inline uint64_t hash_slot(uint64_t key, uint64_t mask) noexcept nogil:
     """Return the slot where the search for a key begins. `mask` is the number of slots minus one."""
-    key *= <uint64_t>0x9E3779B97F4A7C15
-    return (key ^ (key >> 32)) & mask
+    return table_hash(key) & mask
 
 
 cdef inline int64_t slot_count(int64_t n_keys) noexcept nogil:

@@ -23,7 +23,11 @@ from fastmetrics._kernels.text.lcs cimport (
     STRIP_WORDS, WORD_BITS, LcsTable, lcs_length, mark_lcs, trace_one_word, trace_size,
 )
 from fastmetrics._kernels.columns.growing_memory cimport reallocate
+from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 from fastmetrics._kernels.text.pair_hash_table cimport hash_slot, slot_count
+
+use_table_seeds(_SEEDS)
 
 cdef enum:
     MAX_TRACE_WORDS = 1 << 21   # words of bits; 16 MB

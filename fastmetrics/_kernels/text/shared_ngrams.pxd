@@ -15,8 +15,7 @@ The caller owns the scratch memory and reuses it for all texts. `rows` and `mask
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-cdef extern from "numeric/vector_math.h":
-    uint64_t hash_integer "fm_hash_integer"(uint64_t key) noexcept nogil
+from fastmetrics._kernels.numeric.table_hash cimport table_hash
 
 cdef extern from "text/ngram_masks.h":
     enum:
@@ -80,7 +79,7 @@ cdef inline void match_short(
 
 cdef inline int64_t find_gram(const Matcher* matcher, uint64_t key, int64_t mask, int64_t new_number) noexcept nogil:
     """Return the id of an n-gram. A new one gets the id new_number, or is not added if that is -1."""
-    cdef int64_t slot = <int64_t>hash_integer(key) & mask
+    cdef int64_t slot = <int64_t>table_hash(key) & mask
     while matcher.grams[slot]:
         if matcher.keys[slot] == key:
             return matcher.grams[slot] - 1

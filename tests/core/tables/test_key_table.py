@@ -159,10 +159,10 @@ def test_texts_whose_hashes_are_equal():
     assert same_arrays(*tables)
 
 
-def test_the_seed_does_not_change_a_table(monkeypatch):
+def test_the_seeds_do_not_change_a_table(change_table_seeds):
     values = numbered_keys("long texts", 3000)
     table = count_keys(as_keys(values))
-    monkeypatch.setattr(key_table, "SEED", 1 << 63)
+    change_table_seeds(1)
     assert same_arrays(table, count_keys(as_keys(values[::-1])))
 
 
@@ -387,13 +387,13 @@ def test_arrays_without_offsets():
 
 
 def test_the_counter_checks_its_arguments():
-    counter = KeyHashTable(2, 1, 1)
+    counter = KeyHashTable(2, 1)
     none, one = np.empty(0, np.uint64), np.ones(1, np.uint64)
-    wide = KeyHashTable(1, 3, 1)
+    wide = KeyHashTable(1, 3)
     for call in (
-        lambda: KeyHashTable(0, 1, 1),
-        lambda: KeyHashTable(1, 1, 1, 64),
-        lambda: KeyHashTable(1, 4, 1),
+        lambda: KeyHashTable(0, 1),
+        lambda: KeyHashTable(1, 1, 64),
+        lambda: KeyHashTable(1, 4),
         lambda: counter.add_rows(one, none, none, np.ones((1, 1), np.int64), 0),
         lambda: counter.add_rows(one, none, none, np.ones((2, 2), np.int64), 0),
         lambda: wide.add_rows(one, none, none, None, 0),

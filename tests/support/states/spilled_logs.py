@@ -88,7 +88,7 @@ def scale_down(patch: pytest.MonkeyPatch) -> None:
         (memory_size, "SMALLEST_LIMIT"), (batches, "BATCH_ROWS"), (range_exchange, "ROWS_PER_BUCKET"),
         (range_reduction, "SAMPLE"), (range_reduction, "SERIAL_ROWS"), (bucket_source, "SAMPLE"),
         (hash_exchange, "PARTITION_ROWS"), (hash_exchange, "SERIAL_ROWS"), (group_reduction, "CACHED_ROWS"),
-        (group_reduction, "SAMPLED_ROWS"),
+        (group_reduction, "SAMPLED_ROWS"), (group_reduction, "CROWDED_ROWS"),
     ):  # fmt: skip
         patch.setattr(module, name, getattr(module, name) // SCALE)
 

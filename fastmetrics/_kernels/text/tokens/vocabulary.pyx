@@ -7,33 +7,20 @@ before a block is numbered, because a block has at most as many new words as tok
 Ids are below 2**31, so that a pair of ids fits one 64-bit key. Beyond, `number` raises OverflowError.
 """
 
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
+
+from fastmetrics._kernels.numeric.table_hash cimport table_hash_bytes, use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+
+use_table_seeds(_SEEDS)
 
 cdef enum:
     MIN_SLOTS = 1024
 
 cdef int64_t MAX_WORDS = 0x7FFFFFFF
 cdef uint64_t ID_MASK = 0xFFFFFFFF
-
-
-cdef inline uint64_t mix(uint64_t state, uint64_t value) noexcept nogil:
-    state = (state ^ value) * <uint64_t>0x9E3779B97F4A7C15
-    return state ^ (state >> 29)
-
-
-cdef inline uint64_t hash_word(const uint32_t* points, int64_t length) noexcept nogil:
-    cdef uint64_t state = <uint64_t>length * <uint64_t>0xD6E8FEB86659FD93
-    cdef uint64_t pair
-    while length >= 2:
-        memcpy(&pair, points, 8)
-        state = mix(state, pair)
-        points += 2
-        length -= 2
-    if length:
-        state = mix(state, points[0])
-    return state ^ (state >> 32)
 
 
 cdef inline bint same_word(const uint32_t* one, const uint32_t* other, int64_t length) noexcept nogil:
@@ -124,9 +111,9 @@ cdef class Vocabulary:
         cdef int64_t word
         cdef uint64_t hashed, slot
         for word in range(self.size):
-            hashed = hash_word(
-                self.word_points + self.word_starts[word], self.word_starts[word + 1] - self.word_starts[word]
-            )
+            hashed = table_hash_bytes(
+                <const uint8_t*>(self.word_points + self.word_starts[word]),
+                4 * (self.word_starts[word + 1] - self.word_starts[word]))
             slot = hashed & (n_slots - 1)
             while slots[slot]:
                 slot = (slot + 1) & (n_slots - 1)
@@ -143,7 +130,7 @@ cdef class Vocabulary:
         for token in range(start, stop):
             text = points + starts[token]
             length = starts[token + 1] - starts[token]
-            hashed = hash_word(text, length)
+            hashed = table_hash_bytes(<const uint8_t*>text, 4 * length)
             slot = hashed & mask
             while True:
                 entry = self.slots[slot]

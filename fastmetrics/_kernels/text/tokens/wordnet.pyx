@@ -19,6 +19,11 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
+from fastmetrics._kernels.numeric.table_hash cimport table_hash_bytes, use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+
+use_table_seeds(_SEEDS)
+
 cdef enum:
     N_POS = 4
     DATA = 4                    # files: index, data and exceptions, each of noun, verb, adjective, adverb
@@ -77,25 +82,6 @@ cdef void make_rules():
     FIRST_RULE[4] = 21
 
 make_rules()
-
-
-cdef inline uint64_t mix(uint64_t state, uint64_t value) noexcept nogil:
-    state = (state ^ value) * <uint64_t>0x9E3779B97F4A7C15
-    return state ^ (state >> 29)
-
-
-cdef inline uint64_t hash_name(const uint8_t* name, int64_t length) noexcept nogil:
-    cdef uint64_t state = <uint64_t>length * <uint64_t>0xD6E8FEB86659FD93
-    cdef uint64_t chunk
-    while length >= 8:
-        memcpy(&chunk, name, 8)
-        state = mix(state, chunk)
-        name += 8
-        length -= 8
-    chunk = 0
-    memcpy(&chunk, name, length)
-    state = mix(state, chunk)
-    return state ^ (state >> 32)
 
 
 cdef int64_t to_utf8(const uint32_t* points, int64_t length, uint8_t* out) noexcept nogil:
@@ -196,7 +182,7 @@ cdef inline Entry* find_entry(
     int64_t length,
 ) noexcept nogil:
     """Return the entry of a word, or the empty entry where it belongs."""
-    cdef uint64_t hashed = hash_name(word, length)
+    cdef uint64_t hashed = table_hash_bytes(word, length)
     cdef uint32_t tag = <uint32_t>(hashed >> 32) | 1
     cdef uint64_t slot = hashed & (n_slots - 1)
     while entries[slot].tag:
@@ -231,7 +217,7 @@ cdef int64_t add_lines(
                 if word_end - position > MAX_WORD_BYTES:
                     return DAMAGED
                 entry = find_entry(entries, n_slots, files, lengths, text + position, word_end - position)
-                entry.tag = <uint32_t>(hash_name(text + position, word_end - position) >> 32) | 1
+                entry.tag = <uint32_t>(table_hash_bytes(text + position, word_end - position) >> 32) | 1
                 entry.line[pos] = <uint32_t>(position + 1)
             position = end + 1
     return 0
@@ -481,7 +467,7 @@ cdef class Names:
             return 0
         memset(slots, 0, n_slots * sizeof(uint64_t))
         for i in range(self.size):
-            hashed = hash_name(self.text + self.starts[i], self.starts[i + 1] - self.starts[i])
+            hashed = table_hash_bytes(self.text + self.starts[i], self.starts[i + 1] - self.starts[i])
             slot = hashed & (n_slots - 1)
             while slots[slot]:
                 slot = (slot + 1) & (n_slots - 1)
@@ -513,7 +499,7 @@ cdef class Names:
 
     cdef int64_t number(self, const uint8_t* name, int64_t length) noexcept nogil:
         """Return the number of a name, or NO_MEMORY. A new name is added."""
-        cdef uint64_t hashed = hash_name(name, length)
+        cdef uint64_t hashed = table_hash_bytes(name, length)
         cdef uint64_t slot = hashed & (self.n_slots - 1)
         cdef int64_t i
         while self.slots[slot]:
