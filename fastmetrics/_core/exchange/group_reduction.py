@@ -310,7 +310,7 @@ def estimate_rare_rows(layout: GroupLayout, partition: int) -> float:
     columns = {HASH: layout.hashes, HEAD: layout.heads, TAIL: layout.tails}
     places = place_keys(columns, first_rows, lengths, np.empty(int(lengths.sum()), np.uint64))
     _, counts = np.unique(places, return_counts=True)
-    return float(layout.partition_rows[partition]) * counts[counts <= FREQUENT_KEY].sum() / places.shape[0]
+    return float(layout.partition_rows[partition] * counts[counts <= FREQUENT_KEY].sum() / places.shape[0])
 
 
 def repartition(

@@ -2,8 +2,9 @@
 
 A key has one word, the hash of a number, a bijection; two words if it is a pair of numbers (see tuple_keys.pyx); or
 three: the hash of a text, and its slot (see hash_partition.pyx). The bits of the hash from `first_bit` on select one
-of N_SHARDS shards; with `by_key`, bits of a hash of the whole key that depends on the seeds of the process. A shard stores an entry for each of its keys: the words of the key, then its counts. The tail of a
-long text is its position in the shard's text.
+of N_SHARDS shards; with `by_key`, bits of a hash of the whole key that depends on the seeds of the process. A shard
+stores an entry for each of its keys: the words of the key, then its counts. The tail of a long text is its position in
+the shard's text.
 
 Slots (32 bits: entry number + 1, 0 is free) find an entry by open addressing with linear probing. There is a power of
 two of them, and at most half are in use. Where probing starts depends on seeds of the process (table_hash.h), so that
@@ -162,7 +163,7 @@ cdef class KeyHashTable:
         free(shard.text)
 
     cdef inline int shard_number(self, uint64_t hashed, uint64_t place) noexcept nogil:
-        """The number of a key's shard. Slots are selected by the first bits of the place, so its last bits come here."""
+        """The number of a key's shard. The first bits of the place select slots, so its last bits select shards."""
         if self.by_key:
             return <int>(place >> self.first_bit & ((1 << SHARD_BITS) - 1))
         return <int>((hashed << self.first_bit) >> (64 - SHARD_BITS))

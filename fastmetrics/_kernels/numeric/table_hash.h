@@ -35,13 +35,12 @@ static inline uint64_t fm_fold_product(uint64_t x, uint64_t y) {
 #endif
 }
 
-/* The hash of a key and of a number below 2^16, such as that of a slice. Both factors depend on the key: with one of
- * them fixed, keys at equal distances would be at equal distances again. */
-static inline uint64_t fm_table_hash_numbered(uint64_t key, uint64_t number) {
-    return fm_fold_product(key ^ fm_table_seeds[0], (key << 32 | key >> 32) ^ number ^ fm_table_seeds[1]);
+/* Both factors depend on the key: with one of them fixed, keys at equal distances would be at equal distances again. */
+static inline uint64_t fm_table_hash(uint64_t key) {
+    return fm_fold_product(key ^ fm_table_seeds[0], (key << 32 | key >> 32) ^ fm_table_seeds[1]);
 }
 
-static inline uint64_t fm_table_hash(uint64_t key) { return fm_table_hash_numbered(key, 0); }
+static inline uint64_t fm_table_seed(int number) { return fm_table_seeds[number]; }
 
 static inline uint64_t fm_table_hash_pair(uint64_t first, uint64_t second) {
     uint64_t state = fm_fold_product(first ^ fm_table_seeds[0], second ^ fm_table_seeds[1]);
