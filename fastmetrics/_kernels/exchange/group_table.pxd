@@ -71,7 +71,7 @@ cdef inline uint64_t place_slot(uint64_t head, uint64_t tail) noexcept nogil:
 cdef inline uint64_t place_group(
     const uint64_t* heads, const uint64_t* tails, Py_ssize_t row, Py_ssize_t stop, uint64_t hashed
 ) noexcept nogil:
-    """The hash of a row by its number, by both numbers of a pair or by its text; hashed: of the number and the slice."""
+    """The hash of a row by its number, both numbers of a pair, or its text; `hashed` is of the number and the slice."""
     if heads == NULL:
         return table_hash(hashed)
     if heads == tails:
