@@ -179,7 +179,7 @@ def pandas_text(values: Any, name: str) -> CategoricalColumn | None:
             return None
         codes = np.asarray(array.codes)
         if codes.shape[0] and codes.min() < 0:
-            raise validation.InputError(f"{name} has a null at row {int(np.flatnonzero(codes < 0)[0])}")
+            raise validation.InputError(f"{name} has a null at row {validation.first_bad_row(codes < 0)}")
         return encode_dictionary(codes, array.categories.tolist(), name)
     storage = getattr(values.dtype, "storage", None) or str(getattr(values.dtype, "pyarrow_dtype", ""))
     if storage == "pyarrow" or storage in ("string", "large_string"):
@@ -187,7 +187,7 @@ def pandas_text(values: Any, name: str) -> CategoricalColumn | None:
     if storage == "python":
         missing = np.asarray(array.isna())
         if missing.any():
-            raise validation.InputError(f"{name} has a null at row {int(np.flatnonzero(missing)[0])}")
+            raise validation.InputError(f"{name} has a null at row {validation.first_bad_row(missing)}")
     return None
 
 

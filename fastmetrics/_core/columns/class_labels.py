@@ -130,7 +130,7 @@ def has_fractions(values: np.ndarray, name: str) -> bool:
         return False
     finite = np.isfinite(values)
     if not finite.all():
-        row = int(np.flatnonzero(~finite.reshape(values.shape[0], -1).all(axis=1))[0])
+        row = validation.first_bad_row(~finite.reshape(values.shape[0], -1).all(axis=1))
         value = values[row] if values.ndim == 1 else values[row][~finite[row]][0]
         raise ValueError(f"{name} has {'NaN' if value != value else value} at row {row}")
     return True
@@ -282,7 +282,7 @@ def encode_with_labels(column: CategoricalColumn, labels: Any, name: str) -> tup
     index_of = {label: index for index, label in enumerate(classes.tolist())}
     new_codes = np.array([index_of.get(label, -1) for label in column.classes.tolist()], np.int64)
     if (new_codes < 0).any():
-        row = int(np.flatnonzero(new_codes[column.codes] < 0)[0])
+        row = validation.first_bad_row(new_codes[column.codes] < 0)
         label = column.classes[column.codes[row]].item()
         raise ValueError(f"{name} has {label!r} at row {row}, which is not among labels")
     return new_codes[column.codes], classes

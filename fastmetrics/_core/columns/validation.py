@@ -187,7 +187,7 @@ def as_floats(values: Any, name: str, locate: RowLocator = unchanged_row) -> np.
         if array.dtype.itemsize == 8 and array.size:
             low, high = int(array.min()), int(array.max())
             if low < -EXACT_INTEGER or high > EXACT_INTEGER:
-                row = int(np.flatnonzero((array < -EXACT_INTEGER) | (array > EXACT_INTEGER))[0])
+                row = first_bad_row((array < -EXACT_INTEGER) | (array > EXACT_INTEGER))
                 raise ValueError(
                     f"{name} has {array.ravel()[row]} at row {locate(row)}: integers beyond 2**53 have no exact float64"
                     "; convert the column with astype(float) if rounding is acceptable"
@@ -222,10 +222,10 @@ def check_grades(
     grade that all metrics accept, and `greatest_for` names the metric that sets it.
     """
     if array.shape[0] and nonnegative_for and array.min() < 0:
-        row = int(np.flatnonzero(array < 0)[0])
+        row = first_bad_row(array < 0)
         rule = f"grades of relevance ({nonnegative_for}) must not be negative"
     elif array.shape[0] and array.max() > greatest:
-        row = int(np.flatnonzero(array > greatest)[0])
+        row = first_bad_row(array > greatest)
         rule = f"grades may be at most {greatest:g} for {greatest_for}"
     else:
         return
@@ -290,7 +290,7 @@ def as_offsets(values: Any, n: int, sequences: str, rows: str) -> np.ndarray:
 
 def first_bad_weight(weights: np.ndarray) -> int:
     """The first row whose weight is not allowed."""
-    return int(np.flatnonzero(~((weights >= 0) & (weights <= column_checks.MAX_WEIGHT)))[0])
+    return first_bad_row(~((weights >= 0) & (weights <= column_checks.MAX_WEIGHT)))
 
 
 def check_common_labels(seen: int, find_row: Callable[[str], tuple[int, Any]], name: str, why: str) -> None:
@@ -310,7 +310,7 @@ def check_label_kinds(seen: int, find_row: Callable[[str], tuple[int, Any]], nam
         raise LabelError(f"{name} has -1 at row {row} and 0 elsewhere: labels must be 0 and 1, or -1 and +1, not a mix")
 
 
-def first_row(bad: np.ndarray) -> int:
+def first_bad_row(bad: np.ndarray) -> int:
     """The first row of a mask. There is one, or another thread changed the array after a kernel had read it."""
     row = int(bad.argmax())
     if not bad[row]:
@@ -326,12 +326,12 @@ def raise_changed() -> NoReturn:
 def find_label(array: np.ndarray, kind: str) -> tuple[int, Any]:
     """The first row of a kind, and its label: "minus one", "neither 0 nor 1", or "other" (not -1, 0 or 1)."""
     if kind == "minus one":
-        row = first_row(array == -1)
+        row = first_bad_row(array == -1)
     else:
         bad = (array != 0) & (array != 1)
         if kind == "other" and array.dtype.kind != "u":
             bad &= array != -1
-        row = first_row(bad)
+        row = first_bad_row(bad)
     value = array[row]
     return row, "NaN" if value != value else value
 
@@ -348,12 +348,12 @@ def decode_labels(array: np.ndarray, name: str = "y_true") -> np.ndarray:
 
 def raise_nan(array: np.ndarray, name: str) -> NoReturn:
     """Raise the error for a column with NaN."""
-    raise ValueError(f"{name} has NaN at row {int(np.flatnonzero(np.isnan(array))[0])}")
+    raise ValueError(f"{name} has NaN at row {first_bad_row(np.isnan(array))}")
 
 
 def raise_bad_number(array: np.ndarray, name: str, locate: RowLocator = unchanged_row) -> NoReturn:
     """Raise the error for a column with a value that is not finite."""
-    row = int(np.flatnonzero(~np.isfinite(array))[0])
+    row = first_bad_row(~np.isfinite(array))
     if array[row] != array[row]:
         raise ValueError(f"{name} has NaN at row {locate(row)}")
     raise ValueError(f"{name} has {array[row]} at row {locate(row)}: finite numbers are needed")
@@ -375,7 +375,7 @@ def check_infinities(scores: np.ndarray, allow_infinite: Any) -> None:
         return
     bad = np.isinf(scores)
     if bad.any():
-        row = int(np.flatnonzero(bad.reshape(scores.shape[0], -1).any(axis=1))[0])
+        row = first_bad_row(bad.reshape(scores.shape[0], -1).any(axis=1))
         advice = "finite numbers are needed, or allow_infinite=True, which orders infinite ones"
         raise ValueError(f"y_score has {scores[bad][0]} at row {row}: {advice}")
 
@@ -394,7 +394,7 @@ def raise_bad_probability(
     The array may be a part of a longer column, from first_row on. If rows were left out, `row_numbers` has the number
     of each row, counted from first_row.
     """
-    flat = int(np.flatnonzero(~((array >= 0) & (array <= 1)).ravel())[0])
+    flat = first_bad_row(~((array >= 0) & (array <= 1)).ravel())
     row = flat // (array.shape[1] if array.ndim == 2 else 1)
     row = first_row + (row if row_numbers is None else int(row_numbers[row]))
     value = array.ravel()[flat]

@@ -18,7 +18,7 @@ def as_pvalues(pvalues: Any) -> np.ndarray:
         raise ValueError(f"pvalues must have one dimension; found {array.ndim} (shape {array.shape})")
     wrong = (array < 0) | (array > 1)
     if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
+        row = validation.first_bad_row(wrong)
         raise ValueError(f"pvalues has {array[row]} at row {row}: p-values must lie between 0 and 1")
     return array.astype(np.float64)
 

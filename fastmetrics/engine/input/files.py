@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
@@ -64,7 +65,11 @@ class FileSource(Source):
         """The files' columns, then the hive keys. A name that a file has several times is repeated as often."""
         names: list[str] = []
         for in_file in dict.fromkeys(tuple(file.schema.names) for file in self._files):
-            names += [name for index, name in enumerate(in_file) if names.count(name) <= in_file[:index].count(name)]
+            known = Counter(names)
+            for name in in_file:
+                known[name] -= 1
+                if known[name] < 0:
+                    names.append(name)
         return names + [key for key in self._hive_types if key not in names]
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:

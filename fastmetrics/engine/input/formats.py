@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.optional_imports import parquet as pq
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import BATCH_ROWS, TEXT_BATCH_BYTES, first_line
@@ -159,14 +160,31 @@ def _open_csv(path: Path, schema: pa.Schema | None = None) -> Any:
     )
 
 
+@contextmanager
+def name_long_rows(rows: list[int]) -> Iterator[None]:
+    """Say what is wrong with a row that does not fit in a block; `rows` are the lengths of the batches before it."""
+    try:
+        yield
+    except pa.ArrowInvalid as error:
+        if "straddling object" not in str(error):
+            raise
+        raise pa.ArrowInvalid(
+            f"A row behind row #{1 + sum(rows):,} is longer than {format_size(CSV_BLOCK_BYTES)}, the most read at "
+            "once; is a quote not closed, or a line break missing?"
+        ) from error
+
+
 def _inspect_csv(path: Path) -> tuple[pa.Schema, int | None]:
-    with _open_csv(path) as reader:
+    with name_long_rows([]), _open_csv(path) as reader:
         return reader.schema, None
 
 
 def _read_csv(path: Path, schema: pa.Schema, use_threads: bool, batch_rows: int) -> Iterator[pa.RecordBatch]:
-    with _open_csv(path, schema) as reader:
-        yield from reader
+    rows: list[int] = []
+    with name_long_rows(rows), _open_csv(path, schema) as reader:
+        for batch in reader:
+            rows.append(batch.num_rows)
+            yield batch
 
 
 _CUT_SHORT = "is it damaged or cut short?"

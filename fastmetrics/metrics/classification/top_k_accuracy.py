@@ -187,7 +187,7 @@ def count_hits(scores: np.ndarray, codes: np.ndarray, k: int, hits: np.ndarray |
 
 def raise_not_finite(scores: np.ndarray) -> None:
     bad = ~np.isfinite(scores)
-    row = int(np.flatnonzero(bad.reshape(scores.shape[0], -1).any(axis=1))[0])
+    row = validation.first_bad_row(bad.reshape(scores.shape[0], -1).any(axis=1))
     value = scores[row][bad[row]].ravel()[0]
     raise ValueError(f"y_score has {'NaN' if value != value else value} at row {row}: scores must be finite")
 

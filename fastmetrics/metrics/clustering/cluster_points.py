@@ -104,7 +104,7 @@ def as_coordinates(x: np.ndarray) -> np.ndarray:
 
 def raise_not_finite(x: np.ndarray, first_row: int = 0) -> None:
     """Raise the error for a value that is NaN or infinite."""
-    row, column = (int(index) for index in np.argwhere(~np.isfinite(x))[0])
+    row, column = divmod(validation.first_bad_row(~np.isfinite(x).reshape(-1)), x.shape[1])
     value = x[row, column]
     found = "NaN" if value != value else value
     raise ValueError(f"X has {found} at row {first_row + row}, column {column}: finite numbers are needed")

@@ -369,7 +369,7 @@ def read_partition_labels(values: Any, name: str) -> PartitionLabels:
     if kind == "f":
         return read_floats(target, name)
     if kind in "mM" and np.isnat(target).any():
-        raise ValueError(f"{name} has NaT at row {int(np.flatnonzero(np.isnat(target))[0])}")
+        raise ValueError(f"{name} has NaT at row {validation.first_bad_row(np.isnat(target))}")
     if kind not in "biumMU":
         class_labels.type_of_target(target, name)
         raise validation.InputError(f"{name} has dtype {target.dtype}: labels must be numbers, texts or dates")

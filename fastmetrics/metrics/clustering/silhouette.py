@@ -398,7 +398,7 @@ def raise_bad_distance(
     block: np.ndarray, row: int, first_row: int, chosen: np.ndarray | None, found_in: str
 ) -> None:
     """Raise the error for a distance that is negative or not finite."""
-    column = int(np.flatnonzero(~((block[row] >= 0) & np.isfinite(block[row])))[0])
+    column = validation.first_bad_row(~((block[row] >= 0) & np.isfinite(block[row])))
     value = block[row, column]
     x_row, x_column = first_row + row, column
     if chosen is not None:

@@ -151,7 +151,7 @@ def check_no_nan(scores: np.ndarray) -> None:
     """Raise if scores have NaN. For problems whose rows are not rows of the matrix: they could not name the row."""
     bad = np.isnan(scores)
     if bad.any():
-        row = int(np.flatnonzero(bad.reshape(scores.shape[0], -1).any(axis=1))[0])
+        row = validation.first_bad_row(bad.reshape(scores.shape[0], -1).any(axis=1))
         raise ValueError(f"y_score has NaN at row {row}")
 
 

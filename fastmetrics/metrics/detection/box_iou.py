@@ -127,7 +127,7 @@ def as_flags(values: Any, rows: int, first: str, name: str) -> np.ndarray:
         array = validation.as_floats(array, name)
     bad = (array != 0) & (array != 1)
     if bad.any():
-        row = int(np.flatnonzero(bad)[0])
+        row = validation.first_bad_row(bad)
         value = array[row]
         raise ValueError(f"{name} has {'NaN' if value != value else value} at row {row}: flags must be 0 or 1")
     return np.ascontiguousarray(array, np.uint8)

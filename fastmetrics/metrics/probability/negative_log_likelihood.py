@@ -52,7 +52,7 @@ class LikelihoodTerms(SumStatistic):
 
 
 def raise_bad_logarithm(events: EventBlock) -> None:
-    row = int(np.flatnonzero(~(events.values <= 0))[0])
+    row = validation.first_bad_row(~(events.values <= 0))
     value = events.values[row]
     if value != value:
         raise ValueError(f"y_prob has NaN at row {events.first_row + row}")

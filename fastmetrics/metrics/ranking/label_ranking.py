@@ -254,5 +254,5 @@ def measure_blocks(truth: np.ndarray, scores: np.ndarray, measure: int, threads:
 
     for_each(n_blocks, make_worker, threads if rows * n_labels > SERIAL_ROWS else 1)
     if problems.any():
-        raise ValueError(f"y_score has NaN at row {int(np.flatnonzero(np.isnan(scores).any(axis=1))[0])}")
+        raise ValueError(f"y_score has NaN at row {validation.first_bad_row(np.isnan(scores).any(axis=1))}")
     return values, int(np.bitwise_or.reduce(seen))

@@ -287,8 +287,8 @@ def widest_float_type(types: Iterable[np.dtype]) -> np.dtype:
 def find_first_bad(bad: np.ndarray) -> tuple[int, str]:
     """Return the first true row of a mask, and text that names its column (empty if there is one column)."""
     if bad.ndim == 1:
-        return validation.first_row(bad), ""
-    row, column = divmod(validation.first_row(bad.ravel()), bad.shape[1])
+        return validation.first_bad_row(bad), ""
+    row, column = divmod(validation.first_bad_row(bad.ravel()), bad.shape[1])
     return row, f", column {column}"
 
 

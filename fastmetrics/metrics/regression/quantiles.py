@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exchange.row_ranges import RANGES, RowRange, RowRangeStatistic
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
@@ -110,6 +111,8 @@ def middle_of_weighted(values: np.ndarray, weights: np.ndarray, below: int, low:
         if mass >= low:
             found.append(float(values[start]))
         start = stop
+    if not found:
+        validation.raise_changed()
     return found
 
 

@@ -142,7 +142,7 @@ def read_correctness(values: Any, name: str) -> np.ndarray:
     right = array == 1
     wrong = ~right & (array != 0)
     if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
+        row = validation.first_bad_row(wrong)
         found = "NaN" if array[row] != array[row] else array[row]
         raise ValueError(f"{name} has {found} at row {row}: {ALLOWED_VALUES}")
     return np.asarray(right)

@@ -6,6 +6,12 @@ or checked at each read, these calls ended the process within seconds. They run 
 
 import subprocess
 import sys
+from pathlib import Path
+
+from support import changing_arrays
+from support.function_cases import PUBLIC
+
+TESTS = Path(__file__).resolve().parents[2]
 
 PROGRAM = """
 import threading
@@ -69,3 +75,22 @@ print(answers)
 def test_labels_that_another_thread_changes():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "400\n"), done.stderr[-2000:]
+
+
+FUNCTIONS = [
+    "roc_curve", "ndcg_score", "gauc_score", "d2_pinball_score", "top_k_accuracy_score", "calinski_harabasz_score",
+]  # fmt: skip
+
+
+def test_numbers_that_another_thread_changes():
+    """A few functions of all; tests/fuzz has the rest. An IndexError from inside is printed behind the calls."""
+    command = [sys.executable, "-m", "support.changing_arrays", "0.1", *FUNCTIONS]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=TESTS)
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert (done.returncode, [line[0] for line in lines]) == (0, FUNCTIONS), done.stdout + done.stderr[-2000:]
+    assert all(len(line) == 2 for line in lines)
+
+
+def test_every_function_of_arrays_is_called():
+    calls = changing_arrays.make_calls(changing_arrays.make_arrays())
+    assert not set(PUBLIC) ^ (set(calls) - {"Accumulator"}) ^ changing_arrays.WITHOUT_ARRAYS

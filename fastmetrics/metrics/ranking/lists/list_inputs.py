@@ -100,7 +100,7 @@ def check_grades(array: np.ndarray, table: MeasureTable, signed_gains: bool, nam
 
 
 def raise_bad_grade(array: np.ndarray, bad: np.ndarray, why: str, name: str) -> None:
-    index = tuple(int(position) for position in np.argwhere(bad)[0])
+    index = tuple(map(int, np.unravel_index(validation.first_bad_row(bad.reshape(-1)), bad.shape)))
     value = "NaN" if array[index] != array[index] else array[index]
     raise ValueError(f"{name} has {value} at row {index[0] if len(index) == 1 else index}: {why}")
 

@@ -157,8 +157,8 @@ def read_matrix(recommended: np.ndarray, padding: Any) -> tuple[Ids, np.ndarray]
     sizes = kept.sum(axis=1)
     after_padding = kept & (np.arange(width) >= sizes[:, None])
     if after_padding.any():
-        user = int(np.flatnonzero(after_padding.any(axis=1))[0])
-        raise_padding(user, int(np.flatnonzero(~kept[user])[0]), recommended[user][after_padding[user]][0].item())
+        user = validation.first_bad_row(after_padding.any(axis=1))
+        raise_padding(user, validation.first_bad_row(~kept[user]), recommended[user][after_padding[user]][0].item())
     items = recommended[kept]
     return as_ids(items, "recommended") if items.shape[0] else no_ids(), sizes.astype(np.int64)
 

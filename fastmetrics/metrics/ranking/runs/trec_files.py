@@ -7,6 +7,7 @@ Text is not copied: queries and items are spans of the file's bytes.
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import stat
 import zlib
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from fastmetrics._core.exchange.memory_size import default_memory_limit, format_size
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.formats import trec_files
@@ -396,9 +398,20 @@ def read_range(path: str, start: int, out: np.ndarray) -> None:
 
 
 def decompress(contents: bytes, path: str) -> bytearray:
+    """The decompressed bytes: at most half of the memory that is left, for a small file may expand to gigabytes."""
+    limit = default_memory_limit()
+    data = bytearray()
     try:
-        return bytearray(gzip.decompress(contents))
+        with gzip.GzipFile(fileobj=io.BytesIO(contents)) as file:
+            while chunk := file.read(UNIT_BYTES):
+                data += chunk
+                if len(data) > limit:
+                    raise ValueError(
+                        f"{path} expands to more than {format_size(limit)}, half of the memory that is left; "
+                        "split the file by queries"
+                    )
     except EOFError:
         raise ValueError(f"{path} ends too early: its gzip data is truncated") from None
     except (gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{path} has damaged gzip data: {error}") from None
+    return data

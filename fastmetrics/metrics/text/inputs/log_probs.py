@@ -50,7 +50,7 @@ class TokenLogProbs(NamedTuple):
         bad = ~(self.values[first:last] <= 0)
         if self.mask is not None:
             bad &= self.mask[first:last] != 0
-        index = first + int(np.flatnonzero(bad)[0])
+        index = first + validation.first_bad_row(bad)
         value = self.values[index]
         title = self.ragged.title("log_probs", index)
         if value != value:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from threading import Lock
 from typing import Any, NamedTuple
 
+from fastmetrics._core.exchange.memory_size import format_size
+
 CHUNK_BYTES = 1 << 20
 MAX_BYTES_IN_MEMORY = 1 << 26
 GZIP_MAGIC = b"\x1f\x8b"
@@ -47,7 +49,7 @@ def open_file(file: Any, name: str, close: Callable[[], Any]) -> RandomAccessByt
         if content.read(0, len(GZIP_MAGIC)) != GZIP_MAGIC:
             return content
     reader = io.BufferedReader(file) if isinstance(file, io.RawIOBase) else file
-    content = buffer_stream(decompress(reader, name))
+    content = buffer_stream(decompress(reader, name), name)
     if reader is not file:
         reader.detach()
     close()
@@ -126,26 +128,39 @@ class PrefixedStream:
         return data or bytes(self.rest.read(count))
 
 
-def buffer_stream(chunks: Iterator[bytes]) -> RandomAccessBytes:
+def buffer_stream(chunks: Iterator[bytes], name: str) -> RandomAccessBytes:
     """Copy all of a stream's bytes to memory, or to a temporary file if they are many."""
     buffer = bytearray()
     for chunk in chunks:
         buffer += chunk
         if len(buffer) > MAX_BYTES_IN_MEMORY:
-            return spill_to_file(buffer, chunks)
+            return spill_to_file(buffer, chunks, name)
     data = bytes(buffer)
     return RandomAccessBytes(lambda start, stop: data[start:stop], lambda: None)
 
 
-def spill_to_file(first: bytearray, chunks: Iterator[bytes]) -> RandomAccessBytes:
-    """Copy `first` and the chunks after it to an anonymous temporary file; `first` is emptied."""
+def spill_to_file(first: bytearray, chunks: Iterator[bytes], name: str) -> RandomAccessBytes:
+    """Copy `first` and the chunks after it to an anonymous temporary file; `first` is emptied.
+
+    The file takes at most half of the space that is free: a small compressed file may expand to more than a disk.
+    """
+    import shutil
     import tempfile
 
+    folder = tempfile.gettempdir()
+    limit = shutil.disk_usage(folder).free // 2
+    n_bytes = len(first)
     file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - the result reads it until it is closed
     try:
         write_all(file, first)
         first.clear()
         for chunk in chunks:
+            n_bytes += len(chunk)
+            if n_bytes > limit:
+                raise ValueError(
+                    f"{name} has more than {format_size(limit)}, half of the space that is free in {folder}; set TMPDIR"
+                    " to a folder with more space, or decompress the file"
+                )
             write_all(file, chunk)
     except BaseException:
         file.close()

@@ -27,6 +27,7 @@ from fastmetrics.metrics.text.inputs.random_access_bytes import (
 __all__ = ["TextFile", "read_segments"]
 
 LINES_PER_MARK = 16
+MAX_LINE_BYTES = 1 << 28
 LONG_LINE_BYTES = 1 << 13  # mean bytes per line from which on every line is marked
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NEWLINE = ord("\n")
@@ -183,13 +184,20 @@ def index_lines(
     """Return the starts of every lines_per_mark-th line with the end of the file, and the number of lines."""
     position = len(BYTE_ORDER_MARK) if content.read(0, len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK else 0
     starts = [np.array([position])]
-    n_lines, last_byte = 0, b""
+    n_lines, last_byte, last_start = 0, b"", position
     stage = f"reading {os.path.basename(name)}"
     while chunk := content.read(position, position + CHUNK_BYTES):
         ends = np.flatnonzero(np.frombuffer(chunk, np.uint8) == NEWLINE)
         starts.append(ends[(-n_lines - 1) % lines_per_mark :: lines_per_mark] + (position + 1))
         n_lines += ends.shape[0]
+        if ends.shape[0]:
+            last_start = position + int(ends[-1]) + 1
         position += len(chunk)
+        if position - last_start > MAX_LINE_BYTES:
+            raise ValueError(
+                f"{name}, line {n_lines + 1}: it is longer than {MAX_LINE_BYTES >> 20} MiB, the most that a line may "
+                "have; are line breaks missing?"
+            )
         last_byte = chunk[-1:]
         if progress is not None:
             progress(stage, n_lines, None)
