@@ -32,14 +32,14 @@ WRONG = {
 }
 # An array that is seen to change may be refused by any of these, and by none that comes from inside.
 ALLOWED = (ValueError, TypeError, OverflowError)
-# Functions of texts, files and tables of counts, and of a few numbers.
+# Functions of texts, files, tables of counts and other functions, and of a few numbers.
 WITHOUT_ARRAYS = {
     "describe_metrics", "list_metrics", "trec_measure_names", "read_qrels", "read_run", "evaluate_trec",
     "read_segments",
     "corpus_bleu", "sentence_bleu", "corpus_chrf", "sentence_chrf", "compare_texts", "corpus_meteor", "sentence_meteor",
     "corpus_nist", "sentence_nist", "rouge_score", "segment_statistics", "corpus_ter", "sentence_ter", "tokenize",
     "chi2_test", "two_proportion_test", "tukey_hsd", "coco_map", "voc_map", "mask_iou", "mask_areas", "decode_masks",
-    "compare_runs",
+    "compare_runs", "expected_mutual_information", "metric_at_thresholds",
 }  # fmt: skip
 
 
@@ -140,6 +140,8 @@ def make_calls(data: dict[str, np.ndarray]) -> dict[str, list[Callable[[], Any]]
         add(name, data["log_probs"], offsets=data["offsets"])
         add(name, data["log_probs"], mask=data["label"], offsets=data["small_offsets"])
     add("auc", data["curve"], data["score"])
+    add("entropy", data["classes"])
+    add("hinge_loss", data["label"], data["score"])
     add("box_iou", data["boxes"], data["boxes"][::-1])
     add("encode_masks", data["masks"])
     add("delong_test", data["label"], data["score"], data["prob"])
