@@ -22,9 +22,16 @@ ZERO_AND_ONE = column_checks.SAW_ZERO | column_checks.SAW_ONE
 NO_KEYS: np.ndarray = np.empty(0, np.uint64)
 
 
-@small_inputs(kernel.mean_of_short, kernel.PRECISION)
+def small_mean_over_rows(y_true: np.ndarray, y_score: np.ndarray, measure: int) -> float | None:
+    value = kernel.mean_of_short(y_true, y_score, measure)
+    if value is None or column_checks.any_not_finite(y_score.reshape(-1, order="A")):
+        return None
+    return value
+
+
+@small_inputs(small_mean_over_rows, kernel.PRECISION)
 def label_ranking_average_precision_score(
-    y_true: Any, y_score: Any, *, sample_weight: Any = None, n_threads: int | None = None
+    y_true: Any, y_score: Any, *, sample_weight: Any = None, allow_infinite: bool = False, n_threads: int | None = None
 ) -> float:
     """Label ranking average precision: averaged over the relevant labels of a row, then over rows.
 
@@ -38,9 +45,12 @@ def label_ranking_average_precision_score(
     y_true : array-like or sparse matrix of shape (n, n_labels)
         0 and 1; any value other than 0 is relevant.
     y_score : array-like of shape (n, n_labels)
-        Scores, higher for labels that are more likely relevant. Infinities are allowed.
+        Scores, higher for labels that are more likely relevant.
     sample_weight : array-like of shape (n,), optional
         Weights of rows, from 0 to 1e300. A row of weight zero is left out.
+    allow_infinite : bool
+        Order infinite scores: the greatest and the least, ties among themselves. By default they are an error, as in
+        scikit-learn.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
@@ -62,11 +72,13 @@ def label_ranking_average_precision_score(
     >>> fm.label_ranking_average_precision_score([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
     0.41666666666666663
     """
-    return mean_over_rows(y_true, y_score, sample_weight, n_threads, kernel.PRECISION)
+    return mean_over_rows(y_true, y_score, sample_weight, allow_infinite, n_threads, kernel.PRECISION)
 
 
-@small_inputs(kernel.mean_of_short, kernel.LOSS)
-def label_ranking_loss(y_true: Any, y_score: Any, *, sample_weight: Any = None, n_threads: int | None = None) -> float:
+@small_inputs(small_mean_over_rows, kernel.LOSS)
+def label_ranking_loss(
+    y_true: Any, y_score: Any, *, sample_weight: Any = None, allow_infinite: bool = False, n_threads: int | None = None
+) -> float:
     """Label ranking loss: the share of pairs of a relevant and another label in the wrong order, averaged over rows.
 
     loss = 1/n sum_i |{(k, l) : s_ik <= s_il}| / (|Y_i| (n_labels - |Y_i|)), with k relevant and l not (Schapire and
@@ -80,9 +92,12 @@ def label_ranking_loss(y_true: Any, y_score: Any, *, sample_weight: Any = None, 
 
         At least two labels.
     y_score : array-like of shape (n, n_labels)
-        Scores, higher for labels that are more likely relevant. Infinities are allowed.
+        Scores, higher for labels that are more likely relevant.
     sample_weight : array-like of shape (n,), optional
         Weights of rows, from 0 to 1e300. A row of weight zero is left out.
+    allow_infinite : bool
+        Order infinite scores: the greatest and the least, ties among themselves. By default they are an error, as in
+        scikit-learn.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
@@ -95,8 +110,8 @@ def label_ranking_loss(y_true: Any, y_score: Any, *, sample_weight: Any = None, 
     Raises
     ------
     ValueError
-        y_true is not a matrix of labels, shapes differ, a score is NaN, there are no rows, or a weight is negative or
-        not finite.
+        y_true is not a matrix of labels, shapes differ, a score is NaN or infinite, there are no rows, or a weight is
+        negative or not finite.
 
     Examples
     --------
@@ -104,11 +119,13 @@ def label_ranking_loss(y_true: Any, y_score: Any, *, sample_weight: Any = None, 
     >>> fm.label_ranking_loss([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
     0.75
     """
-    return mean_over_rows(y_true, y_score, sample_weight, n_threads, kernel.LOSS)
+    return mean_over_rows(y_true, y_score, sample_weight, allow_infinite, n_threads, kernel.LOSS)
 
 
-@small_inputs(kernel.mean_of_short, kernel.COVERAGE)
-def coverage_error(y_true: Any, y_score: Any, *, sample_weight: Any = None, n_threads: int | None = None) -> float:
+@small_inputs(small_mean_over_rows, kernel.COVERAGE)
+def coverage_error(
+    y_true: Any, y_score: Any, *, sample_weight: Any = None, allow_infinite: bool = False, n_threads: int | None = None
+) -> float:
     """Coverage error: how many labels, highest scores first, cover all relevant labels of a row.
 
     coverage = 1/n sum_i max over l in Y_i of r_il, with r_il the number of labels that score at least as high as l.
@@ -120,9 +137,12 @@ def coverage_error(y_true: Any, y_score: Any, *, sample_weight: Any = None, n_th
     y_true : array-like of shape (n, n_labels)
         0 and 1; any value other than 0 is relevant. At least two labels. Not sparse, as in scikit-learn.
     y_score : array-like of shape (n, n_labels)
-        Scores, higher for labels that are more likely relevant. Infinities are allowed.
+        Scores, higher for labels that are more likely relevant.
     sample_weight : array-like of shape (n,), optional
         Weights of rows, from 0 to 1e300. A row of weight zero is left out.
+    allow_infinite : bool
+        Order infinite scores: the greatest and the least, ties among themselves. By default they are an error, as in
+        scikit-learn.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
@@ -135,8 +155,8 @@ def coverage_error(y_true: Any, y_score: Any, *, sample_weight: Any = None, n_th
     Raises
     ------
     ValueError
-        y_true is not a matrix of labels, shapes differ, a score is NaN, there are no rows, or a weight is negative or
-        not finite.
+        y_true is not a matrix of labels, shapes differ, a score is NaN or infinite, there are no rows, or a weight is
+        negative or not finite.
 
     Examples
     --------
@@ -146,7 +166,7 @@ def coverage_error(y_true: Any, y_score: Any, *, sample_weight: Any = None, n_th
     """
     if class_labels.is_sparse(y_true):
         raise validation.OptionError("y_true must be a dense array of labels here; found a sparse one")
-    return mean_over_rows(y_true, y_score, sample_weight, n_threads, kernel.COVERAGE)
+    return mean_over_rows(y_true, y_score, sample_weight, allow_infinite, n_threads, kernel.COVERAGE)
 
 
 FUNCTION_NAMES = {
@@ -156,7 +176,9 @@ FUNCTION_NAMES = {
 }
 
 
-def mean_over_rows(y_true: Any, y_score: Any, sample_weight: Any, n_threads: int | None, measure: int) -> float:
+def mean_over_rows(
+    y_true: Any, y_score: Any, sample_weight: Any, allow_infinite: Any, n_threads: int | None, measure: int
+) -> float:
     """The mean over rows of a measure of one row. Checks the arguments."""
     threads = count_threads(n_threads)
     one_label = measure == kernel.PRECISION
@@ -166,6 +188,7 @@ def mean_over_rows(y_true: Any, y_score: Any, sample_weight: Any, n_threads: int
         raise validation.InputError(
             f"y_score must be an array with a column for each label; found a single {scores.dtype}"
         )
+    validation.check_infinities(np.ascontiguousarray(scores), allow_infinite)
     rows = truth.shape[0]
     validation.check_lengths(rows, scores.shape[0], "y_true", "y_score")
     weights = None if sample_weight is None else as_row_weights(sample_weight, rows)

@@ -3,6 +3,7 @@
 import math
 import warnings
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -55,7 +56,7 @@ def rows_of_labels(draw, sizes=(1, 2, 3, 5, 15), widths=(2, 3, 5, 9, 31, 63, 64,
 @given(rows_of_labels())
 def test_the_definition(name, case):
     labels, scores = case
-    own = getattr(fm, name)
+    own = partial(getattr(fm, name), allow_infinite=True)
     value = own(labels, scores)
     assert near(value, expected(name, labels, scores))
     # Lists, and labels that are not 0 and 1, take the general path, which has the same bits.
@@ -70,7 +71,7 @@ def test_weights(name, case, data):
     rows = len(labels)
     weights = np.array(data.draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0, 0.1]), min_size=rows, max_size=rows)))
     weights[0] = 0.3
-    own = getattr(fm, name)
+    own = partial(getattr(fm, name), allow_infinite=True)
     value = own(labels, scores, sample_weight=weights)
     assert math.isclose(value, expected(name, labels, scores, weights), rel_tol=1e-15, abs_tol=4e-16)
     # A row of weight zero is absent, and a weight repeats a row, but for the rounding of weight times value.
@@ -98,7 +99,7 @@ def test_long_rows(name, n_relevant, dtype, levels):
     scores = rng.integers(-levels, levels, labels.shape).astype(dtype)
     scores[1, ::7] = np.inf
     scores[2, ::3] = -0.0
-    assert near(getattr(fm, name)(labels, scores), expected(name, labels, scores))
+    assert near(getattr(fm, name)(labels, scores, allow_infinite=True), expected(name, labels, scores))
 
 
 def test_sum_of_many_ratios():
@@ -121,7 +122,7 @@ def many_rows():
 class TestManyRows:
     def test_any_order_and_any_threads(self, name, many_rows):
         labels, scores, weights = many_rows
-        own = getattr(fm, name)
+        own = partial(getattr(fm, name), allow_infinite=True)
         for weight in (None, weights):
             value = own(labels, scores, sample_weight=weight, n_threads=1)
             order = np.random.default_rng(1).permutation(len(labels))
@@ -220,3 +221,14 @@ def test_rows_without_a_pair_to_rank_do_not_warn():
         assert fm.label_ranking_loss(labels, scores) == 0.0
         assert fm.coverage_error(labels, scores) == 1.0
         assert fm.label_ranking_average_precision_score([[0], [1]], [[0.5], [0.5]]) == 1.0
+
+
+def test_infinite_scores_are_asked_for():
+    for name in NAMES:
+        own = getattr(fm, name)
+        for bad in (np.inf, -np.inf):
+            scores = [[0.5, 0.25], [0.5, bad]]
+            for truth, columns in (([[0, 1], [1, 0]], scores), (np.array([[0, 1], [1, 0]]), np.array(scores))):
+                assert_raises(ValueError, f"y_score has {bad} at row 1", own, truth, columns)
+            finite = own([[0, 1], [1, 0]], [[0.5, 0.25], [0.5, np.sign(bad)]])
+            assert own([[0, 1], [1, 0]], scores, allow_infinite=True) == finite
