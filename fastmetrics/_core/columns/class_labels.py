@@ -83,7 +83,7 @@ def as_target(values: Any, name: str, one_label: bool = False) -> np.ndarray:
 
 def check_no_bytes(values: np.ndarray, name: str) -> None:
     if values.dtype.kind == "S" or (values.dtype == object and values.size and isinstance(values.flat[0], bytes)):
-        raise TypeError(f"{name} has labels of bytes: decode them to text first")
+        raise validation.InputError(f"{name} has labels of bytes: decode them to text first")
 
 
 def type_of_target(values: np.ndarray, name: str) -> str:

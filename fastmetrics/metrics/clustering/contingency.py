@@ -440,7 +440,7 @@ def check_objects(labels: np.ndarray, name: str, values: np.ndarray | None = Non
     """
     for position, label in enumerate(labels):
         if isinstance(label, bytes):
-            raise TypeError(f"{name} has labels of bytes: decode them to text first")
+            raise validation.InputError(f"{name} has labels of bytes: decode them to text first")
         if label is None or label is getattr(label, "_NA_SENTINEL", None) or label != label:
             if values is None:
                 row = position
