@@ -104,7 +104,8 @@ cdef inline Py_ssize_t find_groups(
 
 cdef inline uint64_t first_slot(uint64_t hashed, uint64_t slice_number, uint64_t factor) noexcept nogil:
     """The number of the slot where probing starts, in its last bits."""
-    return ((hashed + slice_number * <uint64_t>0x9E3779B97F4A7C15) * factor) >> 32
+    cdef uint64_t product = (hashed + slice_number * <uint64_t>0x9E3779B97F4A7C15) * factor
+    return product ^ (product >> 44)
 
 
 cdef inline Py_ssize_t fill_table(
