@@ -139,7 +139,7 @@ result = fm.evaluate_trec(qrels, "bm25.run", ["map", "P.5,10"], relevance_level=
 revealed = [
     reveal_type(result),  # reveals: TrecResult
     reveal_type(result["map"]),  # reveals: float | int | str
-    reveal_type(result.to_dict()),  # reveals: dict[str, dict[str, float]]
+    reveal_type(result.to_dict()),  # reveals: dict[str, dict[str, float | int | str]]
 ]
 measure_names: tuple[str, ...] = fm.trec_measure_names("official")
 

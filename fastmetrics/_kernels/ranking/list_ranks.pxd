@@ -391,7 +391,7 @@ cdef inline void count_others(
             between[position] += 1
     first = 0
     while first < n:
-        last = first
+        last = first + 1
         while last < n and positives[last] == positives[first]:
             last += 1
         total += between[first]
@@ -430,6 +430,7 @@ cdef inline void add_positive_ranks(RankedList* ranked, const real_t* sorted_sco
     ranked.is_sorted_ideal = False
     while i < ranked.n_positives:
         first = i
+        i += 1
         while i < ranked.n_positives and sorted_scores[i] == sorted_scores[first]:
             i += 1
         if i - first > 1 or ranked.tied[first]:
@@ -673,7 +674,7 @@ cdef inline void resolve_by_rows(
         judged_above = ranked.judged_above[first]
         total = 0
         total_judged = 0
-        while i < n_positives and positives[i] == positives[first]:
+        while i < n_positives and (i == first or positives[i] == positives[first]):  # a score may be NaN by now
             total += others[i]
             total_judged += judged[i]
             ranked.above[i] = above + (i - first) + total

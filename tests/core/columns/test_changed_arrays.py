@@ -8,8 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from support import changing_arrays
-from support.function_cases import PUBLIC
+import numpy as np
+
+from fastmetrics._kernels.columns import column_checks
+from support import changing_arrays, function_cases
+from support.function_cases import PUBLIC, RANKING_FUNCTIONS, call
 
 TESTS = Path(__file__).resolve().parents[2]
 
@@ -83,7 +86,10 @@ FUNCTIONS = [
 
 
 def test_numbers_that_another_thread_changes():
-    """A few functions of all; tests/fuzz has the rest. An IndexError from inside is printed behind the calls."""
+    """A few functions of all; `python -m support.changing_arrays` calls the rest.
+
+    An IndexError from inside is printed behind the calls.
+    """
     command = [sys.executable, "-m", "support.changing_arrays", "0.1", *FUNCTIONS]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=TESTS)
     lines = [line.split() for line in done.stdout.splitlines()]
@@ -94,3 +100,21 @@ def test_numbers_that_another_thread_changes():
 def test_every_function_of_arrays_is_called():
     calls = changing_arrays.make_calls(changing_arrays.make_arrays())
     assert not set(PUBLIC) ^ (set(calls) - {"Accumulator"}) ^ changing_arrays.WITHOUT_ARRAYS
+
+
+def test_scores_that_turn_to_nan(monkeypatch):
+    """Lists are ranked after their scores were checked: a tie that begins with NaN has an end."""
+    monkeypatch.setattr(column_checks, "any_nan", lambda values, start, stop, found: None)
+    random = np.random.default_rng(0)
+    rows, refused = 2000, set()
+    for dtype in (np.float32, np.float64):
+        scores = random.integers(0, 50, rows).astype(dtype)
+        scores[random.integers(0, rows, rows // 2)] = np.nan
+        labels, groups = random.integers(0, 2, rows), random.integers(0, 2, rows)
+        log = {"label": labels, "score": scores, "group": groups}
+        for name in RANKING_FUNCTIONS:
+            try:
+                call(name, log, **function_cases.FUNCTIONS[name].options[0])
+            except ValueError:
+                refused.add(name)
+    assert {"hit_rate", "dcg_score", "ndcg_score"} <= refused

@@ -345,7 +345,7 @@ def measure_in_memory(
         )  # fmt: skip
     except list_measures.InvalidRowError:
         check_rows(grades, scores, table, options.signed_gains)
-        raise
+        validation.raise_changed()
     return lists, measured
 
 
