@@ -311,9 +311,9 @@ def check_label_kinds(seen: int, find_row: Callable[[str], tuple[int, Any]], nam
 
 
 def first_bad_row(bad: np.ndarray) -> int:
-    """The first row of a mask. There is one, or another thread changed the array after a kernel had read it."""
+    """The first place in a mask, counted row by row. There is one, or another thread changed the array meanwhile."""
     row = int(bad.argmax())
-    if not bad[row]:
+    if not bad.flat[row]:
         raise_changed()
     return row
 

@@ -31,6 +31,7 @@ def dcg_score(
     items: Any = None,
     sample_weight: Any = None,
     ignore_ties: bool = False,
+    allow_infinite: bool = False,
     n_threads: int | None = None,
 ) -> Any:
     """Discounted cumulative gain: each gain is divided by the logarithm of its rank + 1.
@@ -73,6 +74,9 @@ def dcg_score(
     ignore_ties : bool
         Put the later of two tied rows first. This is faster if there are no ties. (scikit-learn takes the order of
         NumPy's sort, which depends on the CPU where rows tie.)
+    allow_infinite : bool
+        Order infinite scores: the greatest and the least, ties among themselves. By default they are an error, as in
+        scikit-learn.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
@@ -84,8 +88,8 @@ def dcg_score(
     Raises
     ------
     ValueError
-        A column has NaN or null, an option is invalid, shapes differ, there are no rows, or a matrix has one column, as
-        in scikit-learn. The message names the row.
+        A column has NaN or null, a score is infinite, an option is invalid, shapes differ, there are no rows, or a
+        matrix has one column, as in scikit-learn. The message names the row.
 
     Examples
     --------
@@ -107,6 +111,7 @@ def dcg_score(
         items=items,
         ignore_ties=ignore_ties,
         signed_gains=True,
+        allow_infinite=allow_infinite,
         least_width=2,
         discounts=discounts_of(log_base),
     )

@@ -25,6 +25,7 @@ def ndcg_score(
     items: Any = None,
     sample_weight: Any = None,
     ignore_ties: bool = False,
+    allow_infinite: bool = False,
     n_threads: int | None = None,
 ) -> Any:
     """Normalised discounted cumulative gain: DCG divided by the DCG of the best order.
@@ -69,6 +70,9 @@ def ndcg_score(
     ignore_ties : bool
         Put the later of two tied rows first. This is faster if there are no ties. (scikit-learn takes the order of
         NumPy's sort, which depends on the CPU where rows tie.)
+    allow_infinite : bool
+        Order infinite scores: the greatest and the least, ties among themselves. By default they are an error, as in
+        scikit-learn.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
@@ -80,8 +84,8 @@ def ndcg_score(
     Raises
     ------
     ValueError
-        A column has NaN or null, relevance is negative, an option is invalid, shapes differ, there are no rows, or a
-        matrix has one column, as in scikit-learn. The message names the row.
+        A column has NaN or null, a score is infinite, relevance is negative, an option is invalid, shapes differ, there
+        are no rows, or a matrix has one column, as in scikit-learn. The message names the row.
 
     Examples
     --------
@@ -106,6 +110,7 @@ def ndcg_score(
         items=items,
         ignore_ties=ignore_ties,
         least_width=2,
+        allow_infinite=allow_infinite,
     )
 
 

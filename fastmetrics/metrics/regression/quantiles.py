@@ -111,13 +111,13 @@ def middle_of_weighted(values: np.ndarray, weights: np.ndarray, below: int, low:
         if mass >= low:
             found.append(float(values[start]))
         start = stop
-    if not found:
-        validation.raise_changed()
     return found
 
 
 def midpoint(middle: list[float]) -> float:
     """Return the mean of one or two values. Equal values are returned unchanged, so that their sum cannot overflow."""
+    if not middle:
+        validation.raise_changed()
     low, high = middle[0], middle[-1]
     return low if low == high else (low + high) / 2
 

@@ -132,3 +132,20 @@ def test_persistence_and_grades():
     for grade in (0, -1, float("nan"), "4", True):
         assert_raises((ValueError, TypeError), "max_grade", call, "expected_reciprocal_rank", max_grade=grade)
     assert call("expected_reciprocal_rank", max_grade=2) > 0
+
+
+@each_case("rows", [40, 5000])
+@each_case("value", [np.inf, -np.inf])
+@pytest.mark.parametrize("function", [fm.ndcg_score, fm.dcg_score])
+def test_infinite_scores_are_ordered_if_asked_for(function, rows, value):
+    generator = np.random.default_rng(rows)
+    grades, scores, groups = generator.integers(0, 3, rows), generator.random(rows), np.arange(rows) % 4
+    infinite = scores.copy()
+    infinite[7] = value
+    finite = np.where(np.isinf(infinite), np.sign(infinite) * 2.0, infinite)
+    message = f"y_score has {value} at row 7: finite numbers are needed, or allow_infinite=True"
+    assert_raises(ValueError, message, function, grades, infinite, groups)
+    assert function(grades, infinite, groups, allow_infinite=True) == function(grades, finite, groups)
+    lists = grades.reshape(4, -1), infinite.reshape(4, -1)
+    assert_raises(ValueError, f"y_score has {value} at row 0", function, *lists)
+    assert function(*lists, allow_infinite=True) == function(lists[0], finite.reshape(4, -1))

@@ -387,11 +387,6 @@ def undefined(call: Call, mine: Outcome, other: Outcome) -> bool:
     return mine.error is None and math.isnan(mine.value) and "UndefinedMetricWarning" in mine.warned
 
 
-def has_infinite_score(call: Call) -> bool:
-    scores = as_float64(call.argument("y_score"))
-    return bool(np.isinf(scores).any() and not np.isnan(scores).any())
-
-
 def has_only_zero_weights(call: Call) -> bool:
     weights = as_float64(call.argument("sample_weight"))
     return weights.size > 0 and not weights.any()
@@ -470,13 +465,6 @@ DIFFERENCES: list[Difference] = [
         has_unbounded_weight,
         ours_raises_value_error,
         [Call("top_k_accuracy_score", ([0, 1], [0.1, 0.9]), {"k": 1, "sample_weight": [1.0, float("nan")]})],
-    ),
-    Difference(
-        "Infinite scores are ordered like other scores; in scikit-learn they are an error.",
-        [*LABEL_RANKING, *GRADED],
-        has_infinite_score,
-        ours_has_a_value,
-        calls_on_four_rows([*LABEL_RANKING, *GRADED], y_score=[[float("inf"), 0.5], *SETS[1][1:]]),
     ),
     Difference(
         "If all weights are zero the area is undefined, so NaN, as for a missing class; in scikit-learn an error.",

@@ -49,6 +49,7 @@ class ListOptions(NamedTuple):
     items: Any = None
     signed_gains: bool = False
     least_width: int = 1  # the fewest columns of matrices
+    allow_infinite: bool = True
     discounts: Discounts = BINARY_LOGARITHM
 
 
@@ -310,6 +311,7 @@ def score_lists(arguments: ListArguments, measures: Sequence[Measure], options: 
     """The mean over lists of every measure."""
     table = list_measures.cached_table(tuple(measures))
     grades, scores = as_columns(arguments)
+    validation.check_infinities(scores, options.allow_infinite)
     groups = arguments.groups
     by_exchange = groups is not None and options.ties in TABLE_OF_TIES and options.discounts is BINARY_LOGARITHM
     by_exchange = by_exchange and options.items is None and grades.size > MOST_SORTED_ROWS
