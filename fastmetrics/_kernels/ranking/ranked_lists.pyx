@@ -307,6 +307,10 @@ def measure_lists(
     cdef Py_ssize_t i, measure, first, n, n_missing
     cdef Py_ssize_t longest = 0
     cdef const double* list_missing = NULL
+    # All lists may be empty.
+    cdef const real_t* all_scores = &scores[0] if scores.shape[0] else NULL
+    cdef const grade_t* all_grades = &grades[0] if grades.shape[0] else NULL
+    cdef uint8_t* all_kinds = &kinds[0] if kinds.shape[0] else NULL
     read_plan(&plan, measures, numbers, weights, sums, ties)
     plan.order.keys = &keys[0] if keys.shape[0] else NULL
     plan.order.data = &data[0] if data.shape[0] else NULL
@@ -325,11 +329,12 @@ def measure_lists(
             n_missing = 0
             if missing_offsets.shape[0]:
                 n_missing = missing_offsets[i + 1] - missing_offsets[i]
-                list_missing = &missing[0] + missing_offsets[i]
+                if n_missing:
+                    list_missing = &missing[0] + missing_offsets[i]
             if n > FM_SHORT or plan.judged_apart or not try_rank_short(
-                    &ranked, &scores[0] + first, &grades[0] + first, n, &allowed, &n_invalid[0]) or (
+                    &ranked, all_scores + first, all_grades + first, n, &allowed, &n_invalid[0]) or (
                     ties > TIES_PESSIMISTIC and not ranked.is_resolved):
-                load_list(&ranked, &scores[0] + first, &grades[0] + first, n, &allowed, &kinds[0], &n_invalid[0])
+                load_list(&ranked, all_scores + first, all_grades + first, n, &allowed, all_kinds, &n_invalid[0])
                 if n_invalid[0]:
                     break        # NaN has no rank
                 rank_list(&ranked, <const real_t*>ranked.scores, plan.judged_apart)
@@ -341,7 +346,7 @@ def measure_lists(
                 elif ties == TIES_OPTIMISTIC or ties == TIES_PESSIMISTIC:
                     resolve_by_grade(&ranked, ties == TIES_OPTIMISTIC)
                 else:
-                    resolve_by_rows(&ranked, &scores[0] + first, &kinds[0], n, &plan.order, first)
+                    resolve_by_rows(&ranked, all_scores + first, all_kinds, n, &plan.order, first)
             for measure in range(plan.n_measures):
                 values[measure, i] = measure_of(&ranked, &plan.measures[measure], &plan.discounts)
 
