@@ -107,5 +107,5 @@ def check_range(kind: Kind, numbers: np.ndarray, name: str, locate: Locate) -> N
     bad |= numbers > kind.high
     if kind.finite:
         bad |= ~np.isfinite(numbers)
-    row = int(bad.argmax())
+    row = validation.first_bad_row(bad)
     raise ValueError(f"{name} has {numbers[row]} at row {locate(row)}: {kind.wanted}")
