@@ -147,7 +147,11 @@ def encode_dictionary(codes: np.ndarray, classes: list[Any], name: str) -> Categ
 
 def raise_mixed_types(values: np.ndarray, name: str) -> NoReturn:
     """Raise the error for a column of objects that are not all text."""
-    for row, value in enumerate(values.ravel()):
+    items = values.ravel().tolist()
+    missing = next((row for row, value in enumerate(items) if value is None), None)
+    if missing is not None and not any(isinstance(value, str) for value in items):
+        raise validation.InputError(f"{name} has None at row {missing} beside numbers: {ONE_KIND}")
+    for row, value in enumerate(items):
         if not isinstance(value, str):
             found = "NaN" if value != value else repr(value)
             raise validation.InputError(f"{name} has {found} at row {row} beside text: {ONE_KIND}")

@@ -85,3 +85,8 @@ def test_options():
     assert_raises(ValueError, "pos_label is not given", fm.confusion_matrix_at_thresholds, ["a", "b"], [1, 2])
     assert_raises(ValueError, "metric_func must be", fm.metric_at_thresholds, [0, 1], [1, 2], "accuracy")
     assert_raises(ValueError, "metric_params must", fm.metric_at_thresholds, [0], [1], fm.f1_score, metric_params=[1])
+
+
+def test_a_missing_label_beside_numbers_is_named():
+    for function in (fm.confusion_matrix_at_thresholds, fm.roc_curve, fm.precision_recall_curve):
+        assert_raises(ValueError, "y_true has None at row 1 beside numbers", function, [1, None], [0.1, 0.2])
