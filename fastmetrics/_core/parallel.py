@@ -10,7 +10,10 @@ import os
 from collections import deque
 from collections.abc import Callable
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 Result = TypeVar("Result")
 State = TypeVar("State")
@@ -65,7 +68,7 @@ def for_each(n_tasks: int, make_worker: Callable[[], Callable[[int], Result]], n
         with ThreadPoolExecutor(n_threads - 1) as pool:
             futures = []
             try:
-                futures += [pool.submit(run) for _ in range(n_threads - 1)]
+                futures += [submit(pool, run) for _ in range(n_threads - 1)]
                 run()
                 for future in futures:
                     future.result()
@@ -74,6 +77,23 @@ def for_each(n_tasks: int, make_worker: Callable[[], Callable[[int], Result]], n
     if errors:
         raise min(errors, key=itemgetter(0))[1]
     return results
+
+
+def submit(pool: ThreadPoolExecutor, function: Callable[..., Result], *arguments: Any) -> Future[Result]:
+    """Call a function on a thread of the pool; here and now if the interpreter exits and starts no thread any more."""
+    try:
+        return pool.submit(function, *arguments)
+    except RuntimeError as error:
+        if "interpreter shutdown" not in str(error):
+            raise
+    from concurrent.futures import Future
+
+    future: Future[Result] = Future()
+    try:
+        future.set_result(function(*arguments))
+    except Exception as error:  # noqa: BLE001 - result() raises it
+        future.set_exception(error)
+    return future
 
 
 def accumulate(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from fastmetrics._core.columns.validation import missing_column_text
 from fastmetrics._core.optional_imports import pyarrow as pa
+from fastmetrics._core.parallel import submit
 
 BATCH_ROWS = 131_072
 # Limits of a batch with long texts: a row takes far more memory and work than a row of numbers.
@@ -134,10 +135,10 @@ def read_ahead(
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1, thread_name_prefix="fastmetrics-read") as thread:
-        pending = deque(thread.submit(next, batches, None) for _ in range(n_ahead))
+        pending = deque(submit(thread, next, batches, None) for _ in range(n_ahead))
         try:
             while (batch := pending.popleft().result()) is not None:
-                pending.append(thread.submit(next, batches, None))
+                pending.append(submit(thread, next, batches, None))
                 yield batch
         finally:
             # The file is closed before control returns, also if the caller stops early.

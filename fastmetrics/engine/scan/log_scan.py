@@ -17,6 +17,7 @@ from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.exchange.spill import SpillFile, as_path
 from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics._core.parallel import submit
 from fastmetrics.engine.input.batch_validation import ZERO_WEIGHT, ValidatedBatch, declare_column_kinds
 from fastmetrics.engine.input.batches import Source, SourcePartition
 from fastmetrics.engine.plan.plan_parts import PlanPart
@@ -132,7 +133,7 @@ def scan_in_pool(
         try:
             for batch in batches:
                 scan.create_exchanges(batch)
-                pending.append(pool.submit(scan.process_batch, batch, first_row))
+                pending.append(submit(pool, scan.process_batch, batch, first_row))
                 first_row += batch.num_rows
                 while len(pending) > n_threads:
                     finish_one()
@@ -184,7 +185,7 @@ class PartitionWorkers:
         with ThreadPoolExecutor(n_threads) as pool:
             futures = []
             try:
-                futures += [pool.submit(self.work) for _ in range(n_threads)]
+                futures += [submit(pool, self.work) for _ in range(n_threads)]
                 while running:
                     batch = self.done.get()
                     if batch is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 from itertools import chain
 from typing import Any
@@ -170,9 +171,12 @@ def goodness_of_fit_test(observed: list[float], expected: Any, ddof: int, ci: fl
 
 
 def sum_of_squares(deviations: list[Any], means: list[Any]) -> float:
-    """The sum of d^2 / mean, rounded once if the numbers are fractions."""
+    """The sum of d^2 / mean, rounded once if the numbers are fractions; infinity beyond the greatest double."""
     terms = [d * d / mean for d, mean in zip(deviations, means, strict=True)]
-    return float(sum(terms)) if isinstance(terms[0], Fraction) else math.fsum(terms)
+    if not isinstance(terms[0], Fraction):
+        return math.fsum(terms)
+    total = sum(terms)
+    return math.inf if total > sys.float_info.max else float(total)
 
 
 def independence_test(table: list[list[float]], correction: bool, ci: float | None) -> SignificanceResult:

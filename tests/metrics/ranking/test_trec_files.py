@@ -311,6 +311,8 @@ def test_a_bad_line_of_a_run_is_named(tmp_path, units, line, problem, unit_bytes
         ("q 0 d one", "the relevance 'one' is not an integer"),
         ("q 0 d -", "the relevance '-' is not an integer"),
         ("q 0 d 1234567890123456789", "the relevance '1234567890123456789' is not an integer"),
+        *[(f"q 0 d {mark}", f"the relevance {mark!r} is not an integer") for mark in "\0\x1c\x1f\x7f\x85\xa0"],
+        ("q\x1e 0 d 1\x1c", r"the relevance '1\x1c' is not an integer"),
     ],
 )
 def test_a_bad_line_of_qrels_is_named(tmp_path, line, problem):

@@ -71,6 +71,12 @@ def test_counts_near_the_least_numbers(exponents, correction):
     assert close(fit.statistic, float(oracle.chi_square_of_fit(exact[0], even)), floor=1e-13 * sum(first))
 
 
+def test_a_statistic_beyond_the_greatest_double():
+    result = fm.chi2_test([5e-324, 1], [1, 5e-324])
+    assert (result.statistic, result.pvalue, result.effect_size) == (math.inf, 0.0, math.inf)
+    assert result.ci == (math.inf, math.inf)
+
+
 @given(TABLES, st.randoms())
 def test_any_order_gives_the_same_bits(table, random):
     result = fm.chi2_test(table)

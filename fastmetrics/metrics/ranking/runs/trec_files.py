@@ -342,8 +342,10 @@ class TrecLines:
         """Raise for the line at byte `start`: the message has its number, the problem and its text."""
         line = trec_files.count_newlines(self.data, 0, start) + 1
         stop = trec_files.line_start(self.data, start + 1, self.size)
-        text = bytes(self.data[start:stop]).decode("utf-8", "backslashreplace").strip()
-        fields = text.split()
+        # Bytes are split at the blanks of ASCII, as the kernel does; a text is also split at other control characters.
+        line_bytes = bytes(self.data[start:stop]).strip()
+        text = line_bytes.decode("utf-8", "backslashreplace")
+        fields = [field.decode("utf-8", "backslashreplace") for field in line_bytes.split()]
         names = self.line_format.fields
         if problem_code in (trec_files.TOO_FEW_FIELDS, trec_files.TOO_MANY_FIELDS):
             problem = f"{len(fields)} field{'s' * (len(fields) != 1)} where {len(names)} are wanted ({' '.join(names)})"
