@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.key_types import TAIL, TEXT, dtype_of_columns, numbers_of, slots_of, texts_of
+from fastmetrics._core.columns.row_blocks import addresses
 from fastmetrics._kernels.exchange import hash_partition, tuple_keys
 
 
@@ -43,6 +44,17 @@ class KeyScratch:
         hash_partition.make_text_slots(
             data, offsets, self.heads[:rows], self.tails[:rows], self.hashes[:rows], self.long_bytes
         )
+
+
+def place_rows(hashes: np.ndarray, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
+    """Hashes of whole keys that depend on the seeds of the process. Numbers have no heads, pairs of them no tails."""
+    places = np.empty(hashes.shape[0], np.uint64)
+    head_addresses, tail_addresses = (addresses([words] if words.shape[0] else []) for words in (heads, tails))
+    hash_partition.place_keys(
+        addresses([hashes]), head_addresses, tail_addresses if tails.shape[0] else head_addresses,
+        np.zeros(1, np.int64), np.array([hashes.shape[0]]), places,
+    )  # fmt: skip
+    return places
 
 
 class NumberKeys:

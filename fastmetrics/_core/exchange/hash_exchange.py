@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from fastmetrics._core.columns.key_columns import Keys, KeyScratch
+from fastmetrics._core.columns.key_columns import Keys, KeyScratch, place_rows
 from fastmetrics._core.columns.key_types import HEAD, TAIL, decode_keys, plain_value, slots_of
 from fastmetrics._core.columns.row_blocks import (
     BLOCK_ROWS,
@@ -137,8 +137,7 @@ class HashExchange:
         destinations = scratch.destinations[:n]
         hashes = arrays[HASH]
         if self.by_key:
-            key_columns = {name: addresses([arrays[name]]) for name in (HASH, *self.slots)}
-            hashes = place_keys(key_columns, np.zeros(1, np.int64), np.array([n]), np.empty(n, np.uint64))
+            hashes = place_rows(hashes, *(arrays.get(name, NO_ADDRESSES) for name in (HEAD, TAIL)))
         offsets = allocate("offsets", np.dtype(np.int32), self.n_partitions + 1)
         hash_partition.partition_block(hashes, 64 - self.bits, self.first, offsets, destinations)
         block = reorder(arrays, offsets, destinations, allocate)

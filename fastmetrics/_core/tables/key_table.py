@@ -1,12 +1,13 @@
 """The table state: keys of any type, and integers counted for each of them. Exact, mergeable, spilled where it must be.
 
 Keys are those of the hash exchange: integers, and texts that are compared byte by byte. The counts are in hash tables
-(`_kernels/exchange/key_counts.pyx`), cut into shards by the first bits of the keys' hashes. A shard grows while the
-memory budget allows it. Then it is written to the spill file as a run, sorted by further bits of the hash, and filled
-again. So a table is exact for any number of keys, and the memory limit bounds what is in memory.
+(`_kernels/exchange/key_counts.pyx`), cut into shards by the first bits of the keys' places: hashes that depend on the
+seeds of the process. A shard grows while the memory budget allows it. Then it is written to the spill file as a run,
+sorted by further bits of the place, and filled again. So a table is exact for any number of keys, and the memory limit
+bounds what is in memory.
 
 A spilled table is read one part after the other. A part is a range of the partitions of one shard: it is read from all
-runs into a table of its own, which uses other hashes, and spills in turn if it does not fit.
+runs into a table of its own, which uses further bits, and spills in turn if it does not fit.
 """
 
 from __future__ import annotations
@@ -20,26 +21,24 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from fastmetrics._core.columns.key_columns import Keys, KeyScratch, NumberKeys, TextKeys, TupleKeys
+from fastmetrics._core.columns.key_columns import Keys, KeyScratch, NumberKeys, TextKeys, TupleKeys, place_rows
 from fastmetrics._core.columns.key_types import TEXT, decode_keys, decode_texts, parts_of, slots_of
 from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.spill import SpillFile
 from fastmetrics._core.parallel import accumulate, for_each
 from fastmetrics._kernels.exchange import hash_partition
-from fastmetrics._kernels.exchange.key_counts import N_PARTITIONS, N_SHARDS, KeyHashTable
+from fastmetrics._kernels.exchange.key_counts import N_PARTITIONS, N_SHARDS, SHARD_BITS, KeyHashTable
 
-LEVEL_BITS = 9  # of the hash: those of a shard, and of a partition
-LAST_LEVEL = 6  # the next one would need more than 64 bits
+LEVEL_BITS = 9  # of the place: those of a shard, and of a partition
+LAST_LEVEL = 5  # the next one would need more than 64 bits
 BLOCK_ROWS = 1 << 14  # hashed at a time: they stay in the first caches
 TASK_ROWS = 1 << 18  # of a thread; of the first of them,
-FEW_KEYS = 0.25  # so many are different keys, or the further rows are ordered,
-ORDERED_ROWS = 1 << 22  # at most so many at a time,
-ORDER_BITS = 8  # by so many bits of their hashes
-RANGES_OF_SHARD = (1 << ORDER_BITS) // N_SHARDS
+FEW_KEYS = 0.25  # so many are different keys, or the further rows are ordered by shard,
+ORDERED_ROWS = 1 << 22  # at most so many at a time
 SMALL_SHARD = 64  # keys for which a shard gets memory in any case
 PART_DIVISOR = 8  # a part may take this many times what a thread loads at once; threads have half of the limit
-ENTRY_OVERHEAD = 8  # the slots of an entry
+ENTRY_OVERHEAD = 16  # the slots of an entry
 NO_WORDS: np.ndarray = np.empty(0, np.uint64)
 NO_TEXT: np.ndarray = np.empty(0, np.uint8)
 LENGTH_BITS = np.uint64(0xFFFFFFFF)
@@ -124,8 +123,8 @@ class Run(NamedTuple):
         return entries, text
 
 
-class RowsByHash:
-    """Rows in blocks, each in the order of the first ORDER_BITS of the rows' hashes."""
+class RowsByShard:
+    """Rows in blocks, each in the order of the shards of the rows' keys."""
 
     def __init__(self, keys: Keys, counts: np.ndarray | None) -> None:
         self.keys = keys
@@ -139,7 +138,7 @@ class RowsByHash:
     def fill(self, rows: range, n_threads: int) -> None:
         """Order other rows, which replace those before."""
         starts = rows[::TASK_ROWS]
-        self.bounds = [np.empty((1 << ORDER_BITS) + 1, np.int32) for _ in starts]
+        self.bounds = [np.empty(N_SHARDS + 1, np.int32) for _ in starts]
         self.scratch = []
 
         def make_worker() -> Callable[[int], None]:
@@ -162,19 +161,21 @@ class RowsByHash:
     def order(self, number: int, block: range, first: int, scratch: KeyScratch, destinations: np.ndarray) -> None:
         """Order one block; `first` is the first of all rows at hand."""
         self.keys.hash_block(block.start, block.stop, scratch)
-        hashes, destinations = scratch.hashes[: len(block)], destinations[: len(block)]
-        hash_partition.partition_block(hashes, 64 - ORDER_BITS, 0, self.bounds[number], destinations)
+        destinations = destinations[: len(block)]
+        words = [column[: len(block)] for column in (scratch.hashes, scratch.heads, scratch.tails)]
+        places = place_rows(*words)
+        hash_partition.partition_block(places, 64 - SHARD_BITS, 0, self.bounds[number], destinations)
         where = slice(block.start - first, block.stop - first)
-        for column, out in zip((scratch.hashes, scratch.heads, scratch.tails), self.words, strict=False):
-            hash_partition.scatter(column[: len(block)], destinations, out[where])
+        for column, out in zip(words, self.words, strict=False):
+            hash_partition.scatter(column, destinations, out[where])
         if self.counts is not None and self.moved_counts is not None:
             self.moved_counts[where][destinations] = self.counts[block.start : block.stop]
 
-    def segments(self, number: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]]:
-        """(hashes, heads, tails, counts) of the rows whose hashes begin with `number`, block by block."""
+    def segments(self, shard: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]]:
+        """(hashes, heads, tails, counts) of the rows of one shard, block by block."""
         hashes, heads, tails = (*self.words, NO_WORDS, NO_WORDS)[:3]
         for block, bounds in enumerate(self.bounds):
-            start, stop = (bounds[number : number + 2] + block * TASK_ROWS).tolist()
+            start, stop = (bounds[shard : shard + 2] + block * TASK_ROWS).tolist()
             if start < stop:
                 counts = None if self.moved_counts is None else self.moved_counts[start:stop]
                 yield hashes[start:stop], heads[start:stop], tails[start:stop], counts
@@ -190,9 +191,8 @@ class KeyTable:
     budget : MemoryBudget or None
         What the table may take. None: any number of bytes.
     level : int
-        0: the first bits of the hashes select shards and partitions. Parts of a spilled table have higher levels: bits
-        of hashes of whole keys, which depend on the seeds of the process. The hashes are fixed, and somebody may have
-        prepared keys for one partition.
+        0: the first bits of the places select shards and partitions. Parts of a spilled table have higher levels:
+        further bits.
 
     Notes
     -----
@@ -282,17 +282,16 @@ class KeyTable:
     def add_in_order(
         self, counter: KeyHashTable, keys: Keys, counts: np.ndarray | None, rows: range, n_threads: int
     ) -> None:
-        """Add rows ordered by their hashes: a part of the table at a time is in use, and stays in caches."""
-        ordered = RowsByHash(keys, counts)
+        """Add rows ordered by shard: each thread uses one at a time, which stays in its caches."""
+        ordered = RowsByShard(keys, counts)
         for start in rows[::ORDERED_ROWS]:
             ordered.fill(range(start, min(rows.stop, start + ORDERED_ROWS)), n_threads)
             for_each(N_SHARDS, lambda: lambda shard: self.add_ordered(counter, ordered, shard), n_threads)
 
-    def add_ordered(self, counter: KeyHashTable, ordered: RowsByHash, shard: int) -> None:
-        """Add the rows of one shard, one range of hashes after the other: it stays in the cache."""
-        for number in range(shard * RANGES_OF_SHARD, (shard + 1) * RANGES_OF_SHARD):
-            for segment in ordered.segments(number):
-                self.add_words(counter, *segment)
+    def add_ordered(self, counter: KeyHashTable, ordered: RowsByShard, shard: int) -> None:
+        """Add the rows of one shard."""
+        for segment in ordered.segments(shard):
+            self.add_words(counter, *segment)
 
     def add_words(
         self, counter: KeyHashTable, hashes: np.ndarray, heads: np.ndarray, tails: np.ndarray, counts: np.ndarray | None
@@ -333,8 +332,7 @@ class KeyTable:
         """The counter, made for the first keys; further keys have to be of the same kind."""
         if self.counter is None:
             self.dtype = dtype
-            first_bit = LEVEL_BITS * max(0, self.level - 1)
-            self.counter = KeyHashTable(self.n_counts, 1 + len(slots_of(dtype)), first_bit, self.level > 0)
+            self.counter = KeyHashTable(self.n_counts, 1 + len(slots_of(dtype)), LEVEL_BITS * self.level)
         if self.dtype is None or self.dtype != dtype:
             raise ValueError(
                 f"the keys of one table must be of one type; found {name_of(self.dtype)} and {name_of(dtype)}"

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+SHARD_BITS: int
 N_SHARDS: int
 N_PARTITIONS: int
 
@@ -11,7 +12,7 @@ class KeyHashTable:
     has_text: bool
     n_counts: int
     n_words: int
-    def __init__(self, n_counts: int, key_words: int, first_bit: int = 0, by_key: bool = False) -> None: ...
+    def __init__(self, n_counts: int, key_words: int, first_bit: int = 0) -> None: ...
     def size(self, number: int) -> int: ...
     def text_size(self, number: int) -> int: ...
     def long_bytes(self, number: int, entry: int) -> int: ...

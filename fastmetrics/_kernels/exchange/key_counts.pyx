@@ -1,14 +1,14 @@
 """Count keys in hash tables that grow: the memory of a key table (`_core/tables/key_table.py`).
 
 A key has one word, the hash of a number, a bijection; two words if it is a pair of numbers (see tuple_keys.pyx); or
-three: the hash of a text, and its slot (see hash_partition.pyx). The bits of the hash from `first_bit` on select one
-of N_SHARDS shards; with `by_key`, bits of a hash of the whole key that depends on the seeds of the process. A shard
-stores an entry for each of its keys: the words of the key, then its counts. The tail of a long text is its position in
-the shard's text.
+three: the hash of a text, and its slot (see hash_partition.pyx). The place of a key is a hash of the whole key that
+depends on the seeds of the process (table_hash.h), so that nobody can prepare keys that share a place. Its first bits,
+after `first_bit` others, select one of N_SHARDS shards. A shard stores an entry for each of its keys: the words of the
+key, then its counts. The tail of a long text is its position in the shard's text.
 
 Slots (32 bits: entry number + 1, 0 is free) find an entry by open addressing with linear probing. There is a power of
-two of them, and at most half are in use. Where probing starts depends on seeds of the process (table_hash.h), so that
-nobody can prepare keys that all start at one slot. The slots of a batch of rows are prefetched, then their entries.
+two of them, and at most a quarter are in use. Probing starts at the slot that the next bits of the place select. The
+slots of a batch of rows are prefetched, then their entries.
 
 Counts are int64 and never negative. Memory grows only between two calls of the loops, and only where the caller asks:
 it may empty the shard instead. An object must not be used by two threads at once, except for different shards.
@@ -39,18 +39,21 @@ cdef extern from *:
     void prefetch "FM_PREFETCH"(const void* address) noexcept nogil
 
 cdef enum:
-    SHARD_BITS = 4
-    PARTITION_BITS = 5           # of the hash, below those of the shard
+    KEY_SHARD_BITS = 6
+    PARTITION_BITS = 3           # of the place, below those of the shard
     PREFETCHED_ROWS = 64         # rows whose slots and entries are fetched at once
     MIN_ENTRIES = 4
-    FAST_GROWTH_ENTRIES = 1024   # below, a shard becomes four times as large, then twice
+    SLOT_BITS = 2                # of the slots for each entry: with half as many, twice the time
+    SLOTS_PER_ENTRY = 1 << SLOT_BITS
+    FAST_GROWTH_ENTRIES = 4096   # below, a shard becomes four times as large, then twice
     MIN_TEXT = 256
     SHORT_TEXT = 12              # the slot of a longer text has its address
 
 cdef int64_t MAX_ENTRIES = 0x7FFFFFFF
 cdef uint64_t LENGTH_BITS = 0xFFFFFFFF
 
-N_SHARDS = 1 << SHARD_BITS
+SHARD_BITS = KEY_SHARD_BITS
+N_SHARDS = 1 << KEY_SHARD_BITS
 N_PARTITIONS = 1 << PARTITION_BITS  # of a shard that is written to disk
 
 
@@ -58,7 +61,7 @@ cdef struct Shard:
     uint32_t* slots
     uint64_t* entries
     uint8_t* text
-    int64_t capacity             # entries; twice as many slots
+    int64_t capacity             # entries
     int64_t size
     int64_t text_capacity
     int64_t text_size
@@ -85,7 +88,7 @@ cdef inline bint is_long(uint64_t head) noexcept nogil:
 cdef inline uint64_t place_key(
     uint64_t hashed, uint64_t head, uint64_t tail, const uint8_t* text, int key_words
 ) noexcept nogil:
-    """The word whose first bits are the number of the slot where probing starts. A long text begins at text + tail."""
+    """The place of a key. A long text begins at text + tail."""
     if key_words == 1:
         return table_hash(hashed)
     if key_words == 2:
@@ -95,21 +98,38 @@ cdef inline uint64_t place_key(
     return table_hash_pair(head, tail)
 
 
-cdef inline uint64_t place_entry(const Shard* shard, const uint64_t* entry, int key_words) noexcept nogil:
+cdef inline uint64_t place_entry(
+    const Shard* shard, const uint64_t* entry, int key_words, int first_bit
+) noexcept nogil:
+    """The place of an entry's key from `first_bit` on."""
     cdef uint64_t head = entry[1] if key_words > 1 else 0
     cdef uint64_t tail = entry[2] if key_words > 2 else 0
-    return place_key(entry[0], head, tail, shard.text, key_words)
+    return place_key(entry[0], head, tail, shard.text, key_words) << first_bit
 
 
-cdef void insert_again(Shard* shard, Py_ssize_t n_words, int key_words) noexcept nogil:
+cdef inline int shard_number(uint64_t place) noexcept nogil:
+    return <int>(place >> (64 - KEY_SHARD_BITS))
+
+
+cdef inline int partition_number(uint64_t place) noexcept nogil:
+    """The number of a key's partition in its shard."""
+    return <int>((place << KEY_SHARD_BITS) >> (64 - PARTITION_BITS))
+
+
+cdef inline uint64_t first_slot(const Shard* shard, uint64_t place) noexcept nogil:
+    """The slot where probing starts."""
+    return (place << KEY_SHARD_BITS) >> shard.slot_shift
+
+
+cdef void insert_again(Shard* shard, Py_ssize_t n_words, int key_words, int first_bit) noexcept nogil:
     """Fill empty slots with the numbers of all entries."""
-    cdef uint64_t mask = 2 * <uint64_t>shard.capacity - 1
+    cdef uint64_t mask = SLOTS_PER_ENTRY * <uint64_t>shard.capacity - 1
     cdef const uint64_t* entry
     cdef uint64_t slot
     cdef int64_t i
     for i in range(shard.size):
         entry = shard.entries + i * n_words
-        slot = place_entry(shard, entry, key_words) >> shard.slot_shift
+        slot = first_slot(shard, place_entry(shard, entry, key_words, first_bit))
         while shard.slots[slot]:
             slot = (slot + 1) & mask
         shard.slots[slot] = <uint32_t>(i + 1)
@@ -121,16 +141,15 @@ cdef class KeyHashTable:
     A key has `key_words` words and `n_counts` counts.
     """
 
-    cdef Shard shards[1 << SHARD_BITS]
-    cdef uint32_t no_slots[2]
+    cdef Shard shards[1 << KEY_SHARD_BITS]
+    cdef uint32_t no_slots[1 << SLOT_BITS]
     cdef int first_bit
-    cdef bint by_key             # shards and partitions are selected by seeded hashes of whole keys
     cdef readonly int key_words
     cdef readonly bint has_text
     cdef readonly Py_ssize_t n_counts
     cdef readonly Py_ssize_t n_words
 
-    def __cinit__(self, Py_ssize_t n_counts, int key_words, int first_bit=0, bint by_key=False):
+    def __cinit__(self, Py_ssize_t n_counts, int key_words, int first_bit=0):
         cdef int number
         if n_counts < 1 or not 1 <= key_words <= 3 or not 0 <= first_bit < 64:
             raise ValueError("n_counts must be at least 1, key_words 1 to 3, and first_bit one of the bits of a hash")
@@ -139,22 +158,21 @@ cdef class KeyHashTable:
         self.has_text = key_words == 3
         self.n_words = n_counts + key_words
         self.first_bit = first_bit
-        self.by_key = by_key
         memset(self.shards, 0, sizeof(self.shards))
         memset(self.no_slots, 0, sizeof(self.no_slots))
-        for number in range(1 << SHARD_BITS):
+        for number in range(1 << KEY_SHARD_BITS):
             self.forget(&self.shards[number])
 
     def __dealloc__(self):
         cdef int number
-        for number in range(1 << SHARD_BITS):
+        for number in range(1 << KEY_SHARD_BITS):
             self.free_memory(&self.shards[number])
 
     cdef void forget(self, Shard* shard) noexcept:
         """An empty shard without memory. All keys find the free slot of `no_slots`, and a full shard."""
         memset(shard, 0, sizeof(Shard))
         shard.slots = self.no_slots
-        shard.slot_shift = 63
+        shard.slot_shift = 64 - SLOT_BITS
 
     cdef void free_memory(self, Shard* shard) noexcept:
         if shard.slots != self.no_slots:
@@ -162,23 +180,11 @@ cdef class KeyHashTable:
         free(shard.entries)
         free(shard.text)
 
-    cdef inline int shard_number(self, uint64_t hashed, uint64_t place) noexcept nogil:
-        """The number of a key's shard. The first bits of the place select slots, so its last bits select shards."""
-        if self.by_key:
-            return <int>(place >> self.first_bit & ((1 << SHARD_BITS) - 1))
-        return <int>((hashed << self.first_bit) >> (64 - SHARD_BITS))
-
-    cdef inline int partition_number(self, uint64_t hashed, uint64_t place) noexcept nogil:
-        """The number of a key's partition in its shard: the next bits."""
-        if self.by_key:
-            return <int>(place >> (self.first_bit + SHARD_BITS) & ((1 << PARTITION_BITS) - 1))
-        return <int>(((hashed << self.first_bit) << SHARD_BITS) >> (64 - PARTITION_BITS))
-
     cdef int number_of_row(self, const KeyRows* rows, Py_ssize_t row) noexcept:
-        return self.shard_number(rows.hashes[row * rows.stride], place_row(rows, row, self.key_words))
+        return shard_number(place_row(rows, row, self.key_words, self.first_bit))
 
     cdef Shard* shard_at(self, int number) except NULL:
-        if not 0 <= number < 1 << SHARD_BITS:
+        if not 0 <= number < 1 << KEY_SHARD_BITS:
             raise IndexError("there is no such shard")
         return &self.shards[number]
 
@@ -205,20 +211,20 @@ cdef class KeyHashTable:
     @property
     def total_size(self) -> int:
         """The number of keys in all shards."""
-        return sum(self.shards[number].size for number in range(1 << SHARD_BITS))
+        return sum(self.shards[number].size for number in range(1 << KEY_SHARD_BITS))
 
     @property
     def n_bytes(self) -> int:
         """Bytes of memory that all shards have."""
         cdef int64_t total = 0
         cdef int number
-        for number in range(1 << SHARD_BITS):
+        for number in range(1 << KEY_SHARD_BITS):
             total += self.shards[number].capacity * self.entry_bytes() + self.shards[number].text_capacity
         return total
 
     cdef int64_t entry_bytes(self) noexcept:
-        """Bytes of an entry and of its two slots."""
-        return 8 * self.n_words + 8
+        """Bytes of an entry and of its slots."""
+        return 8 * self.n_words + SLOTS_PER_ENTRY * sizeof(uint32_t)
 
     # ---------------------------------------------------------------------------------------------- memory
 
@@ -253,19 +259,19 @@ cdef class KeyHashTable:
         if capacity == shard.capacity:
             return
         shard.entries = <uint64_t*>reallocate(shard.entries, <size_t>(capacity * self.n_words) * sizeof(uint64_t))
-        slots = <uint32_t*>calloc(2 * <size_t>capacity, sizeof(uint32_t))
+        slots = <uint32_t*>calloc(SLOTS_PER_ENTRY * <size_t>capacity, sizeof(uint32_t))
         if slots == NULL:
             raise MemoryError
         if shard.slots != self.no_slots:
             free(shard.slots)
         shard.slots = slots
         shard.capacity = capacity
-        shard.slot_shift = 63
+        shard.slot_shift = 64 - SLOT_BITS
         while capacity > 1:
             capacity >>= 1
             shard.slot_shift -= 1
         with nogil:
-            insert_again(shard, self.n_words, self.key_words)
+            insert_again(shard, self.n_words, self.key_words, self.first_bit)
 
     def empty(self, int number, bint keep_memory):
         """Remove all keys of a shard, and its memory unless that is kept."""
@@ -274,7 +280,7 @@ cdef class KeyHashTable:
             self.free_memory(shard)
             self.forget(shard)
         elif shard.capacity:
-            memset(shard.slots, 0, 2 * <size_t>shard.capacity * sizeof(uint32_t))
+            memset(shard.slots, 0, SLOTS_PER_ENTRY * <size_t>shard.capacity * sizeof(uint32_t))
             shard.size = 0
             shard.text_size = 0
 
@@ -384,7 +390,7 @@ cdef class KeyHashTable:
     def sort_shard(
         self, int number, int64_t[:, ::1] bounds, uint64_t[:, ::1] out, uint8_t[::1] out_text
     ):
-        """Copy a shard's entries and long texts in the order of partitions, which are the next bits of the hash.
+        """Copy a shard's entries and long texts in the order of partitions, which are the next bits of their places.
 
         bounds[0] is where the entries of each partition begin, bounds[1] is where its texts begin; both have one more
         element than there are partitions. The tails of long texts are their positions in out_text.
@@ -406,8 +412,8 @@ cdef class KeyHashTable:
             memset(text, 0, sizeof(text))
             for i in range(shard.size):
                 entry = shard.entries + i * self.n_words
-                place = place_entry(shard, entry, self.key_words) if self.by_key else 0
-                partition = self.partition_number(entry[0], place)
+                place = place_entry(shard, entry, self.key_words, self.first_bit)
+                partition = partition_number(place)
                 rows[partition] += 1
                 if self.has_text and is_long(entry[1]):
                     text[partition] += <int64_t>(entry[1] & LENGTH_BITS)
@@ -420,8 +426,8 @@ cdef class KeyHashTable:
                 text[partition] = bounds[1, partition]
             for i in range(shard.size):
                 entry = shard.entries + i * self.n_words
-                place = place_entry(shard, entry, self.key_words) if self.by_key else 0
-                partition = self.partition_number(entry[0], place)
+                place = place_entry(shard, entry, self.key_words, self.first_bit)
+                partition = partition_number(place)
                 moved = &out[rows[partition], 0]
                 rows[partition] += 1
                 memcpy(moved, entry, <size_t>self.n_words * sizeof(uint64_t))
@@ -432,10 +438,11 @@ cdef class KeyHashTable:
                     text[partition] += length
 
 
-cdef inline uint64_t place_row(const KeyRows* rows, Py_ssize_t row, int key_words) noexcept nogil:
+cdef inline uint64_t place_row(const KeyRows* rows, Py_ssize_t row, int key_words, int first_bit) noexcept nogil:
+    """The place of a row's key from `first_bit` on."""
     cdef uint64_t head = rows.heads[row * rows.stride] if key_words > 1 else 0
     cdef uint64_t tail = rows.tails[row * rows.stride] if key_words > 2 else 0
-    return place_key(rows.hashes[row * rows.stride], head, tail, <const uint8_t*>rows.text, key_words)
+    return place_key(rows.hashes[row * rows.stride], head, tail, <const uint8_t*>rows.text, key_words) << first_bit
 
 
 cdef inline bint is_key(
@@ -489,8 +496,8 @@ cdef inline bint add_row(
     Shard* shard, uint64_t place, const KeyRows* rows, Py_ssize_t row, int key_words, Py_ssize_t n_counts
 ) noexcept nogil:
     """Add the counts of a row. Returns False if the shard is full, or if a count overflows."""
-    cdef uint64_t mask = 2 * <uint64_t>shard.capacity - 1
-    cdef uint64_t slot = place >> shard.slot_shift
+    cdef uint64_t mask = SLOTS_PER_ENTRY * <uint64_t>shard.capacity - 1
+    cdef uint64_t slot = first_slot(shard, place)
     cdef uint64_t* entry
     cdef int64_t* sums
     cdef int64_t count
@@ -524,21 +531,28 @@ cdef inline Py_ssize_t add_loop(
     """Add rows until a shard is full or a count overflows. Returns the first row that was not added."""
     cdef uint64_t places[PREFETCHED_ROWS]
     cdef Shard* shards[PREFETCHED_ROWS]
+    cdef const uint32_t* slots[PREFETCHED_ROWS]
+    cdef uint64_t* entries[PREFETCHED_ROWS]
     cdef Py_ssize_t n_words = n_counts + key_words
-    cdef uint32_t number
+    cdef bint counts_rows = key_words == 1 and n_counts == 1 and rows.counts == NULL
+    cdef uint64_t* entry
     cdef Py_ssize_t i, n
     while start < stop:
         n = min(<Py_ssize_t>PREFETCHED_ROWS, stop - start)
         for i in range(n):
-            places[i] = place_row(rows, start + i, key_words)
-            shards[i] = &counter.shards[counter.shard_number(rows.hashes[(start + i) * rows.stride], places[i])]
-            prefetch(&shards[i].slots[places[i] >> shards[i].slot_shift])
+            places[i] = place_row(rows, start + i, key_words, counter.first_bit)
+            shards[i] = &counter.shards[shard_number(places[i])]
+            slots[i] = &shards[i].slots[first_slot(shards[i], places[i])]
+            prefetch(slots[i])
         for i in range(n):
-            number = shards[i].slots[places[i] >> shards[i].slot_shift]
-            if number:
-                prefetch(&shards[i].entries[(number - 1) * n_words])
+            entries[i] = shards[i].entries + max(<int64_t>slots[i][0] - 1, 0) * n_words
+            prefetch(entries[i])
         for i in range(n):
-            if not add_row(shards[i], places[i], rows, start + i, key_words, n_counts):
+            # Most rows have the first entry found. Without it, or for other keys, the search begins again.
+            entry = entries[i]
+            if counts_rows and slots[i][0] and entry[0] == rows.hashes[start + i] and <int64_t>entry[1] < INT64_MAX:
+                entry[1] += 1
+            elif not add_row(shards[i], places[i], rows, start + i, key_words, n_counts):
                 return start + i
         start += n
     return stop
