@@ -85,6 +85,7 @@ __all__ = [
 
 
 MAX_INTEGER = float(1 << 53)  # sums of whole numbers below are exact
+TERM_ROWS = 1 << 14  # whose terms are made at a time: temporary arrays stay in the second-level cache
 
 
 class Columns:
@@ -159,7 +160,12 @@ class RowStatistic(Statistic):
     def update(self, state: NamedSums, rows: Rows) -> None:
         columns = columns_of(rows.labels, rows.scores, rows.others, rows.weights)
         with np.errstate(all="ignore"):  # a term that is not finite is an error below, which names the row
-            terms = self.terms(columns)
+            for start in range(0, columns.rows, TERM_ROWS):
+                self.update_block(state, columns.select(slice(start, start + TERM_ROWS)), start, rows)
+
+    def update_block(self, state: NamedSums, columns: Columns, start: int, rows: Rows) -> None:
+        """Add the terms of some columns, which begin at row `start` of `rows`."""
+        terms = self.terms(columns)
         if terms.keys() != set(self.sums):
             raise ValueError(f"terms of {self!r} must be those of {', '.join(self.sums)}; found {', '.join(terms)}")
         for number, name in enumerate(self.sums):
@@ -168,8 +174,9 @@ class RowStatistic(Statistic):
                 values = np.ascontiguousarray(np.broadcast_to(values, (columns.rows,)))
             row = first_infinite(values)
             if row is not None:
-                raise ValueError(f"{name} of {self!r} is {values[row]} at row {rows.row_number(row)}: terms are finite")
-            sum_kernels.sum_values(values, rows.weights, state.exact[number])
+                at = rows.row_number(start + row)
+                raise ValueError(f"{name} of {self!r} is {values[row]} at row {at}: terms are finite")
+            sum_kernels.sum_values(values, columns.weights, state.exact[number])
 
 
 def first_infinite(values: np.ndarray) -> int | None:
