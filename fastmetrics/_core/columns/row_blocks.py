@@ -9,6 +9,7 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.parallel import count_threads
+from fastmetrics._kernels.columns import column_checks
 
 BLOCK_ROWS = 1 << 17
 SERIAL_ROWS = 1 << 16  # below this, one thread is faster than two
@@ -27,8 +28,8 @@ def block_bounds(rows: int) -> Iterator[tuple[int, int]]:
 
 
 def addresses(arrays: list[np.ndarray]) -> np.ndarray:
-    """The address of each array's data. The caller keeps the arrays alive."""
-    return np.array([array.ctypes.data for array in arrays], np.uint64)
+    """The address of each array's data. The arrays are contiguous; the caller keeps them alive."""
+    return column_checks.read_addresses(arrays)
 
 
 class Scratch:

@@ -8,6 +8,7 @@ numbers become typed arrays, without NumPy's search for a common type.
 
 import numpy as np
 
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 ctypedef fused label_t:
@@ -166,6 +167,19 @@ def check_weights(const double[::1] weights, Py_ssize_t start, Py_ssize_t stop, 
             any_invalid = wrong_weights(&weights[start], stop - start, LARGEST_WEIGHT, &n_zero)
     result[0] |= any_invalid
     result[1] += n_zero
+
+
+def read_addresses(list arrays) -> NDArray[np.uint64]:
+    """The address of each array's data. The arrays are contiguous; the caller keeps them alive."""
+    cdef Py_buffer view
+    cdef Py_ssize_t i
+    found = np.empty(len(arrays), np.uint64)
+    cdef uint64_t[::1] out = found
+    for i in range(len(arrays)):
+        PyObject_GetBuffer(arrays[i], &view, PyBUF_SIMPLE)
+        out[i] = <uint64_t>view.buf
+        PyBuffer_Release(&view)
+    return found
 
 
 def read_numbers(list values) -> np.ndarray | None:

@@ -240,8 +240,16 @@ cdef inline bint is_short_matrix(Py_buffer* view) noexcept nogil:
     return <size_t>view.buf % <size_t>view.itemsize == 0
 
 
+cdef inline bint are_finite(const score_t* scores, Py_ssize_t n) noexcept nogil:
+    cdef bint good = 1
+    cdef Py_ssize_t i
+    for i in range(n):
+        good &= scores[i] - scores[i] == 0
+    return good
+
+
 cdef bint sum_short_rows(Matrices* matrices, int measure, int64_t* state) noexcept nogil:
-    """Add the values of all rows to the state; return 0 if a label is not 0 or 1 or a score is NaN."""
+    """Add the values of all rows to the state; return 0 if a label is not 0 or 1 or a score is not finite."""
     cdef uint8_t labels[CHUNK]
     cdef double values[CHUNK]
     cdef double rest[CHUNK]
@@ -255,6 +263,8 @@ cdef bint sum_short_rows(Matrices* matrices, int measure, int64_t* state) noexce
     cdef const float* floats = <const float*>matrices.scores.buf
     cdef const char* label_bytes = <const char*>matrices.labels.buf
     cdef int seen
+    if not (are_finite(doubles, rows * n) if double_wide else are_finite(floats, rows * n)):
+        return 0
     while start < rows:
         length = rows - start if rows - start < rows_per_chunk else rows_per_chunk
         seen = decode_labels(

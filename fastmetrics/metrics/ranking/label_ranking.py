@@ -22,14 +22,7 @@ ZERO_AND_ONE = column_checks.SAW_ZERO | column_checks.SAW_ONE
 NO_KEYS: np.ndarray = np.empty(0, np.uint64)
 
 
-def small_mean_over_rows(y_true: np.ndarray, y_score: np.ndarray, measure: int) -> float | None:
-    value = kernel.mean_of_short(y_true, y_score, measure)
-    if value is None or column_checks.any_not_finite(y_score.reshape(-1, order="A")):
-        return None
-    return value
-
-
-@small_inputs(small_mean_over_rows, kernel.PRECISION)
+@small_inputs(kernel.mean_of_short, kernel.PRECISION)
 def label_ranking_average_precision_score(
     y_true: Any, y_score: Any, *, sample_weight: Any = None, allow_infinite: bool = False, n_threads: int | None = None
 ) -> float:
@@ -75,7 +68,7 @@ def label_ranking_average_precision_score(
     return mean_over_rows(y_true, y_score, sample_weight, allow_infinite, n_threads, kernel.PRECISION)
 
 
-@small_inputs(small_mean_over_rows, kernel.LOSS)
+@small_inputs(kernel.mean_of_short, kernel.LOSS)
 def label_ranking_loss(
     y_true: Any, y_score: Any, *, sample_weight: Any = None, allow_infinite: bool = False, n_threads: int | None = None
 ) -> float:
@@ -122,7 +115,7 @@ def label_ranking_loss(
     return mean_over_rows(y_true, y_score, sample_weight, allow_infinite, n_threads, kernel.LOSS)
 
 
-@small_inputs(small_mean_over_rows, kernel.COVERAGE)
+@small_inputs(kernel.mean_of_short, kernel.COVERAGE)
 def coverage_error(
     y_true: Any, y_score: Any, *, sample_weight: Any = None, allow_infinite: bool = False, n_threads: int | None = None
 ) -> float:
