@@ -12,11 +12,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.columns import column_checks
 
 LABEL_TYPES = frozenset("bBhHiIlLqQfd")
 EXACT_INTEGER = 1 << 53
 LISTED_COLUMNS = 20
+PARALLEL_VALUES = 1 << 20  # checked in less time than threads take to start
 WEIGHTS_WANTED = f"weights must lie between 0 and {column_checks.MAX_WEIGHT:g}"
 
 
@@ -365,14 +367,31 @@ def check_finite(array: np.ndarray, name: str) -> None:
         raise_bad_number(array, name)
 
 
-def check_infinities(scores: np.ndarray, allow_infinite: Any) -> None:
+def check_infinities(scores: np.ndarray, allow_infinite: Any, n_threads: int | None = None) -> None:
     """Check that no score is infinite, unless that is allowed. NaN is found later, where scores are sorted.
 
     Scores are float32 or float64: a column, or a matrix with contiguous rows or contiguous columns.
     """
-    check_flag(allow_infinite, "allow_infinite")
-    if allow_infinite or not column_checks.any_not_finite(scores.reshape(-1, order="A")):
+    if allow_infinite is not False:
+        check_flag(allow_infinite, "allow_infinite")
         return
+    values = scores.reshape(-1, order="A")
+    if values.shape[0] < PARALLEL_VALUES:
+        if column_checks.any_not_finite(values):
+            raise_infinity(scores)
+        return
+    threads = count_threads(n_threads)
+    size = -(-values.shape[0] // threads)
+
+    def check(part: int) -> bool:
+        return column_checks.any_not_finite(values[part * size : (part + 1) * size])
+
+    if any(for_each(threads, lambda: check, threads)):
+        raise_infinity(scores)
+
+
+def raise_infinity(scores: np.ndarray) -> None:
+    """Raise the error for the first infinite score, if one of the scores is infinite: others may be NaN."""
     bad = np.isinf(scores)
     if bad.any():
         row = first_bad_row(bad.reshape(scores.shape[0], -1).any(axis=1))

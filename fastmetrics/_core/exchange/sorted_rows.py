@@ -43,7 +43,7 @@ def order_rows(
     Without `pos_label`, labels are 0 and 1, or -1 and +1. With it, labels are of any kind, and `pos_label` is positive.
     """
     scores = validation.as_scores(as_column(validation.as_array(y_score, "y_score")))
-    validation.check_infinities(scores, allow_infinite)
+    validation.check_infinities(scores, allow_infinite, n_threads)
     truth = as_column(validation.as_array(y_true, "y_true"))
     if sample_weight is not None:
         sample_weight = as_column(validation.as_array(sample_weight, "sample_weight"))

@@ -2,6 +2,8 @@
 #ifndef FASTMETRICS_LABEL_RANK_COUNTS_H
 #define FASTMETRICS_LABEL_RANK_COUNTS_H
 
+#include <float.h>
+
 #include "numeric/vector_math.h"
 
 /* counts[j] = how many of the n scores are at least thresholds[j]. COUNT is as wide as TYPE, so that a comparison and its
@@ -26,9 +28,11 @@
 FM_COUNT_REACHED(fm_count_reached_f32, float, int32_t)
 FM_COUNT_REACHED(fm_count_reached_f64, double, int64_t)
 
-/* How many labels are 1. Returns whether no score is NaN. */
-#define FM_COUNT_RELEVANT(NAME, TYPE, COUNT)                                                                            \
-    FM_WIDE static int NAME(const TYPE* scores, const uint8_t* labels, ptrdiff_t n, int64_t* n_relevant) {              \
+/* How many labels are 1. Returns whether no score is NaN, or infinite unless that is allowed. */
+#define FM_COUNT_RELEVANT(NAME, TYPE, COUNT, GREATEST)                                                                  \
+    FM_WIDE static int NAME(                                                                                            \
+        const TYPE* scores, const uint8_t* labels, ptrdiff_t n, int allow_infinite, int64_t* n_relevant) {              \
+        const TYPE greatest = allow_infinite ? (TYPE)HUGE_VAL : GREATEST;                                               \
         int64_t relevant = 0;                                                                                           \
         COUNT bad = 0;                                                                                                  \
         ptrdiff_t start, stop, i;                                                                                       \
@@ -38,13 +42,13 @@ FM_COUNT_REACHED(fm_count_reached_f64, double, int64_t)
             for (i = start; i < stop; i++) sum += labels[i];                                                            \
             relevant += sum;                                                                                            \
         }                                                                                                               \
-        for (i = 0; i < n; i++) bad |= (COUNT)(scores[i] != scores[i]);                                                 \
+        for (i = 0; i < n; i++) bad |= (COUNT)!((scores[i] <= greatest) & (scores[i] >= -greatest));                    \
         *n_relevant = relevant;                                                                                         \
         return bad == 0;                                                                                                \
     }
 
-FM_COUNT_RELEVANT(fm_count_relevant_f32, float, int32_t)
-FM_COUNT_RELEVANT(fm_count_relevant_f64, double, int64_t)
+FM_COUNT_RELEVANT(fm_count_relevant_f32, float, int32_t, FLT_MAX)
+FM_COUNT_RELEVANT(fm_count_relevant_f64, double, int64_t, DBL_MAX)
 
 /* The least score whose label is 1; infinity if there is none. Those scores are copied together first, without branches. */
 #define FM_LEAST_RELEVANT(NAME, TYPE)                                                                                   \

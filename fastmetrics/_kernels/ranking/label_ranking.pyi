@@ -18,6 +18,7 @@ def measure_rows(
     measure: int,
     keys: NDArray[np.uint64],
     values: NDArray[np.float64],
-    has_nan: NDArray[np.int64],
+    has_bad: NDArray[np.int64],
+    allow_infinite: bool = True,
 ) -> None: ...
 def mean_of_short(y_true: Any, y_score: Any, measure: int) -> float | None: ...

@@ -27,10 +27,10 @@ cdef extern from "ranking/label_rank_counts.h":
         const double* scores, Py_ssize_t n, const double* thresholds, Py_ssize_t n_thresholds, int64_t* counts
     ) noexcept nogil
     bint count_relevant_f32 "fm_count_relevant_f32"(
-        const float* scores, const uint8_t* labels, Py_ssize_t n, int64_t* n_relevant
+        const float* scores, const uint8_t* labels, Py_ssize_t n, int allow_infinite, int64_t* n_relevant
     ) noexcept nogil
     bint count_relevant_f64 "fm_count_relevant_f64"(
-        const double* scores, const uint8_t* labels, Py_ssize_t n, int64_t* n_relevant
+        const double* scores, const uint8_t* labels, Py_ssize_t n, int allow_infinite, int64_t* n_relevant
     ) noexcept nogil
     float least_relevant_f32 "fm_least_relevant_f32"(
         const float* scores, const uint8_t* labels, Py_ssize_t n
@@ -65,12 +65,12 @@ cdef inline void count_reached(
 
 
 cdef inline bint count_relevant(
-    const score_t* scores, const uint8_t* labels, Py_ssize_t n, int64_t* n_relevant
+    const score_t* scores, const uint8_t* labels, Py_ssize_t n, bint allow_infinite, int64_t* n_relevant
 ) noexcept nogil:
     if score_t is float:
-        return count_relevant_f32(scores, labels, n, n_relevant)
+        return count_relevant_f32(scores, labels, n, allow_infinite, n_relevant)
     else:
-        return count_relevant_f64(scores, labels, n, n_relevant)
+        return count_relevant_f64(scores, labels, n, allow_infinite, n_relevant)
 
 
 cdef inline score_t least_relevant(const score_t* scores, const uint8_t* labels, Py_ssize_t n) noexcept nogil:
@@ -174,16 +174,17 @@ cdef double value_by_search(
 
 
 cdef inline bint measure_row(
-    const score_t* scores, const uint8_t* labels, Py_ssize_t n, int measure, uint64_t* keys, double* out
+    const score_t* scores, const uint8_t* labels, Py_ssize_t n, int measure, bint allow_infinite, uint64_t* keys,
+    double* out
 ) noexcept nogil:
-    """Compute the value of a row; return 0 if a score is NaN. Without a pair to rank: precision 1, loss 0.
+    """Compute the value of a row; return 0 if a score is NaN, or infinite unless that is allowed.
 
-    Without a relevant label coverage is 0.
+    Without a pair to rank precision is 1 and loss 0. Without a relevant label coverage is 0.
     """
     cdef int64_t n_relevant = 0
     cdef int64_t reached
     cdef score_t least
-    if not count_relevant[score_t](scores, labels, n, &n_relevant):
+    if not count_relevant[score_t](scores, labels, n, allow_infinite, &n_relevant):
         return 0
     if n_relevant == 0 or n_relevant == n:
         out[0] = 1.0 if measure == OF_PRECISION else <double>n_relevant if measure == OF_COVERAGE else 0.0
@@ -200,12 +201,12 @@ cdef inline bint measure_row(
 
 def measure_rows(
     const score_t[:, ::1] scores, const uint8_t[::1] labels, Py_ssize_t start, Py_ssize_t stop, int measure,
-    uint64_t[::1] keys, double[::1] values, int64_t[::1] has_nan
+    uint64_t[::1] keys, double[::1] values, int64_t[::1] has_bad, bint allow_infinite=True
 ):
     """values[row] of the rows start to stop. `labels` has the labels of these rows only.
 
-    `keys` has three words for each label of a row if there are more than MOST_COMPARED_LABELS labels. has_nan[0] is set
-    to 1 if a score is NaN.
+    `keys` has three words for each label of a row if there are more than MOST_COMPARED_LABELS labels. has_bad[0] is set
+    to 1 if a score is NaN, or infinite unless that is allowed.
     """
     cdef Py_ssize_t n = scores.shape[1]
     cdef Py_ssize_t row
@@ -217,11 +218,13 @@ def measure_rows(
         memory = &keys[0]
     with nogil:
         for row in range(start, stop):
-            if not measure_row(&scores[row, 0], &labels[(row - start) * n], n, measure, memory, &values[row]):
+            if not measure_row(
+                &scores[row, 0], &labels[(row - start) * n], n, measure, allow_infinite, memory, &values[row]
+            ):
                 good = 0
                 break
     if not good:
-        has_nan[0] = 1
+        has_bad[0] = 1
 
 
 cdef struct Matrices:
@@ -240,14 +243,6 @@ cdef inline bint is_short_matrix(Py_buffer* view) noexcept nogil:
     return <size_t>view.buf % <size_t>view.itemsize == 0
 
 
-cdef inline bint are_finite(const score_t* scores, Py_ssize_t n) noexcept nogil:
-    cdef bint good = 1
-    cdef Py_ssize_t i
-    for i in range(n):
-        good &= scores[i] - scores[i] == 0
-    return good
-
-
 cdef bint sum_short_rows(Matrices* matrices, int measure, int64_t* state) noexcept nogil:
     """Add the values of all rows to the state; return 0 if a label is not 0 or 1 or a score is not finite."""
     cdef uint8_t labels[CHUNK]
@@ -263,8 +258,6 @@ cdef bint sum_short_rows(Matrices* matrices, int measure, int64_t* state) noexce
     cdef const float* floats = <const float*>matrices.scores.buf
     cdef const char* label_bytes = <const char*>matrices.labels.buf
     cdef int seen
-    if not (are_finite(doubles, rows * n) if double_wide else are_finite(floats, rows * n)):
-        return 0
     while start < rows:
         length = rows - start if rows - start < rows_per_chunk else rows_per_chunk
         seen = decode_labels(
@@ -273,9 +266,9 @@ cdef bint sum_short_rows(Matrices* matrices, int measure, int64_t* state) noexce
             return 0
         for row in range(length):
             if double_wide:
-                if not measure_row(doubles + (start + row) * n, labels + row * n, n, measure, NULL, values + row):
+                if not measure_row(doubles + (start + row) * n, labels + row * n, n, measure, 0, NULL, values + row):
                     return 0
-            elif not measure_row(floats + (start + row) * n, labels + row * n, n, measure, NULL, values + row):
+            elif not measure_row(floats + (start + row) * n, labels + row * n, n, measure, 0, NULL, values + row):
                 return 0
         add_chunk(state, values, length, rest)
         start += length

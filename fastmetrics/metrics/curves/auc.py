@@ -178,7 +178,7 @@ def roc_auc_score(
         check_max_fpr(max_fpr)
     raw_labels = read_any_labels(y_true)
     scores = as_column(as_score_matrix(y_score))
-    validation.check_infinities(scores, allow_infinite)
+    validation.check_infinities(scores, allow_infinite, n_threads)
     if sample_weight is not None:
         sample_weight = as_column(validation.as_array(sample_weight, "sample_weight"))
     if isinstance(raw_labels, np.ndarray) and raw_labels.ndim == scores.ndim == 1 and raw_labels.dtype.kind in "biuf":

@@ -259,7 +259,7 @@ def average_precision_score(
     check_pos_label(pos_label)
     raw_labels = read_any_labels(y_true)
     scores = as_column(as_score_matrix(y_score))
-    validation.check_infinities(scores, allow_infinite)
+    validation.check_infinities(scores, allow_infinite, n_threads)
     if sample_weight is not None:
         sample_weight = as_column(validation.as_array(sample_weight, "sample_weight"))
         validation.check_some_weight(sample_weight)

@@ -181,14 +181,14 @@ def mean_over_rows(
         raise validation.InputError(
             f"y_score must be an array with a column for each label; found a single {scores.dtype}"
         )
-    validation.check_infinities(np.ascontiguousarray(scores), allow_infinite)
+    validation.check_flag(allow_infinite, "allow_infinite")
     rows = truth.shape[0]
     validation.check_lengths(rows, scores.shape[0], "y_true", "y_score")
     weights = None if sample_weight is None else as_row_weights(sample_weight, rows)
     truth = as_indicators(truth, one_label)
     if truth.shape != scores.shape:
         raise ValueError(f"y_true and y_score must have one shape; found {truth.shape} and {scores.shape}")
-    values = measure_rows(truth, scores, measure, threads)
+    values = measure_rows(truth, scores, measure, allow_infinite, threads)
     total = exact.integer_sum(values, weights)
     weight = rows << exact.EXPONENT if weights is None else exact.integer_sum(weights)
     if not weight:
@@ -241,15 +241,19 @@ def check_indicators(array: np.ndarray, one_label: bool = False) -> np.ndarray:
     return class_labels.as_indicators(array)
 
 
-def measure_rows(truth: np.ndarray, scores: np.ndarray, measure: int, threads: int) -> np.ndarray:
+def measure_rows(
+    truth: np.ndarray, scores: np.ndarray, measure: int, allow_infinite: bool, threads: int
+) -> np.ndarray:
     """The measure of every row."""
-    values, labels_seen = measure_blocks(truth, scores, measure, threads)
+    values, labels_seen = measure_blocks(truth, scores, measure, allow_infinite, threads)
     if labels_seen & ~ZERO_AND_ONE:
-        values, _ = measure_blocks(check_indicators(truth), scores, measure, threads)
+        values, _ = measure_blocks(check_indicators(truth), scores, measure, allow_infinite, threads)
     return values
 
 
-def measure_blocks(truth: np.ndarray, scores: np.ndarray, measure: int, threads: int) -> tuple[np.ndarray, int]:
+def measure_blocks(
+    truth: np.ndarray, scores: np.ndarray, measure: int, allow_infinite: bool, threads: int
+) -> tuple[np.ndarray, int]:
     """The values of all rows, and which labels were seen. The values are invalid if a label is not 0 or 1."""
     rows, n_labels = scores.shape
     rows_per_block = max(1, BLOCK_ROWS // n_labels)
@@ -264,11 +268,13 @@ def measure_blocks(truth: np.ndarray, scores: np.ndarray, measure: int, threads:
         def work(unit: int) -> None:
             start, stop = unit * rows_per_block, min(rows, (unit + 1) * rows_per_block)
             column_checks.decode_labels(labels, start * n_labels, stop * n_labels, block, seen[unit : unit + 1])
-            kernel.measure_rows(scores, block, start, stop, measure, keys, values, problems[unit : unit + 1])
+            problem = problems[unit : unit + 1]
+            kernel.measure_rows(scores, block, start, stop, measure, keys, values, problem, allow_infinite)
 
         return work
 
     for_each(n_blocks, make_worker, threads if rows * n_labels > SERIAL_ROWS else 1)
     if problems.any():
+        validation.check_infinities(scores, allow_infinite)
         raise ValueError(f"y_score has NaN at row {validation.first_bad_row(np.isnan(scores).any(axis=1))}")
     return values, int(np.bitwise_or.reduce(seen))

@@ -311,7 +311,7 @@ def score_lists(arguments: ListArguments, measures: Sequence[Measure], options: 
     """The mean over lists of every measure."""
     table = list_measures.cached_table(tuple(measures))
     grades, scores = as_columns(arguments)
-    validation.check_infinities(scores, options.allow_infinite)
+    validation.check_infinities(scores, options.allow_infinite, options.n_threads)
     groups = arguments.groups
     by_exchange = groups is not None and options.ties in TABLE_OF_TIES and options.discounts is BINARY_LOGARITHM
     by_exchange = by_exchange and options.items is None and grades.size > MOST_SORTED_ROWS
