@@ -375,11 +375,11 @@ def check_infinities(scores: np.ndarray, allow_infinite: Any, n_threads: int | N
     if allow_infinite is not False:
         check_flag(allow_infinite, "allow_infinite")
         return
-    values = scores.reshape(-1, order="A")
-    if values.shape[0] < PARALLEL_VALUES:
-        if column_checks.any_not_finite(values):
+    if scores.size < PARALLEL_VALUES:
+        if column_checks.any_not_finite(scores):
             raise_infinity(scores)
         return
+    values = scores.reshape(-1, order="A")
     threads = count_threads(n_threads)
     size = -(-values.shape[0] // threads)
 

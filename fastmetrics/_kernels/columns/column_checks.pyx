@@ -8,7 +8,9 @@ numbers become typed arrays, without NumPy's search for a common type.
 
 import numpy as np
 
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport (
+    PyBUF_ANY_CONTIGUOUS, PyBUF_FORMAT, PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer,
+)
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 ctypedef fused label_t:
@@ -134,15 +136,27 @@ def any_nan(const value_t[::1] values, Py_ssize_t start, Py_ssize_t stop, int64_
     has_nan[0] |= any_nan_seen
 
 
-def any_not_finite(const value_t[::1] values) -> bool:
-    """Is a value NaN or infinite?"""
+def any_not_finite(object values) -> bool:
+    """Is a value NaN or infinite? `values` is a contiguous array of float32 or float64, of any shape.
+
+    The buffer is inspected directly: for few values a typed memoryview would take most of the time.
+    """
+    cdef Py_buffer view
     cdef int found = 0
-    if values.shape[0]:
+    cdef const char* letter
+    PyObject_GetBuffer(values, &view, PyBUF_ANY_CONTIGUOUS | PyBUF_FORMAT)
+    letter = view.format + (view.format[0] in (c"@", c"=", c"^"))
+    if letter[0] == c"d" and view.itemsize == 8:
         with nogil:
-            if value_t is double:
-                found = any_not_finite_f64(&values[0], values.shape[0])
-            else:
-                found = any_not_finite_f32(&values[0], values.shape[0])
+            found = any_not_finite_f64(<const double*>view.buf, view.len // 8)
+    elif letter[0] == c"f" and view.itemsize == 4:
+        with nogil:
+            found = any_not_finite_f32(<const float*>view.buf, view.len // 4)
+    else:
+        found = -1
+    PyBuffer_Release(&view)
+    if found < 0:
+        raise TypeError("values must be float32 or float64")
     return found != 0
 
 
