@@ -5,7 +5,7 @@ import pytest
 
 import fastmetrics as fm
 from bench.workloads import SEED
-from tests.support import crafted_keys
+from tests.support.hostile import crafted_keys
 
 KINDS = {
     "integers, one slot": crafted_keys.integers_in_one_slot,

@@ -49,14 +49,19 @@ def elf_section_names(data: bytes) -> list[str]:
     return [data[start : data.index(b"\0", start)].decode() for start in starts]
 
 
+release_only = pytest.mark.skipif(
+    any(os.environ.get(switch) == "1" for switch in SWITCHES), reason="this build was asked for debug information"
+)
+
+
+@release_only
 def test_the_package_is_small():
     size = size_without_sources(PACKAGE)
     assert size <= LARGEST_PACKAGE, f"{size:,} bytes would be installed"
 
 
+@release_only
 def test_kernels_have_no_debug_information():
-    if any(os.environ.get(switch) == "1" for switch in SWITCHES):
-        pytest.skip("this build was asked for debug information")
     kernels = {path: path.read_bytes() for path in PACKAGE.rglob("*.so")}
     elf = {path: data for path, data in kernels.items() if data[:6] == b"\x7fELF\x02\x01"}
     if not elf:

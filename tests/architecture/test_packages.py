@@ -28,8 +28,8 @@ LONGEST_FILE = 700
 SHORTEST_DOCSTRING = 2  # lines
 # Folders of tests that belong to no one package.
 TESTS_OF_ALL = {
-    "architecture", "common", "compatibility", "docs", "extend", "oracles", "parity", "smoke", "support", "tools",
-    "typing",
+    "architecture", "common", "compatibility", "docs", "extend", "fuzz", "oracles", "parity", "smoke", "support",
+    "tools", "typing",
 }  # fmt: skip
 
 

@@ -116,6 +116,12 @@ def range_partition(
     cdef const key_t* first_cut = &cuts[0] if cuts.shape[0] else NULL
     cdef const uint16_t* row_slices = &slices[0] if slices.shape[0] else NULL
     cdef const int32_t* firsts = &first_cuts[0] if slices.shape[0] else NULL
+    cdef Py_ssize_t i
+    if labels.shape[0] == 0:  # no row has an address
+        for i in range(offsets.shape[0]):
+            offsets[i] = 0
+        has_nan[0] = 0
+        return
     with nogil:
         if key_t is uint32_t:
             partition_block(

@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from fastmetrics._kernels.columns import column_checks
-from support import changing_arrays, function_cases
+from support import function_cases
 from support.function_cases import PUBLIC, RANKING_FUNCTIONS, call
+from support.hostile import changing_arrays
 
 TESTS = Path(__file__).resolve().parents[2]
 
@@ -86,11 +87,11 @@ FUNCTIONS = [
 
 
 def test_numbers_that_another_thread_changes():
-    """A few functions of all; `python -m support.changing_arrays` calls the rest.
+    """A few functions of all; `python -m support.hostile.changing_arrays` calls the rest.
 
     An IndexError from inside is printed behind the calls.
     """
-    command = [sys.executable, "-m", "support.changing_arrays", "0.1", *FUNCTIONS]
+    command = [sys.executable, "-m", "support.hostile.changing_arrays", "0.1", *FUNCTIONS]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=TESTS)
     lines = [line.split() for line in done.stdout.splitlines()]
     assert (done.returncode, [line[0] for line in lines]) == (0, FUNCTIONS), done.stdout + done.stderr[-2000:]

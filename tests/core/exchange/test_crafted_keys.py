@@ -16,8 +16,8 @@ from fastmetrics._kernels.columns import label_encoding
 from fastmetrics._kernels.ranking import run_qrels_join
 from fastmetrics._kernels.resampling import poisson_weights
 from fastmetrics._kernels.significance import delong_placements
-from support import crafted_keys
 from support.cases import each_case
+from support.hostile import crafted_keys
 
 KEYS = 100_000
 LONGEST_RUN = 1000  # random keys make runs of some 50 slots; one run of prepared keys would have all of them

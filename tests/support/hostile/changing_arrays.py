@@ -1,6 +1,6 @@
 """Calls every public function of arrays while another thread changes the arrays: an answer or an error, never a crash.
 
-    python -m support.changing_arrays SECONDS [NAME ...]
+    python -m support.hostile.changing_arrays SECONDS [NAME ...]
 
 calls each function (or those named) for so many seconds and prints its name with the number of calls. Kernels read a
 column more than once, its range first and then its rows: whoever trusts the first reading writes outside of a table in

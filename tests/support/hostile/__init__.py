@@ -1,0 +1,1 @@
+"""Input that is wrong, damaged, changed meanwhile, or made to be slow."""
