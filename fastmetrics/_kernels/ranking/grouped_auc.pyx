@@ -18,7 +18,7 @@ from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
 from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, add_chunk, normalise
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
-from fastmetrics._kernels.ranking.weighted_groups cimport WeightedRow, auc_of_rows, sort_rows
+from fastmetrics._kernels.ranking.weighted_groups cimport WeightedRow, sort_rows, weighted_auc
 from fastmetrics._kernels.sweep.rank_table cimport build_table, count_doubled_wins, n_table_cells, key_t, sort_keys
 
 use_table_seeds(_SEEDS)
@@ -208,7 +208,7 @@ cdef inline void weighted_view_auc(
     for group in range(n_groups):
         n = class_counts[2 * group] + class_counts[2 * group + 1]
         target = sort_rows(memory.rows + cursors[group] - n, n, memory.other_rows)
-        if not auc_of_rows(target, n, &auc[group], &totals[group]):
+        if not weighted_auc(target, n, &auc[group], &totals[group]):
             auc[group] = NAN
 
 
@@ -283,8 +283,7 @@ def group_pairs(
 
     - *_blocks hold the addresses of the columns of the blocks: label_blocks has a row for every label, score_blocks for
       every score (float64 if double_scores, else float32). Weights are empty if rows have none. Head and tail columns
-      are empty if keys are integers, slice columns if groups are not divided by slice. View v is score score_of_view[v]
-      with label label_of_view[v].
+      are empty if keys are integers, slice columns if groups are not divided by slice. View v is score score_of_view[v] with label label_of_view[v].
     - Working memory, for the m rows of the largest partition: table a power of two of at least max(64, 2 m) entries,
       group_of_row m, cursors 2 m, scores and scratch m (64-bit words), cells MAX_CELLS + 2,
       conflicts CONFLICT_CAPACITY; with weights, rows (2, 2 m).

@@ -64,7 +64,7 @@ cdef inline WeightedRow* sort_rows(WeightedRow* rows, Py_ssize_t n, WeightedRow*
     return rows
 
 
-cdef inline bint auc_of_rows(const WeightedRow* rows, Py_ssize_t n, double* auc, double* total) noexcept nogil:
+cdef inline bint weighted_auc(const WeightedRow* rows, Py_ssize_t n, double* auc, double* total) noexcept nogil:
     """The AUC of rows in ascending order of keys, 0 if a class is missing, and the sum of their weights.
 
     Returns 0 if the weights are too far apart, or if a rounding is uncertain.

@@ -187,7 +187,7 @@ FAR_APART = [5e-324, 1e-310, 2.0**-64, 0.1, 1.0, 2.0**63, 2.0**64, 1e300]
 @each_case("dtype", [np.float32, np.float64])
 @given(data=st.data())
 def test_auc_by_group_with_weights_far_apart(dtype, data):
-    """Groups whose weights fit 128 bits and groups whose weights do not, side by side; many ties and long groups."""
+    """Groups whose weights fit 128 bits and groups whose weights do not, side by side; also many ties and long groups."""
     random = np.random.default_rng(data.draw(st.integers(0, 1 << 32)))
     n = data.draw(st.integers(1, 90))
     pool = data.draw(st.lists(st.sampled_from([*FAR_APART, *random.random(4).tolist()]), min_size=1, max_size=4))

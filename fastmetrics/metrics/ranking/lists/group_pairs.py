@@ -145,11 +145,10 @@ class PairsByGroup(GroupWorkspace):
             rows = int(layout.partition_rows[partition])
             group_of_row, n_groups = np.empty(rows, np.uint32), np.zeros(1, np.int64)
             table = self.table[: max(64, 1 << (2 * rows - 1).bit_length())]
-            hashes, heads, tails, slices = map(np.empty_like, (self.hashes, self.heads, self.tails, self.slices))
+            keys = [np.empty_like(array) for array in (self.hashes, self.heads, self.tails, self.slices)]
             grouped_auc.number_groups(
                 layout.hashes, layout.labels, layout.heads, layout.tails, layout.slices if by_slice else NO_SLICES,
-                layout.offsets, partition, table, group_of_row, hashes, heads, tails, slices,
-                np.empty((rows, 2), np.int64), n_groups,
+                layout.offsets, partition, table, group_of_row, *keys, np.empty((rows, 2), np.int64), n_groups,
             )  # fmt: skip
             weights = self.column(WEIGHT, partition)
             order = np.argsort(group_of_row, kind="stable")
