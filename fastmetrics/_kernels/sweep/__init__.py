@@ -12,7 +12,7 @@ class are looked up in a table of cells over the range of the sorted keys. Ties 
 
 Kernels. `mann_whitney.pyx` counts pairs. `threshold_sweep.pyx` counts rows at and between the pivots.
 `curve_points.pyx` writes the points of a curve. `weighted_ranges.pyx` does both for weighted rows, with exact integers
-of several limbs. `short_curves.pyx` serves calls on at most 1024 rows.
+of several limbs. `weighted_pairs.pyx` has weighted AUC by group. `short_curves.pyx` serves calls on at most 1024 rows.
 
 Bounds. A block has at most 2**31 - 1 rows, a table at most 2**29 sorted keys. Pairs of a bucket have 128 bits. Counts
 are below 2**53 and thus exact as float64; rates are rounded once.

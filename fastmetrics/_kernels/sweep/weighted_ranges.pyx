@@ -31,7 +31,6 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from fastmetrics._kernels.sweep.rank_table cimport n_table_cells, key_t, sort_keys
 from fastmetrics._kernels.numeric.superaccumulator cimport bits_of_f64
-from fastmetrics._kernels.sweep.wide_weights cimport widen_span
 
 cdef enum:
     ROWS_PER_CARRY = 1 << 16
@@ -49,11 +48,21 @@ def widen_exponent_range(const double[::1] weights, int64_t[::1] span):
     weights. Initially lowest is large, highest is small and rows is 0.
     """
     cdef Py_ssize_t i
+    cdef uint64_t bits, mantissa
+    cdef int64_t exponent, last
     cdef int64_t lowest = span[0]
     cdef int64_t highest = span[1]
     with nogil:
         for i in range(weights.shape[0]):
-            widen_span(weights[i], &lowest, &highest)
+            bits = bits_of_f64(weights[i])
+            exponent = <int64_t>(bits >> 52)
+            mantissa = (bits & ((<uint64_t>1 << 52) - 1)) | (<uint64_t>(exponent != 0) << 52)
+            exponent += exponent == 0
+            # The exponent of a power of two is the exponent field of its double.
+            mantissa &= ~mantissa + 1
+            last = exponent - 1075 + <int64_t>(bits_of_f64(<double><int64_t>mantissa) >> 52) - 1023
+            lowest = last if last < lowest else lowest
+            highest = exponent - 1022 if exponent - 1022 > highest else highest
     span[0] = lowest
     span[1] = highest
     span[2] += weights.shape[0]

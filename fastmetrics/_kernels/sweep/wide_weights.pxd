@@ -7,15 +7,10 @@ of two is exact, because a sum below the least normal double has fewer than 53 b
 """
 
 from libc.math cimport ldexp
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport uint64_t
 
-from fastmetrics._kernels.numeric.quotient cimport DoubleDouble, divide_double_doubles, two_sum
+from fastmetrics._kernels.numeric.quotient cimport DoubleDouble, two_sum
 from fastmetrics._kernels.numeric.superaccumulator cimport bits_of_f64
-
-cdef extern from "numeric/uint128_sums.h":
-    void add_product_u256 "fm_add_product_u256"(
-        uint64_t* sum, uint64_t a_low, uint64_t a_high, uint64_t b_low, uint64_t b_high
-    ) noexcept nogil
 
 cdef enum:
     WIDE_BITS = 127
@@ -27,23 +22,6 @@ cdef enum:
 cdef struct Wide:
     uint64_t low
     uint64_t high
-
-
-cdef inline void widen_span(double weight, int64_t* lowest, int64_t* highest) noexcept nogil:
-    """Widen a span by a positive weight: it is a multiple of 2**lowest and below 2**highest.
-
-    highest may be too high by 52 for subnormal weights.
-    """
-    cdef uint64_t bits = bits_of_f64(weight)
-    cdef int64_t exponent = <int64_t>(bits >> 52)
-    cdef uint64_t mantissa = (bits & ((<uint64_t>1 << 52) - 1)) | (<uint64_t>(exponent != 0) << 52)
-    cdef int64_t last
-    exponent += exponent == 0
-    # The exponent of a power of two is the exponent field of its double.
-    mantissa &= ~mantissa + 1
-    last = exponent - 1075 + <int64_t>(bits_of_f64(<double><int64_t>mantissa) >> 52) - 1023
-    lowest[0] = last if last < lowest[0] else lowest[0]
-    highest[0] = exponent - 1022 if exponent - 1022 > highest[0] else highest[0]
 
 
 cdef inline Wide sum_of(Wide one, Wide other) noexcept nogil:
@@ -125,53 +103,3 @@ cdef inline DoubleDouble as_double_double(Wide total, double* error) noexcept no
         error[0] = out.high * 2.0 ** -52
     out.low = rest.high
     return out
-
-
-cdef inline void add_product(uint64_t* sum, Wide one, Wide other) noexcept nogil:
-    """sum += one * other, for a sum of four words."""
-    add_product_u256(sum, one.low, one.high, other.low, other.high)
-
-
-cdef inline DoubleDouble leading_words(const uint64_t* number, int* exponent, double* error) noexcept nogil:
-    """A number of four words as two doubles times 2**exponent. `error` is the greatest difference, 0 if there is none.
-
-    The leading 117 bits are read: the upper 53 of them are a double, and so are the halves of the lower ones.
-    """
-    cdef Wide leading
-    cdef DoubleDouble out
-    cdef int top = 3
-    cdef int shift
-    cdef uint64_t below = 0
-    while top > 1 and number[top] == 0:
-        top -= 1
-    leading.high, leading.low = number[top], number[top - 1]
-    exponent[0] = 64 * (top - 1)
-    if leading.high >> 53:
-        shift = 0
-        while leading.high >> (53 + shift):
-            shift += 1
-        below = leading.low & ((<uint64_t>1 << shift) - 1)
-        leading.low = (leading.low >> shift) | (leading.high << (64 - shift))
-        leading.high >>= shift
-        exponent[0] += shift
-    while top > 1:
-        top -= 1
-        below |= number[top - 1]
-    out = as_double_double(leading, error)
-    if below:
-        error[0] = out.high * 2.0 ** -103
-    return out
-
-
-cdef inline bint divide_wide(const uint64_t* part, const uint64_t* whole, double* result) noexcept nogil:
-    """part / whole for numbers of four words, rounded once. Returns 0 if the rounding is uncertain."""
-    cdef double part_error = 0
-    cdef double whole_error = 0
-    cdef int part_exponent = 0
-    cdef int whole_exponent = 0
-    cdef DoubleDouble numerator = leading_words(part, &part_exponent, &part_error)
-    cdef DoubleDouble denominator = leading_words(whole, &whole_exponent, &whole_error)
-    if not divide_double_doubles(numerator, part_error, denominator, whole_error, result):
-        return 0
-    result[0] = ldexp(result[0], part_exponent - whole_exponent)
-    return 1
