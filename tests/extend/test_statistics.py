@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
+from fastmetrics import extend
 from fastmetrics.extend import (
     Binary,
     Columns,
@@ -51,6 +52,16 @@ class Sums(RowStatistic):
             "wrong shape": {"clicks": columns.click[:-1], "rows": 1},
             "no such role": {"clicks": columns.clicks, "rows": 1} if self.mistake == "no such role" else {},
         }[self.mistake]
+
+
+class Ratio(RowStatistic):
+    """Clicks by reward, which is infinite for a reward of 0."""
+
+    __slots__ = ()
+    sums = ("clicks", "rows")
+
+    def terms(self, columns):
+        return {"clicks": columns.click / columns.reward, "rows": 1}
 
 
 class Ranges(ScoreRangeStatistic):
@@ -102,7 +113,7 @@ class Unseeded(GroupStatistic):
 
 
 def register(name, statistic, roles):
-    exchange = {Sums: "none", Ranges: "range"}.get(type(statistic), "hash")
+    exchange = {Sums: "none", Ratio: "none", Ranges: "range"}.get(type(statistic), "hash")
 
     @metric(name, exchange=exchange, statistics=statistic, roles=roles, direction="none")
     def finalise(parameters, state):
@@ -153,6 +164,21 @@ def test_evaluate_says_what_is_wrong_with_terms():
     assert_raises(
         ValueError, "is inf at row 4", fm.evaluate, log, ["own_infinite"], roles={"click": "clicked"}, weight="weight"
     )
+
+
+def test_terms_are_made_for_some_rows_at_a_time():
+    register("own_blocks", Sums(), CLICK)
+    clicked = np.random.default_rng(0).integers(0, 2, 2 * extend.TERM_ROWS + 1)
+    options = {"roles": {"click": "clicked"}, "weight": "weight", "n_threads": 1}
+    weight = np.arange(len(clicked)) % 3 + 0.5
+    report = fm.evaluate({"clicked": clicked, "weight": weight}, ["own_blocks"], **options)
+    assert report["own_blocks"] == (clicked * weight).sum() / weight.sum()
+    bad_row = extend.TERM_ROWS + 7
+    log = {"clicked": np.ones(len(clicked)), "reward": np.where(np.arange(len(clicked)) == bad_row, 0.0, 1.0)}
+    register("own_ratio", Ratio(), REWARD | CLICK)
+    options = {"roles": {"click": "clicked", "reward": "reward"}, "score": "reward", "n_threads": 1}
+    message = rf"clicks of Ratio\(\) is inf at row {bad_row}: terms"
+    assert_raises(ValueError, message, fm.evaluate, log, "own_ratio", **options)
 
 
 def test_states_that_do_not_merge_are_named():

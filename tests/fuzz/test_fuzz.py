@@ -1,7 +1,7 @@
-"""Random cases of every target, for ten minutes in all, and the seeds that once failed.
+"""Random cases of every target, for ten minutes in all, and some seeds that always run.
 
 `pytest tests/fuzz -m fuzz` takes new seeds each time; FASTMETRICS_FUZZ_SECONDS changes the ten minutes. The seed of a
-failure is printed with the command that repeats it. Once mended, it is added to seeds.json, whose cases run always.
+failure is printed with the command that repeats it. Once mended, it is added to seeds.json.
 """
 
 import faulthandler
@@ -32,10 +32,12 @@ def run_seed(target: str, seed: int, folder: Path) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_new_seeds(target, tmp_path):
     end = time.monotonic() + SECONDS / len(TARGETS)
-    while time.monotonic() < end:
-        faulthandler.dump_traceback_later(LONGEST_CASE, exit=True)
-        run_seed(target, random.SystemRandom().getrandbits(48), tmp_path)
-    faulthandler.cancel_dump_traceback_later()
+    try:
+        while time.monotonic() < end:
+            faulthandler.dump_traceback_later(LONGEST_CASE, exit=True)
+            run_seed(target, random.SystemRandom().getrandbits(48), tmp_path)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -374,6 +374,7 @@ def check_infinities(scores: np.ndarray, allow_infinite: Any, n_threads: int | N
     """
     if allow_infinite is not False:
         check_flag(allow_infinite, "allow_infinite")
+    if allow_infinite:
         return
     if scores.size < PARALLEL_VALUES:
         if column_checks.any_not_finite(scores):

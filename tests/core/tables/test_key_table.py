@@ -144,6 +144,40 @@ def test_many_rows(kind, n_threads, few_keys, monkeypatch):
     assert same_arrays(table, count_keys(as_keys(keys[order]), counts[order], n_counts=2))
 
 
+KEYS_OF_EACH_KIND = {
+    "numbers": np.arange(20_000) * 7919,
+    "pairs": as_records([(i, i % 7) for i in range(20_000)], np.int64),
+    "short texts": [str(i) for i in range(20_000)],
+    "long texts": [f"a text of more than twelve bytes {i}" for i in range(20_000)],
+}  # fmt: skip
+
+
+@each_case("values", KEYS_OF_EACH_KIND.values())
+def test_rows_are_ordered_by_the_shards_of_the_counter(values):
+    """Threads add the rows of different shards, so no row may belong to another one."""
+    keys, table = as_keys(values), KeyTable()
+    counter = table.open_counter(key_table.stored_type(keys.dtype))
+    ordered = key_table.RowsByShard(keys, None)
+    ordered.fill(range(keys.rows), 1)
+    for shard in range(N_SHARDS):
+        table.add_ordered(counter, ordered, shard)
+        sizes = [counter.size(number) for number in range(N_SHARDS)]
+        assert [size > 0 for size in sizes] == [number <= shard for number in range(N_SHARDS)]
+    assert sum(sizes) == keys.rows
+
+
+@each_case("values", KEYS_OF_EACH_KIND.values())
+def test_a_part_of_a_shard_uses_all_shards_of_its_table(values):
+    """Every level cuts keys by bits of its own: otherwise a part that does not fit would never become smaller."""
+    table = count_keys(as_keys(values))
+    for level in (1, 2):
+        part, counter = KeyTable(level=level), table.counter
+        part.add_entries(counter.entries(0), counter.text(0), table.dtype)
+        sizes = [part.counter.size(number) for number in range(N_SHARDS)]
+        assert sum(sizes) == counter.size(0)
+        assert max(sizes) < sum(sizes) / 8
+
+
 def test_texts_whose_hashes_are_equal():
     """Equal hashes are not equal keys: texts are compared. The order of both does not depend on that of the rows."""
     texts = np.array([b"the first of two texts", b"another text, as long"], object)

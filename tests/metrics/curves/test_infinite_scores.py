@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
+from fastmetrics._core.columns import validation
 from support.cases import assert_raises, each_case
 
 FUNCTIONS = [
@@ -35,6 +36,17 @@ def test_the_error_names_the_row(function, rows, value):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
+def test_parts_of_a_long_column(function, monkeypatch):
+    """The threads check all rows, however many do not divide by their number."""
+    monkeypatch.setattr(validation, "PARALLEL_VALUES", 8)
+    labels, scores = labels_and_scores(11)
+    for row in range(11):
+        bad = np.where(np.arange(11) == row, math.inf, scores)
+        for n_threads in (1, 2, 3):
+            assert_raises(ValueError, f"y_score has inf at row {row}", function, labels, bad, n_threads=n_threads)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
 def test_columns_of_any_kind(function):
     labels, scores = [0, 1, 1, 0], [0.5, math.inf, 0.25, 0.125]
     for columns in ((labels, scores), (labels, np.array(scores)), (np.array(labels) == 1, np.array(scores, object))):
@@ -50,6 +62,8 @@ def test_nan_is_no_infinity(function):
         assert_raises(ValueError, "y_score has NaN at row 1", function, [0, 1, 1], [0.5, math.nan, 0.25], **options)
     assert_raises(ValueError, "y_score has -inf at row 2", function, [0, 1, 1], [0.5, math.nan, -math.inf])
     assert_raises(ValueError, "allow_infinite", function, [0, 1, 1], [0.5, 0.25, 0.125], allow_infinite=1)
+    refused = {"allow_infinite": np.bool_(False)}  # a flag that comes from an array
+    assert_raises(ValueError, "y_score has inf at row 2", function, [0, 1, 1], [0.5, 0.25, math.inf], **refused)
 
 
 @each_case("rows", [10, 2_000, LONG])
