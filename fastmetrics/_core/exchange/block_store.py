@@ -76,6 +76,13 @@ class ColumnSegments(NamedTuple):
     def rows(self) -> int:
         return int(self.lengths.sum())
 
+    def scatter(self, name: str, destinations: np.ndarray, scratch: Scratch) -> np.ndarray:
+        """A column, row i of all segments together at destinations[i], until the next call with the same scratch."""
+        dtype = self.types[name]
+        out = scratch.array(name, f"u{dtype.itemsize}", destinations.shape[0])
+        hash_partition.scatter_segments(self.addresses[name], self.first_rows, self.lengths, destinations, out)
+        return out.view(dtype)
+
 
 class PartitionRange(NamedTuple):
     """A range of neighbouring partitions, loaded from all blocks: every column is one array, block after block.

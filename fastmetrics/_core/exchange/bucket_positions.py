@@ -1,4 +1,4 @@
-"""The position of every bucket among the rows of its slice, for statistics that need totals and what lies above."""
+"""The weights of every bucket, and its position among the rows of its slice: the totals, and what lies above."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fastmetrics._core import exact
+from fastmetrics._core.columns.row_blocks import WEIGHT
+from fastmetrics._core.exchange.block_store import Block
 from fastmetrics._core.exchange.threshold_sweep import (
     BUCKETS_PER_RANGE,
+    NO_ROWS,
     ClassTotals,
     RangePosition,
 )
-from fastmetrics._core.exchange.weighted_ranges import WeightScale
+from fastmetrics._core.exchange.weighted_ranges import WeightScale, WeightSpan, merge_spans, span_of
+from fastmetrics._kernels.numeric import sums
 
 
 class GlobalTotals(NamedTuple):
@@ -24,6 +29,47 @@ class GlobalTotals(NamedTuple):
     totals: list[ClassTotals]
     above: list[ClassTotals]
     scale: WeightScale | None
+
+
+class BucketWeights:
+    """The span of the weights of some blocks and, if a statistic needs them, the weights of every bucket by class.
+
+    Weights are read from the blocks in the order of the buckets: their last copy, which no other thread changes.
+    """
+
+    def __init__(self, n_buckets: int, needs_sums: bool) -> None:
+        self.span = WeightSpan()
+        self.states = exact.new_states(2 * n_buckets) if needs_sums else None
+
+    def add_block(self, block: Block) -> None:
+        weights = block.columns[WEIGHT]
+        self.span = merge_spans(self.span, span_of(weights))
+        if self.states is not None:
+            sums.sum_segments(weights, block.offsets.astype(np.int64), self.states)
+
+    def add(self, other: BucketWeights) -> None:
+        self.span = merge_spans(self.span, other.span)
+        if self.states is not None and other.states is not None:
+            exact.merge_states(self.states, other.states)
+
+    def totals(self) -> list[tuple[int, int]] | None:
+        """The weights of every bucket as (negative, positive), times 2**EXPONENT."""
+        if self.states is None:
+            return None
+        totals = [exact.to_integer(state) for state in self.states]
+        return list(zip(totals[::2], totals[1::2], strict=True))
+
+
+def totals_of_slices(
+    rows: np.ndarray, weights: list[tuple[int, int]] | None, ranges: list[range], scale: WeightScale | None
+) -> GlobalTotals:
+    """The totals of slices of which all rows are at hand, from the rows and weights of their buckets."""
+    totals = []
+    for buckets in ranges:
+        of_slice = slice(buckets.start, buckets.stop)
+        by_class = [] if weights is None else [sum(by_bucket) for by_bucket in zip(*weights[of_slice], strict=True)]
+        totals.append(ClassTotals(*rows[of_slice].sum(0).tolist(), *by_class))
+    return GlobalTotals(totals, [NO_ROWS] * len(ranges), scale)
 
 
 class BucketPositions:

@@ -76,8 +76,7 @@ class RunStatistic(Statistic):
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> RangeState:
         sweep = sweep_weighted(rows)
         negatives, positives = (own.astype(object) << sweep.shift for own in (sweep.negatives, sweep.positives))
-        counts = rows.negatives[0].shape[0], rows.positives[0].shape[0]
-        own = ClassTotals(*counts, int(negatives.sum()), int(positives.sum()))
+        own = ClassTotals(*rows.counts, int(negatives.sum()), int(positives.sum()))
         return self.state(negatives, positives, own, position)
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> RangeState:

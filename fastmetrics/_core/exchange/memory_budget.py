@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.exchange.memory_size import SMALLEST_DEFAULT, default_memory_limit
-from fastmetrics._core.exchange.spill import SpillFile
+from fastmetrics._core.exchange.spill import SpillFile, check_free_space
 
 # Stored blocks may take half of the limit. The partitions that threads work on take the other half.
 BLOCKS_DIVISOR = 2
@@ -90,6 +90,12 @@ class MemoryBudget:
         # The default limit is at least SMALLEST_DEFAULT. Most logs fit that and need not determine the limit.
         smallest = SMALLEST_DEFAULT // self.processes if self.explicit_limit is None else self.explicit_limit
         return n_bytes <= smallest // BLOCKS_DIVISOR or n_bytes <= self.limit // BLOCKS_DIVISOR
+
+    def check_disk_space(self, n_bytes: int) -> None:
+        """Raise SpillError if n_bytes of blocks fit neither the memory nor the disk."""
+        if self.has_space_for(n_bytes):
+            return
+        check_free_space(self.folder, n_bytes - self.limit // BLOCKS_DIVISOR)
 
     def release(self, n_bytes: int) -> None:
         """Give reserved bytes back to the budget."""

@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import WEIGHT, addresses
+from fastmetrics._core.columns.row_blocks import WEIGHT, Scratch, addresses
 from fastmetrics._core.exchange.block_store import Block
-from fastmetrics._kernels.sweep import mann_whitney
+from fastmetrics._core.exchange.weighted_ranges import WeightedRows, WeightScale
+from fastmetrics._kernels.sweep import mann_whitney, weighted_sweep
 
 KEY = "key"
 UNIT_BUCKET = "unit bucket"  # uint16, for replicates
@@ -192,6 +193,7 @@ class ScoreBuckets:
         self.weights = [block.columns[WEIGHT] for block in blocks] if WEIGHT in blocks[0].columns else None
         self.offsets = np.stack([block.offsets for block in blocks])
         self.addresses = addresses(self.keys)
+        self.weight_addresses = addresses(self.weights or [])
         self.n_buckets = self.offsets.shape[1] // 2
 
     @property
@@ -208,3 +210,12 @@ class ScoreBuckets:
         starts = self.offsets[:, 2 * bucket + label].tolist()
         stops = self.offsets[:, 2 * bucket + label + 1].tolist()
         return np.concatenate([column[i:j] for column, i, j in zip(columns, starts, stops, strict=True)])
+
+    def weighted_rows(self, bucket: int, scale: WeightScale, scratch: Scratch) -> WeightedRows:
+        """The weighted rows of a bucket, copied together from all blocks. The scratch's next rows overwrite them."""
+        n = int((self.offsets[:, 2 * bucket + 2] - self.offsets[:, 2 * bucket]).sum(dtype=np.int64))
+        keys, weights = scratch.array("keys", self.key_type, n), scratch.array("weights", np.float64, n)
+        n_negatives = weighted_sweep.gather_bucket(
+            self.addresses, self.weight_addresses, self.offsets, bucket, keys, weights
+        )
+        return WeightedRows(keys, weights, n_negatives, scale, scratch)

@@ -24,8 +24,8 @@ from fastmetrics._core.columns.row_blocks import (
     label_name,
     score_name,
 )
-from fastmetrics._core.exchange.block_store import Block, BlockReader, BlockStore, order_by_number, scatter_rows
-from fastmetrics._core.exchange.bucket_positions import BucketPositions, GlobalTotals
+from fastmetrics._core.exchange.block_store import Block, BlockStore
+from fastmetrics._core.exchange.bucket_positions import BucketPositions, BucketWeights, GlobalTotals, totals_of_slices
 from fastmetrics._core.exchange.bucket_source import (
     SAMPLE_RUN,
     BlockSource,
@@ -54,14 +54,7 @@ from fastmetrics._core.exchange.threshold_sweep import (
     ThresholdSweep,
     sweep_of_tie,
 )
-from fastmetrics._core.exchange.weighted_ranges import (
-    WeightedRows,
-    WeightScale,
-    WeightSpan,
-    merge_spans,
-    scale_of,
-    span_of,
-)
+from fastmetrics._core.exchange.weighted_ranges import WeightedRows, scale_of
 from fastmetrics._core.parallel import for_each
 from fastmetrics._kernels.numeric import sums
 
@@ -139,9 +132,6 @@ def reduce_ranges(
     rows = sum(block.rows for block in blocks)
     splitter = split_rows(reduction, rows, n_slices)
     ranges = [splitter.buckets_of_slice(number) for number in range(n_slices)] or [range(splitter.n_buckets)]
-    if global_totals is None and reduction.weighted:
-        totals, scale = count_weighted_classes(reduction, n_slices)
-        global_totals = GlobalTotals(totals, [NO_ROWS] * len(ranges), scale)
     ranged = BlockStore(2 * splitter.n_buckets, None if source.in_memory else source.budget)
     states_by_bucket, global_totals = reduce_split_rows(
         reduction, ranged, splitter, blocks, ranges, global_totals, spare, advance
@@ -169,14 +159,16 @@ def reduce_split_rows(
 ) -> tuple[StatesByBucket, GlobalTotals]:
     """Split blocks into the buckets of a store, which is closed then: the states of the buckets, and the totals.
 
-    `ranges` are the buckets of every slice, or all buckets. Without weights, the totals may be unknown before.
+    `ranges` are the buckets of every slice, or all buckets. Totals that are not given are those of these rows.
     """
     try:
-        fill_buckets(reduction, ranged, splitter, blocks, spare)
+        weights = fill_buckets(reduction, ranged, splitter, blocks, spare)
         by_class = ranged.partition_rows.reshape(-1, 2).astype(np.int64)
+        bucket_weights = weights.totals()
         if global_totals is None:
-            global_totals = GlobalTotals(totals_by_slice(by_class, ranges), [NO_ROWS] * len(ranges), None)
-        positions = BucketPositions(by_class, sum_bucket_weights(reduction, ranged), ranges, global_totals)
+            scale = scale_of(weights.span) if reduction.weighted else None
+            global_totals = totals_of_slices(by_class, bucket_weights, ranges, scale)
+        positions = BucketPositions(by_class, bucket_weights, ranges, global_totals)
         return reduce_buckets(reduction, ranged, positions, advance), global_totals
     finally:
         ranged.close()
@@ -196,12 +188,12 @@ def sweep_buckets(statistics: Sequence[ScoreStatistic], buckets: ScoreBuckets, n
     """The states of all buckets together, without weights."""
     ranges = [range(buckets.n_buckets)]
     by_class = buckets.class_counts()
-    totals = totals_by_slice(by_class, ranges)
-    positions = BucketPositions(by_class, None, ranges, GlobalTotals(totals, [NO_ROWS], None))
+    totals = totals_of_slices(by_class, None, ranges, None)
+    positions = BucketPositions(by_class, None, ranges, totals)
     states: StatesByBucket = {statistic: {} for statistic in statistics}
     reduce_bucket_ranges(statistics, buckets, positions, positions.bucket_ranges(), states, None, n_threads)
     return {
-        statistic: merge_ranges(statistic, [state for _, state in sorted(states[statistic].items())], totals[0])
+        statistic: merge_ranges(statistic, [state for _, state in sorted(states[statistic].items())], totals.totals[0])
         for statistic in statistics
     }
 
@@ -238,52 +230,6 @@ def split_rows(reduction: RangeReduction, rows: int, n_slices: int) -> Splitter:
     return split_scores(sample[0], rows, max_rows)
 
 
-def count_weighted_classes(
-    reduction: RangeReduction, n_slices: int
-) -> tuple[list[ClassTotals], WeightScale]:
-    """Rows and weights of every slice, or of all rows without slices, and the scale of all weights."""
-    names = [label_name(reduction.pair.label), WEIGHT] + ([SLICE] if n_slices else [])
-    n = max(1, n_slices)
-    states = exact.new_states(n, 2)
-    counts = np.zeros((n, 2), np.int64)
-    span = WeightSpan()
-    for block in reduction.source.block_readers(names):
-        labels, weights, *slices = block.load().values()
-        span = merge_spans(span, span_of(weights))
-        starts = np.array([0, labels.shape[0]], np.int64)
-        if n_slices:
-            starts, destinations = order_by_number(slices[0], n)
-            labels, weights = scatter_rows(labels, destinations), scatter_rows(weights, destinations)
-        for number in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
-            of_slice = slice(*starts[number : number + 2])
-            positives = np.count_nonzero(labels[of_slice])
-            counts[number] += (of_slice.stop - of_slice.start - positives, positives)
-            sums.sum_positive_weights(labels[of_slice], weights[of_slice], states[number, 1])
-            sums.sum_positive_weights(labels[of_slice] ^ 1, weights[of_slice], states[number, 0])
-    totals = [
-        ClassTotals(*counts[number].tolist(), *(exact.to_integer(state) for state in states[number]))
-        for number in range(n)
-    ]
-    return totals, scale_of(span)
-
-
-def totals_by_slice(by_class: np.ndarray, ranges: list[range]) -> list[ClassTotals]:
-    """Rows of every slice, from the rows of its buckets."""
-    return [ClassTotals(*by_class[buckets.start : buckets.stop].sum(0).tolist()) for buckets in ranges]
-
-
-def sum_bucket_weights(reduction: RangeReduction, ranged: BlockStore) -> list[tuple[int, int]] | None:
-    """The exact weights of every bucket by class; None if no statistic needs them."""
-    if not reduction.weighted or not any(statistic.needs_position for statistic in reduction.statistics):
-        return None
-    states = exact.new_states(ranged.n_partitions)
-    for block, offsets in ranged.block_offsets(0, ranged.n_partitions):
-        weights = BlockReader(ranged, [WEIGHT], block).load()[WEIGHT]
-        sums.sum_segments(weights, np.array(offsets, np.int64), states)
-    totals = [exact.to_integer(state) for state in states]
-    return list(zip(totals[::2], totals[1::2], strict=True))
-
-
 def fill_buckets(
     reduction: RangeReduction,
     ranged: BlockStore,
@@ -291,17 +237,21 @@ def fill_buckets(
     blocks: Sequence[Any],
     spare: Sequence[np.ndarray] = (),
     unit_buckets_of: Callable[[dict[str, np.ndarray]], np.ndarray] | None = None,
-) -> None:
-    """Add every block to `ranged`, reordered by bucket.
+) -> BucketWeights:
+    """Add every block to `ranged`, reordered by bucket. Returns the weights of the buckets.
 
     For replicates, `unit_buckets_of(columns)` returns the unit bucket of every row, which is stored too.
     """
     max_rows = max(block.rows for block in blocks)
     rows = sum(block.rows for block in blocks)
+    needs_sums = reduction.weighted and any(statistic.needs_position for statistic in reduction.statistics)
+    weights_by_thread = [BucketWeights(splitter.n_buckets, needs_sums)]
 
     def make_worker() -> Callable[[int], None]:
         scratch = RangeScratch(max_rows)
         spill_scratch = Scratch()
+        weights = BucketWeights(splitter.n_buckets, needs_sums)
+        weights_by_thread.append(weights)
 
         def reorder_block(number: int) -> None:
             columns = blocks[number].load()
@@ -319,11 +269,17 @@ def fill_buckets(
             block = reorder_by_score(
                 splitter, labels, scores, columns.get(SLICE), columns.get(WEIGHT), scratch, allocate, unit_buckets
             )
+            if reduction.weighted:
+                weights.add_block(block)
             ranged.add(block, is_reserved)
 
         return reorder_block
 
     for_each(len(blocks), make_worker, reduction.n_threads if rows > SERIAL_ROWS else 1)
+    total, *others = weights_by_thread
+    for weights in others:
+        total.add(weights)
+    return total
 
 
 def reduce_buckets(
@@ -404,16 +360,12 @@ def make_reducer(
     first: int,
 ) -> Callable[[int, int], list[Any]]:
     """A thread's function from a range of buckets to its states."""
-    weights, scale = buckets.weights, positions.global_totals.scale
-    if weights is not None and scale is not None:
+    scale = positions.global_totals.scale
+    if buckets.weights is not None and scale is not None:
+        scratch = Scratch()
 
         def reduce_weighted_rows(start: int, stop: int) -> list[Any]:
-            bucket = start - first
-            negatives, positives = (
-                (buckets.of_class(buckets.keys, bucket, label), buckets.of_class(weights, bucket, label))
-                for label in (0, 1)
-            )
-            rows = WeightedRows(negatives, positives, scale)
+            rows = buckets.weighted_rows(start - first, scale, scratch)
             position = positions.position_of(start, stop)
             return [statistic.from_weighted_rows(rows, position) for statistic in statistics]
 
@@ -469,7 +421,12 @@ def bucket_totals(reduction: RangeReduction, source: BucketSource, negatives: in
     """The totals of a bucket, including its weights."""
     if not reduction.weighted:
         return ClassTotals(negatives, positives)
-    return count_weighted_classes(reduction._replace(source=source, pair=ScoreLabelPair(0, 0)), 0)[0][0]
+    states = exact.new_states(2)
+    for block in source.block_readers([label_name(0), WEIGHT]):
+        labels, weights = block.load().values()
+        sums.sum_positive_weights((labels == 0).view(np.uint8), weights, states[0])
+        sums.sum_positive_weights(labels, weights, states[1])
+    return ClassTotals(negatives, positives, *(exact.to_integer(state) for state in states))
 
 
 def reduce_large_bucket(

@@ -21,10 +21,10 @@ from fastmetrics._core.exchange import range_exchange, weighted_ranges
 from fastmetrics._core.exchange.range_exchange import ScoreBuckets
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges, store_columns, sweep_buckets
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition, SortedRows, ThresholdSweep
-from fastmetrics._core.exchange.weighted_sweep import WeightedCurve, join_points
+from fastmetrics._core.exchange.weighted_sweep import WeightedCurve, WeightedPoints
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.columns import column_checks
-from fastmetrics._kernels.sweep import curve_points, short_curves, threshold_sweep
+from fastmetrics._kernels.sweep import curve_points, short_curves, threshold_sweep, weighted_sweep
 
 MOST_SHORT: int = short_curves.MAX_ROWS
 
@@ -119,15 +119,12 @@ class OrderedRows:
         self.scores = scores
         self.weights: np.ndarray | None = None
         self.cache: dict[Any, Any] = {}  # the class totals, and states by statistic
-        # Statistics that will be needed too: without weights, the first sweep computes all of them.
+        # Statistics that will be needed too: without weights, the first sweep computes all of them. With weights, the
+        # first curve has what all curves need.
         self.expected_statistics: tuple[Any, ...] = ()
         self.sorted: SortedClasses | None = None
         self.buckets: ScoreBuckets | None = None
-        # With weights: all points, descending in score, and the weight of the positives below each.
-        self.weighted_points: Curve | None = None
-        self.positives_below: np.ndarray = np.empty(0)
-        # With weights: does a positive row have this score? A rounded rate may not show it.
-        self.has_positive: np.ndarray | None = None
+        self.weighted_points: WeightedPoints | None = None
         if sample_weight is not None:
             self.labels, self.scores, self.weights = drop_zero_weight_rows(y_true, scores, sample_weight)
 
@@ -147,12 +144,19 @@ class OrderedRows:
         totals: ClassTotals = self.cache["totals"]
         return totals
 
+    def class_rows(self) -> tuple[int, int]:
+        """Rows of each class."""
+        if self.weights is None:
+            totals = self.totals()
+            return totals.negatives, totals.positives
+        positives = int(np.count_nonzero(self.labels))
+        return self.rows - positives, positives
+
     def count_classes(self) -> ClassTotals:
         if self.weights is not None:
-            positives = int(np.count_nonzero(self.labels))
             is_positive = self.labels.view(bool)
             weights = [integer_sum(self.weights[mask]) for mask in (~is_positive, is_positive)]
-            return ClassTotals(self.rows - positives, positives, *weights)
+            return ClassTotals(*self.class_rows(), *weights)
         if self.is_small:
             ((_, middle, stop),) = self.sort().bounds
             return ClassTotals(middle, stop - middle)
@@ -214,30 +218,43 @@ class OrderedRows:
         return curve_of_ranges(classes, totals, kind, descending, count_threads(self.n_threads))
 
     def weighted_curve(self, kind: int, descending: bool) -> Curve:
-        if self.weighted_points is None:
-            points = join_points(self.sweep(WeightedCurve())[0])
-            fps, tps, self.positives_below = points.weights
-            self.has_positive = points.has_positive
-            self.weighted_points = Curve(points.scores.astype(np.float64), fps, tps)
-        thresholds, fps, tps = (values.copy() for values in self.weighted_points)
+        with_below = kind == curve_points.ERROR_RATES or bool(self.expected_statistics)
+        points = self.weighted_points
+        if points is None or points.below.shape[0] < with_below:
+            statistic = WeightedCurve(self.rows, with_below)
+            points = self.weighted_points = statistic.join(self.compute([statistic])[statistic])
+        n_threads = 1 if self.is_small else count_threads(self.n_threads)
         if kind == curve_points.CORNERS:
-            kept = corners(fps, tps)
-            thresholds, fps, tps = thresholds[kept], fps[kept], tps[kept]
+            return weighted_corners(points, n_threads)
+        thresholds, fps, tps = points[:3]
         if descending:
-            return Curve(thresholds, fps, tps)
-        thresholds, fps, tps = thresholds[::-1], fps[::-1], tps[::-1]
+            return Curve(thresholds.copy(), fps.copy(), tps.copy())
+        thresholds, fps, tps = thresholds[::-1].copy(), fps[::-1], tps[::-1]
         if kind == curve_points.PRECISION_RECALL:
             with np.errstate(invalid="ignore"):  # no positive row: recall is NaN
                 return Curve(thresholds, tps / (tps + fps), tps / tps[0])
-        return Curve(thresholds, fps / fps[0], self.positives_below[::-1] / tps[0])
+        return Curve(thresholds, fps / fps[0], points.below[::-1] / tps[0])
 
 
-def corners(fps: np.ndarray, tps: np.ndarray) -> np.ndarray:
-    """Which points are corners: both ends, and points where the direction of the curve changes."""
-    if len(fps) <= 2:
-        return np.ones(len(fps), bool)
-    turns = (np.diff(fps, 2) != 0) | (np.diff(tps, 2) != 0)
-    return np.concatenate(([True], turns, [True]))
+def weighted_corners(points: WeightedPoints, n_threads: int) -> Curve:
+    """The corners of a curve of weighted rows: first their number in every block of points, then the corners."""
+    columns = points[:3]
+    bounds = list(block_bounds(points.scores.shape[0]))
+    nothing = np.empty(0)
+    counts = for_each(
+        len(bounds),
+        lambda: lambda number: weighted_sweep.write_corners(*columns, *bounds[number], nothing, nothing, nothing),
+        n_threads,
+    )
+    firsts = np.cumsum([0, *counts]).tolist()
+    curve = Curve(*(np.empty(firsts[-1]) for _ in columns))
+
+    def write(number: int) -> None:
+        own = slice(firsts[number], firsts[number + 1])
+        weighted_sweep.write_corners(*columns, *bounds[number], *(column[own] for column in curve))
+
+    for_each(len(bounds), lambda: write, n_threads)
+    return curve
 
 
 def drop_zero_weight_rows(
@@ -262,10 +279,7 @@ def sweep_with_weights(
         return {statistic: statistic.empty() for statistic in statistics}
     if labels.shape[0] <= SERIAL_ROWS:
         rows = weighted_ranges.split_classes(labels.view(bool), range_exchange.ordered_keys(scores), weights)
-        classes = rows.negatives, rows.positives
-        counts = (len(keys) for keys, _ in classes)
-        totals = ClassTotals(*counts, *(integer_sum(of_class) for _, of_class in classes))
-        position = RangePosition(totals, NO_ROWS)
+        position = RangePosition(ClassTotals(*rows.counts, *rows.class_weights()), NO_ROWS)
         return {statistic: statistic.from_weighted_rows(rows, position) for statistic in statistics}
     store = store_columns(RowBlock((labels,), (scores,), weights))
     states = reduce_ranges(RangeReduction(store, ScoreLabelPair(0, 0), True, statistics, count_threads(n_threads)))

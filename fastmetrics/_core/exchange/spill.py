@@ -13,6 +13,7 @@ from __future__ import annotations
 import errno
 import mmap
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Lock, get_ident
@@ -20,6 +21,8 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
+
+from fastmetrics._core.exchange.memory_size import format_size
 
 # A system call accepts at most so many pieces (IOV_MAX) and, on some systems, less than 2 GiB. With pieces of at most
 # 1 MiB, a call writes or reads at most 1 GiB.
@@ -287,6 +290,15 @@ def default_folder() -> str:
     except OSError as error:
         text = f"spilling: {error.strerror}; give a folder with spill_dir=..., or a larger memory_limit=..."
         raise SpillError(error.errno or errno.ENOENT, text) from error
+
+
+def check_free_space(folder: str | None, n_bytes: int) -> None:
+    """Raise SpillError if fewer than n_bytes are free in the folder, or in the system's one for temporary files."""
+    folder = default_folder() if folder is None else folder
+    free = shutil.disk_usage(folder).free
+    if free < n_bytes:
+        text = f"at least {format_size(n_bytes)} are needed there, and {format_size(free)} are free"
+        raise SpillError(errno.ENOSPC, f"spilling to folder '{folder}': {text} ({REMEDY})", folder)
 
 
 def open_unnamed(folder: str) -> int:

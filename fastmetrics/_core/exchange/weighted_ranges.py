@@ -1,4 +1,4 @@
-"""Exact weighted AUC and weighted KS by score range: integers inside a range, integers between ranges.
+"""The weighted rows of a score range; exact weighted AUC and KS: integers inside a range, integers between ranges.
 
 A range has all rows whose scores lie between two cuts. Equal scores are never in different ranges. The state of a
 range consists of Python integers in one fixed unit, that of `exact.py`: a weight is multiplied by 2**EXPONENT, a
@@ -8,8 +8,9 @@ one division of integers, rounded once:
     AUC = wins / (2 * all_negative * all_positive)
     KS = max(greatest, -least) / (all_negative * all_positive)
 
-Inside a range, a kernel counts with as few limbs as the weights need (`WeightScale`). The number of limbs follows from
-the weights' span: the lowest bit set in any of them, the greatest exponent, and the number of rows.
+Inside a range, a kernel counts with sums of 128 bits, or with as many limbs as the weights need (`WeightScale`). The
+number of limbs follows from the weights' span: the lowest bit set in any of them, the greatest exponent, and the number
+of rows.
 """
 
 from __future__ import annotations
@@ -18,10 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fastmetrics._core.columns.row_blocks import Scratch, UnpooledScratch
 from fastmetrics._core.exact import EXPONENT, divide, integer_sum
-from fastmetrics._kernels.sweep import weighted_ranges
+from fastmetrics._kernels.sweep import weighted_ranges, weighted_sweep
 
 LIMB_BITS = 32
+MOST_LIMBS = (weighted_sweep.SUM_BITS + 1) // LIMB_BITS  # of sums of 128 bits: they hold twice the sum of all weights
+WORD = (1 << 64) - 1
 
 
 class WeightSpan(NamedTuple):
@@ -44,18 +48,80 @@ class WeightScale(NamedTuple):
         return self.unit + EXPONENT
 
 
-class WeightedRows(NamedTuple):
-    """The weighted rows of a range: (keys, weights) of each class, in any order, and the scale of all weights."""
+class WeightedRows:
+    """The weighted rows of a range, those of negatives first, and the scale of all weights.
 
-    negatives: tuple[np.ndarray, np.ndarray]
-    positives: tuple[np.ndarray, np.ndarray]
-    scale: WeightScale
+    Keys are uint32 or uint64, in the order of the scores (`range_exchange.ordered_keys`). Weights are float64, positive
+    and finite. Both are contiguous.
+    """
+
+    def __init__(
+        self,
+        keys: np.ndarray,
+        weights: np.ndarray,
+        n_negatives: int,
+        scale: WeightScale,
+        scratch: Scratch | None = None,
+    ) -> None:
+        self.keys = keys
+        self.weights = weights
+        self.n_negatives = n_negatives
+        self.scale = scale
+        self.scratch = UnpooledScratch() if scratch is None else scratch
+        self._ordered: np.ndarray | None = None
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The rows of both classes."""
+        return self.n_negatives, self.keys.shape[0] - self.n_negatives
+
+    @property
+    def classes(self) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        """Keys and weights of the negatives, and of the positives."""
+        n = self.n_negatives
+        return (self.keys[:n], self.weights[:n]), (self.keys[n:], self.weights[n:])
+
+    def class_weights(self) -> tuple[int, int]:
+        """The weights of both classes, in the fixed unit."""
+        negatives, positives = (integer_sum(weights) for _, weights in self.classes)
+        return negatives, positives
+
+    def ordered(self) -> np.ndarray:
+        """The rows in ascending order of keys, as kernels read them: a key, and a weight that is negative of positives.
+
+        All statistics of the range share the order.
+        """
+        if self._ordered is None:
+            self._ordered = order_rows(self.keys, self.weights, self.n_negatives, self.scratch)
+        return self._ordered
+
+
+def order_rows(keys: np.ndarray, weights: np.ndarray, n_negatives: int, scratch: Scratch) -> np.ndarray:
+    """Rows of two words in ascending order of keys."""
+    n = keys.shape[0]
+    ordered = scratch.array("ordered rows", np.uint64, 2 * n).reshape(n, 2)
+    if n == 0:
+        return ordered
+    cells = scratch.array("cells", np.int32, 1 << n.bit_length())
+    if not weighted_sweep.order_by_cells(keys, weights, n_negatives, cells, ordered):
+        order = np.argsort(keys)
+        ordered[:, 0] = keys[order]
+        ordered[:, 1].view(np.float64)[:] = np.where(order < n_negatives, weights[order], -weights[order])
+    return ordered
 
 
 def split_classes(positive: np.ndarray, keys: np.ndarray, weights: np.ndarray) -> WeightedRows:
-    """The rows of one range, by class."""
+    """The rows of one range, with the scale of their weights."""
     scale = scale_of(span_of(weights))
-    return WeightedRows((keys[~positive], weights[~positive]), (keys[positive], weights[positive]), scale)
+    return rows_of_classes((keys[~positive], weights[~positive]), (keys[positive], weights[positive]), scale)
+
+
+def rows_of_classes(
+    negatives: tuple[np.ndarray, np.ndarray], positives: tuple[np.ndarray, np.ndarray], scale: WeightScale
+) -> WeightedRows:
+    """The rows of one range, from keys and weights of each class."""
+    keys, weights = (np.concatenate(columns) for columns in zip(negatives, positives, strict=True))
+    return WeightedRows(keys, weights, negatives[0].shape[0], scale)
 
 
 class WeightedPairs(NamedTuple):
@@ -102,41 +168,6 @@ def scale_of(span: WeightSpan) -> WeightScale:
     return WeightScale(span.lowest, -(-bits // LIMB_BITS))
 
 
-class RangeOrder(NamedTuple):
-    """The weights of a range in the order of the rarer class's keys; see `order_range` in weighted_ranges.pyx."""
-
-    rare_weights: np.ndarray
-    rare_starts: np.ndarray
-    common_weights: np.ndarray
-    common_starts: np.ndarray
-    n_ties: int
-
-
-def order_range(
-    rare_keys: np.ndarray, rare_weights: np.ndarray, common_keys: np.ndarray, common_weights: np.ndarray
-) -> RangeOrder:
-    """Order the rows of a range. Both classes have rows; the first has at most as many as the second."""
-    n_rare, n_common = rare_keys.shape[0], common_keys.shape[0]
-    work = np.empty(weighted_ranges.n_scratch_words(n_rare, n_common), np.uint64)
-    rare_starts, common_starts = np.empty((2, 2 * n_rare + 2), np.int64)
-    rare_ordered, common_ordered = np.empty(n_rare), np.empty(n_common)
-    n_ties = weighted_ranges.order_by_ties(
-        rare_keys, rare_weights, common_keys, common_weights, work, rare_starts, rare_ordered, common_starts,
-        common_ordered,
-    )  # fmt: skip
-    return RangeOrder(rare_ordered, rare_starts, common_ordered, common_starts, n_ties)
-
-
-def order_classes(
-    negative_keys: np.ndarray, negative_weights: np.ndarray, positive_keys: np.ndarray, positive_weights: np.ndarray
-) -> tuple[RangeOrder, bool]:
-    """Order the rows of a range in which both classes have rows; are the positives the rarer class?"""
-    negatives, positives = (negative_keys, negative_weights), (positive_keys, positive_weights)
-    if positive_keys.shape[0] <= negative_keys.shape[0]:
-        return order_range(*positives, *negatives), True
-    return order_range(*negatives, *positives), False
-
-
 def from_words(words: np.ndarray) -> int:
     """The integer of a kernel's number: one limb per word, each below 2**32 except the last, which has the sign."""
     above: int = int(words[-1]) << LIMB_BITS * (words.shape[0] - 1)
@@ -151,34 +182,28 @@ def to_words(number: int, scale: WeightScale) -> np.ndarray:
     return np.frombuffer(scaled.to_bytes(4 * scale.n_limbs, "little"), "<u4").astype(np.uint64)
 
 
-def weighted_pairs(
-    negative_keys: np.ndarray,
-    negative_weights: np.ndarray,
-    positive_keys: np.ndarray,
-    positive_weights: np.ndarray,
-    scale: WeightScale,
-) -> WeightedPairs:
-    """The AUC state of one range.
-
-    Keys are uint32 or uint64, in the order of the scores (`range_exchange.ordered_keys`). Weights are float64, positive
-    and finite. Arrays are contiguous, rows in any order. The scale is that of these rows' span, or of a merged span.
-    """
-    rows = negative_keys.shape[0], positive_keys.shape[0]
-    if 0 in rows:
-        return WeightedPairs(rows, (integer_sum(negative_weights), integer_sum(positive_weights)), 0)
-    order, rare_positive = order_classes(negative_keys, negative_weights, positive_keys, positive_weights)
-    totals = np.zeros((4, scale.n_limbs + weighted_ranges.SPARE_WORDS), np.uint64)
-    win_words = np.zeros(2 * scale.n_limbs + 1, np.int64)
-    weighted_ranges.range_pairs(*order, scale.unit, totals, win_words)
-    common, rare = from_words(totals[0]) >> 1, from_words(totals[1])
-    wins = from_words(win_words)
-    if rare_positive:
-        weights = common, rare
+def weighted_pairs(rows: WeightedRows) -> WeightedPairs:
+    """The AUC state of one range. The scale is that of these rows' span, or of a merged span."""
+    scale, counts = rows.scale, rows.counts
+    if 0 in counts:
+        return WeightedPairs(counts, rows.class_weights(), 0)
+    if scale.n_limbs <= MOST_LIMBS:
+        sums, words = np.empty((2, 2), np.uint64), np.empty(4, np.uint64)
+        weighted_sweep.sum_pairs(rows.ordered(), scale.unit, sums, words)
+        weights = [low + (high << 64) for low, high in sums.tolist()]
+        wins = int.from_bytes(words.astype("<u8").tobytes(), "little")
     else:
-        # The kernel counted the pairs that the negatives won.
-        weights = rare, common
-        wins = 2 * rare * common - wins
-    return WeightedPairs(rows, (weights[0] << scale.shift, weights[1] << scale.shift), wins << 2 * scale.shift)
+        totals = new_totals(scale)
+        win_words = np.zeros(2 * scale.n_limbs + 1, np.int64)
+        weighted_ranges.range_pairs(rows.ordered(), scale.unit, totals, win_words)
+        weights = [from_words(words) for words in totals[:2]]
+        wins = from_words(win_words)
+    return WeightedPairs(counts, (weights[0] << scale.shift, weights[1] << scale.shift), wins << 2 * scale.shift)
+
+
+def new_totals(scale: WeightScale) -> np.ndarray:
+    """Zeros for the sums of a kernel that counts with limbs."""
+    return np.zeros((4, scale.n_limbs + weighted_ranges.SPARE_WORDS), np.uint64)
 
 
 def merge_pairs(low: WeightedPairs, high: WeightedPairs) -> WeightedPairs:
@@ -193,36 +218,23 @@ def weighted_auc(state: WeightedPairs) -> float:
     return divide(state.wins, 2 * negative * positive)
 
 
-def weighted_extremes(
-    negative_keys: np.ndarray,
-    negative_weights: np.ndarray,
-    positive_keys: np.ndarray,
-    positive_weights: np.ndarray,
-    scale: WeightScale,
-    all_negative: int,
-    all_positive: int,
-) -> WeightedExtremes:
-    """The KS state of one range; rows as for `weighted_pairs`.
+def weighted_extremes(rows: WeightedRows, all_negative: int, all_positive: int) -> WeightedExtremes:
+    """The KS state of one range.
 
     `all_negative` and `all_positive` are the weights of the rows of all ranges, in the fixed unit. The scale is that of
     the span of all rows.
     """
-    rows = negative_keys.shape[0], positive_keys.shape[0]
-    if 0 in rows:
-        negative, positive = integer_sum(negative_weights), integer_sum(positive_weights)
-        return WeightedExtremes(rows, (negative, positive), positive * all_negative, -negative * all_positive)
-    order, rare_positive = order_classes(negative_keys, negative_weights, positive_keys, positive_weights)
+    scale, counts = rows.scale, rows.counts
+    if 0 in counts:
+        negative, positive = rows.class_weights()
+        return WeightedExtremes(counts, (negative, positive), positive * all_negative, -negative * all_positive)
     all_words = to_words(all_negative, scale), to_words(all_positive, scale)
-    all_common, all_rare = all_words if rare_positive else all_words[::-1]
-    totals = np.zeros((4, scale.n_limbs + weighted_ranges.SPARE_WORDS), np.uint64)
+    totals = new_totals(scale)
     extremes = np.zeros((3, 2 * scale.n_limbs + 1), np.int64)
-    weighted_ranges.range_extremes(*order, scale.unit, all_rare, all_common, totals, extremes)
-    common, rare = (from_words(words) << scale.shift for words in totals[:2])
+    weighted_ranges.range_extremes(rows.ordered(), scale.unit, *all_words, totals, extremes)
+    negative, positive = (from_words(words) << scale.shift for words in totals[:2])
     greatest, least = (from_words(words) << 2 * scale.shift for words in extremes[:2])
-    if rare_positive:
-        return WeightedExtremes(rows, (common, rare), greatest, least)
-    # The kernel computed the difference with the classes exchanged.
-    return WeightedExtremes(rows, (rare, common), -least, -greatest)
+    return WeightedExtremes(counts, (negative, positive), greatest, least)
 
 
 def merge_extremes(

@@ -13,109 +13,111 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.exact import EXPONENT, divide, integer_sum, new_states, to_integer
+from fastmetrics._core.exact import EXPONENT, divide, new_states, to_integer
 from fastmetrics._core.exchange.range_exchange import scores_of_keys
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition
-from fastmetrics._core.exchange.weighted_ranges import LIMB_BITS, WeightedRows, WeightScale
+from fastmetrics._core.exchange.weighted_ranges import MOST_LIMBS, WORD, WeightedRows, WeightScale
 from fastmetrics._core.statistic import Statistic
-from fastmetrics._kernels.sweep import weighted_points
+from fastmetrics._kernels.sweep import weighted_sweep
 
-MOST_LIMBS = (weighted_points.SUM_BITS + 1) // LIMB_BITS  # the scale's limbs hold twice the sum of all weights
-WORD = (1 << 64) - 1
 MOST_UNCERTAIN = 256  # quotients of a range that a kernel may leave to Python's integers
 INT64_BITS = 62  # of a sum; one bit is spare because the sum is estimated in floats
 
 
 class WeightedPoints(NamedTuple):
-    """The points of a range of scores, or of all, in descending order of score.
+    """The columns of the points of a range of scores, or of all, in descending order of score.
 
-    `weights` are those of the negatives and of the positives down to each score, and of the positives below it.
-    `has_positive` says whether a positive row has the score: a rounded sum may not show it.
+    `fps` and `tps` are the weights of the negatives and of the positives down to each score, `below` that of the
+    positives below it; it is empty if nobody asked for it. `has_positive` says whether a positive row has the score: a
+    rounded sum may not show it.
     """
 
     scores: np.ndarray
-    weights: np.ndarray
+    fps: np.ndarray
+    tps: np.ndarray
+    below: np.ndarray
     has_positive: np.ndarray
+
+    def part(self, start: int, stop: int) -> WeightedPoints:
+        return WeightedPoints(*(column[start:stop] for column in self))
+
+
+def new_points(n: int, with_below: bool) -> WeightedPoints:
+    return WeightedPoints(np.empty(n), np.empty(n), np.empty(n), np.empty(n if with_below else 0), np.empty(n, bool))
 
 
 def totals_of(rows: WeightedRows) -> ClassTotals:
     """Rows and weights of both classes."""
-    classes = rows.negatives, rows.positives
-    return ClassTotals(*(keys.shape[0] for keys, _ in classes), *(integer_sum(weights) for _, weights in classes))
+    return ClassTotals(*rows.counts, *rows.class_weights())
 
 
-def points_of_range(rows: WeightedRows, position: RangePosition) -> WeightedPoints:
-    """The points of the rows of a range."""
+def points_of_range(
+    rows: WeightedRows, position: RangePosition, columns: WeightedPoints | None = None
+) -> WeightedPoints:
+    """The points of the rows of a range, written to the start of `columns`, which are as long as the rows."""
+    if columns is None:
+        columns = new_points(rows.keys.shape[0], with_below=True)
     if rows.scale.n_limbs <= MOST_LIMBS:
-        return points_of_rows(rows, position)
+        above = position.above
+        sums = to_wide(rows.scale, above.negative_weight, above.positive_weight, position.totals.positive_weight)
+        has_positive = columns.has_positive.view(np.uint8)
+        n = weighted_sweep.write_points(
+            rows.ordered(), rows.keys.itemsize == 8, rows.scale.unit, sums, *columns[:4], has_positive
+        )
+        return columns.part(0, n)
     sweep = sweep_weighted(rows)
-    return points_of_sums(sweep.scores, *sweep.cumulative(), position, sweep.positives != 0)
+    return points_of_sums(sweep.scores, *sweep.cumulative(), position, sweep.positives != 0, columns)
 
 
 class WeightedCurve(Statistic):
-    """The statistic of the range exchange whose state are the points of the curve, one item for each range."""
+    """The statistic of the range exchange whose state are the points of the curve, one item for each range.
 
-    __slots__ = ()
+    All points are written into the same columns, which are as long as the rows.
+    """
+
+    __slots__ = ("columns",)
     needs_position = True
     pivots_on_positives = False
+
+    def __init__(self, n_rows: int, with_below: bool) -> None:
+        self.columns = new_points(n_rows, with_below)
+
+    def fields(self) -> tuple[Any, ...]:
+        """Two statistics never share their columns."""
+        return (id(self.columns),)
 
     def empty(self) -> list[WeightedPoints]:
         return []
 
+    def columns_of_range(self, n: int, position: RangePosition) -> WeightedPoints:
+        """The columns of a range of n rows: they follow those of the rows with greater scores."""
+        first = position.above.negatives + position.above.positives
+        return self.columns.part(first, first + n)
+
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> list[WeightedPoints]:
-        return [points_of_range(rows, position)]
+        return [points_of_range(rows, position, self.columns_of_range(rows.keys.shape[0], position))]
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> list[WeightedPoints]:
         sums = [tied.negative_weight], [tied.positive_weight]
-        return [points_of_sums(np.array([score]), *sums, position, np.array([tied.positives > 0]))]
+        columns = self.columns_of_range(1, position)
+        return [points_of_sums(np.array([score]), *sums, position, np.array([tied.positives > 0]), columns)]
 
     def merge(
         self, low: list[WeightedPoints], high: list[WeightedPoints], totals: ClassTotals
     ) -> list[WeightedPoints]:
         return high + low
 
-
-def join_points(ranges: list[WeightedPoints]) -> WeightedPoints:
-    """The points of all ranges, which are in descending order."""
-    if len(ranges) == 1:
-        return ranges[0]
-    scores, weights, has_positive = zip(*ranges, strict=True)
-    return WeightedPoints(np.concatenate(scores), np.concatenate(weights, axis=1), np.concatenate(has_positive))
-
-
-def points_of_rows(rows: WeightedRows, position: RangePosition) -> WeightedPoints:
-    """The points of a range, by sums of 128 bits."""
-    keys, weights = order_rows(rows)
-    above = position.above
-    sums = to_wide(rows.scale, above.negative_weight, above.positive_weight, position.totals.positive_weight)
-    n = keys.shape[0]
-    point_keys, points, has_positive = np.empty_like(keys), np.empty((3, n)), np.empty(n, np.uint8)
-    n_points = weighted_points.write_points(
-        keys, weights, rows.scale.unit, sums, point_keys, points, has_positive
-    )
-    return WeightedPoints(
-        scores_of_keys(point_keys[:n_points]), points[:, :n_points], has_positive[:n_points].view(bool)
-    )
+    def join(self, ranges: list[WeightedPoints]) -> WeightedPoints:
+        """The points of all ranges, which are in descending order."""
+        if sum(points.scores.shape[0] for points in ranges) == self.columns.scores.shape[0]:  # no score occurs twice
+            return self.columns
+        return WeightedPoints(*(np.concatenate(parts) for parts in zip(*ranges, strict=True)))
 
 
 def to_wide(scale: WeightScale, *weights: int) -> np.ndarray:
     """Weights in the fixed unit as multiples of the scale's unit: pairs of a low and a high word."""
     units = [weight >> scale.shift for weight in weights]
     return np.array([(number & WORD, number >> 64) for number in units], np.uint64)
-
-
-def order_rows(rows: WeightedRows) -> tuple[np.ndarray, np.ndarray]:
-    """The keys of both classes in ascending order, and the weights, those of positives negated."""
-    keys = np.concatenate((rows.negatives[0], rows.positives[0]))
-    weights = np.concatenate((rows.negatives[1], rows.positives[1]))
-    ordered_keys, ordered_weights = np.empty_like(keys), np.empty_like(weights)
-    n_negatives = rows.negatives[0].shape[0]
-    cells = np.empty(1 << keys.shape[0].bit_length(), np.int32)
-    if weighted_points.order_by_cells(keys, weights, n_negatives, cells, ordered_keys, ordered_weights):
-        return ordered_keys, ordered_weights
-    weights[n_negatives:] *= -1
-    order = np.argsort(keys)
-    return keys[order], weights[order]
 
 
 def sum_precisions(
@@ -126,10 +128,9 @@ def sum_precisions(
     The arguments are the weights of the positives of the score, and of the positives and negatives down to it.
     """
     if rows.scale.n_limbs <= MOST_LIMBS:
-        keys, weights = order_rows(rows)
         state, uncertain = new_states(), np.empty((MOST_UNCERTAIN, 6), np.uint64)
         sums = to_wide(rows.scale, above.negative_weight, above.positive_weight)
-        n = weighted_points.sum_precisions(keys, weights, rows.scale.unit, sums, state, uncertain)
+        n = weighted_sweep.sum_precisions(rows.ordered(), rows.scale.unit, sums, state, uncertain)
         if n >= 0:
             numbers = [[low + (high << 64) for low, high in pairwise_words(row)] for row in uncertain[:n].tolist()]
             terms = (weighted_precision(*(number << rows.scale.shift for number in own)) for own in numbers)
@@ -150,17 +151,23 @@ def pairwise_words(words: list[int]) -> Iterator[tuple[int, int]]:
 
 
 def points_of_sums(
-    scores: np.ndarray, negatives: list[int], positives: list[int], position: RangePosition, has_positive: np.ndarray
+    scores: np.ndarray,
+    negatives: list[int],
+    positives: list[int],
+    position: RangePosition,
+    has_positive: np.ndarray,
+    columns: WeightedPoints,
 ) -> WeightedPoints:
     """The points of a range, from the sums of weights down to every score as Python integers."""
     above, totals = position.above, position.totals
-    by_point = [
-        [above.negative_weight + weight for weight in negatives],
-        [above.positive_weight + weight for weight in positives],
-        [totals.positive_weight - above.positive_weight - weight for weight in positives],
-    ]
-    weights = np.array([[divide(weight, 1 << EXPONENT) for weight in sums] for sums in by_point])
-    return WeightedPoints(scores, weights, has_positive)
+    points = columns.part(0, len(scores))
+    points.scores[:], points.has_positive[:] = scores, has_positive
+    points.fps[:] = [divide(above.negative_weight + weight, 1 << EXPONENT) for weight in negatives]
+    points.tps[:] = [divide(above.positive_weight + weight, 1 << EXPONENT) for weight in positives]
+    if points.below.shape[0]:
+        left = totals.positive_weight - above.positive_weight
+        points.below[:] = [divide(left - weight, 1 << EXPONENT) for weight in positives]
+    return points
 
 
 # --------------------------------------------------------------------------------------------------- integers
@@ -199,11 +206,9 @@ def to_multiple(value: float, unit: int) -> int:
 
 def sweep_weighted(rows: WeightedRows) -> WeightedSweep:
     """Both classes' weights at every distinct score of a range."""
-    keys = np.concatenate((rows.negatives[0], rows.positives[0]))
-    multiples = to_multiples(np.concatenate((rows.negatives[1], rows.positives[1])), rows.scale.unit)
-    is_positive = np.arange(len(keys)) >= len(rows.negatives[0])
-    order = np.argsort(keys)[::-1]
-    keys, multiples, is_positive = keys[order], multiples[order], is_positive[order]
+    order = np.argsort(rows.keys)[::-1]
+    keys, multiples = rows.keys[order], to_multiples(rows.weights, rows.scale.unit)[order]
+    is_positive = order >= rows.n_negatives
     first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
     zeros: Any = np.zeros_like(multiples)
     positives = np.add.reduceat(np.where(is_positive, multiples, zeros), first)

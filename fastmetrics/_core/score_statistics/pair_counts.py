@@ -55,7 +55,7 @@ class PairsWon(Statistic):
         return PairCounts(totals.negatives, totals.positives, low + (high << 64))
 
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> WeightedPairs:
-        return weighted_pairs(*rows.negatives, *rows.positives, rows.scale)
+        return weighted_pairs(rows)
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> WeightedPairs:
         weights = tied.negative_weight, tied.positive_weight

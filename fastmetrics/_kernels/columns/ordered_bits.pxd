@@ -27,9 +27,24 @@ cdef extern from *:
         memcpy(&bits, &x, 8);
         return bits ^ ((uint64_t)(-(int64_t)(bits >> 63)) | UINT64_C(0x8000000000000000));
     }
+    static inline double fm_score_of_key_f32(uint64_t key) {
+        uint32_t bits = (uint32_t)key;
+        float x;
+        bits ^= (uint32_t)((int32_t)(bits >> 31) - 1) | UINT32_C(0x80000000);
+        memcpy(&x, &bits, 4);
+        return x;
+    }
+    static inline double fm_score_of_key_f64(uint64_t key) {
+        double x;
+        key ^= (uint64_t)((int64_t)(key >> 63) - 1) | UINT64_C(0x8000000000000000);
+        memcpy(&x, &key, 8);
+        return x;
+    }
     """
     uint32_t sort_key_f32 "fm_sort_key_f32"(float x) noexcept nogil
     uint64_t sort_key_f64 "fm_sort_key_f64"(double x) noexcept nogil
+    double score_of_key_f32 "fm_score_of_key_f32"(uint64_t key) noexcept nogil
+    double score_of_key_f64 "fm_score_of_key_f64"(uint64_t key) noexcept nogil
 
 
 cdef inline uint64_t sort_key(score_t score) noexcept nogil:

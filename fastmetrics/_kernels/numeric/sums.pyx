@@ -77,7 +77,7 @@ def sum_positive_weights(const unsigned char[::1] labels, const double[::1] weig
         normalise(&state[0])
 
 
-def sum_segments(const double[::1] values, const int64_t[::1] bounds, int64_t[:, ::1] states):
+def sum_segments(const double[::1] values, const int64_t[::1] bounds, int64_t[:, :] states):
     """Add values[bounds[i]:bounds[i + 1]] to states[i], for every i. The bounds ascend."""
     cdef Py_ssize_t i
     if values.shape[0] == 0:

@@ -7,6 +7,7 @@ def group_pairs(
     hash_blocks: NDArray[np.uint64],
     label_blocks: NDArray[np.uint64],
     score_blocks: NDArray[np.uint64],
+    weight_blocks: NDArray[np.uint64],
     head_blocks: NDArray[np.uint64],
     tail_blocks: NDArray[np.uint64],
     slice_blocks: NDArray[np.uint64],
@@ -23,12 +24,15 @@ def group_pairs(
     scratch: NDArray[np.uint64],
     cells: NDArray[np.uint32],
     conflicts: NDArray[np.uint64],
+    rows: NDArray[np.uint64],
     group_hashes: NDArray[np.uint64],
     group_heads: NDArray[np.uint64],
     group_tails: NDArray[np.uint64],
     group_slices: NDArray[np.uint16],
     class_counts: NDArray[np.int64],
     wins: NDArray[np.uint64],
+    auc: NDArray[np.float64],
+    totals: NDArray[np.float64],
     n_groups: NDArray[np.int64],
 ) -> None: ...
 def number_groups(

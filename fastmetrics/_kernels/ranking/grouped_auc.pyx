@@ -6,9 +6,11 @@ of a score column and a label column. Few pairs are counted by comparing all of 
 table of rank_table.pxd. Counts of a group are int64; wins, twice its pairs won, are uint64: a group may have up to
 2**32 rows.
 
-With weights, weighted_pairs.pyx computes the sums of a group in double-double arithmetic.
+With weights, the rows of each group are copied together and sorted, and their weights are summed exactly
+(weighted_groups.pxd).
 """
 
+from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 
 from fastmetrics._kernels.exchange.group_table cimport PartitionBlocks, find_groups, set_blocks
@@ -16,6 +18,8 @@ from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
 from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, add_chunk, normalise
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.ranking.weighted_groups cimport auc_of_rows, sort_rows
+from fastmetrics._kernels.sweep.weighted_rows cimport WeightedRow
 from fastmetrics._kernels.sweep.rank_table cimport build_table, count_doubled_wins, n_table_cells, key_t, sort_keys
 
 use_table_seeds(_SEEDS)
@@ -87,14 +91,17 @@ cdef inline uint64_t count_pairs(
 
 cdef struct ViewColumns:
     # The label and score columns of a view are rows of the address tables. class_counts has max_groups groups for each
-    # label, wins has max_groups groups for each view.
+    # label, wins has max_groups groups for each view. With weights, auc has as many in place of wins, totals too.
     const uint64_t* labels
     const uint64_t* scores
+    const uint64_t* weights        # NULL: rows have no weights
     const uint8_t* double_scores
     const int64_t* label_of_view
     const int64_t* score_of_view
     int64_t* class_counts
     uint64_t* wins
+    double* auc
+    double* totals
     Py_ssize_t n_labels
     Py_ssize_t n_views
     Py_ssize_t max_groups
@@ -108,6 +115,8 @@ cdef struct WorkingMemory:
     uint64_t* scratch
     uint32_t* cells
     uint64_t* conflicts
+    WeightedRow* rows
+    WeightedRow* other_rows
 
 
 cdef inline void count_classes(
@@ -166,6 +175,44 @@ cdef inline void view_pairs(
             scratch, memory.cells, conflicts)
 
 
+cdef inline void weighted_view_auc(
+    score_t* unused, PartitionBlocks* blocks, const uint64_t* label_blocks, const uint64_t* score_blocks,
+    const uint64_t* weight_blocks, Py_ssize_t partition, WorkingMemory* memory, Py_ssize_t n_groups,
+    const int64_t* class_counts, double* auc, double* totals
+) noexcept nogil:
+    """The weighted AUC of every group of a partition and its sum of weights, for one view. `unused` gives the type."""
+    cdef Py_ssize_t block, row, group
+    cdef Py_ssize_t i = 0
+    cdef int64_t total = 0
+    cdef int64_t n
+    cdef int64_t* cursors = memory.cursors
+    cdef const int32_t* span
+    cdef const uint8_t* labels
+    cdef const score_t* column
+    cdef const double* weights
+    cdef WeightedRow* target
+    for group in range(n_groups):
+        cursors[group] = total
+        total += class_counts[2 * group] + class_counts[2 * group + 1]
+    for block in range(blocks.n_blocks):
+        span = blocks.offsets + block * blocks.row_stride + partition
+        labels = <const uint8_t*><uintptr_t>label_blocks[block]
+        column = <const score_t*><uintptr_t>score_blocks[block]
+        weights = <const double*><uintptr_t>weight_blocks[block]
+        for row in range(span[0], span[1]):
+            target = memory.rows + cursors[memory.group_of_row[i]]
+            target.key = <uint64_t>sort_key(column[row])
+            target.weight = -weights[row] if labels[row] else weights[row]
+            cursors[memory.group_of_row[i]] += 1
+            i += 1
+    # Each cursor is now at the end of its group.
+    for group in range(n_groups):
+        n = class_counts[2 * group] + class_counts[2 * group + 1]
+        target = sort_rows(memory.rows + cursors[group] - n, n, memory.other_rows)
+        if not auc_of_rows(target, n, &auc[group], &totals[group]):
+            auc[group] = NAN
+
+
 cdef inline Py_ssize_t partition_pairs(
     PartitionBlocks* blocks, Py_ssize_t partition, ViewColumns* views, WorkingMemory* memory, Py_ssize_t first_group,
     uint64_t* group_hashes, uint64_t* group_heads, uint64_t* group_tails, uint16_t* group_slices
@@ -200,7 +247,15 @@ cdef inline Py_ssize_t partition_pairs(
         score_blocks = views.scores + views.score_of_view[view] * blocks.n_blocks
         view_counts = class_counts + 2 * views.label_of_view[view] * views.max_groups
         wins = views.wins + view * views.max_groups + first_group
-        if views.double_scores[views.score_of_view[view]]:
+        if views.weights and views.double_scores[views.score_of_view[view]]:
+            weighted_view_auc[double](
+                NULL, blocks, label_blocks, score_blocks, views.weights, partition, memory, n_groups, view_counts,
+                views.auc + view * views.max_groups + first_group, views.totals + first_group)
+        elif views.weights:
+            weighted_view_auc[float](
+                NULL, blocks, label_blocks, score_blocks, views.weights, partition, memory, n_groups, view_counts,
+                views.auc + view * views.max_groups + first_group, views.totals + first_group)
+        elif views.double_scores[views.score_of_view[view]]:
             view_pairs[double, uint64_t](
                 <double*>memory.scores, memory.scratch, memory.conflicts, blocks, label_blocks, score_blocks, partition,
                 memory, n_groups, view_counts, wins)
@@ -213,23 +268,30 @@ cdef inline Py_ssize_t partition_pairs(
 
 def group_pairs(
     const uint64_t[::1] hash_blocks, const uint64_t[:, ::1] label_blocks, const uint64_t[:, ::1] score_blocks,
-    const uint64_t[::1] head_blocks, const uint64_t[::1] tail_blocks, const uint64_t[::1] slice_blocks,
-    const int32_t[:, ::1] offsets, const uint8_t[::1] double_scores, const int64_t[::1] label_of_view,
+    const uint64_t[::1] weight_blocks, const uint64_t[::1] head_blocks, const uint64_t[::1] tail_blocks,
+    const uint64_t[::1] slice_blocks, const int32_t[:, ::1] offsets, const uint8_t[::1] double_scores,
+    const int64_t[::1] label_of_view,
     const int64_t[::1] score_of_view, Py_ssize_t start, Py_ssize_t stop, uint32_t[::1] table,
     uint32_t[::1] group_of_row, int64_t[::1] cursors, uint64_t[::1] scores, uint64_t[::1] scratch, uint32_t[::1] cells,
-    uint64_t[::1] conflicts, uint64_t[::1] group_hashes, uint64_t[::1] group_heads, uint64_t[::1] group_tails,
-    uint16_t[::1] group_slices, int64_t[:, :, ::1] class_counts, uint64_t[:, ::1] wins, int64_t[::1] n_groups
+    uint64_t[::1] conflicts, uint64_t[:, ::1] rows, uint64_t[::1] group_hashes, uint64_t[::1] group_heads,
+    uint64_t[::1] group_tails, uint16_t[::1] group_slices, int64_t[:, :, ::1] class_counts, uint64_t[:, ::1] wins,
+    double[:, ::1] auc, double[::1] totals, int64_t[::1] n_groups
 ):
     """The groups of the partitions start..stop and their pairs won, in order of partition and appearance.
 
+    With weights, the AUC of every group and its sum of weights are written instead of its pairs. The AUC is NaN if the
+    weights of a group are too far apart or if its rounding is uncertain: the caller computes both by other means.
+
     - *_blocks hold the addresses of the columns of the blocks: label_blocks has a row for every label, score_blocks for
-      every score (float64 if double_scores, else float32). Head and tail columns are empty if keys are integers, slice
-      columns if groups are not divided by slice. View v is score score_of_view[v] with label label_of_view[v].
+      every score (float64 if double_scores, else float32). Weights are empty if rows have none. Head and tail columns
+      are empty if keys are integers, slice columns if groups are not divided by slice. View v is score
+      score_of_view[v] with label label_of_view[v].
     - Working memory, for the m rows of the largest partition: table a power of two of at least max(64, 2 m) entries,
       group_of_row m, cursors 2 m, scores and scratch m (64-bit words), cells MAX_CELLS + 2,
-      conflicts CONFLICT_CAPACITY.
+      conflicts CONFLICT_CAPACITY; with weights, rows (2, 2 m).
     - Results, for as many groups as the partitions have rows: group_hashes, group_heads and group_tails (text keys),
-      group_slices (slices), class_counts (label, group, class), wins (view, group). n_groups[0] is their number.
+      group_slices (slices), class_counts (label, group, class), wins or auc (view, group), totals (group). n_groups has
+      the number of groups, then for each partition that of its first group.
     """
     cdef PartitionBlocks blocks
     cdef ViewColumns views
@@ -262,8 +324,16 @@ def group_pairs(
     memory.scratch = &scratch[0]
     memory.cells = &cells[0]
     memory.conflicts = &conflicts[0]
+    views.weights = NULL
+    if weight_blocks.shape[0]:
+        views.weights = &weight_blocks[0]
+        views.auc = &auc[0, 0]
+        views.totals = &totals[0]
+        memory.rows = <WeightedRow*>&rows[0, 0]
+        memory.other_rows = <WeightedRow*>&rows[1, 0]
     with nogil:
         for partition in range(start, stop):
+            n_groups[1 + partition - start] = n_written
             n_written += partition_pairs(
                 &blocks, partition, &views, &memory, n_written, &group_hashes[0], heads, tails, slices)
         n_groups[0] = n_written

@@ -11,8 +11,9 @@ Method. Only one class is sorted: the minority class for pair counts, the pivot 
 class are looked up in a table of cells over the range of the sorted keys. Ties are counted exactly.
 
 Kernels. `mann_whitney.pyx` counts pairs. `threshold_sweep.pyx` counts rows at and between the pivots.
-`curve_points.pyx` writes the points of a curve. `weighted_ranges.pyx` does both for weighted rows, with exact integers
-of several limbs. `weighted_pairs.pyx` has weighted AUC by group. `short_curves.pyx` serves calls on at most 1024 rows.
+`curve_points.pyx` writes the points of a curve. `weighted_sweep.pyx` does both for weighted rows, in integers of 128
+bits; `weighted_ranges.pyx` counts pairs of rows whose weights need more. `short_curves.pyx` serves calls on at most
+1024 rows.
 
 Bounds. A block has at most 2**31 - 1 rows, a table at most 2**29 sorted keys. Pairs of a bucket have 128 bits. Counts
 are below 2**53 and thus exact as float64; rates are rounded once.

@@ -7,10 +7,15 @@ of two is exact, because a sum below the least normal double has fewer than 53 b
 """
 
 from libc.math cimport ldexp
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 
-from fastmetrics._kernels.numeric.quotient cimport DoubleDouble, two_sum
+from fastmetrics._kernels.numeric.quotient cimport DoubleDouble, divide_double_doubles, two_sum
 from fastmetrics._kernels.numeric.superaccumulator cimport bits_of_f64
+
+cdef extern from "numeric/uint128_sums.h":
+    void add_product_u256 "fm_add_product_u256"(
+        uint64_t* sum, uint64_t a_low, uint64_t a_high, uint64_t b_low, uint64_t b_high
+    ) noexcept nogil
 
 cdef enum:
     WIDE_BITS = 127
@@ -22,6 +27,23 @@ cdef enum:
 cdef struct Wide:
     uint64_t low
     uint64_t high
+
+
+cdef inline void widen_span(double weight, int64_t* lowest, int64_t* highest) noexcept nogil:
+    """Widen a span by a positive weight: it is a multiple of 2**lowest and below 2**highest.
+
+    highest may be too high by 52 for subnormal weights.
+    """
+    cdef uint64_t bits = bits_of_f64(weight)
+    cdef int64_t exponent = <int64_t>(bits >> 52)
+    cdef uint64_t mantissa = (bits & ((<uint64_t>1 << 52) - 1)) | (<uint64_t>(exponent != 0) << 52)
+    cdef int64_t last
+    exponent += exponent == 0
+    # The exponent of a power of two is the exponent field of its double.
+    mantissa &= ~mantissa + 1
+    last = exponent - 1075 + <int64_t>(bits_of_f64(<double><int64_t>mantissa) >> 52) - 1023
+    lowest[0] = last if last < lowest[0] else lowest[0]
+    highest[0] = exponent - 1022 if exponent - 1022 > highest[0] else highest[0]
 
 
 cdef inline Wide sum_of(Wide one, Wide other) noexcept nogil:
@@ -36,23 +58,27 @@ cdef inline Wide subtract(Wide one, Wide other) noexcept nogil:
     return one
 
 
-cdef inline void add_weight(Wide* total, double weight, int unit_exponent) noexcept nogil:
-    """Add a weight. The position of its bits is random: masks, not branches."""
+cdef inline Wide units_of(double weight, int unit_exponent) noexcept nogil:
+    """A weight in units. The position of its bits is random: masks, not branches."""
     cdef uint64_t bits = bits_of_f64(weight)
     cdef int exponent = <int>(bits >> 52)
     cdef uint64_t mantissa = (bits & ((<uint64_t>1 << 52) - 1)) | (<uint64_t>(exponent != 0) << 52)
     cdef int shift = exponent + (exponent == 0) - 1075 - unit_exponent
     cdef int zeros = -shift & -(shift < 0)  # below the unit the mantissa has only zeros
-    cdef uint64_t is_below_64, low, high
+    cdef uint64_t is_below_64, low
+    cdef Wide units
     shift += zeros
     mantissa >>= zeros & 63
     is_below_64 = <uint64_t>((shift >> 6) & 1) - 1  # all ones if the shift is below 64, else zero
     shift &= 63
     low = mantissa << shift
-    high = (((mantissa >> (63 - shift)) >> 1) & is_below_64) | (low & ~is_below_64)
-    low &= is_below_64
-    total.low += low
-    total.high += high + (total.low < low)
+    units.high = (((mantissa >> (63 - shift)) >> 1) & is_below_64) | (low & ~is_below_64)
+    units.low = low & is_below_64
+    return units
+
+
+cdef inline void add_weight(Wide* total, double weight, int unit_exponent) noexcept nogil:
+    total[0] = sum_of(total[0], units_of(weight, unit_exponent))
 
 
 cdef inline double round_any(Wide total, int unit_exponent) noexcept nogil:
@@ -84,8 +110,9 @@ cdef inline double rounded(Wide total, int unit_exponent, double unit) noexcept 
             return round_any(total, unit_exponent)
         return <double>low * unit
     # From 2 * 2**64 on, the 11 lowest bits are less than half of a double's last place: one bit says if any is set.
-    low = (low | (<uint64_t>((low & DROPPED_BITS) != 0) << 11)) & ~DROPPED_BITS
-    return (<double>total.high * 2.0 ** 64 + <double>low) * unit
+    # What is left has 53 bits. Signed conversions need no branch.
+    low = (low >> 11) | ((low & DROPPED_BITS) != 0)
+    return (<double><int64_t>total.high * 2.0 ** 64 + <double><int64_t>low * 2.0 ** 11) * unit
 
 
 cdef inline double scale_of_unit(int unit_exponent) noexcept nogil:
@@ -103,3 +130,53 @@ cdef inline DoubleDouble as_double_double(Wide total, double* error) noexcept no
         error[0] = out.high * 2.0 ** -52
     out.low = rest.high
     return out
+
+
+cdef inline void add_product(uint64_t* sum, Wide one, Wide other) noexcept nogil:
+    """sum += one * other, for a sum of four words."""
+    add_product_u256(sum, one.low, one.high, other.low, other.high)
+
+
+cdef inline DoubleDouble leading_words(const uint64_t* number, int* exponent, double* error) noexcept nogil:
+    """A number of four words as two doubles times 2**exponent. `error` is the greatest difference, 0 if there is none.
+
+    The leading 117 bits are read: the upper 53 of them are a double, and so are the halves of the lower ones.
+    """
+    cdef Wide leading
+    cdef DoubleDouble out
+    cdef int top = 3
+    cdef int shift
+    cdef uint64_t below = 0
+    while top > 1 and number[top] == 0:
+        top -= 1
+    leading.high, leading.low = number[top], number[top - 1]
+    exponent[0] = 64 * (top - 1)
+    if leading.high >> 53:
+        shift = 0
+        while leading.high >> 53 >> shift:  # a shift by all 64 bits is undefined
+            shift += 1
+        below = leading.low & ((<uint64_t>1 << shift) - 1)
+        leading.low = (leading.low >> shift) | (leading.high << (64 - shift))
+        leading.high >>= shift
+        exponent[0] += shift
+    while top > 1:
+        top -= 1
+        below |= number[top - 1]
+    out = as_double_double(leading, error)
+    if below:
+        error[0] = out.high * 2.0 ** -103
+    return out
+
+
+cdef inline bint divide_wide(const uint64_t* part, const uint64_t* whole, double* result) noexcept nogil:
+    """part / whole for numbers of four words, rounded once. Returns 0 if the rounding is uncertain."""
+    cdef double part_error = 0
+    cdef double whole_error = 0
+    cdef int part_exponent = 0
+    cdef int whole_exponent = 0
+    cdef DoubleDouble numerator = leading_words(part, &part_exponent, &part_error)
+    cdef DoubleDouble denominator = leading_words(whole, &whole_exponent, &whole_error)
+    if not divide_double_doubles(numerator, part_error, denominator, whole_error, result):
+        return 0
+    result[0] = ldexp(result[0], part_exponent - whole_exponent)
+    return 1

@@ -10,7 +10,7 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.exact import EXPONENT, divide, integer_sum, new_states, to_integer
+from fastmetrics._core.exact import EXPONENT, divide, new_states, to_integer
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition, ThresholdSweep
@@ -80,9 +80,9 @@ class PrecisionSum(Statistic):
         return Precisions(counts.negatives, counts.positives, counts.positives << EXPONENT, to_integer(state))
 
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> Precisions:
-        weight = integer_sum(rows.positives[1])
+        _, weight = rows.class_weights()
         total = sum_precisions(rows, position.above, weighted_precision)
-        return Precisions(len(rows.negatives[0]), len(rows.positives[0]), weight, total)
+        return Precisions(*rows.counts, weight, total)
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> Precisions:
         total = 0
@@ -263,6 +263,8 @@ def average_precision_score(
     if sample_weight is not None:
         sample_weight = as_column(validation.as_array(sample_weight, "sample_weight"))
         validation.check_some_weight(sample_weight)
+        if sample_weight.ndim == 1 and sample_weight.dtype.kind == "f":
+            sample_weight = validation.scale_tiny_weights(sample_weight.astype(np.float64, copy=False))
     is_numeric = (
         isinstance(raw_labels, np.ndarray) and raw_labels.ndim == scores.ndim == 1 and raw_labels.dtype.kind in "biuf"
     )

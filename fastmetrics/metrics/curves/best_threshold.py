@@ -227,8 +227,8 @@ class BestPoint(Statistic):
 
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> BestPointState:
         points = points_of_range(rows, position)
-        fps, tps, _ = points.weights[:, points.has_positive]
-        return self.state(totals_of(rows), points.scores[points.has_positive], fps, tps, position.totals)
+        scores, fps, tps = (column[points.has_positive] for column in points[:3])
+        return self.state(totals_of(rows), scores, fps, tps, position.totals)
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> BestPointState:
         fps, tps = position.above.plus(tied).as_floats()

@@ -91,8 +91,7 @@ def det_curve(
 def det_curve_from_rows(rows: OrderedRows, drop_intermediate: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The result of `det_curve`."""
     validation.check_flag(drop_intermediate, "drop_intermediate")
-    totals = rows.totals()
-    reason = undefined_reason(totals.negatives, totals.positives)
+    reason = undefined_reason(*rows.class_rows())
     if reason:
         raise ValueError(f"y_true has one class only ({reason}): a detection error tradeoff needs both")
     thresholds, fpr, fnr = rows.curve(curve_points.ERROR_RATES)
@@ -101,7 +100,8 @@ def det_curve_from_rows(rows: OrderedRows, drop_intermediate: bool) -> tuple[np.
         fpr, fnr, thresholds = np.append(fpr, 0.0), np.append(fnr, 1.0), np.append(thresholds, np.inf)
         n_without += 1
     if drop_intermediate:
-        moves = np.diff(fnr) != 0 if rows.has_positive is None else rows.has_positive[::-1]
+        points = rows.weighted_points
+        moves = np.diff(fnr) != 0 if points is None else points.has_positive[::-1]
         kept = np.concatenate(([True], moves[:-1] | moves[1:], [True]))
         fpr, fnr, thresholds = fpr[kept], fnr[kept], thresholds[kept]
         n_without = int(np.searchsorted(fpr[::-1], 0.0, "right"))

@@ -94,13 +94,22 @@ class RateCrossing(Statistic):
 
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> Crossing:
         own = totals_of(rows)
-        last = scores_of_keys(np.array([min(keys.min() for keys, _ in rows[:2] if keys.shape[0])])).item()
+        last = scores_of_keys(rows.keys.min(keepdims=True)).item()
         sums = [own.negative_weight], [own.positive_weight]
         state = weighted_crossing(own[:2], *sums, [last], position)
         if state.after is None:  # the rates cross in another range
             return state
         sweep = sweep_weighted(rows)
         return weighted_crossing(own[:2], *sweep.cumulative(), sweep.scores.tolist(), position)
+
+    def from_weighted_totals(self, own: ClassTotals, position: RangePosition) -> Crossing | None:
+        """The state of a range whose totals are known, without thresholds; None if the rates cross in it."""
+        sizes = ClassSizes(position.totals.negative_weight, position.totals.positive_weight)
+        top = RocPoint(position.above.negative_weight, position.above.positive_weight, None)
+        bottom = RocPoint(top.fps + own.negative_weight, top.tps + own.positive_weight, None)
+        if sizes.rate_gap(top) < 0 <= sizes.rate_gap(bottom):
+            return None
+        return Crossing(own[:2], ClassSizes(own.negative_weight, own.positive_weight), None)
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> Crossing:
         counts = tied.negatives, tied.positives
@@ -210,8 +219,13 @@ def weighted_crossing(
     bottom = RocPoint(top.fps + fps[-1], top.tps + tps[-1], scores[-1])
     if not sizes.rate_gap(top) < 0 <= sizes.rate_gap(bottom):
         return state
-    points = (RocPoint(top.fps + n, top.tps + p, score) for n, p, score in zip(fps, tps, scores, strict=True))
-    return find_crossing(state, points, top, sizes)
+
+    def point_at(index: int) -> RocPoint:
+        return RocPoint(top.fps + fps[index], top.tps + tps[index], scores[index])
+
+    # The gap never falls from a score to the next lower one.
+    crossed = bisect_left(range(len(scores)), True, key=lambda index: sizes.rate_gap(point_at(index)) >= 0)
+    return find_crossing(state, [point_at(crossed)], point_at(crossed - 1) if crossed else top, sizes)
 
 
 def find_crossing(state: Crossing, points: Iterable[RocPoint], top: RocPoint, sizes: ClassSizes) -> Crossing:
@@ -272,9 +286,7 @@ class ConcaveHull(Statistic):
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> Corners:
         sweep = sweep_weighted(rows)
         points = [RocPoint(*sizes_here) for sizes_here in zip(*sweep.cumulative(), sweep.scores.tolist(), strict=True)]
-        return Corners(
-            (len(rows.negatives[0]), len(rows.positives[0])), concave_hull_points([RocPoint(0, 0, np.inf), *points])
-        )
+        return Corners(rows.counts, concave_hull_points([RocPoint(0, 0, np.inf), *points]))
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> Corners:
         end = RocPoint(tied.negative_weight, tied.positive_weight, score)

@@ -64,7 +64,7 @@ class Extremes(Statistic):
 
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> WeightedExtremes:
         totals = position.totals.negative_weight, position.totals.positive_weight
-        return weighted_extremes(*rows.negatives, *rows.positives, rows.scale, *totals)
+        return weighted_extremes(rows, *totals)
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> WeightedExtremes:
         weights = tied.negative_weight, tied.positive_weight

@@ -166,9 +166,9 @@ def average_labels(
     """The average over labels, or over classes against the rest; all values for `average=None`."""
     truth = target.indicators()
     n_labels, rows = truth.shape
-    validation.check_lengths(rows, scores.shape[0], "y_true", "y_score")
     if scores.ndim != 2 or scores.shape[1] != n_labels:
         raise ValueError(f"y_score must have a column for each of {n_labels} labels; found shape {scores.shape}")
+    validation.check_lengths(rows, scores.shape[0], "y_true", "y_score")
     weights = None if sample_weight is None else validation.as_weights(sample_weight, rows)
     if average == "micro":
         return average_micro(measure, truth, scores, weights, n_threads)

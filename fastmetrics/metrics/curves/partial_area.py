@@ -62,7 +62,7 @@ class PartialArea(Statistic):
         return self.piece(sweep.class_totals, fps.astype(np.float64), tps.astype(np.float64), position)
 
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> CurvePiece:
-        fps, tps, _ = points_of_range(rows, position).weights
+        _, fps, tps, *_ = points_of_range(rows, position)
         return self.piece(totals_of(rows), fps, tps, position)
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> CurvePiece:

@@ -94,7 +94,7 @@ def precision_recall_curve_from_rows(
     rows: OrderedRows, drop_intermediate: bool, dtype: np.dtype
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The result of `precision_recall_curve`; `dtype` is that of the scores."""
-    has_positives = rows.totals().positives > 0
+    has_positives = rows.class_rows()[1] > 0
     curve = rows.curve(curve_points.PRECISION_RECALL)
     thresholds, precision, recall = curve.thresholds, curve.x, curve.y
     if not has_positives:

@@ -13,7 +13,7 @@ from fastmetrics._core.exchange.range_exchange import ordered_keys
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition
 from fastmetrics._core.exchange.weighted_ranges import merge_spans, scale_of, span_of, split_classes
 from fastmetrics._core.exchange.weighted_sweep import MOST_LIMBS, points_of_range, sum_precisions, totals_of
-from fastmetrics._kernels.sweep import weighted_points as kernel
+from fastmetrics._kernels.sweep import weighted_sweep as kernel
 from fastmetrics.metrics.curves.average_precision import weighted_precision
 from support.cases import each_case
 
@@ -36,7 +36,7 @@ def make_rows(weights, seed, n_scores, dtype=np.float64, above=()):
     rows = split_classes(positive, ordered_keys(scores), weights)
     if above:
         span = merge_spans(span_of(weights), span_of(np.array(above)))
-        rows = rows._replace(scale=scale_of(span))
+        rows.scale = scale_of(span)
         higher = ClassTotals(1, 1, *(exact.to_fixed(weight) for weight in above))
     else:
         higher = NO_ROWS
@@ -46,9 +46,9 @@ def make_rows(weights, seed, n_scores, dtype=np.float64, above=()):
 def expected_points(rows, position):
     """By fractions: score, and the three sums of weights."""
     unit = Fraction(1, 1 << exact.EXPONENT)
-    all_keys = [*rows.negatives[0].tolist(), *rows.positives[0].tolist()]
+    all_keys = rows.keys.tolist()
     by_class = [dict.fromkeys(all_keys, Fraction(0)) for _ in range(2)]
-    for sums, (keys, weights) in zip(by_class, (rows.negatives, rows.positives), strict=True):
+    for sums, (keys, weights) in zip(by_class, rows.classes, strict=True):
         for key, weight in zip(keys.tolist(), weights.tolist(), strict=True):
             sums[key] += Fraction(weight)
     down_to = [position.above.negative_weight * unit, position.above.positive_weight * unit]
@@ -66,7 +66,7 @@ def to_double(value):
 
 
 def found_points(points):
-    return list(zip(*points.weights.tolist(), points.has_positive.tolist(), strict=True))
+    return list(zip(*(column.tolist() for column in points[1:]), strict=True))
 
 
 @st.composite
@@ -94,9 +94,9 @@ def test_sums_of_precisions_are_those_of_integers(case):
     by_fractions = 0
     unit = 1 << exact.EXPONENT
     sums = [above.negative_weight, above.positive_weight]
-    keys = sorted({*rows.negatives[0].tolist(), *rows.positives[0].tolist()}, reverse=True)
+    keys = sorted(set(rows.keys.tolist()), reverse=True)
     for key in keys:
-        tied = [int(sum(map(Fraction, weights[own == key].tolist())) * unit) for own, weights in rows[:2]]
+        tied = [int(sum(map(Fraction, weights[own == key].tolist())) * unit) for own, weights in rows.classes]
         sums = [so_far + weight for so_far, weight in zip(sums, tied, strict=True)]
         if tied[1]:
             by_fractions += weighted_precision(tied[1], sums[1], sums[0])
@@ -110,12 +110,12 @@ def test_uncertain_quotients_are_left_to_integers():
     part = round(middle * whole)
     words = [value for number in (part - 1, whole - part) for value in (number & (2**64 - 1), number >> 64)]
     above = np.array([words[2:], words[:2]], np.uint64)
-    keys, weights = np.array([5], np.uint64), np.array([-1.0])
+    ordered = np.array([[5, np.array(-1.0).view(np.uint64)]], np.uint64)
     state, uncertain = exact.new_states(), np.zeros((1, 6), np.uint64)
-    assert kernel.sum_precisions(keys, weights, 0, above, state, uncertain) == 1
+    assert kernel.sum_precisions(ordered, 0, above, state, uncertain) == 1
     assert uncertain.tolist() == [[1, 0, part & (2**64 - 1), part >> 64, *words[2:]]]
     assert exact.to_integer(state) == 0
-    assert kernel.sum_precisions(keys, weights, 0, above, state, uncertain[:0]) == -1
+    assert kernel.sum_precisions(ordered, 0, above, state, uncertain[:0]) == -1
 
 
 def test_uncertain_quotients_are_added(monkeypatch):
@@ -129,10 +129,10 @@ def test_uncertain_quotients_are_added(monkeypatch):
         arguments[-1][0] = words
         return original(*arguments) + 1
 
-    monkeypatch.setattr(weighted_sweep.weighted_points, "sum_precisions", with_one_uncertain)
+    monkeypatch.setattr(weighted_sweep.weighted_sweep, "sum_precisions", with_one_uncertain)
     terms = weighted_precision(*(exact.to_fixed(weight) for weight in (0.5, 1.5, 2.0)))
     assert sum_precisions(rows, position.above, weighted_precision) == expected + terms
-    monkeypatch.setattr(weighted_sweep.weighted_points, "sum_precisions", lambda *arguments: -1)
+    monkeypatch.setattr(weighted_sweep.weighted_sweep, "sum_precisions", lambda *arguments: -1)
     assert sum_precisions(rows, position.above, weighted_precision) == expected
 
 
@@ -154,7 +154,7 @@ def test_rows_are_ordered_for_any_keys(keys):
         weights = random.random(n) + 0.1
         positive = random.random(n) < 0.3
         rows = split_classes(positive, all_keys, weights)
-        ordered, signed = weighted_sweep.order_rows(rows)
+        ordered, signed = rows.ordered()[:, 0], rows.ordered()[:, 1].view(np.float64)
         assert (ordered == np.sort(all_keys)).all()
         wanted = sorted(zip(all_keys.tolist(), np.where(positive, -weights, weights).tolist(), strict=True))
         assert sorted(zip(ordered.tolist(), signed.tolist(), strict=True)) == wanted
@@ -175,6 +175,6 @@ def test_sums_just_above_the_middle_of_two_doubles_are_rounded_up():
             rows = split_classes(np.ones(weights.shape[0], bool), np.zeros(weights.shape[0], np.uint64), weights)
             scale = scale_of(merge_spans(span_of(weights), span_of(np.array([1.0]))))
             assert scale.n_limbs <= MOST_LIMBS
-            rows = rows._replace(scale=scale)
+            rows.scale = scale
             points = points_of_range(rows, RangePosition(totals_of(rows), NO_ROWS))
-            assert points.weights[1].tolist() == [to_double(sum(map(Fraction, weights.tolist())))]
+            assert points.tps.tolist() == [to_double(sum(map(Fraction, weights.tolist())))]

@@ -51,10 +51,11 @@ def weighted_rows(draw, max_size=40, both_classes=False):
     return labels, random.choice(scores, size), random.choice(weights, size)
 
 
-def by_class(labels, scores, weights):
-    """Keys and weights of the negatives, then of the positives."""
-    keys = range_exchange.ordered_keys(scores)
-    return keys[labels == 0], weights[labels == 0], keys[labels == 1], weights[labels == 1]
+def as_rows(labels, scores, weights, scale=None):
+    rows = weighted_ranges.split_classes(labels == 1, range_exchange.ordered_keys(scores), weights)
+    if scale is not None:
+        rows.scale = scale
+    return rows
 
 
 def oracle_rows(scores, weights):
@@ -88,12 +89,12 @@ def ranges(labels, scores, weights, cuts):
 
 
 def count_all(labels, scores, weights):
-    return weighted_ranges.weighted_pairs(*by_class(labels, scores, weights), scale_of_all(weights))
+    return weighted_ranges.weighted_pairs(as_rows(labels, scores, weights))
 
 
 def extremes_all(labels, scores, weights):
     totals = class_weights(labels, scores, weights)
-    return weighted_ranges.weighted_extremes(*by_class(labels, scores, weights), scale_of_all(weights), *totals)
+    return weighted_ranges.weighted_extremes(as_rows(labels, scores, weights), *totals)
 
 
 # ------------------------------------------------------------------------------------------------- spans and scales
@@ -127,13 +128,10 @@ def test_usual_weights_need_few_limbs():
 
 
 def test_a_scale_too_small_for_the_totals_is_an_error():
-    rows = by_class(np.array([0, 1]), np.array([0.1, 0.2]), np.ones(2))
+    rows = as_rows(np.array([0, 1]), np.array([0.1, 0.2]), np.ones(2), weighted_ranges.WeightScale(0, 1))
     one = 1 << EXPONENT
     for total in (one // 2, one << 64):
-        assert_raises(
-            ValueError, "scale",
-            weighted_ranges.weighted_extremes, *rows, weighted_ranges.WeightScale(0, 1), total, one,
-        )
+        assert_raises(ValueError, "scale", weighted_ranges.weighted_extremes, rows, total, one)
 
 
 # ----------------------------------------------------------------------------------------------- one range is exact
@@ -186,13 +184,9 @@ def test_float32_scores_equal_their_doubles(case):
 @given(weighted_rows(both_classes=True))
 def test_a_larger_scale_gives_the_same(case):
     weights = case[2]
-    rows, scale = by_class(*case), scale_of_all(weights)
-    wide = weighted_ranges.scale_of(weighted_ranges.span_of(np.append(weights, [5e-324, 1e300])))
-    assert weighted_ranges.weighted_pairs(*rows, wide) == weighted_ranges.weighted_pairs(*rows, scale)
-    totals = class_weights(*case)
-    assert weighted_ranges.weighted_extremes(*rows, wide, *totals) == weighted_ranges.weighted_extremes(
-        *rows, scale, *totals
-    )
+    wide = as_rows(*case, weighted_ranges.scale_of(weighted_ranges.span_of(np.append(weights, [5e-324, 1e300]))))
+    assert weighted_ranges.weighted_pairs(wide) == count_all(*case)
+    assert weighted_ranges.weighted_extremes(wide, *class_weights(*case)) == extremes_all(*case)
 
 
 # ----------------------------------------------------------------------------------------------------- ranges merge
@@ -208,7 +202,7 @@ def rows_and_cuts(draw, max_size=60):
 @given(rows_and_cuts())
 def test_merged_pairs_equal_the_whole(case):
     *rows, cuts = case
-    parts = [weighted_ranges.weighted_pairs(*by_class(*part), scale_of_all(part[2])) for part in ranges(*rows, cuts)]
+    parts = [count_all(*part) for part in ranges(*rows, cuts)]
     whole = count_all(*rows)
     merge, empty = weighted_ranges.merge_pairs, weighted_ranges.WeightedPairs((0, 0), (0, 0), 0)
     assert functools.reduce(merge, parts, empty) == whole
@@ -220,7 +214,7 @@ def test_merged_extremes_equal_the_whole(case):
     *rows, cuts = case
     totals = class_weights(*rows)
     scale = scale_of_all(rows[2])
-    parts = [weighted_ranges.weighted_extremes(*by_class(*part), scale, *totals) for part in ranges(*rows, cuts)]
+    parts = [weighted_ranges.weighted_extremes(as_rows(*part, scale), *totals) for part in ranges(*rows, cuts)]
     whole = extremes_all(*rows)
     merged = weighted_ranges.WeightedExtremes((0, 0), (0, 0), 0, 0)
     for part in parts:
@@ -239,7 +233,7 @@ def test_extremes_of_one_range_of_several(case):
     totals = class_weights(*rows)
     scale = scale_of_all(rows[2])
     for part in ranges(*rows, cuts):
-        state = weighted_ranges.weighted_extremes(*by_class(*part), scale, *totals)
+        state = weighted_ranges.weighted_extremes(as_rows(*part, scale), *totals)
         expected = oracle.extremes(*oracle_classes(*part), *(Fraction(total, 2**EXPONENT) for total in totals))
         assert (state.greatest, state.least) == tuple(in_unit(value, 2) for value in expected)
 
@@ -270,8 +264,7 @@ def slow_state(labels, scores, weights):
 def assert_slow_state(labels, scores, weights):
     totals, wins, greatest, least = slow_state(labels, scores, weights)
     pairs = count_all(labels, scores, weights)
-    rows, scale = by_class(labels, scores, weights), scale_of_all(weights)
-    extremes = weighted_ranges.weighted_extremes(*rows, scale, *totals)
+    extremes = weighted_ranges.weighted_extremes(as_rows(labels, scores, weights), *totals)
     assert pairs.weights == extremes.weights == totals
     assert pairs.wins == wins
     assert (extremes.greatest, extremes.least) == (greatest, least)
@@ -349,11 +342,11 @@ def test_equal_to_scikit_learn():
 
 def test_read_only_inputs():
     random = np.random.default_rng(3)
-    columns = by_class(np.arange(9) % 2, random.random(9), 1.0 - random.random(9))
+    rows = as_rows(np.arange(9) % 2, random.random(9), 1.0 - random.random(9))
+    columns = rows.keys, rows.weights
     copies = [column.copy() for column in columns]
     for column in columns:
         column.flags.writeable = False
-    scale = scale_of_all(np.concatenate([columns[1], columns[3]]))
-    state = weighted_ranges.weighted_pairs(*columns, scale)
-    weighted_ranges.weighted_extremes(*columns, scale, *state.weights)
+    state = weighted_ranges.weighted_pairs(rows)
+    weighted_ranges.weighted_extremes(rows, *state.weights)
     assert all(np.array_equal(column, copy) for column, copy in zip(columns, copies, strict=True))

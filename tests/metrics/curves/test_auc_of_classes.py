@@ -217,6 +217,7 @@ INVALID = [
     (([0, 1, 2, 1], SCORES), {}, "multi_class must be", ValueError),
     (([0, 1, 2, 1], SCORES), {"multi_class": "ovr", "max_fpr": 0.5}, "max_fpr", ValueError),
     (([0, 1, 2, 1], SCORES[:, 0]), {"multi_class": "ovr"}, "y_score must have a column for each of 3", ValueError),
+    (([[0, 1], [1, 0]], 0.5), {}, "y_score must have a column for each of 2 labels; found shape", ValueError),
     (([0, 1, 2, 1], SCORES[:, :2]), {"multi_class": "ovr"}, r"add up to 1.*row 0", ValueError),
     (([0, 1, 2, 1], 2 * SCORES), {"multi_class": "ovo"}, r"add up to 1.*2\.0 at row 0", ValueError),
     (([0, 1, 2, 1], SCORES * [[1], [1], [1], [math.nan]]), {"multi_class": "ovo"}, "NaN at row 3", ValueError),

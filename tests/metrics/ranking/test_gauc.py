@@ -179,3 +179,28 @@ class TestRealData:
             rows = visits["user_id"] == table.group[index]
             expected = scikit_learn().roc_auc_score(visits["label"][rows], visits["score"][rows])
             assert math.isclose(table.auc[index], expected, rel_tol=1e-13)
+
+
+FAR_APART = [5e-324, 1e-310, 2.0**-64, 0.1, 1.0, 2.0**63, 2.0**64, 1e300]
+
+
+@each_case("dtype", [np.float32, np.float64])
+@given(data=st.data())
+def test_auc_by_group_with_weights_far_apart(dtype, data):
+    """Groups whose weights fit 128 bits beside groups whose weights do not; also many ties and long groups."""
+    random = np.random.default_rng(data.draw(st.integers(0, 1 << 32)))
+    n = data.draw(st.integers(1, 90))
+    pool = data.draw(st.lists(st.sampled_from([*FAR_APART, *random.random(4).tolist()]), min_size=1, max_size=4))
+    case = (random.random(n) < 0.4).astype(np.uint8), random.integers(0, 9, n).astype(dtype), random.integers(0, 3, n)
+    assert_table(case, random.choice([0.0, *pool] if data.draw(st.booleans()) else pool, n).clip(0))
+
+
+def test_auc_by_group_whose_pairs_fill_every_word():
+    """Twice the pairs of the two classes have every number of bits from 105 to 256: also all bits of a word."""
+    powers = [(negative, total - negative) for total in range(151) for negative in {total // 2, min(total, 70)}]
+    powers = [(negative, positive) for negative, positive in powers if positive <= 75]
+    n = len(powers)
+    label = np.tile(np.array([0, 1, 0, 1], np.uint8), n)
+    score = np.tile([0.25, 0.5, 0.5, 0.75], n)
+    weights = np.array([[2.0**negative, 2.0**positive, 1.0, 1.0] for negative, positive in powers]).ravel()
+    assert_table((label, score, np.repeat(np.arange(n), 4)), weights)

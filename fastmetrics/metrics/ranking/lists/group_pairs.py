@@ -23,11 +23,12 @@ from fastmetrics._core.exact import EXPONENT, divide
 from fastmetrics._core.exchange import weighted_ranges
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout
+from fastmetrics._core.exchange.range_exchange import ordered_keys
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
-from fastmetrics._core.exchange.weighted_ranges import WeightedPairs
+from fastmetrics._core.exchange.weighted_ranges import WeightedPairs, split_classes
 from fastmetrics._core.score_statistics.pair_counts import PairsWon
 from fastmetrics._kernels.ranking import grouped_auc
-from fastmetrics._kernels.sweep import mann_whitney, weighted_pairs
+from fastmetrics._kernels.sweep import mann_whitney
 from fastmetrics.metrics.ranking.lists.group_workspace import GroupWorkspace
 
 NO_SLICES: np.ndarray = np.empty(0, np.uint64)
@@ -67,6 +68,12 @@ class GroupPairs(NamedTuple):
         return out
 
 
+def auc_and_total(state: WeightedPairs) -> tuple[float, float]:
+    """The AUC of a group of weighted rows, 0 if a class is missing, and its sum of weights."""
+    auc = 0.0 if 0 in state.rows else weighted_ranges.weighted_auc(state)
+    return auc, divide(sum(state.weights), 1 << EXPONENT)
+
+
 class PairsByGroup(GroupWorkspace):
     """Counts the pairs of every group, a range of partitions at a time. Each thread has one, with its own memory."""
 
@@ -90,64 +97,79 @@ class PairsByGroup(GroupWorkspace):
             layout.n_labels, most_groups, 2
         )
         self.wins = array("wins", np.uint64, len(views) * most_groups).reshape(len(views), most_groups)
+        self.auc = self.wins.view(np.float64)
+        self.totals = array("totals", np.float64, most_groups if layout.weighted else 0)
+        self.rows = array("rows", np.uint64, 4 * len(self.scores) if layout.weighted else 0).reshape(2, -1)
+        self.n_groups = np.zeros(1 + max(stop - start for start, stop in chunks), np.int64)
 
     def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, GroupPairs]]:
         """Yield (view, slice, groups) for the partitions start..stop. The next table overwrites a table's arrays."""
         layout = self.layout
-        if layout.weighted:
-            for partition in range(start, stop):
-                if layout.partition_rows[partition]:
-                    yield from self.weighted_tables(partition, by_slice)
-            return
         grouped_auc.group_pairs(
-            layout.hashes, layout.labels, layout.scores, layout.heads, layout.tails,
+            layout.hashes, layout.labels, layout.scores, layout.weights, layout.heads, layout.tails,
             layout.slices if by_slice else NO_SLICES, layout.offsets, layout.double_scores, self.label_of_view,
             self.score_of_view, start, stop, self.table, self.group_of_row, self.cursors, self.scores, self.scratch,
-            self.cells, self.conflicts, self.hashes, self.heads, self.tails, self.slices, self.class_rows, self.wins,
-            self.n_groups,
+            self.cells, self.conflicts, self.rows, self.hashes, self.heads, self.tails, self.slices, self.class_rows,
+            self.wins, self.auc, self.totals, self.n_groups,
         )  # fmt: skip
         n = int(self.n_groups[0])
         if n == 0:
             return
+        wins, weights = self.wins[:, :n], None
+        if layout.weighted:
+            wins, weights = self.auc[:, :n], self.totals[:n]
+            if np.isnan(wins).any():
+                self.divide_integers(start, stop, by_slice)
         keys, class_rows = self.keys(n), self.class_rows[:, :n]
         if not by_slice:
             for number, view in enumerate(self.views):
-                yield number, None, GroupPairs(keys, class_rows[view.label], self.wins[number, :n], None)
+                yield number, None, GroupPairs(keys, class_rows[view.label], wins[number], weights)
             return
         # Keys and counts are moved once for all views.
         order, segments = self.order_by_slice()
         keys, class_rows = keys.take(order), class_rows.take(order, axis=1)
+        weights = None if weights is None else weights[order]
         for number, view in enumerate(self.views):
-            table = GroupPairs(keys, class_rows[view.label], self.wins[number, order], None)
+            table = GroupPairs(keys, class_rows[view.label], wins[number, order], weights)
             for slice_number, where in segments:
                 yield number, slice_number, table.segment(where)
 
-    def weighted_tables(self, partition: int, by_slice: bool) -> Iterator[tuple[int, int | None, GroupPairs]]:
+    def divide_integers(self, start: int, stop: int, by_slice: bool) -> None:
+        """Compute the values that the kernel left as NaN, in integers of any width."""
         layout = self.layout
-        rows = int(layout.partition_rows[partition])
-        table = self.table[: max(64, 1 << (2 * rows - 1).bit_length())]
-        grouped_auc.number_groups(
-            layout.hashes, layout.labels, layout.heads, layout.tails, layout.slices if by_slice else NO_SLICES,
-            layout.offsets, partition, table, self.group_of_row, self.hashes, self.heads, self.tails, self.slices,
-            self.class_rows[0], self.n_groups,
-        )  # fmt: skip
-        n = int(self.n_groups[0])
-        blocks = [(block.columns, slice(*block.offsets[partition : partition + 2])) for block in layout.blocks]
-        weights = np.concatenate([columns[WEIGHT][rows_of] for columns, rows_of in blocks])
-        group_of_row = self.group_of_row[:rows]
-        starts = np.append(0, np.cumsum(np.bincount(group_of_row, minlength=n)))
-        for view_number, view in enumerate(self.views):
-            labels = np.concatenate([columns[label_name(view.label)][rows_of] for columns, rows_of in blocks])
-            scores = np.concatenate([columns[score_name(view.score)][rows_of] for columns, rows_of in blocks])
-            # Sums of weights round, so they are taken in an order that depends on the rows' values only.
-            order = np.lexsort((weights, labels, scores, group_of_row))
-            auc, totals = np.empty(n), np.empty(n)
-            class_rows = np.empty((n, 2), np.int64)
-            weighted_pairs.weighted_group_auc(
-                scores[order], labels[order], weights[order], starts, auc, totals, class_rows
-            )
-            table_of_view = GroupPairs(self.keys(n), class_rows, auc, totals)
-            yield from self.split_tables([(view_number, table_of_view)], by_slice)
+        n, *firsts = self.n_groups[: 1 + stop - start].tolist()
+        for partition, first, end in zip(range(start, stop), firsts, [*firsts[1:], n], strict=True):
+            uncertain = np.flatnonzero(np.isnan(self.auc[:, first:end]).any(axis=0))
+            if not uncertain.shape[0]:
+                continue
+            rows = int(layout.partition_rows[partition])
+            group_of_row, n_groups = np.empty(rows, np.uint32), np.zeros(1, np.int64)
+            table = self.table[: max(64, 1 << (2 * rows - 1).bit_length())]
+            own_keys = (self.hashes, self.heads, self.tails, self.slices)
+            hashes, heads, tails, slices = (np.empty_like(array) for array in own_keys)
+            grouped_auc.number_groups(
+                layout.hashes, layout.labels, layout.heads, layout.tails, layout.slices if by_slice else NO_SLICES,
+                layout.offsets, partition, table, group_of_row, hashes, heads, tails, slices,
+                np.empty((rows, 2), np.int64), n_groups,
+            )  # fmt: skip
+            weights = self.column(WEIGHT, partition)
+            order = np.argsort(group_of_row, kind="stable")
+            starts = np.append(0, np.cumsum(np.bincount(group_of_row)))
+            for number, view in enumerate(self.views):
+                positive = self.column(label_name(view.label), partition).view(bool)
+                score_keys = ordered_keys(self.column(score_name(view.score), partition))
+                for group in uncertain.tolist():
+                    own = order[starts[group] : starts[group + 1]]
+                    rows_of_group = split_classes(positive[own], score_keys[own], weights[own])
+                    state = weighted_ranges.weighted_pairs(rows_of_group)
+                    self.auc[number, first + group], self.totals[first + group] = auc_and_total(state)
+
+    def column(self, name: str, partition: int) -> np.ndarray:
+        """A column of the rows of one partition, in the order of the blocks."""
+        blocks = self.layout.blocks
+        return np.concatenate(
+            [block.columns[name][slice(*block.offsets[partition : partition + 2])] for block in blocks]
+        )
 
     @staticmethod
     def of_large_group(
@@ -165,10 +187,8 @@ class PairsByGroup(GroupWorkspace):
             states = reduce_ranges(RangeReduction(rows, view, is_weighted, [PairsWon()], n_threads), n_slices)
             for (_, slice_number), state in states.items():
                 if isinstance(state, WeightedPairs):
-                    class_rows = np.array([state.rows], np.int64)
-                    wins = np.array([0.0 if 0 in state.rows else weighted_ranges.weighted_auc(state)])
-                    total = np.array([divide(sum(state.weights), 1 << EXPONENT)])
-                    table = GroupPairs(keys, class_rows, wins, total)
+                    auc, total = auc_and_total(state)
+                    table = GroupPairs(keys, np.array([state.rows], np.int64), np.array([auc]), np.array([total]))
                 else:
                     wins = np.array([state.wins], np.uint64)
                     table = GroupPairs(keys, np.array([state[:2]], np.int64), wins, None)
