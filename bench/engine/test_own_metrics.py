@@ -59,7 +59,8 @@ def test_row_metric_in_numpy(timing, path):
     def theirs():
         states = exact.new_states(2)
         schema = pq.read_schema(path)
-        for batch in formats._read_parquet(Path(path), schema, use_threads=False, batch_rows=BATCH_ROWS):
+        batches = formats._read_parquet(Path(path), schema, use_threads=False, batch_rows=BATCH_ROWS, memory_limit=None)
+        for batch in batches:
             reward, propensity, target = (batch.column(name).to_numpy() for name in COLUMNS)
             ratio = target / propensity
             for values, state in zip((ratio * reward, ratio), states, strict=True):

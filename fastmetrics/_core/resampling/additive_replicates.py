@@ -29,7 +29,7 @@ from fastmetrics._core.columns.row_blocks import (
     other_columns,
     score_name,
 )
-from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.block_store import BlockStore, ColumnSegments, order_by_number, scatter_rows
 from fastmetrics._core.exchange.group_reduction import Advance, GroupAccumulators, MergedStates
 from fastmetrics._core.exchange.group_values import ValuesByGroup
 from fastmetrics._core.exchange.hash_exchange import HASH
@@ -336,12 +336,45 @@ def add_unit_buckets(
     segment: Callable[[int, int], Any],
 ) -> None:
     """Add rows that are grouped by unit bucket. `segment(start, stop)` returns the rows of one bucket."""
+
+    def fill(table: UnitStateTable, bounds: list[int]) -> None:
+        for index, (start, stop) in enumerate(pairwise(bounds)):
+            update(table.state(index), segment(start, stop))
+
+    add_state_tables(replicates, statistic, weights, unit_buckets, starts, fill)
+
+
+def add_segments(
+    replicates: AdditiveReplicates,
+    statistic: Any,
+    weights: ReplicateWeights,
+    unit_buckets: np.ndarray,
+    starts: list[int],
+    segment: Callable[[int, int], Any],
+) -> None:
+    """As `add_unit_buckets`, for a statistic that updates the states of many unit buckets in one call."""
+
+    def fill(table: UnitStateTable, bounds: list[int]) -> None:
+        first, stop = bounds[0], bounds[-1]
+        statistic.update_segments(table, segment(first, stop), np.array(bounds, np.int64) - first)
+
+    add_state_tables(replicates, statistic, weights, unit_buckets, starts, fill)
+
+
+def add_state_tables(
+    replicates: AdditiveReplicates,
+    statistic: Any,
+    weights: ReplicateWeights,
+    unit_buckets: np.ndarray,
+    starts: list[int],
+    fill: Callable[[UnitStateTable, list[int]], None],
+) -> None:
+    """Add the states of unit buckets, a table at a time. `fill(table, bounds)` adds the rows of its buckets."""
     step = max(1, STATE_BYTES // (8 * replicates.width))
     for begin in range(0, unit_buckets.shape[0], step):
         numbers = unit_buckets[begin : begin + step]
         table = UnitStateTable(statistic, numbers.shape[0])
-        for index, (start, stop) in enumerate(pairwise(starts[begin : begin + step + 1])):
-            update(table.state(index), segment(start, stop))
+        fill(table, starts[begin : begin + step + 1])
         replicates.add(weights, numbers, table)
 
 
@@ -371,14 +404,21 @@ def replicate_rows(
     """
     names = [name for name in store.types if name in (HASH, WEIGHT, SLICE) or name.startswith((LABEL, SCORE, ROLE))]
     ranges = list(row_ranges(store, max_loaded_bytes(store)))
+    segments_of = None
+    if store.in_memory and all(blocks is None for *_, blocks in ranges):
+        segments_of = store.segments_in_memory()
 
     def add(own: tuple[ReplicateAccumulators, Scratch], number: int) -> None:
         accumulators, scratch = own
         start, stop, blocks = ranges[number]
-        loaded = store.load_partitions(names, start, stop, scratch, blocks)
-        add_loaded_rows(loaded.columns, reduction, accumulators)
+        if segments_of is not None:
+            rows = order_segments(segments_of(start, stop), names, weights.unit_buckets, scratch)
+        else:
+            loaded = store.load_partitions(names, start, stop, scratch, blocks)
+            rows = order_columns(loaded.columns, weights.unit_buckets)
+        add_ordered_rows(rows, reduction, accumulators)
         if advance is not None:
-            advance(loaded.columns[HASH].shape[0])
+            advance(rows.starts[-1])
 
     def make_accumulators() -> ReplicateAccumulators:
         return ReplicateAccumulators(reduction.statistics, weights)
@@ -421,31 +461,68 @@ class UnitAccumulators(Protocol):
     def sums_of(self, statistic: Any, pair: int, slice_number: int | None, /) -> Any: ...
 
 
+class RowsByUnit(NamedTuple):
+    """Rows in the order of their unit buckets: the columns, the buckets that have rows, and where each begins.
+
+    `starts` has one element more: the number of rows.
+    """
+
+    columns: dict[str, np.ndarray]
+    unit_buckets: np.ndarray
+    starts: list[int]
+
+
 def add_loaded_rows(columns: dict[str, np.ndarray], reduction: RowReduction, accumulators: UnitAccumulators) -> None:
     """Add loaded rows to the accumulators of every pair: all rows together, then the rows of every slice."""
-    numbers = accumulators.weights.unit_buckets.bucket_of(columns[HASH])
-    order, unit_buckets, starts = order_by_unit_bucket(numbers)
+    add_ordered_rows(order_columns(columns, accumulators.weights.unit_buckets), reduction, accumulators)
+
+
+def order_columns(columns: dict[str, np.ndarray], all_buckets: UnitBuckets) -> RowsByUnit:
+    """Rows of any order in the order of their unit buckets."""
+    order, unit_buckets, starts = order_by_unit_bucket(all_buckets.bucket_of(columns[HASH]))
     ordered = {name: column[order] for name, column in columns.items() if name != HASH}
+    return RowsByUnit(ordered, unit_buckets, starts)
+
+
+def order_segments(
+    segments: ColumnSegments, names: Sequence[str], all_buckets: UnitBuckets, scratch: Scratch
+) -> RowsByUnit:
+    """As `order_columns`, for rows of blocks in memory: every column is copied once, to the places of its rows.
+
+    The next call with the same scratch overwrites the columns.
+    """
+    n = segments.rows
+    hashes = segments.scatter(HASH, np.arange(n, dtype=np.uint32), scratch)
+    numbers = all_buckets.bucket_of(hashes)
+    if not n:
+        return RowsByUnit({name: np.empty(0, segments.types[name]) for name in names}, numbers, [0])
+    first = numbers.min()
+    starts, destinations = order_by_number((numbers - first).astype(np.uint16), int(numbers.max() - first) + 1)
+    present = np.flatnonzero(starts[1:] > starts[:-1])
+    columns = {name: segments.scatter(name, destinations, scratch) for name in names if name != HASH}
+    return RowsByUnit(columns, (present + first).astype(np.int32), [*starts[present].tolist(), n])
+
+
+def add_ordered_rows(rows: RowsByUnit, reduction: RowReduction, accumulators: UnitAccumulators) -> None:
+    """Add rows to the accumulators of every pair: all rows together, then the rows of every slice."""
+    columns, unit_buckets, starts = rows
     if reduction.slices.all_rows:
-        add_rows(ordered, reduction, accumulators, None, unit_buckets, starts)
+        add_rows(columns, reduction, accumulators, None, unit_buckets, starts)
     if not reduction.n_slices:
         return
-    numbers = numbers[order]
-    order = np.argsort(ordered[SLICE], kind="stable")
-    slices = ordered[SLICE][order]
-    ordered = {name: column[order] for name, column in ordered.items()}
-    numbers = numbers[order]
-    edges = [0, *(np.flatnonzero(slices[1:] != slices[:-1]) + 1).tolist(), slices.shape[0]]
-    for begin, end in pairwise(edges):
-        slice_number = int(slices[begin])
+    numbers = np.repeat(unit_buckets, np.diff(starts))
+    edges, destinations = order_by_number(columns[SLICE], reduction.n_slices)
+    by_slice = {name: scatter_rows(column, destinations) for name, column in columns.items()}
+    numbers = scatter_rows(numbers, destinations)
+    for slice_number in np.flatnonzero(edges[1:] > edges[:-1]).tolist():
         if not reduction.slices.has(slice_number):
             continue
+        begin, end = edges[slice_number : slice_number + 2].tolist()
         of_slice = numbers[begin:end]
         changes = np.flatnonzero(of_slice[1:] != of_slice[:-1]) + 1
         starts = [0, *changes.tolist(), end - begin]
-        rows = {name: column[begin:end] for name, column in ordered.items()}
-        unit_buckets = np.ascontiguousarray(of_slice[starts[:-1]])
-        add_rows(rows, reduction, accumulators, slice_number, unit_buckets, starts)
+        own = {name: column[begin:end] for name, column in by_slice.items()}
+        add_rows(own, reduction, accumulators, slice_number, np.ascontiguousarray(of_slice[starts[:-1]]), starts)
 
 
 def add_rows(
@@ -464,6 +541,7 @@ def add_rows(
         scores = loaded_column(columns, score_name(pair.score))
         eps = reduction.eps[pair.score] if reduction.eps else None
 
+        # Default arguments keep the columns of this pair.
         def segment(start: int, stop: int, labels: Any = labels, scores: Any = scores, eps: Any = eps) -> Rows:
             segment_weights = None if weights is None else weights[start:stop]
             segment_others = {role: column[start:stop] for role, column in others.items()} if others else NO_COLUMNS
@@ -471,6 +549,9 @@ def add_rows(
 
         for statistic in reduction.statistics:
             replicates = accumulators.sums_of(statistic, pair_number, slice_number)
+            if hasattr(statistic, "update_segments"):
+                add_segments(replicates, statistic, accumulators.weights, unit_buckets, starts, segment)
+                continue
             add_unit_buckets(
                 replicates, statistic, statistic.update, accumulators.weights, unit_buckets, starts, segment
             )

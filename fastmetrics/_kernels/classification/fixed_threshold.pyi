@@ -9,10 +9,25 @@ def count_cells(
     threshold: float,
     counts: NDArray[np.int64],
 ) -> None: ...
+def count_cells_of_segments(
+    labels: NDArray[np.uint8],
+    scores: NDArray[np.float32] | NDArray[np.float64],
+    threshold: float,
+    bounds: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> None: ...
 def weigh_cells(
     labels: NDArray[np.uint8],
     scores: NDArray[np.float32] | NDArray[np.float64],
     weights: NDArray[np.float64],
     threshold: float,
+    states: NDArray[np.int64],
+) -> None: ...
+def weigh_cells_of_segments(
+    labels: NDArray[np.uint8],
+    scores: NDArray[np.float32] | NDArray[np.float64],
+    weights: NDArray[np.float64],
+    threshold: float,
+    bounds: NDArray[np.int64],
     states: NDArray[np.int64],
 ) -> None: ...

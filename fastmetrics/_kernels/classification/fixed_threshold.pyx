@@ -37,22 +37,39 @@ cdef inline float float32_threshold(double threshold) noexcept nogil:
     return least
 
 
-def count_cells(const uint8_t[::1] labels, const value_t[::1] scores, double threshold, int64_t[::1] counts):
-    """Add the rows of each cell to counts[cell]."""
-    cdef Py_ssize_t n = labels.shape[0]
+cdef inline void add_cells(
+    const uint8_t* labels, const value_t* scores, Py_ssize_t n, double threshold, int64_t* counts
+) noexcept nogil:
     cdef int64_t[3] totals  # positives, predicted positives, both
-    if n == 0:
-        return
     totals[0] = totals[1] = totals[2] = 0
-    with nogil:
-        if value_t is float:
-            count_predicted_f32(&labels[0], &scores[0], n, float32_threshold(threshold), totals)
-        else:
-            count_predicted_f64(&labels[0], &scores[0], n, threshold, totals)
+    if value_t is float:
+        count_predicted_f32(labels, scores, n, float32_threshold(threshold), totals)
+    else:
+        count_predicted_f64(labels, scores, n, threshold, totals)
     counts[0] += n - totals[0] - totals[1] + totals[2]
     counts[1] += totals[1] - totals[2]
     counts[2] += totals[0] - totals[2]
     counts[3] += totals[2]
+
+
+def count_cells(const uint8_t[::1] labels, const value_t[::1] scores, double threshold, int64_t[::1] counts):
+    """Add the rows of each cell to counts[cell]."""
+    if labels.shape[0]:
+        with nogil:
+            add_cells[value_t](&labels[0], &scores[0], labels.shape[0], threshold, &counts[0])
+
+
+def count_cells_of_segments(
+    const uint8_t[::1] labels, const value_t[::1] scores, double threshold, const int64_t[::1] bounds,
+    int64_t[:, ::1] counts
+):
+    """Add rows bounds[i] to bounds[i + 1] to counts[i, cell], for every i. The bounds ascend."""
+    cdef Py_ssize_t i, start
+    if labels.shape[0]:
+        with nogil:
+            for i in range(counts.shape[0]):
+                start = bounds[i]
+                add_cells[value_t](&labels[start], &scores[start], bounds[i + 1] - start, threshold, &counts[i, 0])
 
 
 cdef void add_weights(
@@ -97,3 +114,24 @@ def weigh_cells(
     with nogil:
         add_weights[value_t](
             &labels[0], &scores[0], &weights[0], labels.shape[0], least, &states[0, 0], states.shape[1])
+
+
+def weigh_cells_of_segments(
+    const uint8_t[::1] labels, const value_t[::1] scores, const double[::1] weights, double threshold,
+    const int64_t[::1] bounds, int64_t[:, :, ::1] states
+):
+    """Add the weights of rows bounds[i] to bounds[i + 1] exactly to states[i, cell], for every i. The bounds ascend."""
+    cdef value_t least
+    cdef Py_ssize_t i, start
+    if labels.shape[0] == 0:
+        return
+    if value_t is float:
+        least = float32_threshold(threshold)
+    else:
+        least = threshold
+    with nogil:
+        for i in range(states.shape[0]):
+            start = bounds[i]
+            add_weights[value_t](
+                &labels[start], &scores[start], &weights[start], bounds[i + 1] - start, least, &states[i, 0, 0],
+                states.shape[2])

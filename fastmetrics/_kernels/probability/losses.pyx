@@ -81,6 +81,69 @@ def probability_terms(
             &probabilities[0], first_weight, probabilities.shape[0], rate, &state[0], &problem[0])
 
 
+# ---- Segments: rows bounds[i] to bounds[i + 1] are added to states[i]. The bounds ascend; probabilities are good. ----
+
+
+def log_loss_terms_of_segments(
+    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights or None, double eps,
+    double rate, const int64_t[::1] bounds, int64_t[:, :, ::1] states, int64_t[:, ::1] n_clipped
+):
+    """log_loss_terms of every segment."""
+    cdef Py_ssize_t i, start
+    cdef int64_t problem = 0
+    cdef const double* first_weight = NULL
+    if labels.shape[0] == 0:
+        return
+    if weights is not None:
+        first_weight = &weights[0]
+    with nogil:
+        for i in range(states.shape[0]):
+            start = bounds[i]
+            log_terms[value_t](
+                &labels[start], &probabilities[start], first_weight + start if first_weight != NULL else NULL,
+                bounds[i + 1] - start, eps, rate, &states[i, 0, 0], &n_clipped[i, 0], &problem)
+
+
+def squared_error_terms_of_segments(
+    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights or None, double rate,
+    const int64_t[::1] bounds, int64_t[:, :, ::1] states
+):
+    """squared_error_terms of every segment."""
+    cdef Py_ssize_t i, start
+    cdef int64_t problem = 0
+    cdef const double* first_weight = NULL
+    if labels.shape[0] == 0:
+        return
+    if weights is not None:
+        first_weight = &weights[0]
+    with nogil:
+        for i in range(states.shape[0]):
+            start = bounds[i]
+            squared_errors[value_t](
+                &labels[start], &probabilities[start], first_weight + start if first_weight != NULL else NULL,
+                bounds[i + 1] - start, rate, &states[i, 0, 0], &problem)
+
+
+def probability_terms_of_segments(
+    const value_t[::1] probabilities, const double[::1] weights or None, double rate, const int64_t[::1] bounds,
+    int64_t[:, :, ::1] states
+):
+    """probability_terms of every segment."""
+    cdef Py_ssize_t i, start
+    cdef int64_t problem = 0
+    cdef const double* first_weight = NULL
+    if probabilities.shape[0] == 0:
+        return
+    if weights is not None:
+        first_weight = &weights[0]
+    with nogil:
+        for i in range(states.shape[0]):
+            start = bounds[i]
+            add_probabilities[value_t](
+                &probabilities[start], first_weight + start if first_weight != NULL else NULL,
+                bounds[i + 1] - start, rate, &states[i, 0, 0], &problem)
+
+
 def correct_probabilities(const value_t[::1] probabilities, double rate, double[::1] out) -> bool:
     """Write p / (p + (1 - p) / rate) to out. Return false if a p is outside [0, 1] or NaN."""
     cdef bint good = 1

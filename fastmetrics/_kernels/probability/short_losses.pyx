@@ -26,6 +26,7 @@ cdef enum:
     SUM_LOGARITHMS = 0
     SUM_SQUARES = 1
     SUM_PROBABILITIES = 2
+    TINY_BITS = 500  # a total weight below 2**-TINY_BITS needs the general path
 
 cdef double MAX_WEIGHT = 1e300  # as in column_checks.pyx
 
@@ -163,7 +164,10 @@ def sum_terms(object y_true, object y_prob, object weights, int terms) -> tuple[
             rows.columns.rows, sums.n_positive, (<object>rows.columns.rows) << BASE_EXPONENT,
             (<object>sums.n_positive) << BASE_EXPONENT, total,
         )
-    return rows.columns.rows, sums.n_positive, whole_number(sums.total), whole_number(sums.positive), total
+    total_weight = whole_number(sums.total)
+    if total_weight and total_weight.bit_length() < BASE_EXPONENT - TINY_BITS:
+        return None  # products with tiny weights lose bits
+    return rows.columns.rows, sums.n_positive, total_weight, whole_number(sums.positive), total
 
 
 cdef bint bin_short_columns(

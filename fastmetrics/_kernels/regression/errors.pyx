@@ -303,6 +303,33 @@ def add_error_terms(
     return flags
 
 
+def add_error_terms_of_segments(
+    object y_true, object y_pred, const double[::1] weights or None, int kind, double parameter,
+    const int64_t[::1] bounds, int64_t[:, :, ::1] states
+) -> int:
+    """As add_error_terms, for columns: rows bounds[i] to bounds[i + 1] are added to states[i, 0]. The bounds ascend."""
+    cdef Py_buffer views[2]
+    cdef RealColumn columns[2]
+    cdef const double* first_weight = NULL
+    cdef int flags = 0
+    cdef Py_ssize_t i
+    if weights is not None and weights.shape[0]:
+        first_weight = &weights[0]
+    if not open_columns(y_true, y_pred, views, columns):
+        raise TypeError("columns are not of a type that is read")
+    try:
+        if columns[0].n_outputs != 1:
+            raise ValueError("segments of matrices are not read")
+        with nogil:
+            for i in range(states.shape[0]):
+                flags |= add_terms(
+                    kind, parameter, &columns[0], &columns[1], first_weight, bounds[i], bounds[i + 1],
+                    &states[i, 0, 0])
+    finally:
+        close_columns(views)
+    return flags
+
+
 def try_mean_error(object y_true, object y_pred, int kind, double parameter=0.0) -> float | None:
     """Return the mean term of few rows, rounded once; None if the general path is needed."""
     cdef Py_buffer views[2]

@@ -57,6 +57,14 @@ class ThresholdCounts(SumStatistic):
             state.counts[4] = 1
             fixed_threshold.weigh_cells(rows.labels, rows.scores, rows.weights, self.threshold, state.exact)
 
+    def update_segments(self, states: Any, rows: Rows, bounds: np.ndarray) -> None:
+        """As `update`, with the rows bounds[i] to bounds[i + 1] for state i."""
+        columns = rows.labels, rows.scores
+        fixed_threshold.count_cells_of_segments(*columns, self.threshold, bounds, states.counts)
+        if rows.weights is not None:
+            states.counts[:, 4] = 1
+            fixed_threshold.weigh_cells_of_segments(*columns, rows.weights, self.threshold, bounds, states.exact)
+
 
 class ThresholdCells(NamedTuple):
     """The four cells as integers: rows, or weights times 2**EXPONENT."""

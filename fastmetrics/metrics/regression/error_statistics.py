@@ -34,6 +34,13 @@ class RowWeights(SumStatistic):
             state.counts[1] = 1
             sums.sum_values(rows.weights, None, state.exact[0])
 
+    def update_segments(self, states: Any, rows: Rows, bounds: np.ndarray) -> None:
+        """As `update`, with the rows bounds[i] to bounds[i + 1] for state i."""
+        states.counts[:, 0] += np.diff(bounds)
+        if rows.weights is not None:
+            states.counts[:, 1] = 1
+            sums.sum_segments(rows.weights, bounds, states.exact[:, 0])
+
     @staticmethod
     def total(state: Sums) -> int:
         """Return the weight of all rows, times 2**EXPONENT. Without weights every row weighs 1."""
@@ -54,6 +61,14 @@ class ErrorTerms(SumStatistic):
         n = rows.labels.shape[0]
         flags = errors.add_error_terms(
             rows.labels, rows.scores, rows.weights, self.kind, self.parameter, 0, n, state.exact
+        )
+        if flags:
+            raise_bad_rows(rows, flags, self.kind, self.parameter)
+
+    def update_segments(self, states: Any, rows: Rows, bounds: np.ndarray) -> None:
+        """As `update`, with the rows bounds[i] to bounds[i + 1] for state i."""
+        flags = errors.add_error_terms_of_segments(
+            rows.labels, rows.scores, rows.weights, self.kind, self.parameter, bounds, states.exact
         )
         if flags:
             raise_bad_rows(rows, flags, self.kind, self.parameter)

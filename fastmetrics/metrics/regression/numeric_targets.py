@@ -25,7 +25,8 @@ from fastmetrics.metrics.regression import wide_terms
 
 READ_TYPES = frozenset("?bBhHiIlLqQfd")
 CHUNK_ROWS = 2048  # rows that a kernel converts at a time
-BLOCK_OUTPUTS = 16  # outputs that a thread takes at a time
+BLOCK_OUTPUTS = 16  # outputs that a kernel reads together: a thread takes a multiple
+PARALLEL_VALUES = 1 << 19  # of a matrix; fewer take less time than threads take to start
 UNIFORM = "uniform_average"
 RAW = "raw_values"
 BY_VARIANCE = "variance_weighted"
@@ -82,24 +83,26 @@ class NumericTargets(NamedTuple):
         return reduce_blocks(len(bounds), add_block, self.threads, *shape)
 
     def reduce_outputs(self, add: AddRows, *shape: int) -> tuple[np.ndarray, int]:
-        """`reduce` for several outputs: threads share the outputs, or the rows if there are few outputs."""
-        threads = self.threads if self.rows * self.n_outputs > SERIAL_ROWS else 1
-        if threads > 1 and self.n_outputs < 2 * BLOCK_OUTPUTS * threads:
-            step = max(CHUNK_ROWS, BLOCK_ROWS // self.n_outputs // CHUNK_ROWS * CHUNK_ROWS)
+        """`reduce` for several outputs: threads share the rows, or the outputs if there are few rows."""
+        if self.threads == 1 or self.rows * self.n_outputs < PARALLEL_VALUES:
+            states = exact.new_states(*shape)
+            return states, add(self.y_true, self.y_pred, self.weights, 0, self.rows, states)
+        if self.rows >= self.threads * CHUNK_ROWS:
+            step = step_of(self.rows, 2 * self.threads, CHUNK_ROWS)
             bounds = [(start, min(self.rows, start + step)) for start in range(0, self.rows, step)]
 
             def add_rows(unit: int, states: np.ndarray) -> int:
                 return add(self.y_true, self.y_pred, self.weights, *bounds[unit], states)
 
-            return reduce_blocks(len(bounds), add_rows, threads, *shape)
+            return reduce_blocks(len(bounds), add_rows, self.threads, *shape)
         states = exact.new_states(*shape)
-        step = self.n_outputs if threads == 1 else BLOCK_OUTPUTS
+        step = step_of(self.n_outputs, self.threads, BLOCK_OUTPUTS)
 
         def add_outputs(unit: int) -> int:
             own = slice(unit * step, (unit + 1) * step)
             return add(self.y_true[:, own], self.y_pred[:, own], self.weights, 0, self.rows, states[own])
 
-        flags = for_each(-(-self.n_outputs // step), lambda: add_outputs, threads)
+        flags = for_each(-(-self.n_outputs // step), lambda: add_outputs, self.threads)
         return states, functools.reduce(operator.or_, flags)
 
     def error_states(self, kind: int, parameter: float = 0.0, already_checked: bool = False) -> np.ndarray:
@@ -170,6 +173,11 @@ class NumericTargets(NamedTuple):
             raise_outside_domain(
                 self.y_true, self.y_pred, kind, parameter, "y_true", "y_pred", validation.unchanged_row
             )
+
+
+def step_of(n: int, n_parts: int, multiple: int) -> int:
+    """The length of at most n_parts equal parts, a multiple of `multiple`."""
+    return -(-n // (n_parts * multiple)) * multiple
 
 
 def reduce_blocks(

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, ScoreLabelPair, label_name, score_name
+from fastmetrics._core.exact import integer_sum
 from fastmetrics._core.exchange import range_exchange, weighted_ranges
 from fastmetrics._core.exchange.block_store import Block, BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH
@@ -129,6 +130,36 @@ def test_a_replicate_is_the_log_with_repeated_rows(rows, dtype):
 def test_weighted_rows_are_repeated_with_their_weights(rows):
     labels, scores, units, row_weights = zip(*rows, strict=True)
     check(labels, scores, units, 5, row_weights=np.array(row_weights))
+
+
+@pytest.mark.parametrize("exponents", [(-1, 1), (-40, 40), (-1074, 900)])
+def test_weights_of_a_batch_are_summed_in_one_pass(exponents):
+    generator = np.random.default_rng(7)
+    n = 2 * replicate_batch.ROWS_PER_STEP + 5
+    row_weights = np.ldexp(generator.uniform(1, 2, n), generator.integers(*exponents, n))
+    table = generator.integers(0, 13, (50, REPLICATES_PER_BATCH)).astype(np.uint8)
+    table[:, 3] = 0
+    unit_buckets = generator.integers(0, 50, n).astype(np.uint16)
+    weights = ReplicateBatchWeights(table, 12, REPLICATES_PER_BATCH)
+    counts, totals = replicate_batch.weighted_sums(unit_buckets, row_weights, weights)
+    for replicate in range(REPLICATES_PER_BATCH):
+        repeats = table[unit_buckets, replicate]
+        assert counts[replicate] == repeats.sum()
+        assert totals[replicate] == integer_sum(np.repeat(row_weights, repeats))
+
+
+def test_weighted_crossings_of_hard_rows_equal_those_of_repeated_rows():
+    """Ties across classes, weights from 2**-1074 to 2**900, and several buckets."""
+    generator = np.random.default_rng(8)
+    for highest in (1, 40, 900):
+        row_weights = np.ldexp(1 + generator.random(3000), generator.integers(-highest, highest, 3000))
+        row_weights[:3] = 5e-324
+        scores = generator.integers(0, 700, 3000) / 7
+        labels = generator.random(3000) < scores / 100
+        units = generator.integers(0, 40, 3000)
+        metrics = ["eer", "eer(method=mean)", "eer(method=max)"]
+        last = REPLICATES_PER_BATCH
+        check(labels, scores, units, last + 1, metrics, row_weights, selected=(0, 1, last - 1, last))
 
 
 @given(rows_with_ties)

@@ -1,0 +1,42 @@
+"""Additive statistics of many unit buckets in one call: the same states as bucket by bucket."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fastmetrics._core.columns.row_blocks import Rows
+from fastmetrics._core.registry import parse
+from fastmetrics._core.resampling.additive_replicates import UnitStateTable
+from support.cases import each_case
+
+METRICS = ["logloss", "ne", "brier", "copc", "ctr", "accuracy", "f1", "mse", "mae", "mape", "rmsle", "pinball"]
+BOUNDS = np.array([0, 1, 4, 4 + 300, 4 + 300 + 2000], np.int64)
+
+
+def statistics_of(name):
+    found = [own for own in parse(name).statistics() if hasattr(own, "update_segments")]
+    assert found, "the metric takes the slow path"
+    return found
+
+
+@pytest.mark.parametrize("name", METRICS)
+@each_case("dtype", [np.float32, np.float64])
+@each_case("weighted", [False, True])
+def test_segments_equal_single_updates(name, dtype, weighted):
+    random = np.random.default_rng(5)
+    n = int(BOUNDS[-1])
+    labels = (random.random(n) < 0.4).astype(np.uint8)
+    scores = random.random(n).astype(dtype)
+    weights = random.random(n) + 0.1 if weighted else None
+    rows = Rows(labels, scores, weights, eps=2.0**-23)
+    for statistic in statistics_of(name):
+        together = UnitStateTable(statistic, len(BOUNDS) - 1)
+        statistic.update_segments(together, rows, BOUNDS)
+        one_by_one = UnitStateTable(statistic, len(BOUNDS) - 1)
+        for number, (start, stop) in enumerate(zip(BOUNDS[:-1].tolist(), BOUNDS[1:].tolist(), strict=True)):
+            part = Rows(labels[start:stop], scores[start:stop], None if weights is None else weights[start:stop],
+                        eps=2.0**-23)
+            statistic.update(one_by_one.state(number), part)
+        assert (together.counts == one_by_one.counts).all()
+        assert (together.exact == one_by_one.exact).all()
