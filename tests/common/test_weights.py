@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
+from fastmetrics.testing.function_cases import function_case
+from fastmetrics.testing.function_checks import rows_of, values
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-300, 1e-160, 1e160, 1e300])
@@ -58,3 +60,53 @@ def test_weights_are_in_the_signature():
     weighted = fm.evaluate(log, ["auc"], label="y", score="s", weight="w")
     assert plain.result("auc").signature != weighted.result("auc").signature
     assert "weight:w" in weighted.result("auc").signature
+
+
+def numbers_in(value):
+    """All numbers of a result, in a fixed order."""
+    if isinstance(value, dict):
+        return [number for item in value.values() for number in numbers_in(item)]
+    if isinstance(value, (list, tuple)):
+        return [number for item in value for number in numbers_in(item)]
+    if isinstance(value, np.ndarray):
+        return [number for item in value.ravel().tolist() for number in numbers_in(item)]
+    if hasattr(value, "__dict__"):
+        return numbers_in(vars(value))
+    return [float(value)] if isinstance(value, (int, float)) else []
+
+
+def is_same(expected, found, power):
+    """The same number, or the same sum of scaled terms: up to the rounding of an average and of 300 tiny products."""
+    scaled = math.ldexp(expected, power)
+    close = math.isclose(found, expected, rel_tol=1e-14) or math.isclose(found, scaled, rel_tol=1e-14)
+    return close or abs(found - scaled) <= 300 * 5e-324 or (math.isnan(expected) and math.isnan(found))
+
+
+def is_weighted(function):
+    if isinstance(function, type):
+        return False
+    case = function_case(function)
+    return case is not None and case.weighted
+
+
+WEIGHTED = [name for name in sorted(fm.__all__) if callable(getattr(fm, name)) and is_weighted(getattr(fm, name))]
+
+
+@pytest.mark.parametrize("power", [-1060, -1040, -600, 600, 990])
+def test_no_function_depends_on_the_scale_of_the_weights(power):
+    """All weights times a power of two: every result is the same, or is a sum of weights and is scaled too."""
+    log = rows_of(300)
+    weights = np.random.default_rng(0).integers(0, 4, 300).astype(np.float64)
+    weights[:2] = 1
+    assert len(WEIGHTED) > 40
+    for name in WEIGHTED:
+        case = function_case(getattr(fm, name))
+        expected = numbers_in(values(case, {**log, "weight": weights}))
+        found = numbers_in(values(case, {**log, "weight": np.ldexp(weights, power)}))
+        assert len(found) == len(expected), name
+        assert all(map(is_same, expected, found, [power] * len(found))), name
+
+
+def test_a_negative_weight_is_named_as_it_was_given():
+    with pytest.raises(ValueError, match="sample_weight has -1e-300 at row 1"):
+        fm.average_precision_score([0, 1], [0.1, 0.2], sample_weight=[1e-300, -1e-300])

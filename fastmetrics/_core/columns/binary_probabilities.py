@@ -37,6 +37,16 @@ class LabelCounts(SumStatistic):
             sums.sum_values(rows.weights, None, state.exact[0])
             sums.sum_positive_weights(rows.labels, rows.weights, state.exact[1])
 
+    def update_segments(self, states: Any, rows: Rows, bounds: np.ndarray) -> None:
+        """As `update`, with the rows bounds[i] to bounds[i + 1] for state i; none of them is empty."""
+        states.counts[:, 0] += np.diff(bounds)
+        states.counts[:, 1] += np.add.reduceat(rows.labels, bounds[:-1], dtype=np.int64)
+        if rows.weights is not None:
+            states.counts[:, 2] = 1
+            of_positives = np.where(rows.labels, rows.weights, 0.0)
+            for number, weights in enumerate((rows.weights, of_positives)):
+                sums.sum_segments(weights, bounds, states.exact[:, number])
+
     @staticmethod
     def totals(state: Sums) -> tuple[int, int]:
         """(total weight, weight of positives) times 2**EXPONENT. Without weights every row has weight 1."""
@@ -85,6 +95,7 @@ def check_binary_columns(
 ) -> BinaryColumns:
     """Check binary labels, a column of numbers and weights; drop rows of weight zero.
 
+    The metrics of these columns do not change if all weights are multiplied by one factor: tiny weights are.
     `name` is the name of the numbers in errors. `check_values(numbers, name)` raises for a value of the wrong kind:
     `validation.check_finite` or `validation.check_probabilities`. It sees all rows, also those of weight zero. With
     None, the statistics check the probabilities that they read (see `check_binary_probabilities`).
@@ -92,7 +103,9 @@ def check_binary_columns(
     labels = validation.as_labels(y_true)
     scores = validation.as_scores(y_score, name)
     validation.check_lengths(labels.shape[0], scores.shape[0], "y_true", name)
-    weights = None if sample_weight is None else validation.as_weights(sample_weight, labels.shape[0])
+    weights = None
+    if sample_weight is not None:
+        weights = validation.scale_tiny_weights(validation.as_weights(sample_weight, labels.shape[0]))
     if check_values is None:
         return drop_zero_weight_rows(labels, scores, weights, name, validation.check_probabilities)
     check_values(scores, name)

@@ -19,6 +19,8 @@ LABEL_TYPES = frozenset("bBhHiIlLqQfd")
 EXACT_INTEGER = 1 << 53
 LISTED_COLUMNS = 20
 PARALLEL_VALUES = 1 << 20  # checked in less time than threads take to start
+TINY_WEIGHT = 2.0**-500
+TINY_WEIGHT_BITS = 512  # tiny weights are multiplied by this power of two
 WEIGHTS_WANTED = f"weights must lie between 0 and {column_checks.MAX_WEIGHT:g}"
 
 
@@ -262,6 +264,19 @@ def as_weights(values: Any, rows: int, first: str = "y_true", name: str = "sampl
         row = first_bad_weight(weights)
         raise ValueError(f"{name} has {weights[row]} at row {row}: {WEIGHTS_WANTED}")
     return weights
+
+
+def scale_tiny_weights(weights: np.ndarray) -> np.ndarray:
+    """Weights of a result that one factor for all weights does not change: tiny ones times a power of two.
+
+    Products with weights below the normal doubles lose bits. Weights of the usual size stay as they are.
+    """
+    if not weights.shape[0] or weights[0] >= TINY_WEIGHT or not 0 < weights.max() < TINY_WEIGHT:
+        return weights
+    if weights.min() < 0:
+        return weights  # an error will name the weight as it was given
+    scaled: np.ndarray = np.ldexp(weights, TINY_WEIGHT_BITS)
+    return scaled
 
 
 def check_some_weight(weights: np.ndarray, name: str = "sample_weight") -> None:

@@ -44,6 +44,11 @@ class ProbabilitySum(SumStatistic):
         if problem[0]:
             rows.raise_bad_probability()
 
+    def update_segments(self, states: Any, rows: Rows, bounds: np.ndarray) -> None:
+        """As `update`, with the rows bounds[i] to bounds[i + 1] for state i; their probabilities were checked."""
+        rate = kernel_sampling_rate(self.sampling_rate)
+        losses.probability_terms_of_segments(rows.scores, rows.weights, rate, bounds, states.exact)
+
 
 def divide_small_sums(
     y_true: Any, y_prob: Any, numerator: int, denominator: int, *, sample_weight: Any = None

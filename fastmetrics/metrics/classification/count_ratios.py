@@ -277,6 +277,7 @@ def mean_over_labels(values: np.ndarray, weights: np.ndarray | None) -> float:
     if weights is not None:
         if n_present < values.shape[0]:
             values, weights = values[present], weights[present]
+        weights = validation.scale_tiny_weights(weights)
         total = float(weights.sum())
         if total:
             return float((values * weights).sum()) / total

@@ -60,6 +60,11 @@ class SquaredErrors(SumStatistic):
         if problem[0]:
             rows.raise_bad_probability()
 
+    def update_segments(self, states: Any, rows: Rows, bounds: np.ndarray) -> None:
+        """As `update`, with the rows bounds[i] to bounds[i + 1] for state i; their probabilities were checked."""
+        rate = kernel_sampling_rate(self.sampling_rate)
+        losses.squared_error_terms_of_segments(rows.labels, rows.scores, rows.weights, rate, bounds, states.exact)
+
 
 class SquareSums(NamedTuple):
     """Sums over all rows, times 2**EXPONENT: squared errors, the weight of the rows, the weight of each class.
@@ -91,6 +96,8 @@ def sum_squared_errors(
     predictions = check_predictions(y_proba, "y_proba")
     target = read_target(y_true, predictions, "y_proba")
     weights = read_weights(sample_weight, target.shape[0])
+    if weights is not None:
+        weights = validation.scale_tiny_weights(weights)
     if predictions.ndim == 1:
         if len(target.shape) != 1:
             raise ValueError(f"y_true must have one dimension if y_proba has one column; found {target.shape}")

@@ -64,15 +64,27 @@ class LogTerms(SumStatistic):
         self.eps = eps
         self.sampling_rate = sampling_rate
 
+    def resolve_eps(self, rows: Rows) -> float:
+        """The probability that those below it are clipped to."""
+        if self.eps == "auto" and rows.eps is not None:
+            return rows.eps
+        return resolve_eps(self.eps, rows.scores.dtype)
+
     def update(self, state: Sums, rows: Rows) -> None:
         problem = np.zeros(1, np.int64)
-        eps = rows.eps if self.eps == "auto" and rows.eps is not None else resolve_eps(self.eps, rows.scores.dtype)
         losses.log_loss_terms(
-            rows.labels, rows.scores, rows.weights, eps, kernel_sampling_rate(self.sampling_rate), state.exact[0],
-            state.counts, problem,
+            rows.labels, rows.scores, rows.weights, self.resolve_eps(rows), kernel_sampling_rate(self.sampling_rate),
+            state.exact[0], state.counts, problem,
         )  # fmt: skip
         if problem[0]:
             rows.raise_bad_probability()
+
+    def update_segments(self, states: Any, rows: Rows, bounds: np.ndarray) -> None:
+        """As `update`, with the rows bounds[i] to bounds[i + 1] for state i; their probabilities were checked."""
+        losses.log_loss_terms_of_segments(
+            rows.labels, rows.scores, rows.weights, self.resolve_eps(rows), kernel_sampling_rate(self.sampling_rate),
+            bounds, states.exact, states.counts,
+        )  # fmt: skip
 
 
 class LogSums(NamedTuple):
@@ -96,8 +108,12 @@ def sum_log_terms(
     sampling_rate: float | None,
     n_threads: int | None,
     want_classes: bool = False,
+    is_mean: bool = True,
 ) -> LogSums:
-    """Sum the log loss of labels of any kind, with the checks of scikit-learn."""
+    """Sum the log loss of labels of any kind, with the checks of scikit-learn.
+
+    If only a mean is wanted, which one factor for all weights does not change, tiny weights are scaled up.
+    """
     check_eps(eps)
     check_sampling_rate(sampling_rate)
     check_labels(labels)
@@ -105,6 +121,8 @@ def sum_log_terms(
     predictions = check_predictions(y_proba, "y_proba")
     target = read_target(y_true, predictions, "y_proba")
     weights = read_weights(sample_weight, target.shape[0])
+    if weights is not None and is_mean:
+        weights = validation.scale_tiny_weights(weights)
     type_eps = machine_epsilon(y_proba, predictions)
     clip = type_eps if isinstance(eps, str) else float(eps)
     if predictions.ndim == 1 and len(target.shape) == 1:
@@ -217,7 +235,7 @@ def log_loss(
     """
     y_proba = resolve_y_pred(y_proba, y_pred)
     validation.check_flag(normalize, "normalize")
-    sums = sum_log_terms(y_true, y_proba, sample_weight, labels, eps, sampling_rate, n_threads)
+    sums = sum_log_terms(y_true, y_proba, sample_weight, labels, eps, sampling_rate, n_threads, is_mean=normalize)
     if not normalize:
         return exact.to_float(sums.state)
     return exact.divide(exact.to_integer(sums.state), sums.total)

@@ -125,6 +125,8 @@ def negative_log_likelihood(
             )
         clip = machine_epsilon(y_prob, values) if isinstance(eps, str) else float(eps)
     weights = None if sample_weight is None else validation.as_weights(sample_weight, values.shape[0], "y_prob")
+    if weights is not None and reduction == "mean":
+        weights = validation.scale_tiny_weights(weights)
     if weights is not None and not weights.all():
         good = values <= 0 if are_logs else (values >= 0) & (values <= 1)
         if good.all():
