@@ -1,5 +1,7 @@
 """``fastmetrics sample-log``: write a synthetic click log of any size."""
 
+import errno
+import shutil
 import time
 from pathlib import Path
 from typing import Annotated
@@ -7,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics.cli.options import LogUsers
 from fastmetrics.cli.terminal import examples, program, shown_path, standard_error
 from fastmetrics.reporting.number_formats import format_megabytes, format_row_rate
@@ -15,6 +18,7 @@ from fastmetrics.reporting.terminal.console import standard_output
 
 # Four blocks of the generator: a block is still in the cache when it is encoded, and memory stays below 200 MB.
 ROW_GROUP_ROWS = 262_144
+LEAST_ROW_BYTES = 20  # of the file: with few users and items; with the usual ones a row takes about 32
 
 EXAMPLES = examples(
     "sample-log clicks.parquet --rows 10000000",
@@ -51,6 +55,7 @@ def sample_log(
         raise typer.BadParameter(f"'{out}' must end in .parquet", param_hint="OUT.parquet")
     if out.exists() and not force:
         raise FileExistsError(f"{out} exists; choose another name, or replace it with --force")
+    check_disk_space(out, rows)
     started = time.perf_counter()
     try:
         with complete_or_nothing(out) as temporary:
@@ -84,6 +89,17 @@ def write_click_log(
                 report("write", rows_done, rows)
 
         log.write(str(path), row_group_rows=row_group_rows, on_write=count_written)
+
+
+def check_disk_space(out: Path, rows: int) -> None:
+    """Raise OSError if the log cannot fit the disk, before anything is written."""
+    folder = out.absolute().parent
+    if not folder.is_dir():
+        return  # writing says so
+    free = shutil.disk_usage(folder).free
+    if free < rows * LEAST_ROW_BYTES:
+        text = f"{rows:,} rows take at least {format_size(rows * LEAST_ROW_BYTES)}, and {format_size(free)} are free"
+        raise OSError(errno.ENOSPC, f"{text} in {folder}; write fewer rows, or to another disk")
 
 
 def default_users(rows: int) -> int:

@@ -422,6 +422,13 @@ def test_sample_log_looks_like_a_click_log(tmp_path):
     assert (np.diff(time_of_row) < 0).any()
 
 
+def test_sample_log_checks_the_disk_first(tmp_path):
+    done = run("sample-log", "log.parquet", "--rows", 10**15, folder=tmp_path)
+    assert done.returncode == 1
+    assert "1,000,000,000,000,000 rows take at least 18189.9 TiB, and" in plain(done.stderr).replace("\n", " ")
+    assert not list(tmp_path.iterdir())
+
+
 def test_sample_log_depends_on_its_seed_alone(tmp_path):
     def written(name: str, *options: object) -> pa.Table:
         arguments = ["sample-log", name, "--users", 5_000, "--items", 300, *options]
@@ -507,7 +514,7 @@ def test_sample_log_in_a_missing_folder(tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
 def test_interrupted_sample_log_leaves_nothing(tmp_path):
-    command = [sys.executable, "-m", "fastmetrics", "sample-log", "log.parquet", "--rows", str(10**10)]
+    command = [sys.executable, "-m", "fastmetrics", "sample-log", "log.parquet", "--rows", str(10**8)]
     process = subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True)
     try:
         deadline = time.monotonic() + 60

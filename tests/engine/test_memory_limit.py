@@ -136,7 +136,7 @@ def test_a_file_that_may_not_grow(tmp_path):
 
 
 @linux_only
-@pytest.mark.parametrize(("size", "stage"), [("1m", "scan"), ("4m", "resolve")])
+@pytest.mark.parametrize(("size", "stage"), [("2500k", "scan"), ("4m", "resolve")])
 def test_a_full_disk(tmp_path, size, stage):
     """The rows of the log need 3.4 MB, and their ordered scores 1.6 MB more while the exchanges are resolved."""
     alone = ["unshare", "--mount", "--map-root-user"]
@@ -348,3 +348,53 @@ def test_reports_are_equal_whatever_the_limit_is_called():
         assert fm.evaluate(log, ["auc"], label="label", score="prob", memory_limit=limit) == evaluate(
             log, ["auc"], group=None
         )
+
+
+# ------------------------------------------------------------------------------------------------- disk space
+
+FEW_BYTES = 1 << 10
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """A disk on which one kibibyte is free."""
+    asked = []
+
+    def disk_usage(folder):
+        asked.append(os.fspath(folder))
+        return shutil._ntuple_diskusage(1 << 40, (1 << 40) - FEW_BYTES, FEW_BYTES)
+
+    monkeypatch.setattr(shutil, "disk_usage", disk_usage)
+    return asked
+
+
+@each_case("metrics", ["auc", "gauc", ["auc", "gauc"]])
+def test_disk_space_is_checked_before_the_first_row(full_disk, tmp_path, metrics):
+    rows = 400_000
+    random = np.random.default_rng(1)
+    log = {"label": np.arange(rows) % 2, "score": random.random(rows), "group": np.arange(rows) % 999}
+    read = []
+    options = {"label": "label", "score": "score", "group": "group", "progress": lambda *state: read.append(state)}
+    assert_raises(
+        SpillError, rf"{tmp_path}.*needed there, and 1 KiB are free.*spill_dir=",
+        fm.evaluate, log, metrics, **options, memory_limit="1MiB", spill_dir=str(tmp_path),
+    )  # fmt: skip
+    assert not read
+    assert full_disk.pop() == str(tmp_path)
+    assert fm.evaluate(log, metrics, **options, memory_limit="1GiB") is not None
+    assert not full_disk
+
+
+def test_rows_that_are_dropped_need_no_disk(full_disk):
+    score = np.full(400_000, np.nan)
+    score[:1000] = np.random.default_rng(1).random(1000)
+    log = {"label": np.arange(400_000) % 2, "score": score}
+    report = fm.evaluate(log, "auc", label="label", score="score", memory_limit="1MiB", on_invalid="drop")
+    assert 0 < report["auc"] < 1
+    assert not full_disk
+
+
+def test_metrics_that_store_no_rows_need_no_disk(full_disk):
+    log = {"label": np.arange(400_000) % 2, "score": np.random.default_rng(1).random(400_000)}
+    assert fm.evaluate(log, "logloss", label="label", score="score", memory_limit="1MiB")["logloss"] > 0
+    assert not full_disk

@@ -15,6 +15,7 @@ BATCH_ROWS = 131_072
 # Limits of a batch with long texts: a row takes far more memory and work than a row of numbers.
 TEXT_BATCH_ROWS = 8192
 TEXT_BATCH_BYTES = 8 << 20
+PLAIN_TEXT_BYTES = 64 << 20  # of a batch whose dictionaries become plain texts
 LIST_BATCH_ROWS = 1 << 14  # of a batch with lists of numbers
 # Smaller batches are joined: below this size the fixed cost per batch would show.
 SMALL_SHARE = 8
@@ -46,6 +47,8 @@ class Source(ABC):
         See `expect_texts`.
     lists : frozenset of str
         See `expect_lists`.
+    memory_limit : int or None
+        The most bytes that a compressed piece of a file may expand to; None: half of the memory that is left.
     """
 
     label: str
@@ -55,6 +58,7 @@ class Source(ABC):
     texts: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
     has_long_lists = False
+    memory_limit: int | None = None
     reads_ahead = False  # does another thread read, if threads may be used?
 
     def require(self, column: str, argument: str = "columns") -> None:
@@ -80,7 +84,7 @@ class Source(ABC):
         distinct = list(dict.fromkeys(columns))
         for column in distinct:
             self.require(column)
-        batches = resize_batches(self._read(distinct, use_threads), self.batch_rows)
+        batches = split_long_texts(resize_batches(self._read(distinct, use_threads), self.batch_rows))
         return read_ahead(batches) if use_threads and self.reads_ahead else batches
 
     def allow_dictionaries(self, columns: Sequence[str]) -> None:
@@ -166,6 +170,28 @@ def resize_batches(batches: Iterable[pa.RecordBatch], max_rows: int | None = Non
             short_rows += batch.num_rows
             short_bytes += n_bytes
     yield from _join_batches(short)
+
+
+def split_long_texts(batches: Iterable[pa.RecordBatch]) -> Generator[pa.RecordBatch]:
+    """Split batches whose dictionaries of texts would be too large as plain texts, which some columns become."""
+    for batch in batches:
+        rows = min((rows_of_texts(column) for column in batch.columns), default=BATCH_ROWS)
+        if batch.num_rows <= rows:
+            yield batch
+        else:
+            for start in range(0, batch.num_rows, rows):
+                yield batch.slice(start, rows)
+
+
+def rows_of_texts(column: pa.Array) -> int:
+    """How many rows of a column surely take at most PLAIN_TEXT_BYTES as plain texts."""
+    is_text = pa.types.is_dictionary(column.type) and column.type.value_type in (pa.string(), pa.large_string())
+    if not is_text or column.dictionary.nbytes * len(column) <= PLAIN_TEXT_BYTES:
+        return max(1, len(column))
+    import pyarrow.compute as pc
+
+    longest = pc.max(pc.binary_length(column.dictionary)).as_py()
+    return max(1, PLAIN_TEXT_BYTES // max(1, longest or 0))
 
 
 def _join_batches(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:

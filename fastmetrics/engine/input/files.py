@@ -11,7 +11,14 @@ from typing import NamedTuple
 
 from fastmetrics._core.columns.validation import missing_column_text
 from fastmetrics._core.optional_imports import pyarrow as pa
-from fastmetrics.engine.input.batches import BATCH_ROWS, Source, SourcePartition, first_line, resize_batches
+from fastmetrics.engine.input.batches import (
+    BATCH_ROWS,
+    Source,
+    SourcePartition,
+    first_line,
+    resize_batches,
+    split_long_texts,
+)
 from fastmetrics.engine.input.formats import (
     CSV,
     PARQUET,
@@ -100,7 +107,7 @@ class FileSource(Source):
     def _read_groups(self, row_groups: list[tuple[SourceFile, int]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         # They are decoded by the thread that asks for them.
         batches = (self._read_file(file, schema, False, [index]) for file, index in row_groups)
-        return resize_batches(chain.from_iterable(batches), self.batch_rows)
+        return split_long_texts(resize_batches(chain.from_iterable(batches), self.batch_rows))
 
     def _schema_in_file(self, file: SourceFile, schema: pa.Schema) -> pa.Schema:
         """The fields of `schema` that the file has. If it has none, its first column gives the number of rows."""
@@ -150,7 +157,9 @@ class FileSource(Source):
     ) -> Iterator[pa.RecordBatch]:
         in_file = self._schema_in_file(file, schema)
         with name_file_in_errors(file.path, file.format):
-            for batch in file.format.read(file.path, in_file, use_threads, self.batch_rows, *row_groups):
+            for batch in file.format.read(
+                file.path, in_file, use_threads, self.batch_rows, self.memory_limit, *row_groups
+            ):
                 yield _conform_batch(batch, schema, file)
 
 

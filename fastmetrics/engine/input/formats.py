@@ -17,6 +17,7 @@ from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.optional_imports import parquet as pq
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import BATCH_ROWS, TEXT_BATCH_BYTES, first_line
+from fastmetrics.engine.input.compressed_pieces import check_ipc_batches, check_parquet_pages
 
 # Column chunks are read through a window of this size and not as a whole, which bounds memory for large row groups.
 PARQUET_OPTIONS: dict[str, Any] = {"buffer_size": 1 << 20, "pre_buffer": False}
@@ -97,18 +98,39 @@ def is_list_of_dictionaries(data_type: pa.DataType) -> bool:
 
 
 def _read_parquet(
-    path: Path, schema: pa.Schema, use_threads: bool, batch_rows: int, row_groups: Sequence[int] | None = None
+    path: Path,
+    schema: pa.Schema,
+    use_threads: bool,
+    batch_rows: int,
+    memory_limit: int | None,
+    row_groups: Sequence[int] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The batches of some row groups, by default of all."""
     with pa.OSFile(str(path)) as opened, open_parquet(opened, schema) as file:
         # For a single batch, the hand-over to other threads costs more than the decoding.
         use_threads = use_threads and file.metadata.num_rows > BATCH_ROWS
         row_groups = range(file.metadata.num_row_groups) if row_groups is None else row_groups
+        check_parquet_pages(path, file.metadata, row_groups, schema.names, memory_limit)
         rows = limit_batch_rows(file.metadata, row_groups, schema.names, batch_rows)
         # pyarrow cannot read lists of dictionaries of several row groups into one batch.
         has_lists = any(is_list_of_dictionaries(field.type) for field in schema)
         for groups in [[group] for group in row_groups] if has_lists else [row_groups]:
-            yield from file.iter_batches(rows, groups, schema.names, use_threads=use_threads)
+            for batch in file.iter_batches(rows, groups, schema.names, use_threads=use_threads):
+                check_codes(batch)
+                yield batch
+
+
+def check_codes(batch: pa.RecordBatch) -> None:
+    """Refuse codes that the dictionary of a column does not have, which Arrow reads from damaged files."""
+    import pyarrow.compute as pc
+
+    for column in batch.columns:
+        while pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+            column = column.flatten()
+        if pa.types.is_dictionary(column.type):
+            least, greatest = pc.min_max(column.indices).as_py().values()
+            if greatest is not None and (least < 0 or greatest >= len(column.dictionary)):
+                raise pa.ArrowInvalid("A dictionary lacks a code of its column")
 
 
 # Arrow IPC: the file format starts with its name, anything else is the stream format. Files are not memory-mapped:
@@ -136,12 +158,17 @@ def _inspect_ipc(path: Path) -> tuple[pa.Schema, int | None]:
         return reader.schema, None if count_rows is None else count_rows()
 
 
-def _read_ipc(path: Path, schema: pa.Schema, use_threads: bool, batch_rows: int) -> Iterator[pa.RecordBatch]:
+def _read_ipc(
+    path: Path, schema: pa.Schema, use_threads: bool, batch_rows: int, memory_limit: int | None
+) -> Iterator[pa.RecordBatch]:
+    with pa.OSFile(str(path)) as opened, _open_ipc(opened) as reader:
+        in_file = reader.schema
+    check_ipc_batches(path, in_file, schema.names, memory_limit)
     with pa.OSFile(str(path)) as opened, _open_ipc(opened, schema.names, use_threads) as reader:
-        if isinstance(reader, pa.RecordBatchFileReader):
-            yield from map(reader.get_batch, range(reader.num_record_batches))
-        else:
-            yield from reader
+        is_file = isinstance(reader, pa.RecordBatchFileReader)
+        for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader:
+            batch.validate(full=True)  # Arrow reads offsets of texts and codes of dictionaries as they are
+            yield batch
 
 
 # CSV: Arrow's streaming reader parses in one thread either way; without its threads its errors name the row.
@@ -179,7 +206,9 @@ def _inspect_csv(path: Path) -> tuple[pa.Schema, int | None]:
         return reader.schema, None
 
 
-def _read_csv(path: Path, schema: pa.Schema, use_threads: bool, batch_rows: int) -> Iterator[pa.RecordBatch]:
+def _read_csv(
+    path: Path, schema: pa.Schema, use_threads: bool, batch_rows: int, memory_limit: int | None
+) -> Iterator[pa.RecordBatch]:
     rows: list[int] = []
     with name_long_rows(rows), _open_csv(path, schema) as reader:
         for batch in reader:

@@ -42,11 +42,15 @@ def scan_log(
     from fastmetrics.engine.input.sources import open_source
 
     source = open_source(data)
+    source.memory_limit = budget.explicit_limit
     for _, names in parts:
         for role, column in names.columns_with_roles():
             source.require(column, role)
     declare_column_kinds(source, parts)
     scan = LogScan(parts, on_invalid, source.rows, budget)
+    if source.rows is not None and on_invalid == "raise":
+        # Nothing is read yet. How many rows would be dropped is not known, and how many rows a stream has.
+        budget.check_disk_space(source.rows * scan.least_row_bytes())
     try:
         run_scan(scan, source, scan.distinct_columns(), n_threads, progress)
         check_rows(scan)

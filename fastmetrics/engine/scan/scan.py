@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 SLAB_BLOCKS = 64
 MAX_INITIAL_BITS = 12
+LABEL_BYTES, SCORE_BYTES, WEIGHT_BYTES, HASH_BYTES = 1, 4, 8, 8  # of a stored row, at least
 ROW_BYTES = 32  # roughly the memory of a row in the hash exchange by group
 
 
@@ -191,6 +192,17 @@ class Scan:
             # Rows as units are identified by their numbers.
             self.unit_exchange = self.new_exchange(key_dtype("unit", unit, type_of))
 
+    def least_row_bytes(self) -> int:
+        """The least bytes that the exchanges store of a row; 0 if they store no rows."""
+        names, plan = self.names, self.plan
+        has_units = names.unit is not None and names.unit != names.group and self.counted_rows is None
+        columns = LABEL_BYTES * len(names.labels) + SCORE_BYTES * len(names.scores)
+        columns += WEIGHT_BYTES * (names.weight is not None)
+        by_unit = HASH_BYTES + columns if has_units and (plan.needs("none") or plan.needs("range")) else 0
+        if plan.needs("hash"):
+            return by_unit + HASH_BYTES + columns + HASH_BYTES * has_units
+        return by_unit or (columns if plan.needs("range") else 0)
+
     def new_exchange(self, dtype: np.dtype) -> HashExchange:
         """An exchange by keys of a type."""
         bits = initial_partition_bits(self.expected_rows)
@@ -325,6 +337,10 @@ class LogScan:
     @property
     def slices(self) -> SliceNumbers:
         return self.selector.slices
+
+    def least_row_bytes(self) -> int:
+        """The least bytes that the exchanges of all scans store of a row."""
+        return sum(scan.least_row_bytes() for scan in self.scans)
 
     def distinct_columns(self) -> list[str]:
         """The columns to read, each once."""

@@ -3,10 +3,12 @@
 import gzip
 import sys
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.dataset
 import pytest
 
+from fastmetrics.engine.input import formats
 from fastmetrics.engine.input.sources import open_source
 from support.cases import assert_raises, each_case
 from support.files.log_files import COLUMNS, corrupt_column, log, read, truncate, write_csv, write_ipc, write_parquet
@@ -222,6 +224,22 @@ def test_a_file_cut_after_it_was_opened(tmp_path):
 def test_truncated_ipc(stream, n_bytes, tmp_path):
     path = truncate(write_ipc(log(), tmp_path / "log.arrow", stream=stream), n_bytes)
     assert_raises(ValueError, r"log\.arrow cannot be read as Arrow IPC; is it damaged or cut short\?", read, path)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_offsets_and_codes_beyond_their_bytes(stream, tmp_path):
+    """Arrow reads them as they are, and kernels would read beyond the texts."""
+    offsets = pa.py_buffer(np.array([0, 1, 1 << 30, 2], np.int32))
+    texts = pa.StringArray.from_buffers(3, offsets, pa.py_buffer(b"abc"))
+    codes = pa.DictionaryArray.from_arrays(pa.array([0, 9, 1]), pa.array(["a", "b"]), safe=False)
+    message = r"log\.arrow cannot be read as Arrow IPC; is it damaged or cut short\?"
+    for column in (texts, codes):
+        path = write_ipc(pa.table({"user": column}), tmp_path / "log.arrow", stream=stream)
+        assert_raises(ValueError, message, read, path, ["user"])
+    for bad in (codes, pa.ListArray.from_arrays([0, 1, 1, 3], codes)):
+        batch = pa.record_batch([bad], ["user"])
+        assert_raises(pa.ArrowInvalid, "A dictionary lacks a code", formats.check_codes, batch)
+        formats.check_codes(batch.slice(0, 0))
 
 
 @pytest.mark.parametrize("content", [b"", b"FEA1....", b"these are words, not Arrow"])

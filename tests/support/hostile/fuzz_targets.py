@@ -5,6 +5,7 @@
 repeats the cases of some seeds. A case is made from its seed alone.
 """
 
+import gzip
 import json
 import random
 import sys
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 import fastmetrics as fm
 from support.function_cases import FUNCTIONS
@@ -73,6 +76,102 @@ def fuzz_trec_files(rng: random.Random, folder: Path) -> None:
 def fuzz_csv_logs(rng: random.Random, folder: Path) -> None:
     path = write(folder, "log.csv", mutate(CSV, rng))
     fm.evaluate(path, ["auc", "gauc", "logloss"], label="click", score="pctr", group="user", n_threads=1)
+
+
+def make_log(rng: random.Random) -> pa.Table:
+    rows = rng.choice([1, 4, 50])
+    users = pa.array([f"u{row % 5}" for row in range(rows)])
+    return pa.table({
+        "click": np.arange(rows) % 2, "pctr": np.linspace(0.0, 1.0, rows),
+        "user": users.dictionary_encode() if rng.random() < 0.5 else users,
+        "rest": pa.array([[row] * (row % 3) for row in range(rows)]),
+    })  # fmt: skip
+
+
+def evaluate_file(path: Path) -> None:
+    fm.evaluate(path, ["auc", "gauc", "logloss"], label="click", score="pctr", group="user", n_threads=1)
+
+
+def fuzz_parquet_logs(rng: random.Random, folder: Path) -> None:
+    options = {"compression": rng.choice(["zstd", "snappy", "none"]), "data_page_version": rng.choice(["1.0", "2.0"])}
+    path = folder / "log.parquet"
+    pq.write_table(make_log(rng), path, use_dictionary=rng.random() < 0.5, data_page_size=64, **options)
+    path.write_bytes(mutate(path.read_bytes(), rng))
+    evaluate_file(path)
+
+
+def fuzz_arrow_logs(rng: random.Random, folder: Path) -> None:
+    log = make_log(rng)
+    options = pa.ipc.IpcWriteOptions(compression=rng.choice(["zstd", "lz4", None]))
+    path = folder / "log.arrow"
+    with rng.choice([pa.ipc.new_file, pa.ipc.new_stream])(path, log.schema, options=options) as file:
+        file.write_table(log, max_chunksize=20)
+    path.write_bytes(mutate(path.read_bytes(), rng))
+    evaluate_file(path)
+
+
+def fuzz_segments(rng: random.Random, folder: Path) -> None:
+    """Segments that are read are those of Python; a file that is no gzip file, or is damaged, is an error."""
+    text = mutate("a line\nein Läufer\r\n\u3042\n\n".encode() * rng.choice([1, 30]), rng)
+    data = mutate(gzip.compress(text, 1, mtime=0), rng) if rng.random() < 0.5 else text
+    segments = list(fm.read_segments(write(folder, "segments", data)))
+    if data is text and not text.startswith(b"\x1f\x8b") and segments != lines_of(text):
+        raise AssertionError(f"{segments} of {text!r}")
+
+
+def lines_of(text: bytes) -> list[str]:
+    """The lines of UTF-8 bytes: a line ends at a newline, and a carriage return before it is dropped."""
+    lines = text.removeprefix(b"\xef\xbb\xbf").decode().split("\n")
+    return [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]
+
+
+LETTERS = [
+    "a", "b", "c", "the", "A", "é", "e\u0301", "\u3042", "漢", "\U0001f600", "\u200b", "\u0130", "ß", "1", "2,5", "-",
+]  # fmt: skip
+SEPARATORS = [" ", " ", " ", "", "\t", "\n", "\u3000", "\xa0", ".", "&amp;", "'", "\0"]
+
+
+def random_text(rng: random.Random) -> str:
+    def character() -> str:
+        return chr(rng.choice([rng.randrange(128), rng.randrange(0x3000), 0x10000 + rng.randrange(0x100000)]))
+
+    words = rng.choice([0, 1, 2, 5, 30, 200])
+    pieces = [character() if rng.random() < 0.1 else rng.choice(LETTERS) for _ in range(words)]
+    lone_surrogate = "\ud800" if rng.random() < 0.02 else ""
+    return "".join(piece + rng.choice(SEPARATORS) for piece in pieces) + lone_surrogate
+
+
+TEXT_OPTIONS: dict[str, dict[str, list[Any]]] = {
+    "bleu": {
+        "tokenize": ["13a", "none", "char", "intl", "zh"], "smooth": ["exp", "none", "floor", "add-k"],
+        "max_order": [1, 4, 9], "lowercase": [False, True],
+    },
+    "chrf": {"char_order": [1, 6], "word_order": [0, 2], "whitespace": [False, True], "lowercase": [False, True]},
+    "ter": {"normalized": [False, True], "no_punct": [False, True], "asian_support": [False, True]},
+    "nist": {"max_order": [1, 5], "tokenize": ["13a", "none", "intl"], "lowercase": [False, True]},
+    "meteor": {"modules": [["exact"], ["exact", "stem"]], "alignment": ["fewest_crossings", "nltk"]},
+}  # fmt: skip
+
+
+# The values of a text compared with itself: the second if no token or character is left of it. TER may be above 0: like
+# sacrebleu's, it tokenizes references twice.
+OF_EQUAL_TEXTS = {"bleu": (100, 0), "chrf": (100, 0)}
+
+
+def fuzz_texts(rng: random.Random, folder: Path) -> None:
+    """Measures of texts are not negative, and a text has the best value with itself."""
+    texts = [random_text(rng) for _ in range(3)]
+    for name, values in TEXT_OPTIONS.items():
+        options = {option: rng.choice(allowed) for option, allowed in values.items()}
+        measure = getattr(fm, f"sentence_{name}")
+        found, of_equal = measure(texts[0], texts[1:], **options), measure(texts[0], texts[:1], **options)
+        if not (found >= 0 and of_equal >= 0):
+            raise AssertionError(f"{name} is {found} and {of_equal} of {texts!r}, {options}")
+        if round(float(of_equal), 9) not in OF_EQUAL_TEXTS.get(name, [round(float(of_equal), 9)]):
+            raise AssertionError(f"{name} is {of_equal} of equal texts {texts[0]!r}, {options}")
+    rouge = fm.rouge_score(texts[:1], [texts[1:]], stem=rng.random() < 0.5)
+    if not all(0 <= score.fmeasure <= 1 for score in rouge.values()):
+        raise AssertionError(f"rouge is {rouge} of {texts!r}")
 
 
 def fuzz_metric_strings(rng: random.Random, folder: Path) -> None:
@@ -153,6 +252,7 @@ def numpy_mask(values: np.ndarray, rng: random.Random) -> np.ndarray:
 TARGETS: dict[str, Callable[[random.Random, Path], None]] = {
     "trec_files": fuzz_trec_files, "csv_logs": fuzz_csv_logs, "metric_strings": fuzz_metric_strings,
     "coco_json": fuzz_coco_json, "states": fuzz_states, "functions": fuzz_functions,
+    "segments": fuzz_segments, "parquet_logs": fuzz_parquet_logs, "arrow_logs": fuzz_arrow_logs, "texts": fuzz_texts,
 }  # fmt: skip
 
 
