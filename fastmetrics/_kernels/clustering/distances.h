@@ -139,6 +139,31 @@ FM_EXTREMES(fm_extremes_f64, double)
 FM_ADD_COLUMNS(fm_add_columns_f32, float)
 FM_ADD_COLUMNS(fm_add_columns_f64, double)
 
+/* Distances from what two rows share: size + sizes[j] - 2 row[j]. Returns how many are below `least_share` of the sum. */
+FM_WIDE static double fm_unshared(double* row, ptrdiff_t n, const double* sizes, double size, double least_share) {
+    double few[FM_LANES];
+    ptrdiff_t i;
+    int lane;
+    for (lane = 0; lane < FM_LANES; lane++) few[lane] = 0;
+    for (i = 0; i + FM_LANES <= n; i += FM_LANES)
+        for (lane = 0; lane < FM_LANES; lane++) {
+            double both = size + sizes[i + lane], left = both - 2 * row[i + lane];
+            few[lane] += left < least_share * both ? 1.0 : 0.0;
+            row[i + lane] = left;
+        }
+    for (; i < n; i++) {
+        row[i] = size + sizes[i] - 2 * row[i];
+        few[0] += row[i] < least_share * (size + sizes[i]) ? 1.0 : 0.0;
+    }
+    for (lane = 1; lane < FM_LANES; lane++) few[0] += few[lane];
+    return few[0];
+}
+
+FM_WIDE static void fm_square_roots(double* row, ptrdiff_t n) {
+    ptrdiff_t i;
+    for (i = 0; i < n; i++) row[i] = sqrt(row[i]);
+}
+
 #define FM_SQUARE(X) ((X) * (X))
 
 #if defined(__GNUC__) && !defined(__clang__)

@@ -85,4 +85,16 @@ def row_means(
     copy: NDArray[np.float64],
     small: float,
 ) -> int: ...
+def sparse_distances(
+    values: NDArray[np.float64],
+    columns: NDArray[np.int64],
+    row_starts: NDArray[np.int64],
+    values_by_column: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    column_starts: NDArray[np.int64],
+    sizes: NDArray[np.float64],
+    kind: int,
+    first_row: int,
+    out: NDArray[np.float64],
+) -> None: ...
 def lengths(x: NDArray[np.float32] | NDArray[np.float64], out: NDArray[np.float64]) -> None: ...

@@ -15,7 +15,7 @@ threads if each has its own memory. `width` is the register width: 0 up to `wide
 on it.
 """
 
-from libc.math cimport frexp, ldexp
+from libc.math cimport fabs, frexp, ldexp
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
@@ -56,6 +56,10 @@ cdef extern from "clustering/distances.h":
     double fm_add_columns_f64(
         const double* row, const int64_t* columns, Py_ssize_t n, const fm_words* words
     ) noexcept nogil
+    double fm_unshared(
+        double* row, Py_ssize_t n, const double* sizes, double size, double least_share
+    ) noexcept nogil
+    void fm_square_roots(double* row, Py_ssize_t n) noexcept nogil
     void fm_finish_cluster(
         const fm_means* strip, Py_ssize_t start, Py_ssize_t length, int64_t cluster, int64_t size
     ) noexcept nogil
@@ -347,6 +351,79 @@ def row_means(
                     copy[j] = row[columns[j]] * unit
                 exact_row(&copy[0], &ends[0], ends.shape[0], clusters[i], &own_sums[i], &nearest_means[i])
     return -1
+
+
+cdef double CANCELLED = 1.0 / 64  # if a smaller share of the sizes of two rows is left, they are measured again
+
+
+cdef inline double shared_size(double left, double right, int kind) noexcept nogil:
+    """What two values of a column take from the sizes of their rows: half of it."""
+    if kind != FM_ABSOLUTE:
+        return left * right
+    if (left > 0) != (right > 0):
+        return 0
+    left, right = fabs(left), fabs(right)
+    return left if left < right else right
+
+
+cdef double distance_by_differences(
+    const double* left_values, const int64_t* left_columns, int64_t n_left, const double* right_values,
+    const int64_t* right_columns, int64_t n_right, int kind,
+) noexcept nogil:
+    """The sum of differences (squared, or absolute) of two sparse rows whose columns ascend."""
+    cdef double total = 0
+    cdef double difference
+    cdef int64_t i = 0
+    cdef int64_t j = 0
+    while i < n_left or j < n_right:
+        if j == n_right or (i < n_left and left_columns[i] < right_columns[j]):
+            difference = left_values[i]
+            i += 1
+        elif i == n_left or right_columns[j] < left_columns[i]:
+            difference = right_values[j]
+            j += 1
+        else:
+            difference = left_values[i] - right_values[j]
+            i += 1
+            j += 1
+        total += fabs(difference) if kind == FM_ABSOLUTE else difference * difference
+    return total
+
+
+def sparse_distances(
+    const double[::1] values, const int64_t[::1] columns, const int64_t[::1] row_starts,
+    const double[::1] values_by_column, const int64_t[::1] rows, const int64_t[::1] column_starts,
+    const double[::1] sizes, int kind, Py_ssize_t first_row, double[:, ::1] out,
+):
+    """Distances from the rows that start at `first_row` to all rows of a sparse matrix, in both its layouts.
+
+    The sizes of both rows (sums of squares or magnitudes), less what they share, column by column. Where little is
+    left, the distance is measured again from differences. `out` is zeros at the start.
+    """
+    cdef Py_ssize_t i, j
+    cdef int64_t start, length, entry, other
+    cdef double value, size, n_cancelled
+    cdef double* row
+    with nogil:
+        for i in range(out.shape[0]):
+            row = &out[i, 0]
+            start = row_starts[first_row + i]
+            length = row_starts[first_row + i + 1] - start
+            for entry in range(start, start + length):
+                value = values[entry]
+                for other in range(column_starts[columns[entry]], column_starts[columns[entry] + 1]):
+                    row[rows[other]] += shared_size(value, values_by_column[other], kind)
+            size = sizes[first_row + i]
+            n_cancelled = fm_unshared(row, out.shape[1], &sizes[0], size, CANCELLED)
+            row[first_row + i] = 0
+            for j in range(out.shape[1] if n_cancelled > 1 else 0):
+                if row[j] < CANCELLED * (size + sizes[j]) and j != first_row + i:
+                    row[j] = distance_by_differences(
+                        &values[0] + start, &columns[0] + start, length, &values[0] + row_starts[j],
+                        &columns[0] + row_starts[j], row_starts[j + 1] - row_starts[j], kind,
+                    )
+            if kind == FM_ROOT:
+                fm_square_roots(row, out.shape[1])
 
 
 def lengths(const real_t[:, ::1] x, double[::1] out):

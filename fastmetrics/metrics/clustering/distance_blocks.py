@@ -1,4 +1,4 @@
-"""Distances of a few rows at a time to all rows: of sparse rows, of SciPy's metrics, and of functions.
+"""Distances of a few rows at a time to all rows: of sparse rows, of SciPy's metrics, on a sphere, and of functions.
 
 `silhouette.py` reads them like rows of a matrix of distances, so that no such matrix is needed.
 """
@@ -12,6 +12,7 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.optional_imports import import_extra
+from fastmetrics._kernels.clustering import distances as kernel
 
 # Distances of sets: a value other than 0 says that the row has the element.
 OF_SETS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
@@ -19,15 +20,17 @@ OF_NUMBERS = (
     "braycurtis", "canberra", "chebyshev", "correlation", "hamming", "mahalanobis", "minkowski", "seuclidean",
 )  # fmt: skip
 SCIPY_METRICS = (*OF_NUMBERS, *OF_SETS)
+HAVERSINE = "haversine"
 DENSE_SHARE = 1 / 8  # sparse rows with a larger share of values are faster as dense rows
-CANCELLED = 1 / 64  # if a smaller share of the squares of two rows is left, their distance is measured again
-PAIRS_AT_ONCE = 1 << 14
+LARGEST_EXPONENT = 430  # of sparse values: sums of 2**38 squares are below 2**900
 
 ReadBlock = Callable[[int, int], np.ndarray]
 
 
 def metric_blocks(x: np.ndarray, metric: Any, options: Mapping[str, Any]) -> ReadBlock:
-    """Distances by a metric of SciPy, or by a function of two rows."""
+    """Distances by a metric of SciPy, on a sphere, or by a function of two rows."""
+    if metric == HAVERSINE:
+        return haversine_blocks(x)
     cdist = import_extra("scipy.spatial.distance", f"metric={metric!r}").cdist
     parameters = dict(options)
     if callable(metric):
@@ -45,6 +48,22 @@ def metric_blocks(x: np.ndarray, metric: Any, options: Mapping[str, Any]) -> Rea
         own = np.arange(stop - start)
         block[own, start + own] = np.where(np.isnan(block[own, start + own]), np.nan, 0.0)  # russellrao gives more
         return block
+
+    return read
+
+
+def haversine_blocks(x: np.ndarray) -> ReadBlock:
+    """Angles between points of a sphere, from latitudes and longitudes in radians."""
+    if x.shape[1] != 2:
+        raise ValueError(f"metric 'haversine' needs two columns, latitude and longitude; found {x.shape[1]}")
+    latitude, longitude = x.astype(np.float64).T
+    cosines = np.cos(latitude)
+
+    def read(start: int, stop: int) -> np.ndarray:
+        north = np.sin((latitude[start:stop, None] - latitude) / 2) ** 2
+        east = np.sin((longitude[start:stop, None] - longitude) / 2) ** 2
+        share = north + cosines[start:stop, None] * cosines * east
+        return np.asarray(2 * np.arcsin(np.sqrt(share.clip(0.0, 1.0))))
 
     return read
 
@@ -69,10 +88,10 @@ def read_sparse_points(X: Any) -> Any:
 
 
 def scaled_values(x: Any) -> Any:
-    """Sparse rows times a power of two, so that squares do not overflow: silhouettes do not depend on it."""
+    """Sparse rows times a power of two, so that squares keep their digits: silhouettes do not depend on it."""
     largest = np.abs(x.data).max(initial=0.0)
     if largest:
-        x.data = np.ldexp(x.data, -np.frexp(largest)[1])
+        x.data = np.ldexp(x.data, LARGEST_EXPONENT - np.frexp(largest)[1])
     return x
 
 
@@ -96,40 +115,21 @@ def sparse_unit_vectors(x: Any) -> tuple[Any, np.ndarray]:
     return sparse.csr_array(sparse.hstack([units, zeros[:, None].astype(np.float64)])), zeros
 
 
-def squared_blocks(x: Any, root: bool) -> ReadBlock:
-    """Euclidean distances of sparse rows, squared if not `root`.
-
-    The squares of both rows less twice their product. Where little is left of the squares, the distance is measured
-    again from differences. Products are sums in the order of columns, so a distance depends on its two rows alone.
-    """
-    sizes = np.bincount(rows_of_values(x), x.data * x.data, minlength=x.shape[0])
-    columns = x.T.tocsr()
-
-    def read(start: int, stop: int) -> np.ndarray:
-        sums = sizes[start:stop, None] + sizes
-        block = sums - 2 * (x[start:stop] @ columns).toarray()
-        left, right = np.nonzero(block <= CANCELLED * sums)
-        for first in range(0, left.shape[0], PAIRS_AT_ONCE):
-            pairs = left[first : first + PAIRS_AT_ONCE], right[first : first + PAIRS_AT_ONCE]
-            block[pairs] = (x[pairs[0] + start] - x[pairs[1]]).power(2).sum(axis=1)
-        return np.asarray(np.sqrt(block) if root else block)
-
-    return read
+def layout(x: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The values of a sparse matrix, their places, and the starts of its rows (or columns)."""
+    return x.data, x.indices.astype(np.int64), x.indptr.astype(np.int64)
 
 
-def manhattan_blocks(x: Any) -> ReadBlock:
-    """Sums of absolute differences of sparse rows: of the columns that a row has, and of those that it lacks."""
-    rows = rows_of_values(x)
+def sparse_blocks(x: Any, kind: int) -> ReadBlock:
+    """Distances of sparse rows, which depend on the two rows alone."""
+    x.sort_indices()
+    terms = np.abs(x.data) if kind == kernel.ABSOLUTE else x.data * x.data
+    sizes = np.bincount(rows_of_values(x), terms, minlength=x.shape[0]).astype(np.float64)  # of no terms: integers
+    by_row, by_column = layout(x), layout(x.tocsc())
 
     def read(start: int, stop: int) -> np.ndarray:
-        block = np.empty((stop - start, x.shape[0]))
-        for row in range(start, stop):
-            own = x[[row]].toarray().ravel()
-            others = np.abs(own[x.indices])
-            differences = np.bincount(rows, np.abs(x.data - own[x.indices]), minlength=x.shape[0])
-            shared = np.bincount(rows, others, minlength=x.shape[0])
-            block[row - start] = differences + np.maximum(np.abs(own).sum() - shared, 0.0)
-            block[row - start, row] = 0.0
+        block = np.zeros((stop - start, x.shape[0]))
+        kernel.sparse_distances(*by_row, *by_column, sizes, kind, start, block)
         return block
 
     return read

@@ -25,14 +25,15 @@ COSINE = "cosine"
 KINDS = {
     "euclidean": kernel.ROOT,
     "l2": kernel.ROOT,
+    "nan_euclidean": kernel.ROOT,  # of rows without NaN, which alone are accepted
     "sqeuclidean": kernel.PLAIN,
     "manhattan": kernel.ABSOLUTE,
     "cityblock": kernel.ABSOLUTE,
     "l1": kernel.ABSOLUTE,
     COSINE: kernel.PLAIN,
 }
-METRICS = (*KINDS, PRECOMPUTED, *distance_blocks.SCIPY_METRICS)
-BLOCK_VALUES = 1 << 20  # values of a matrix of distances that are read together
+METRICS = (*KINDS, PRECOMPUTED, distance_blocks.HAVERSINE, *distance_blocks.SCIPY_METRICS)
+BLOCK_VALUES = 1 << 18  # values of a matrix of distances that are read together
 # Total widths at which float32 neither overflows nor loses relevant squares; other widths need float64.
 FLOAT32_WIDTHS = (2.0**-39, 2.0**61)
 
@@ -61,7 +62,9 @@ def silhouette_samples(
     labels : array-like of shape (n,)
         The cluster of each row: numbers, bools or strings. At least two clusters, and fewer clusters than rows.
     metric : {"euclidean", "l2", "sqeuclidean", "manhattan", "cityblock", "l1", "cosine", "precomputed"}
-        The distance. The cosine distance from a row of zeros is 1.
+        The distance. The cosine distance from a row of zeros is 1. Dense rows may have one of SciPy's `cdist`,
+        "haversine" (of latitudes and longitudes in radians), or a function of two rows; "nan_euclidean" is "euclidean":
+        no value may be NaN.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
     progress : callable, optional
@@ -124,7 +127,9 @@ def silhouette_score(
     labels : array-like of shape (n,)
         The cluster of each row: numbers, bools or strings. At least two clusters, and fewer clusters than rows.
     metric : {"euclidean", "l2", "sqeuclidean", "manhattan", "cityblock", "l1", "cosine", "precomputed"}
-        The distance. The cosine distance from a row of zeros is 1.
+        The distance. The cosine distance from a row of zeros is 1. Dense rows may have one of SciPy's `cdist`,
+        "haversine" (of latitudes and longitudes in radians), or a function of two rows; "nan_euclidean" is "euclidean":
+        no value may be NaN.
     sample_size : int, optional
         Use only this number of random rows, the same rows as scikit-learn.
     random_state : int or numpy.random.RandomState, optional
@@ -190,7 +195,7 @@ def compute_silhouettes(
             raise TypeError(f"X is sparse: metric {metric!r} needs dense rows; pass X.toarray(), or a part of the rows")
         X = distance_blocks.read_sparse_points(X)
         if class_labels.is_sparse(X):
-            return silhouettes_of_sparse_rows(X, labels, metric, sample_size, random_state, progress)
+            return silhouettes_of_sparse_rows(X, labels, metric, sample_size, random_state, threads, progress)
     x, low, high, codes, n_clusters = cluster_points.read_points(X, labels)
     if sample_size is not None:
         chosen = choose_rows(x.shape[0], sample_size, random_state)
@@ -213,7 +218,7 @@ def compute_silhouettes(
 
 
 def silhouettes_of_sparse_rows(
-    x: Any, labels: Any, metric: str, sample_size: Any, random_state: Any, progress: Progress
+    x: Any, labels: Any, metric: str, sample_size: Any, random_state: Any, n_threads: int, progress: Progress
 ) -> np.ndarray:
     """Silhouettes of the rows of a sparse matrix, without a dense copy."""
     codes, n_clusters = cluster_points.encode_clusters(labels, x.shape[0])
@@ -225,11 +230,8 @@ def silhouettes_of_sparse_rows(
     x, zeros = distance_blocks.scaled_values(x), np.zeros(x.shape[0], bool)
     if metric == COSINE:
         x, zeros = distance_blocks.sparse_unit_vectors(x)
-    if KINDS[metric] == kernel.ABSOLUTE:
-        read = distance_blocks.manhattan_blocks(x)
-    else:
-        read = distance_blocks.squared_blocks(x, root=KINDS[metric] == kernel.ROOT)
-    silhouettes = silhouettes_of_blocks(read, clusters, "X has", 1, progress)
+    read = distance_blocks.sparse_blocks(x, KINDS[metric])
+    silhouettes = silhouettes_of_blocks(read, clusters, "X has", n_threads, progress)
     silhouettes[zeros] = 0.0
     return silhouettes
 
@@ -239,7 +241,7 @@ def check_metric(metric: Any, options: dict[str, Any]) -> None:
         allowed = ", ".join(map(repr, METRICS))
         advice = "; for another distance pass a function, or the matrix of distances with metric='precomputed'"
         raise validation.OptionError(f"metric must be one of {allowed}; found {metric!r}{advice}")
-    if options and (metric == PRECOMPUTED or metric in KINDS):
+    if options and (metric in (PRECOMPUTED, distance_blocks.HAVERSINE) or metric in KINDS):
         raise TypeError(f"metric {metric!r} has no option {next(iter(options))!r}")
 
 

@@ -1,5 +1,6 @@
 """Silhouettes: equal to the definition and scikit-learn, and independent of row order, threads and registers."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -186,7 +187,10 @@ def test_any_labels(pair):
     assert np.array_equal(fm.silhouette_samples(np.array(points, np.float16), np.array(labels)), expected)
 
 
-@pytest.mark.parametrize(("alias", "metric"), [("l2", "euclidean"), ("l1", "manhattan"), ("cityblock", "manhattan")])
+@pytest.mark.parametrize(
+    ("alias", "metric"),
+    [("l2", "euclidean"), ("nan_euclidean", "euclidean"), ("l1", "manhattan"), ("cityblock", "manhattan")],
+)
 def test_aliases(alias, metric):
     points, labels = clustered(30, 3, 3)
     assert fm.silhouette_score(points, labels, metric=alias) == fm.silhouette_score(points, labels, metric=metric)
@@ -207,7 +211,9 @@ BAD = [
     (POINTS, np.zeros((4, 2)), {}, "labels must"),
     (POINTS[:, 0], AB, {}, "X must have two dimensions"),
     (np.zeros((0, 2)), [], {}, "X is empty"),
-    (POINTS, AB, {"metric": "haversine"}, "metric must be one of 'euclidean'.*found 'haversine'"),
+    (POINTS, AB, {"metric": "hellinger"}, "metric must be one of 'euclidean'.*found 'hellinger'"),
+    (np.ones((4, 3)), AB, {"metric": "haversine"}, "'haversine' needs two columns, latitude and longitude; found 3"),
+    (WITH_NAN, AB, {"metric": "nan_euclidean"}, "X has NaN at row 2, column 1"),
     (POINTS, AB, {"metric": 3}, "metric must be one of"),
     (POINTS, AB, {"metric": lambda one, other: -1.0}, "gives -1.0 at row 0, column 0: distances must be finite"),
     (np.ones((4, 2)), AB, {"metric": "correlation"}, "metric 'correlation' gives NaN at row 0, column 0"),
@@ -277,6 +283,39 @@ def test_sparse_rows_in_another_order_and_of_another_scale(metric):
         assert np.array_equal(fm.silhouette_samples(sparse.csr_array(points * scale), labels, metric=metric), found)
 
 
+@pytest.mark.parametrize("metric", METRICS)
+def test_sparse_rows_that_share_most_of_their_values(metric):
+    """Products of such rows cancel, so all distances are measured from differences; one row is far away."""
+    sparse = pytest.importorskip("scipy.sparse")
+    rng = np.random.default_rng(5)
+    points = np.tile(rng.normal(size=400) * (rng.random(400) < 0.05), (50, 1))
+    points[:, :3] += np.ldexp(rng.normal(size=(50, 3)), -20)
+    points[7, 1] = 1e9
+    labels = np.arange(50) % 3
+    expected = fm.silhouette_samples(points, labels, metric=metric)
+    found = fm.silhouette_samples(sparse.csr_array(points), labels, metric=metric)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 if metric == "cosine" else 1e-12)
+
+
+def test_sparse_rows_without_values():
+    sparse = pytest.importorskip("scipy.sparse")
+    for metric in METRICS:
+        empty = fm.silhouette_samples(sparse.csr_array((4, 30)), AB, metric=metric)
+        assert empty.tolist() == [0.0] * 4
+
+
+def test_sparse_rows_take_the_memory_of_their_values():
+    sparse = pytest.importorskip("scipy.sparse")
+    rows, columns = np.arange(3000) % 300, np.random.default_rng(0).integers(0, 1 << 22, 3000)
+    points = sparse.csr_array((np.ones(3000), (rows, columns)), shape=(300, 1 << 22))  # 10 GB as a dense matrix
+    tracemalloc.start()
+    found = fm.silhouette_samples(points, np.arange(300) % 4, n_threads=1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 80 << 20
+    assert np.isfinite(found).all()
+
+
 def test_sparse_distances():
     sparse = pytest.importorskip("scipy.sparse")
     points, labels = sparse_points(60, 40, 0.05)
@@ -332,7 +371,18 @@ def test_other_metrics(metric, options):
     assert fm.silhouette_score(points, labels, **sample) == pytest.approx(expected, abs=1e-12)
 
 
+def test_distances_on_a_sphere():
+    rng = np.random.default_rng(0)
+    points = np.column_stack([rng.uniform(-1.5, 1.5, 200), rng.uniform(-3, 3, 200)])
+    points[:3] = [0.5, 1.0], [0.5, 1.0], [-0.5, 1.0 - np.pi]  # two equal points and the one opposite
+    labels = np.arange(200) % 3
+    for x in (points, points.astype(np.float32)):
+        expected = sk.silhouette_samples(x, labels, metric="haversine")
+        np.testing.assert_allclose(fm.silhouette_samples(x, labels, metric="haversine"), expected, atol=1e-12)
+
+
 def test_options_of_metrics():
+    assert_raises(TypeError, "'haversine' has no option 'p'", fm.silhouette_score, POINTS, AB, metric="haversine", p=3)
     assert_raises(TypeError, "metric 'euclidean' has no option 'p'", fm.silhouette_score, POINTS, AB, p=3)
     assert_raises(TypeError, "q", fm.silhouette_score, POINTS, AB, metric="minkowski", q=3)
 
@@ -348,7 +398,7 @@ def test_progress(monkeypatch):
     calls = []
     matrix = sk.pairwise_distances(points)
     fm.silhouette_score(matrix, labels, metric="precomputed", progress=lambda *now: calls.append(now))
-    assert calls[-1] == (4, 4)
+    assert calls[-1] == (16, 16)
 
 
 def test_interrupt(monkeypatch):
