@@ -38,6 +38,7 @@ examples:
   python -m bench.sweep                                   everything: hours
   python -m bench.sweep --sizes 100 100000 --pairs 3      two sizes
   python -m bench.sweep --only r2_score --json r2.json    one function
+  python -m bench.sweep --table r2.json                   a table of measured cells, in Markdown
 """
 
 
@@ -227,6 +228,26 @@ def measure(ours: Callable[[], Any], theirs: Callable[[], Any], pairs: int) -> t
     return own, peer, statistics.median(b / a for a, b in times)
 
 
+def describe_cell(cell: Cell) -> str:
+    weights = "" if cell.weights == "none" else f", {cell.weights} weights"
+    columns = "" if cell.columns == 1 else f" x {cell.columns:,}"
+    options = f", {cell.options}" if cell.options else ""
+    return f"{cell.ratio:.2f} ({cell.rows:,}{columns} rows, {cell.kind}{weights}{options})"
+
+
+def table_of(cells: list[Cell]) -> str:
+    """A line for each function: its number of cells, the median ratio, and the least ratios with their cells."""
+    lines = ["| function | cells | median | least of all | least of NumPy columns from 10,000 rows on |"]
+    lines.append("|---|---|---|---|---|")
+    for function in sorted({cell.function for cell in cells}):
+        own = sorted((cell for cell in cells if cell.function == function), key=lambda cell: cell.ratio)
+        long = [cell for cell in own if cell.rows >= 10_000 and cell.kind in DTYPES]
+        least = describe_cell(long[0]) if long else ""
+        median = statistics.median(cell.ratio for cell in own)
+        lines.append(f"| `{function}` | {len(own)} | {median:.1f} | {describe_cell(own[0])} | {least} |")
+    return "\n".join(lines)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawTextHelpFormatter
@@ -236,7 +257,11 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=5, help="turns of both libraries")
     parser.add_argument("--plain", action="store_true", help="no cells that differ from the usual in two ways")
     parser.add_argument("--json", type=Path, help="write the cells there")
+    parser.add_argument("--table", type=Path, metavar="JSON", help="print a table of measured cells")
     arguments = parser.parse_args()
+    if arguments.table:
+        print(table_of([Cell(**cell) for cell in json.loads(arguments.table.read_text())["cells"]]))
+        return 0
     warnings.simplefilter("ignore")
     found: list[Cell] = []
     for name, family, kind, weights, rows, width in cells(arguments.only, tuple(arguments.sizes), arguments.plain):

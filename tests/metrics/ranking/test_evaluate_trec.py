@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics.metrics.ranking.runs.trec_measures import TREC_MEASURES
+from fastmetrics.metrics.ranking.runs.trec_measures import MEASURE_SETS, OTHER_FORMATS, TREC_MEASURES
 from oracles.ranking import trec as oracle
 from oracles.ranking import trec_further
 from support.cases import assert_raises, each_case
@@ -227,16 +227,42 @@ def test_every_name_of_the_output_is_a_measure():
             assert fm.trec_measure_names(name) == (name,)
 
 
-def rows_of_the_docs():
-    """The rows of the table in the docs: the name of the measure, and its metric string or nothing."""
+def docs_page():
     page = Path(__file__).resolve().parents[3] / "docs" / "trec.md"
     if not page.is_file():
         pytest.skip("no docs beside the tests")
-    return re.findall(r"^\| `(\w+)` \| [^|]* \| (?:`(.*?)`)? *\| .* \|$", page.read_text("utf-8"), flags=re.MULTILINE)
+    return page.read_text("utf-8")
+
+
+def rows_of_the_docs():
+    """The rows of the table in the docs: the name of the measure, and its metric string or nothing."""
+    return re.findall(r"^\| `(\w+)` \| [^|]* \| (?:`(.*?)`)? *\| .* \|$", docs_page(), flags=re.MULTILINE)
 
 
 def test_the_docs_list_every_measure_in_order():
     assert [name for name, _ in rows_of_the_docs()] == list(TREC_MEASURES)
+
+
+# Those of trec_eval's file measures.c, and its sets of measures.
+OF_TREC_EVAL = """
+    runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P relstring recall infAP
+    gm_bpref Rprec_mult utility 11pt_avg binG G dcg ideal_dcg ndcg ndcg_rel Rndcg ndcg_cut map_cut relative_P success
+    set_P set_relative_P set_recall set_map set_F num_nonrel_judged_ret prefs_num_prefs_poss prefs_num_prefs_ful
+    prefs_num_prefs_ful_ret prefs_simp prefs_pair prefs_avgjg prefs_avgjg_Rnonrel prefs_simp_ret prefs_pair_ret
+    prefs_avgjg_ret prefs_avgjg_Rnonrel_ret prefs_simp_imp prefs_pair_imp prefs_avgjg_imp map_avgjg P_avgjg
+    Rprec_mult_avgjg yaap rbp rbp_resid unj official set all_trec all_prefs prefs qrels_jg
+"""
+
+
+def test_what_trec_eval_has_is_here_or_is_listed_as_absent():
+    page = docs_page()
+    table = page[page.index("| absent | needs |") : page.index("Preferences and several judges")]
+    absent = re.findall(r"`(\w+)`", table)
+    assert absent == list(OTHER_FORMATS)
+    assert {*absent, *TREC_MEASURES, *MEASURE_SETS} == set(OF_TREC_EVAL.split())
+    for name in absent:
+        for asked in (name, f"{name}.5", f"{name}_5"):
+            assert_raises(ValueError, f"trec_eval's '{name}.*' needs ", fm.trec_measure_names, asked)
 
 
 @each_case("complete", [False, True])

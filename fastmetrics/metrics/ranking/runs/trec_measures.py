@@ -364,14 +364,16 @@ MEASURE_SETS = {
     "all_trec": tuple(name for name in TREC_MEASURES if name not in NOT_IN_ALL),
     "set": (*OFFICIAL[:5], "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F"),
 }
-# Measures, or beginnings of their names, and sets of measures of trec_eval that need another format of judgements.
+# Measures, and sets of measures, of trec_eval that need another format of judgements.
+PREFERENCES = (
+    "prefs", "all_prefs", "prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret", "prefs_simp",
+    "prefs_pair", "prefs_avgjg", "prefs_avgjg_Rnonrel", "prefs_simp_ret", "prefs_pair_ret", "prefs_avgjg_ret",
+    "prefs_avgjg_Rnonrel_ret", "prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp",
+)  # fmt: skip
+JUDGEMENT_GROUPS = ("qrels_jg", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg")
 OTHER_FORMATS = {
-    "prefs": "preferences (-R prefs, -R qrels_prefs)",
-    "all_prefs": "preferences (-R prefs, -R qrels_prefs)",
-    "qrels_jg": "groups of judgements (-R qrels_jg)",
-    "map_avgjg": "groups of judgements (-R qrels_jg)",
-    "P_avgjg": "groups of judgements (-R qrels_jg)",
-    "Rprec_mult_avgjg": "groups of judgements (-R qrels_jg)",
+    **dict.fromkeys(PREFERENCES, "preferences (-R prefs, -R qrels_prefs)"),
+    **dict.fromkeys(JUDGEMENT_GROUPS, "groups of judgements (-R qrels_jg)"),
 }
 
 
@@ -442,8 +444,8 @@ def split_name(name: str) -> tuple[str, str]:
         return head, text
     if value := split_value_name(name):
         return value
-    for beginning, needed in OTHER_FORMATS.items():
-        if head == beginning or head.startswith(f"{beginning}_"):
+    for absent, needed in OTHER_FORMATS.items():
+        if head == absent or head.startswith(f"{absent}_"):
             raise ValueError(f"trec_eval's {head!r} needs {needed}, which fastmetrics does not read")
     names = [*TREC_MEASURES, *MEASURE_SETS]
     by_lower_case = {known.lower(): known for known in names}
