@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import Scratch, UnpooledScratch
 from fastmetrics._core.exact import EXPONENT, divide, integer_sum
 from fastmetrics._kernels.sweep import weighted_ranges, weighted_sweep
@@ -215,6 +216,8 @@ def merge_pairs(low: WeightedPairs, high: WeightedPairs) -> WeightedPairs:
 def weighted_auc(state: WeightedPairs) -> float:
     """The AUC, rounded once. Both classes have rows."""
     negative, positive = state.weights
+    if not (negative and positive):
+        validation.raise_changed()  # rows of weight zero are left out
     return divide(state.wins, 2 * negative * positive)
 
 

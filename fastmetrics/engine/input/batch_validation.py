@@ -444,7 +444,9 @@ def find_missing(column: Any) -> np.ndarray | None:
                 values = values.astype(np.float32)
             found = np.zeros(1, np.int64)
             kernels.any_nan(values, 0, values.shape[0], found)
-            return np.isnan(values) if found[0] else None
+            missing = np.isnan(values) if found[0] else None
+            # Another thread may have changed the caller's array meanwhile.
+            return None if missing is None or not missing.any() else missing
         return np.asarray(column.is_null(nan_is_null=True))
     return np.asarray(column.is_null()) if column.null_count else None
 

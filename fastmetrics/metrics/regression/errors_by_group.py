@@ -121,7 +121,10 @@ class GroupErrorWorker:
             return exact.to_float(state[0])
         if row_weights is None:
             return exact.divide(exact.to_integer(state[0]), (rows.stop - rows.start) << exact.EXPONENT)
-        return exact.divide(exact.to_integer(state[0]), exact.integer_sum(row_weights))
+        total = exact.integer_sum(row_weights)
+        if not total:
+            validation.raise_changed()  # rows of weight zero are left out
+        return exact.divide(exact.to_integer(state[0]), total)
 
 
 def exchange_rows(y_true: Any, y_pred: Any, group_keys: Any, sample_weight: Any, n_threads: int) -> HashExchange:

@@ -11,6 +11,7 @@ import numpy as np
 
 from fastmetrics._core import registry
 from fastmetrics._core.column_table import ColumnTable
+from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import divide
 from fastmetrics._core.metric_strings import METRIC_STRING, read_keywords
 from fastmetrics._core.registry import Metric
@@ -424,7 +425,10 @@ def measure_joined(join: JoinedLists, table: MeasureTable, ties: str, n_threads:
     lists = list_measures.Lists(
         join.scores, join.grades, join.offsets, join.unretrieved, join.unretrieved_offsets, order
     )
-    return list_measures.measure_lists(lists, table, ties, n_threads)
+    try:
+        return list_measures.measure_lists(lists, table, ties, n_threads)
+    except list_measures.InvalidRowError:
+        validation.raise_changed()  # the join has checked every row
 
 
 def as_relevance_level(value: Any) -> float:
