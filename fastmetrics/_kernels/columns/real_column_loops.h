@@ -77,18 +77,57 @@ enum { FM_TILE_ROWS = 256, FM_TILE_OUTPUTS = 8 };
 #define FM_PREFETCH_LINE(ADDRESS) (void)(ADDRESS)
 #endif
 
+#define FM_READ_TILE(NAME, TYPE)                                                                                       \
+    static void NAME(                                                                                                  \
+        const char* data, ptrdiff_t row_stride, ptrdiff_t output_stride, ptrdiff_t rows, ptrdiff_t outputs,            \
+        ptrdiff_t more, double* out                                                                                    \
+    ) {                                                                                                                \
+        ptrdiff_t i, k;                                                                                                \
+        TYPE value, values[FM_TILE_OUTPUTS];                                                                           \
+        if (outputs == FM_TILE_OUTPUTS && output_stride == (ptrdiff_t)sizeof(TYPE))                                    \
+            for (i = 0; i < rows; i++) {                                                                               \
+                const char* row = data + i * row_stride;                                                               \
+                if (i < more) FM_PREFETCH_LINE(row + rows * row_stride);                                               \
+                memcpy(values, row, sizeof(values));                                                                   \
+                for (k = 0; k < FM_TILE_OUTPUTS; k++) out[k * FM_TILE_ROWS + i] = (double)values[k];                   \
+            }                                                                                                          \
+        else                                                                                                           \
+            for (i = 0; i < rows; i++) {                                                                               \
+                const char* row = data + i * row_stride;                                                               \
+                if (i < more) FM_PREFETCH_LINE(row + rows * row_stride);                                               \
+                for (k = 0; k < outputs; k++) {                                                                        \
+                    memcpy(&value, row + k * output_stride, sizeof(TYPE));                                             \
+                    out[k * FM_TILE_ROWS + i] = (double)value;                                                         \
+                }                                                                                                      \
+            }                                                                                                          \
+    }
+
+FM_READ_TILE(fm_read_tile_f64, double)
+FM_READ_TILE(fm_read_tile_f32, float)
+FM_READ_TILE(fm_read_tile_i8, int8_t)
+FM_READ_TILE(fm_read_tile_u8, uint8_t)
+FM_READ_TILE(fm_read_tile_i16, int16_t)
+FM_READ_TILE(fm_read_tile_u16, uint16_t)
+FM_READ_TILE(fm_read_tile_i32, int32_t)
+FM_READ_TILE(fm_read_tile_u32, uint32_t)
+FM_READ_TILE(fm_read_tile_i64, int64_t)
+FM_READ_TILE(fm_read_tile_u64, uint64_t)
+
 static inline void fm_fetch_tile(
     const char* data, ptrdiff_t row_stride, ptrdiff_t output_stride, int type, ptrdiff_t rows, ptrdiff_t outputs,
     ptrdiff_t more, double* out
 ) {
-    double scratch[FM_TILE_OUTPUTS];
-    const double* values;
-    ptrdiff_t i, k;
-    for (i = 0; i < rows; i++) {
-        const char* row = data + i * row_stride;
-        if (i < more) FM_PREFETCH_LINE(row + rows * row_stride);
-        values = fm_fetch(row, output_stride, type, outputs, scratch);
-        for (k = 0; k < outputs; k++) out[k * FM_TILE_ROWS + i] = values[k];
+    switch (type) {
+        case FM_F64: fm_read_tile_f64(data, row_stride, output_stride, rows, outputs, more, out); break;
+        case FM_F32: fm_read_tile_f32(data, row_stride, output_stride, rows, outputs, more, out); break;
+        case FM_I8: fm_read_tile_i8(data, row_stride, output_stride, rows, outputs, more, out); break;
+        case FM_U8: fm_read_tile_u8(data, row_stride, output_stride, rows, outputs, more, out); break;
+        case FM_I16: fm_read_tile_i16(data, row_stride, output_stride, rows, outputs, more, out); break;
+        case FM_U16: fm_read_tile_u16(data, row_stride, output_stride, rows, outputs, more, out); break;
+        case FM_I32: fm_read_tile_i32(data, row_stride, output_stride, rows, outputs, more, out); break;
+        case FM_U32: fm_read_tile_u32(data, row_stride, output_stride, rows, outputs, more, out); break;
+        case FM_I64: fm_read_tile_i64(data, row_stride, output_stride, rows, outputs, more, out); break;
+        default: fm_read_tile_u64(data, row_stride, output_stride, rows, outputs, more, out);
     }
 }
 

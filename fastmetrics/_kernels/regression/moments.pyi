@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+MOMENTS: int
 BANDS: int
 BAND_SHIFT: int
 
@@ -17,18 +18,21 @@ def add_moments(
     center_errors: bool,
     states: NDArray[np.int64],
 ) -> int: ...
-def add_plain_moments(
+def sum_moments(
     y_true: Any,
     y_pred: Any,
     weights: NDArray[np.float64] | None,
     start: int,
     stop: int,
     center_errors: bool,
-    states: NDArray[np.int64],
+    pairs: NDArray[np.float64],
 ) -> int: ...
+def merge_moments(pairs: NDArray[np.float64], other: NDArray[np.float64]) -> None: ...
 def explained_fractions(
-    states: NDArray[np.int64],
-    weight: NDArray[np.int64],
+    pairs: NDArray[np.float64],
+    weight: float,
+    weight_rest: float,
+    rows: int,
     center_errors: bool,
     out: NDArray[np.float64],
 ) -> None: ...

@@ -1,20 +1,21 @@
-"""Moments for R^2 and explained variance: sums of targets, of errors and of their squares, without rounding.
+"""Moments for R^2 and explained variance: sums of targets, of errors and of their squares.
 
-Arrays are as in errors.pyx. The product of two doubles is the sum of two doubles (error_terms.h). Both are summed
-exactly, so no digit is lost if targets are far from zero and their squares nearly cancel. Products outside the range of
-float64 are rare. Such rows are added one by one to further states, the bands; each band has its own unit.
+Arrays are as in errors.pyx. `sum_moments` sums in pairs of doubles (moment_sums.h), and `explained_fractions` divides
+these sums where the rounding of the quotient is certain. Else `add_moments` adds without rounding: the product of two
+doubles is the sum of two doubles (error_terms.h), and both are summed exactly. Products outside the range of float64
+are rare. Such rows are added one by one to further states, the bands; each band has its own unit.
 """
 
 from libc.math cimport NAN, fabs, frexp, ldexp
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from fastmetrics._kernels.numeric.quotient cimport (
-    DoubleDouble, add_double_doubles, load_double_double, two_sum, multiply_double_doubles, negate_double_double,
-    product_error, one_minus_quotient, count_non_finite,
+    DoubleDouble, add_double_doubles, two_sum, multiply_double_doubles, negate_double_double, product_error,
+    one_minus_quotient, count_non_finite,
 )
 from fastmetrics._kernels.columns.real_columns cimport (
-    FLAG_INEXACT, FLAG_LOST, FLAG_NOT_FINITE, FM_TILE_OUTPUTS, FM_TILE_ROWS, RealColumn, prefetch_rows,
+    FLAG_INEXACT, FLAG_NOT_FINITE, FM_TILE_OUTPUTS, FM_TILE_ROWS, RealColumn, prefetch_rows,
     close_columns, open_columns, open_short_columns, load_rows, load_tile,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
@@ -30,12 +31,21 @@ cdef extern from "regression/error_terms.h":
         const double* w, const double* y, Py_ssize_t n, double* high, double* low
     ) noexcept nogil
 
+cdef extern from "regression/moment_sums.h":
+    cdef enum:
+        FM_TOTAL, FM_SQUARES, FM_ERROR_TOTAL, FM_ERROR_SQUARES, FM_MOMENTS
+    void add_chunk "fm_add_moments"(
+        const double* y, const double* p, const double* w, Py_ssize_t n, bint center_errors, double* pairs
+    ) noexcept nogil
+    void add_pair "fm_add_pair"(double* pair, double high, double low) noexcept nogil
+
 cdef enum:
     N_BANDS = 7                 # band b is in units of 2**(1024 * (b - 3))
     MIDDLE_BAND = 3
     BAND_BITS = 10
     MOST_SUMS = 6               # of the products of a weight, a value and its square
 
+MOMENTS = FM_MOMENTS
 BANDS = N_BANDS
 BAND_SHIFT = 1 << BAND_BITS
 
@@ -75,14 +85,12 @@ cdef inline void add_product_to_bands(
         add_value(second + band * STATE_SIZE, ldexp(parts[i], exponent - ((band - MIDDLE_BAND) << BAND_BITS)))
 
 
-cdef bint add_products(
-    const double* weights, const double* values, Py_ssize_t n, int64_t* first, int64_t* second, bint use_bands,
-    int* exponents
+cdef void add_products(
+    const double* weights, const double* values, Py_ssize_t n, int64_t* first, int64_t* second, int* exponents
 ) noexcept nogil:
     """Add w v of n <= CHUNK rows to the bands of `first` and w v v to those of `second`, exactly. No weights: w = 1.
 
-    Without `use_bands` there is only the middle band. Return 0 if a product does not fit there. `exponents` are those
-    of `add_chunk_at` for the MOST_SUMS sums of a column.
+    `exponents` are those of `add_chunk_at` for the MOST_SUMS sums of a column.
     """
     cdef double high[CHUNK]
     cdef double low[CHUNK]
@@ -91,13 +99,11 @@ cdef bint add_products(
     cdef double rest[CHUNK]
     cdef Py_ssize_t i
     if not all_moderate(values, n) or (weights != NULL and not all_moderate(weights, n)):
-        if use_bands:
-            for i in range(n):
-                add_product_to_bands(1.0 if weights == NULL else weights[i], values[i], first, second)
-        return use_bands
-    if use_bands:
-        first += MIDDLE_BAND * STATE_SIZE
-        second += MIDDLE_BAND * STATE_SIZE
+        for i in range(n):
+            add_product_to_bands(1.0 if weights == NULL else weights[i], values[i], first, second)
+        return
+    first += MIDDLE_BAND * STATE_SIZE
+    second += MIDDLE_BAND * STATE_SIZE
     if weights == NULL:
         for i in range(n):
             high[i] = values[i]
@@ -105,7 +111,7 @@ cdef bint add_products(
         exact_squares(values, n, square, error)
         add_chunk_at(second, square, n, rest, &exponents[1])
         add_chunk_at(second, error, n, rest, &exponents[2])
-        return 1
+        return
     exact_products(weights, values, n, high, low)
     exact_products(high, values, n, square, error)
     add_chunk_at(first, high, n, rest, &exponents[0])
@@ -115,55 +121,45 @@ cdef bint add_products(
     add_chunk_at(first, low, n, rest, &exponents[3])
     add_chunk_at(second, square, n, rest, &exponents[4])
     add_chunk_at(second, error, n, rest, &exponents[5])
-    return 1
 
 
-cdef bint add_chunk_of_moments(
-    const double* y, const double* p, const double* weights, Py_ssize_t n, bint center_errors, bint use_bands,
-    int64_t* states, int* exponents
+cdef void add_chunk_of_moments(
+    const double* y, const double* p, const double* weights, Py_ssize_t n, bint center_errors, int64_t* states,
+    int* exponents
 ) noexcept nogil:
-    """Add the moments of n <= CHUNK rows. Return 0 if a product needs bands and there are none.
-
-    `exponents`: two times MOST_SUMS, see add_products.
-    """
+    """Add the moments of n <= CHUNK rows. `exponents`: two times MOST_SUMS, see add_products."""
     cdef double errors[CHUNK]
     cdef double rest[CHUNK]
-    cdef Py_ssize_t n_bands = N_BANDS if use_bands else 1
     cdef int64_t* totals = states + STATE_SIZE
-    cdef int64_t* squares = totals + n_bands * STATE_SIZE
-    cdef int64_t* error_totals = squares + n_bands * STATE_SIZE
-    cdef int64_t* error_squares = error_totals + n_bands * STATE_SIZE
+    cdef int64_t* error_totals = totals + 2 * N_BANDS * STATE_SIZE
     cdef Py_ssize_t i
-    cdef bint good = add_products(weights, y, n, totals, squares, use_bands, exponents)
+    add_products(weights, y, n, totals, totals + N_BANDS * STATE_SIZE, exponents)
     if center_errors:
         signed_errors(y, p, n, errors)
-        return good & add_products(
-            weights, errors, n, error_totals, error_squares, use_bands, exponents + MOST_SUMS)
+        add_products(weights, errors, n, error_totals, error_totals + N_BANDS * STATE_SIZE, exponents + MOST_SUMS)
+        return
     squared_errors(y, p, n, errors)
     if weights != NULL:
         for i in range(n):
             errors[i] *= weights[i]
     add_chunk_at(states, errors, n, rest, exponents + MOST_SUMS)
-    return good
 
 
-cdef bint add_moments_of_rows(
+cdef void add_moments_of_rows(
     RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t output, Py_ssize_t start, Py_ssize_t stop,
-    bint center_errors,
-    bint use_bands, int64_t* states, int* inexact
+    bint center_errors, int64_t* states, int* inexact
 ) noexcept nogil:
     cdef double y_scratch[CHUNK]
     cdef double p_scratch[CHUNK]
     cdef const double* y_rows
     cdef const double* p_rows
     cdef const double* chunk_weights = NULL
-    cdef Py_ssize_t n_states = 1 + (4 if center_errors else 2) * (N_BANDS if use_bands else 1)
+    cdef Py_ssize_t n_states = 1 + (4 if center_errors else 2) * N_BANDS
     cdef Py_ssize_t i, length
     cdef Py_ssize_t n_chunks = 0
     cdef int exponents[2 * MOST_SUMS]
-    cdef bint good = 1
     memset(exponents, 0, sizeof(exponents))
-    while start < stop and good:
+    while start < stop:
         length = stop - start if stop - start < CHUNK else CHUNK
         y_rows = load_rows(y, output, start, length, y_scratch, inexact)
         p_rows = load_rows(p, output, start, length, p_scratch, inexact)
@@ -171,7 +167,7 @@ cdef bint add_moments_of_rows(
         prefetch_rows(p, start + length, CHUNK if stop - start - length > CHUNK else stop - start - length)
         if weights != NULL:
             chunk_weights = weights + start
-        good = add_chunk_of_moments(y_rows, p_rows, chunk_weights, length, center_errors, use_bands, states, exponents)
+        add_chunk_of_moments(y_rows, p_rows, chunk_weights, length, center_errors, states, exponents)
         start += length
         n_chunks += 1
         if n_chunks % (CHUNKS_PER_CARRY >> 3) == 0:
@@ -179,7 +175,6 @@ cdef bint add_moments_of_rows(
                 normalise(states + i * STATE_SIZE)
     for i in range(n_states):
         normalise(states + i * STATE_SIZE)
-    return good
 
 
 def add_moments(
@@ -207,92 +202,110 @@ def add_moments(
             for i in range(states.shape[1]):
                 before += count_non_finite(&states[output, i, 0])
             add_moments_of_rows(
-                &columns[0], &columns[1], first_weight, output, start, stop, center_errors, 1, &states[output, 0, 0],
-                &inexact)
+                &columns[0], &columns[1], first_weight, output, start, stop, center_errors, &states[output, 0, 0], &inexact)
             for i in range(states.shape[1]):
                 before -= count_non_finite(&states[output, i, 0])
     close_columns(views)
     return (FLAG_NOT_FINITE if before else 0) | (FLAG_INEXACT if inexact else 0)
 
 
-def add_plain_moments(
+def sum_moments(
     object y_true, object y_pred, const double[::1] weights or None, Py_ssize_t start, Py_ssize_t stop,
-    bint center_errors, int64_t[:, :, ::1] states
+    bint center_errors, double[:, :, ::1] pairs
 ) -> int:
-    """As `add_moments`, tile by tile of a matrix, with one state in place of each BANDS. Return flags.
+    """Add the moments of rows start..stop to pairs[output, moment], of MOMENTS moments. Return flags.
 
-    FLAG_LOST: a product needs bands, and the states are of no use.
+    The moments are the sums of w y, w y y, w d and w d d, where d = p - y. Without center_errors that of w d is not
+    summed, and each term w d d is rounded. A moment is the sum of two doubles; it is NaN if a value or a product is no
+    finite double.
     """
     cdef Py_buffer views[2]
     cdef RealColumn columns[2]
-    cdef double y_tile[FM_TILE_ROWS * FM_TILE_OUTPUTS]
-    cdef double p_tile[FM_TILE_ROWS * FM_TILE_OUTPUTS]
-    cdef int exponents[2 * MOST_SUMS * FM_TILE_OUTPUTS]
     cdef const double* first_weight = NULL
-    cdef Py_ssize_t output, n_outputs, k, i, row, length, more
     cdef int inexact = 0
-    cdef bint good = 1
     if weights is not None and weights.shape[0]:
         first_weight = &weights[0]
     if not open_columns(y_true, y_pred, views, columns):
         raise TypeError("columns are not of a type that is read")
     with nogil:
-        output = 0
-        while output < columns[0].n_outputs and good:
-            n_outputs = min(columns[0].n_outputs - output, <Py_ssize_t>FM_TILE_OUTPUTS)
-            memset(exponents, 0, sizeof(exponents))
-            row = start
-            while row < stop and good:
-                length = min(stop - row, <Py_ssize_t>FM_TILE_ROWS)
-                more = min(stop - row - length, <Py_ssize_t>FM_TILE_ROWS)
-                load_tile(&columns[0], output, n_outputs, row, length, more, y_tile, &inexact)
-                load_tile(&columns[1], output, n_outputs, row, length, more, p_tile, &inexact)
-                for k in range(n_outputs):
-                    good &= add_chunk_of_moments(
-                        y_tile + k * FM_TILE_ROWS, p_tile + k * FM_TILE_ROWS,
-                        NULL if first_weight == NULL else first_weight + row, length, center_errors, 0,
-                        &states[output + k, 0, 0], exponents + k * 2 * MOST_SUMS)
-                row += length
-            for k in range(n_outputs):
-                for i in range(states.shape[1]):
-                    normalise(&states[output + k, i, 0])
-                    good &= not count_non_finite(&states[output + k, i, 0])
-            output += n_outputs
+        if columns[0].n_outputs == 1:
+            sum_moments_of_rows(
+                &columns[0], &columns[1], first_weight, start, stop, center_errors, &pairs[0, 0, 0], &inexact)
+        else:
+            sum_moments_of_outputs(
+                &columns[0], &columns[1], first_weight, start, stop, center_errors, &pairs[0, 0, 0], &inexact)
     close_columns(views)
-    return (0 if good else FLAG_LOST) | (FLAG_INEXACT if inexact else 0)
+    return FLAG_INEXACT if inexact else 0
+
+
+cdef void sum_moments_of_rows(
+    RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t start, Py_ssize_t stop, bint center_errors,
+    double* pairs, int* inexact
+) noexcept nogil:
+    cdef double y_scratch[CHUNK]
+    cdef double p_scratch[CHUNK]
+    cdef const double* y_rows
+    cdef const double* p_rows
+    cdef Py_ssize_t length, ahead
+    while start < stop:
+        length = min(stop - start, <Py_ssize_t>CHUNK)
+        ahead = min(stop - start - length, <Py_ssize_t>CHUNK)
+        y_rows = load_rows(y, 0, start, length, y_scratch, inexact)
+        p_rows = load_rows(p, 0, start, length, p_scratch, inexact)
+        prefetch_rows(y, start + length, ahead)
+        prefetch_rows(p, start + length, ahead)
+        add_chunk(y_rows, p_rows, NULL if weights == NULL else weights + start, length, center_errors, pairs)
+        start += length
+
+
+cdef void sum_moments_of_outputs(
+    RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t start, Py_ssize_t stop, bint center_errors,
+    double* pairs, int* inexact
+) noexcept nogil:
+    """The same tile by tile, for a matrix."""
+    cdef double y_tile[FM_TILE_ROWS * FM_TILE_OUTPUTS]
+    cdef double p_tile[FM_TILE_ROWS * FM_TILE_OUTPUTS]
+    cdef Py_ssize_t output, n_outputs, k, row, length, more
+    output = 0
+    while output < y.n_outputs:
+        n_outputs = min(y.n_outputs - output, <Py_ssize_t>FM_TILE_OUTPUTS)
+        row = start
+        while row < stop:
+            length = min(stop - row, <Py_ssize_t>FM_TILE_ROWS)
+            more = min(stop - row - length, <Py_ssize_t>FM_TILE_ROWS)
+            load_tile(y, output, n_outputs, row, length, more, y_tile, inexact)
+            load_tile(p, output, n_outputs, row, length, more, p_tile, inexact)
+            for k in range(n_outputs):
+                add_chunk(
+                    y_tile + k * FM_TILE_ROWS, p_tile + k * FM_TILE_ROWS, NULL if weights == NULL else weights + row,
+                    length, center_errors, pairs + 2 * FM_MOMENTS * (output + k))
+            row += length
+        output += n_outputs
+
+
+def merge_moments(double[:, :, ::1] pairs, double[:, :, ::1] other):
+    """Add the moments of other rows."""
+    cdef Py_ssize_t output, moment
+    for output in range(pairs.shape[0]):
+        for moment in range(FM_MOMENTS):
+            add_pair(&pairs[output, moment, 0], other[output, moment, 0], other[output, moment, 1])
 
 
 def explained_fractions(
-    const int64_t[:, :, ::1] states, int64_t[::1] weight, bint center_errors, double[::1] out
+    double[:, :, ::1] pairs, double weight, double weight_rest, Py_ssize_t rows, bint center_errors,
+    double[::1] out
 ):
     """Write 1 - (variance of the errors) / (variance of the targets) of every output, rounded once.
 
-    States are plain moments. `weight` is the state of the sum of the weights. NaN where the rounding is uncertain, or
-    targets are nearly constant.
+    `pairs` are from sum_moments; `weight` + `weight_rest` is the sum of the weights of the rows. NaN where the rounding
+    is uncertain, or targets are nearly constant.
     """
-    cdef int64_t own[5 * STATE_SIZE]
-    cdef int64_t weight_copy[STATE_SIZE]
-    cdef DoubleDouble n
+    cdef DoubleDouble n = two_sum(weight, weight_rest)
     cdef Py_ssize_t output
-    cdef bint good
-    memcpy(weight_copy, &weight[0], sizeof(weight_copy))
     with nogil:
-        good = load_double_double(weight_copy, &n)
-        for output in range(states.shape[0]):
-            memset(own, 0, sizeof(own))
-            memcpy(own, &states[output, 0, 0], states.shape[1] * STATE_SIZE * sizeof(int64_t))
-            if not (good and divide_variances(own, n, center_errors, &out[output])):
+        for output in range(pairs.shape[0]):
+            if not divide_variances(&pairs[output, 0, 0], n, rows, center_errors, &out[output]):
                 out[output] = NAN
-
-
-cdef inline DoubleDouble scaled_variance(
-    DoubleDouble n, DoubleDouble total, DoubleDouble squares, double* error
-) noexcept nogil:
-    """Return n * squares - total^2, which is n^2 times the variance, and a bound of its error."""
-    cdef DoubleDouble one = multiply_double_doubles(n, squares)
-    cdef DoubleDouble other = multiply_double_doubles(total, total)
-    error[0] = (one.high + other.high) * 2.0 ** -92
-    return add_double_doubles(one, negate_double_double(other))
 
 
 def try_explained_variance(object y_true, object y_pred, bint center_errors) -> float | None:
@@ -302,40 +315,58 @@ def try_explained_variance(object y_true, object y_pred, bint center_errors) -> 
     """
     cdef Py_buffer views[2]
     cdef RealColumn columns[2]
-    cdef int64_t states[5 * STATE_SIZE]
+    cdef double pairs[2 * FM_MOMENTS]
     cdef int inexact = 0
     cdef bint good = 0
     cdef double result = 0
-    cdef int i
     if not open_short_columns(y_true, y_pred, views, columns):
         return None
     with nogil:
-        memset(states, 0, sizeof(states))
-        good = add_moments_of_rows(
-            &columns[0], &columns[1], NULL, 0, 0, columns[0].rows, center_errors, 0, states, &inexact) and not inexact
-        for i in range(5):
-            good &= not count_non_finite(states + i * STATE_SIZE)
-        good = good and divide_variances(states, two_sum(<double>columns[0].rows, 0), center_errors, &result)
+        memset(pairs, 0, sizeof(pairs))
+        sum_moments_of_rows(&columns[0], &columns[1], NULL, 0, columns[0].rows, center_errors, pairs, &inexact)
+        good = not inexact and divide_variances(
+            pairs, two_sum(<double>columns[0].rows, 0), columns[0].rows, center_errors, &result)
     close_columns(views)
     return result if good else None
 
 
-cdef bint divide_variances(int64_t* states, DoubleDouble n, bint center_errors, double* result) noexcept nogil:
-    """Divide the variances from states without bands; n is the total weight. Return 0 if rounding is uncertain."""
-    cdef DoubleDouble sums[5]
+cdef inline bint load_pair(const double* pair, DoubleDouble* out) noexcept nogil:
+    """Write a moment as a double-double. Returns 0 if products of such numbers could overflow or underflow."""
+    out[0] = two_sum(pair[0], pair[1])
+    return out.high == 0 or 2.0 ** -300 < fabs(out.high) < 2.0 ** 300
+
+
+cdef inline DoubleDouble scaled_variance(DoubleDouble n, DoubleDouble total, DoubleDouble squares) noexcept nogil:
+    """Return n * squares - total^2, which is n^2 times the variance."""
+    return add_double_doubles(
+        multiply_double_doubles(n, squares), negate_double_double(multiply_double_doubles(total, total)))
+
+
+cdef bint divide_variances(
+    const double* pairs, DoubleDouble n, Py_ssize_t rows, bint center_errors, double* result
+) noexcept nogil:
+    """Divide the variances; n is the total weight. Return 0 if the rounding is uncertain.
+
+    A sum has an error of at most `bound` times the sum of absolute values, which is at most sqrt(n * squares).
+    """
+    cdef DoubleDouble sums[FM_MOMENTS]
     cdef DoubleDouble target_variance, error_variance
+    cdef double bound = 2.0 ** -84 + <double>rows * 2.0 ** -110
     cdef double target_error, error
     cdef int i
-    for i in range(5):
-        if not load_double_double(states + i * STATE_SIZE, &sums[i]):
+    if not 2.0 ** -300 < n.high < 2.0 ** 300:
+        return 0
+    for i in range(FM_MOMENTS):
+        if not load_pair(pairs + 2 * i, &sums[i]):
             return 0
-    target_variance = scaled_variance(n, sums[1], sums[2], &target_error)
+    target_variance = scaled_variance(n, sums[FM_TOTAL], sums[FM_SQUARES])
+    target_error = 4 * bound * n.high * sums[FM_SQUARES].high
     if center_errors:
-        error_variance = scaled_variance(n, sums[3], sums[4], &error)
+        error_variance = scaled_variance(n, sums[FM_ERROR_TOTAL], sums[FM_ERROR_SQUARES])
     else:
-        error_variance = multiply_double_doubles(n, sums[0])
-        error = error_variance.high * 2.0 ** -92
-    # Constant and nearly constant targets need the general path: the error bound is too close to the variance.
-    if not target_variance.high > 2.0 ** 30 * target_error:
+        error_variance = multiply_double_doubles(n, sums[FM_ERROR_SQUARES])
+    error = 4 * bound * n.high * sums[FM_ERROR_SQUARES].high
+    # Constant and nearly constant targets need the exact sums: the error bound is too close to the variance.
+    if not target_variance.high > 2.0 ** 20 * target_error:
         return 0
     return one_minus_quotient(error_variance, error, target_variance, target_error, result)

@@ -39,6 +39,16 @@ TWO_ROWS = "it needs at least two rows"
 AddRows = Callable[[np.ndarray, np.ndarray, np.ndarray | None, int, int, np.ndarray], int]
 
 
+class SumsOfBlocks(NamedTuple):
+    """How blocks of rows are summed: new sums of a shape, and how the sums of other blocks are added to them."""
+
+    new: Callable[..., np.ndarray]
+    merge: Callable[[np.ndarray, np.ndarray], Any]
+
+
+EXACT_SUMS = SumsOfBlocks(exact.new_states, exact.merge_states)
+
+
 class NumericTargets(NamedTuple):
     """The checked columns of one call, with one dimension, or with two and a column per output."""
 
@@ -67,12 +77,12 @@ class NumericTargets(NamedTuple):
             return self
         return self._replace(y_true=self.y_true[present], y_pred=self.y_pred[present], weights=self.weights[present])
 
-    def reduce(self, add: AddRows, *shape: int) -> tuple[np.ndarray, int]:
+    def reduce(self, add: AddRows, *shape: int, sums: SumsOfBlocks = EXACT_SUMS) -> tuple[np.ndarray, int]:
         """Add all rows to states of the shape, whose first length is the number of outputs. Return these and flags."""
         if self.n_outputs > 1:
-            return self.reduce_outputs(add, *shape)
+            return self.reduce_outputs(add, *shape, sums=sums)
         if self.rows <= SERIAL_ROWS:
-            states = exact.new_states(*shape)
+            states = sums.new(*shape)
             return states, add(self.y_true, self.y_pred, self.weights, 0, self.rows, states)
         # A block has whole chunks of a kernel, but is small enough that threads end at about the same time.
         bounds = [(start, min(self.rows, start + BLOCK_ROWS)) for start in range(0, self.rows, BLOCK_ROWS)]
@@ -80,12 +90,12 @@ class NumericTargets(NamedTuple):
         def add_block(unit: int, states: np.ndarray) -> int:
             return add(self.y_true, self.y_pred, self.weights, *bounds[unit], states)
 
-        return reduce_blocks(len(bounds), add_block, self.threads, *shape)
+        return reduce_blocks(len(bounds), add_block, self.threads, *shape, sums=sums)
 
-    def reduce_outputs(self, add: AddRows, *shape: int) -> tuple[np.ndarray, int]:
+    def reduce_outputs(self, add: AddRows, *shape: int, sums: SumsOfBlocks) -> tuple[np.ndarray, int]:
         """`reduce` for several outputs: threads share the rows, or the outputs if there are few rows."""
         if self.threads == 1 or self.rows * self.n_outputs < PARALLEL_VALUES:
-            states = exact.new_states(*shape)
+            states = sums.new(*shape)
             return states, add(self.y_true, self.y_pred, self.weights, 0, self.rows, states)
         if self.rows >= self.threads * CHUNK_ROWS:
             step = step_of(self.rows, 2 * self.threads, CHUNK_ROWS)
@@ -94,8 +104,8 @@ class NumericTargets(NamedTuple):
             def add_rows(unit: int, states: np.ndarray) -> int:
                 return add(self.y_true, self.y_pred, self.weights, *bounds[unit], states)
 
-            return reduce_blocks(len(bounds), add_rows, self.threads, *shape)
-        states = exact.new_states(*shape)
+            return reduce_blocks(len(bounds), add_rows, self.threads, *shape, sums=sums)
+        states = sums.new(*shape)
         step = step_of(self.n_outputs, self.threads, BLOCK_OUTPUTS)
 
         def add_outputs(unit: int) -> int:
@@ -181,20 +191,20 @@ def step_of(n: int, n_parts: int, multiple: int) -> int:
 
 
 def reduce_blocks(
-    n_blocks: int, add: Callable[[int, np.ndarray], int], threads: int, *shape: int
+    n_blocks: int, add: Callable[[int, np.ndarray], int], threads: int, *shape: int, sums: SumsOfBlocks
 ) -> tuple[np.ndarray, int]:
     """Call `add(block, states)` for all blocks. Return the states, merged over threads, and the flags."""
     states_of_threads: list[np.ndarray] = []
 
     def make_worker() -> Callable[[int], int]:
-        own_states = exact.new_states(*shape)
+        own_states = sums.new(*shape)
         states_of_threads.append(own_states)
         return lambda block: add(block, own_states)
 
     flags = functools.reduce(operator.or_, for_each(n_blocks, make_worker, threads))
     states = states_of_threads[0]
     for other_states in states_of_threads[1:]:
-        exact.merge_states(states, other_states)
+        sums.merge(states, other_states)
     return states, flags
 
 

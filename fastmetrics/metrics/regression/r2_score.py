@@ -6,6 +6,7 @@ W sum w y^2 - (sum w y)^2 is an integer in a known unit. It is zero only for con
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from fastmetrics.metrics.regression.numeric_targets import (
     TWO_ROWS,
     UNIFORM,
     NumericTargets,
+    SumsOfBlocks,
     average_explained,
     average_outputs,
     check_multioutput,
@@ -34,6 +36,8 @@ from fastmetrics.metrics.regression.numeric_targets import (
 )
 
 __all__ = ["explained_variance_score", "r2_score"]
+
+MOMENT_PAIRS = SumsOfBlocks(lambda outputs: np.zeros((outputs, moments.MOMENTS, 2)), moments.merge_moments)
 
 UNIT = moments.BAND_SHIFT * (moments.BANDS // 2)  # sums of products are multiples of 2**-(EXPONENT + UNIT)
 
@@ -66,8 +70,8 @@ def explained_variance(
 ) -> Any:
     """Return explained variance (with center_errors) or R^2 of every output, or a mean of these."""
     averaging = check_multioutput(multioutput, allowed, targets.n_outputs)
-    if targets.n_outputs > 1 and averaging != BY_VARIANCE:
-        scores = plain_scores(targets, center_errors)
+    if averaging != BY_VARIANCE:
+        scores = certain_scores(targets, center_errors)
         if scores is not None:
             return average_outputs(scores, UNIFORM if averaging is None else averaging, targets.dtype)
 
@@ -91,18 +95,22 @@ def explained_variance(
     return average_explained(pairs, averaging, force_finite, targets.dtype)
 
 
-def plain_scores(targets: NumericTargets, center_errors: bool) -> list[float] | None:
-    """The score of every output; None if a value is bad, or a score needs more than one state for a moment."""
+def certain_scores(targets: NumericTargets, center_errors: bool) -> list[float] | None:
+    """The score of every output; None if a value is bad, or a score needs exact sums to be rounded right."""
 
-    def add(y: np.ndarray, p: np.ndarray, w: np.ndarray | None, start: int, stop: int, states: np.ndarray) -> int:
-        return moments.add_plain_moments(y, p, w, start, stop, center_errors, states)
+    def add(y: np.ndarray, p: np.ndarray, w: np.ndarray | None, start: int, stop: int, pairs: np.ndarray) -> int:
+        return moments.sum_moments(y, p, w, start, stop, center_errors, pairs)
 
-    states, flags = targets.reduce(add, targets.n_outputs, 5 if center_errors else 3)
+    pairs, flags = targets.reduce(add, targets.n_outputs, sums=MOMENT_PAIRS)
     if flags:
         return None
-    weights = np.array([targets.rows], np.float64) if targets.weights is None else targets.weights
+    weight, rest = float(targets.rows), 0.0
+    if targets.weights is not None:
+        total = targets.total_weight()
+        weight = exact.divide(total, 1 << exact.EXPONENT)
+        rest = exact.divide(total - exact.to_fixed(weight), 1 << exact.EXPONENT) if weight < math.inf else 0.0
     scores = np.empty(targets.n_outputs)
-    moments.explained_fractions(states, exact.sum_state(weights, None), center_errors, scores)
+    moments.explained_fractions(pairs, weight, rest, targets.rows, center_errors, scores)
     result: list[float] = scores.tolist()
     return None if np.isnan(scores).any() else result
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from fastmetrics._core.columns import validation
 from fastmetrics._core.parallel import for_each
 from fastmetrics._kernels.ranking import run_qrels_join
 from fastmetrics.metrics.ranking.lists.ids import (
@@ -272,7 +273,9 @@ def raise_repeated(run: RowsByQuery, qrels: RowsByQuery, spans: np.ndarray, repe
     )
     item = rows.item.at(row)
     start = int(spans[number, 2 * side])
-    first = next(earlier for earlier in range(start, row) if rows.item.at(earlier) == item)
+    first = next((earlier for earlier in range(start, row) if rows.item.at(earlier) == item), None)
+    if first is None:
+        validation.raise_changed()
     query = rows.queries.at(int(np.searchsorted(rows.offsets, row, side="right")) - 1)
     where = (
         f"rows {rows.original_row(first)} and {original}"

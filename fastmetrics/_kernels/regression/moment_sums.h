@@ -1,0 +1,115 @@
+/* Sums of values and of their squares in pairs of doubles, SIMD lane by SIMD lane: TwoSum adds without error, and what it
+ * rounds off is summed in a second double (T. Ogita, S. M. Rump, S. Oishi, 2005, Accurate sum and dot product).
+ *
+ * The error of a lane of m values is below m^2 2^-106 times the sum of their absolute values: 2^-88 for the 2048 rows of a
+ * chunk. An overflow, infinities and NaN make a sum NaN. A product that underflows loses less
+ * than 2^-1070.
+ */
+#ifndef FASTMETRICS_MOMENT_SUMS_H
+#define FASTMETRICS_MOMENT_SUMS_H
+
+#include "numeric/two_product.h"
+#include "numeric/vector_math.h"
+
+/* The sums of a chunk: of w y and w y^2; then of w d and w d^2, or of w d^2 alone, each term of it rounded. d = p - y. */
+enum { FM_TOTAL, FM_SQUARES, FM_ERROR_TOTAL, FM_ERROR_SQUARES, FM_MOMENTS };
+enum { FM_MOMENT_LANES = 8 };
+
+typedef struct {
+    double high[FM_MOMENTS][FM_MOMENT_LANES];
+    double low[FM_MOMENTS][FM_MOMENT_LANES];
+} fm_moment_lanes;
+
+#define FM_ADD_TO_PAIR(HIGH, LOW, X)                                                                                    \
+    do {                                                                                                                \
+        double term = (X), sum = (HIGH) + term, rounded = sum - (HIGH);                                                 \
+        (LOW) += ((HIGH) - (sum - rounded)) + (term - rounded);                                                         \
+        (HIGH) = sum;                                                                                                   \
+    } while (0)
+
+/* Add w v and w v^2. */
+#define FM_ADD_MOMENTS(SUMS, FIRST, LANE, V)                                                                            \
+    do {                                                                                                                \
+        double value = (V), square = value * value, lost = fm_product_error(value, value, square);                      \
+        FM_ADD_TO_PAIR((SUMS)->high[FIRST][LANE], (SUMS)->low[FIRST][LANE], value);                                     \
+        (SUMS)->low[(FIRST) + 1][LANE] += lost;                                                                         \
+        FM_ADD_TO_PAIR((SUMS)->high[(FIRST) + 1][LANE], (SUMS)->low[(FIRST) + 1][LANE], square);                        \
+    } while (0)
+
+#define FM_ADD_WEIGHTED_MOMENTS(SUMS, FIRST, LANE, W, V)                                                                \
+    do {                                                                                                                \
+        double weight = (W), value = (V), product = weight * value;                                                     \
+        double lost = fm_product_error(weight, value, product), square = product * value;                               \
+        (SUMS)->low[FIRST][LANE] += lost;                                                                               \
+        FM_ADD_TO_PAIR((SUMS)->high[FIRST][LANE], (SUMS)->low[FIRST][LANE], product);                                   \
+        (SUMS)->low[(FIRST) + 1][LANE] += fm_product_error(product, value, square) + lost * value;                      \
+        FM_ADD_TO_PAIR((SUMS)->high[(FIRST) + 1][LANE], (SUMS)->low[(FIRST) + 1][LANE], square);                        \
+    } while (0)
+
+#define FM_ADD_SQUARED_ERROR(SUMS, LANE, W, D)                                                                          \
+    do {                                                                                                                \
+        double error = (D);                                                                                             \
+        FM_ADD_TO_PAIR(                                                                                                 \
+            (SUMS)->high[FM_ERROR_SQUARES][LANE], (SUMS)->low[FM_ERROR_SQUARES][LANE], error * error W);                \
+    } while (0)
+
+/* One function for each combination, so that the loops hold no branch. */
+#define FM_MOMENT_LOOP(NAME, ADD_TARGET, ADD_ERROR)                                                                     \
+    FM_WIDE static void NAME(                                                                                           \
+        const double* y, const double* p, const double* w, ptrdiff_t n, fm_moment_lanes* out                            \
+    ) {                                                                                                                 \
+        fm_moment_lanes sums;                                                                                           \
+        ptrdiff_t i, whole = n - n % FM_MOMENT_LANES;                                                                   \
+        int lane;                                                                                                       \
+        memset(&sums, 0, sizeof(sums));                                                                                 \
+        for (i = 0; i < whole; i += FM_MOMENT_LANES)                                                                    \
+            for (lane = 0; lane < FM_MOMENT_LANES; lane++) {                                                            \
+                ADD_TARGET(i + lane, lane);                                                                             \
+                ADD_ERROR(i + lane, lane);                                                                              \
+            }                                                                                                           \
+        for (i = whole; i < n; i++) {                                                                                   \
+            ADD_TARGET(i, 0);                                                                                           \
+            ADD_ERROR(i, 0);                                                                                            \
+        }                                                                                                               \
+        *out = sums;                                                                                                    \
+    }
+
+#define FM_TARGET(I, LANE) FM_ADD_MOMENTS(&sums, FM_TOTAL, LANE, y[I])
+#define FM_WEIGHTED_TARGET(I, LANE) FM_ADD_WEIGHTED_MOMENTS(&sums, FM_TOTAL, LANE, w[I], y[I])
+#define FM_ERROR(I, LANE) FM_ADD_MOMENTS(&sums, FM_ERROR_TOTAL, LANE, p[I] - y[I])
+#define FM_WEIGHTED_ERROR(I, LANE) FM_ADD_WEIGHTED_MOMENTS(&sums, FM_ERROR_TOTAL, LANE, w[I], p[I] - y[I])
+#define FM_SQUARE(I, LANE) FM_ADD_SQUARED_ERROR(&sums, LANE, , p[I] - y[I])
+#define FM_WEIGHTED_SQUARE(I, LANE) FM_ADD_SQUARED_ERROR(&sums, LANE, * w[I], p[I] - y[I])
+
+FM_MOMENT_LOOP(fm_moments_squared, FM_TARGET, FM_SQUARE)
+FM_MOMENT_LOOP(fm_moments_centered, FM_TARGET, FM_ERROR)
+FM_MOMENT_LOOP(fm_weighted_moments_squared, FM_WEIGHTED_TARGET, FM_WEIGHTED_SQUARE)
+FM_MOMENT_LOOP(fm_weighted_moments_centered, FM_WEIGHTED_TARGET, FM_WEIGHTED_ERROR)
+
+/* Add a pair to a pair. The relative error is below 2^-103. */
+static inline void fm_add_pair(double* pair, double high, double low) {
+    double total = pair[0], rest = pair[1] + low;
+    FM_ADD_TO_PAIR(total, rest, high);
+    pair[0] = total + rest;
+    pair[1] = rest - (pair[0] - total);
+}
+
+/* Add the moments of n rows to pairs[FM_MOMENTS][2]. */
+static inline void fm_add_moments(
+    const double* y, const double* p, const double* w, ptrdiff_t n, int center_errors, double* pairs
+) {
+    fm_moment_lanes sums;
+    int moment, lane;
+    if (center_errors) (w ? fm_weighted_moments_centered : fm_moments_centered)(y, p, w, n, &sums);
+    else (w ? fm_weighted_moments_squared : fm_moments_squared)(y, p, w, n, &sums);
+    for (moment = 0; moment < FM_MOMENTS; moment++) {
+        double high = sums.high[moment][0], low = sums.low[moment][0];
+        for (lane = 1; lane < FM_MOMENT_LANES; lane++) {
+            FM_ADD_TO_PAIR(high, low, sums.high[moment][lane]);
+            low += sums.low[moment][lane];
+        }
+        fm_add_pair(pairs + 2 * moment, high, low);
+    }
+}
+
+#endif
