@@ -69,16 +69,25 @@ def divide(numerator: int, denominator: int) -> float:
         return float("inf") if (numerator > 0) == (denominator > 0) else float("-inf")
 
 
-def divide_states(states: np.ndarray, denominator: int) -> list[float]:
+def divide_states(states: np.ndarray, denominator: int) -> np.ndarray:
     """Every finite state's sum divided by denominator / 2**EXPONENT, rounded once."""
     quotients = np.full(states.shape[0], np.nan)
-    plain = divide(denominator, 1 << EXPONENT)
-    if 1e-100 < plain < 1e100 and to_fixed(plain) == denominator:
-        sums.divide_states(states, plain, quotients)
+    high, low, error = double_double(denominator)
+    if 1e-100 < high < 1e100:
+        sums.divide_states(states, high, low, error, quotients)
     for number in np.flatnonzero(np.isnan(quotients)).tolist():
         quotients[number] = divide(to_integer(states[number]), denominator)
-    result: list[float] = quotients.tolist()
-    return result
+    return quotients
+
+
+def double_double(total: int) -> tuple[float, float, float]:
+    """Two doubles whose sum is total / 2**EXPONENT, and a bound of what they lack; for totals within the doubles."""
+    high = divide(total, 1 << EXPONENT)
+    if math.isinf(high):
+        return high, 0.0, 0.0
+    rest = total - to_fixed(high)
+    low = divide(rest, 1 << EXPONENT)
+    return high, low, 0.0 if to_fixed(low) == rest else math.ulp(low)
 
 
 def divide_root(numerator: int, denominator: int) -> float:

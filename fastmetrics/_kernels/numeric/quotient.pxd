@@ -142,10 +142,17 @@ cdef inline bint divide_double_doubles(
 
 
 cdef inline bint divide_state(int64_t* numerator, DoubleDouble denominator, double* out) noexcept nogil:
+    """`divide_state_within` for an exact denominator."""
+    return divide_state_within(numerator, denominator, 0, out)
+
+
+cdef inline bint divide_state_within(
+    int64_t* numerator, DoubleDouble denominator, double denominator_error, double* out
+) noexcept nogil:
     """A state's sum divided by a denominator > 0, rounded once. Returns 0 if the rounding is uncertain.
 
-    The denominator is exact and neither very large nor very small. The state must be normalised and without
-    infinities. It is overwritten.
+    The denominator is known to within an error, and is neither very large nor very small. The state must be normalised
+    and without infinities. It is overwritten.
     """
     cdef int exponent = 0
     cdef bint is_exact = 1
@@ -153,7 +160,9 @@ cdef inline bint divide_state(int64_t* numerator, DoubleDouble denominator, doub
     if total.high == 0:
         out[0] = 0
         return 1
-    if not divide_double_doubles(total, 0.0 if is_exact else fabs(total.high) * 2.0 ** -96, denominator, 0, out):
+    if not divide_double_doubles(
+        total, 0.0 if is_exact else fabs(total.high) * 2.0 ** -96, denominator, denominator_error, out
+    ):
         return 0
     return scale_exactly(out[0], exponent, out)
 

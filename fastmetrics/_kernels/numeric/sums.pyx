@@ -5,11 +5,13 @@ contiguous. Weights are float64 of the same length, or None. A weighted sum adds
 each row, so it depends on the rows alone, not on their order.
 """
 
-from libc.math cimport NAN
+from libc.math cimport NAN, fabs
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
-from fastmetrics._kernels.numeric.quotient cimport count_non_finite, divide_state, two_sum
+from fastmetrics._kernels.numeric.quotient cimport (
+    DoubleDouble, count_non_finite, divide_state_within, load_double_double, one_minus_quotient, two_sum,
+)
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, FM_LANES, add_chunk_at, add_value, normalise,
 )
@@ -94,18 +96,41 @@ def normalise_state(int64_t[::1] state):
         normalise(&state[0])
 
 
-def divide_states(const int64_t[:, ::1] states, double denominator, double[::1] out):
-    """Write the sum of every state, divided by the denominator and rounded once; NaN where the rounding is uncertain.
+def divide_states(const int64_t[:, ::1] states, double high, double low, double error, double[::1] out):
+    """Write the sum of every state, divided by a denominator and rounded once; NaN where the rounding is uncertain.
 
-    States are normalised. One with an infinity or NaN counts as uncertain. The denominator is positive, neither very
-    large nor very small.
+    States are normalised. One with an infinity or NaN counts as uncertain. The denominator is high + low, to within an
+    error; it is positive, neither very large nor very small.
     """
+    cdef DoubleDouble denominator = two_sum(high, low)
     cdef int64_t numerator[_STATE_SIZE]
     cdef Py_ssize_t i
     with nogil:
         for i in range(states.shape[0]):
             memcpy(numerator, &states[i, 0], sizeof(numerator))
-            if count_non_finite(numerator) or not divide_state(numerator, two_sum(denominator, 0), &out[i]):
+            if count_non_finite(numerator) or not divide_state_within(numerator, denominator, error, &out[i]):
+                out[i] = NAN
+
+
+def one_minus_quotients(const int64_t[:, ::1] parts, const int64_t[:, ::1] wholes, double[::1] out):
+    """Write 1 - part / whole for the sums of all states, rounded once; NaN where the rounding is uncertain.
+
+    States are normalised. One with an infinity or NaN, and a whole of zero or less, count as uncertain.
+    """
+    cdef int64_t part[_STATE_SIZE]
+    cdef int64_t whole[_STATE_SIZE]
+    cdef DoubleDouble x, y
+    cdef Py_ssize_t i
+    cdef bint good
+    with nogil:
+        for i in range(parts.shape[0]):
+            memcpy(part, &parts[i, 0], sizeof(part))
+            memcpy(whole, &wholes[i, 0], sizeof(whole))
+            good = not (count_non_finite(part) or count_non_finite(whole))
+            good = good and load_double_double(part, &x) and load_double_double(whole, &y) and y.high > 0
+            if not (good and one_minus_quotient(
+                x, fabs(x.high) * 2.0 ** -96, y, y.high * 2.0 ** -96, &out[i]
+            )):
                 out[i] = NAN
 
 

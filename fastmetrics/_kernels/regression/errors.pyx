@@ -398,27 +398,42 @@ cdef double find_max_error(RealColumn* y, RealColumn* p, Py_ssize_t start, Py_ss
 
 
 def write_absolute_errors(
-    object y_true, object y_pred, Py_ssize_t output, Py_ssize_t start, Py_ssize_t stop, double[::1] out
+    object y_true, object y_pred, Py_ssize_t start, Py_ssize_t stop, double[:, ::1] out
 ) -> int:
-    """Write the absolute errors of rows start..stop of one output. Return flags."""
+    """Write the absolute errors of rows start..stop to out[output, row]. Return flags."""
     cdef Py_buffer views[2]
     cdef RealColumn columns[2]
     cdef double y_scratch[CHUNK]
     cdef double p_scratch[CHUNK]
     cdef const double* y_rows
     cdef const double* p_rows
-    cdef Py_ssize_t length
+    cdef Py_ssize_t n_outputs, length, output, k
     cdef int inexact = 0
     cdef int not_finite = 0
     if not open_columns(y_true, y_pred, views, columns):
         raise TypeError("columns are not of a type that is read")
     with nogil:
+        if columns[0].n_outputs == 1:
+            while start < stop:
+                length = min(stop - start, <Py_ssize_t>CHUNK)
+                y_rows = load_rows(&columns[0], 0, start, length, y_scratch, &inexact)
+                p_rows = load_rows(&columns[1], 0, start, length, p_scratch, &inexact)
+                not_finite |= max_difference(y_rows, p_rows, length) < 0
+                absolute_errors(y_rows, p_rows, length, &out[0, start])
+                start += length
         while start < stop:
-            length = stop - start if stop - start < CHUNK else CHUNK
-            y_rows = load_rows(&columns[0], output, start, length, y_scratch, &inexact)
-            p_rows = load_rows(&columns[1], output, start, length, p_scratch, &inexact)
-            not_finite |= max_difference(y_rows, p_rows, length) < 0
-            absolute_errors(y_rows, p_rows, length, &out[start])
+            length = min(stop - start, <Py_ssize_t>FM_TILE_ROWS)
+            output = 0
+            while output < columns[0].n_outputs:
+                n_outputs = min(columns[0].n_outputs - output, <Py_ssize_t>FM_TILE_OUTPUTS)
+                load_tile(&columns[0], output, n_outputs, start, length, 0, y_scratch, &inexact)
+                load_tile(&columns[1], output, n_outputs, start, length, 0, p_scratch, &inexact)
+                for k in range(n_outputs):
+                    y_rows = y_scratch + k * FM_TILE_ROWS
+                    p_rows = p_scratch + k * FM_TILE_ROWS
+                    not_finite |= max_difference(y_rows, p_rows, length) < 0
+                    absolute_errors(y_rows, p_rows, length, &out[output + k, start])
+                output += n_outputs
             start += length
     close_columns(views)
     return (FLAG_NOT_FINITE if not_finite else 0) | (FLAG_INEXACT if inexact else 0)

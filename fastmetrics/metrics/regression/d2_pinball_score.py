@@ -20,12 +20,12 @@ from fastmetrics.metrics.regression.numeric_targets import (
     TWO_ROWS,
     UNIFORM,
     NumericTargets,
-    average_explained,
+    average_outputs,
     check_multioutput,
     check_targets,
     explained_fraction,
 )
-from fastmetrics.metrics.regression.quantiles import LabelQuantile, MiddleValues, quantile
+from fastmetrics.metrics.regression.quantiles import LabelQuantile, MiddleValues, quantiles
 
 __all__ = ["d2_absolute_error_score", "d2_pinball_score"]
 
@@ -144,15 +144,11 @@ def d2_of_pinball_losses(targets: NumericTargets, alpha: float, multioutput: Any
     losses = targets.error_totals(errors.PINBALL, alpha)
     if targets.rows < 2:
         return warn_undefined(function, TWO_ROWS)
-    columns = targets.y_true.reshape(targets.rows, -1).T
-    quantiles = [quantile(column.astype(np.float64), targets.weights, alpha) for column in columns]
-    constant = targets._replace(y_pred=np.broadcast_to(np.array(quantiles), targets.y_true.shape))
+    columns = targets.y_true.reshape(targets.rows, -1).T.astype(np.float64, order="C")
+    constants = quantiles(columns, targets.weights, alpha, targets.threads)
+    constant = targets._replace(y_pred=np.broadcast_to(constants, targets.y_true.shape))
     null_losses = constant.error_totals(errors.PINBALL, alpha)
-    pairs: list[tuple[int | None, int]] = [
-        (loss << null_losses.shift, null_loss << losses.shift)
-        for loss, null_loss in zip(losses.totals, null_losses.totals, strict=True)
-    ]
-    return average_explained(pairs, averaging, True, targets.dtype)
+    return average_outputs(losses.explained_fractions(null_losses), averaging, targets.dtype)
 
 
 class PinballLosses(ComparedLosses):

@@ -65,7 +65,7 @@ def max_error(y_true: Any, y_pred: Any, *, n_threads: int | None = None) -> floa
     if min(block_maxima) < 0:
         raise_bad_values(targets.y_true, targets.y_pred, errors.INEXACT | errors.NOT_FINITE)
         # The kernel cannot tell integers of exactly 2**53 from larger ones. Here no integer is larger.
-        return float(max(absolute_errors(targets, 0)))
+        return float(absolute_errors(targets).max())
     return max(block_maxima)
 
 

@@ -136,9 +136,9 @@ def average_root_errors(
     averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
     sums = targets.error_totals(kind)
     if sums.shift:  # the mean of the squares may be no double where its root is one
-        roots = [exact.divide_root(total, sums.weight) for total in sums.totals]
+        roots = np.array([exact.divide_root(total, sums.weight) for total in sums.totals])
     else:
-        roots = list(map(math.sqrt, sums.means()))
+        roots = np.sqrt(sums.means())
     return average_outputs(roots, averaging, targets.dtype)
 
 

@@ -23,7 +23,7 @@ from fastmetrics.metrics.regression.numeric_targets import (
     check_targets,
     raise_bad_values,
 )
-from fastmetrics.metrics.regression.quantiles import ErrorQuantile, MiddleValues, quantile
+from fastmetrics.metrics.regression.quantiles import ErrorQuantile, MiddleValues, quantiles
 
 __all__ = ["median_absolute_error"]
 
@@ -77,19 +77,17 @@ def median_absolute_error(
     """
     targets = check_targets(y_true, y_pred, sample_weight, n_threads)
     averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
-    medians = [
-        quantile(absolute_errors(targets, output), targets.weights, 0.5) for output in range(targets.n_outputs)
-    ]
+    medians = quantiles(absolute_errors(targets), targets.weights, 0.5, targets.threads)
     return average_outputs(medians, averaging, targets.difference_dtype)
 
 
-def absolute_errors(targets: NumericTargets, output: int) -> np.ndarray:
-    """Return |y - p| of every row. Bad values raise."""
-    out = np.empty(targets.rows)
+def absolute_errors(targets: NumericTargets) -> np.ndarray:
+    """Return |y - p| of every output and row. Bad values raise."""
+    out = np.empty((targets.n_outputs, targets.rows))
     bounds = list(block_bounds(targets.rows))
 
     def write(unit: int) -> int:
-        return errors.write_absolute_errors(targets.y_true, targets.y_pred, output, *bounds[unit], out)
+        return errors.write_absolute_errors(targets.y_true, targets.y_pred, *bounds[unit], out)
 
     flags = for_each(len(bounds), lambda: write, targets.threads if targets.rows > SERIAL_ROWS else 1)
     if any(flags):

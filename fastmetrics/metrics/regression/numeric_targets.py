@@ -222,10 +222,10 @@ class ErrorTotals(NamedTuple):
             return self.wide_totals
         return [exact.to_integer(state) for state in self.states]
 
-    def means(self) -> list[float]:
+    def means(self) -> np.ndarray:
         """The mean term of every output, rounded once."""
         if self.shift or len(self.states) == 1:
-            return [exact.divide(total, self.weight) for total in self.totals]
+            return np.array([exact.divide(total, self.weight) for total in self.totals])
         return exact.divide_states(self.states, self.weight)
 
     def mean_of_outputs(self) -> float:
@@ -237,11 +237,24 @@ class ErrorTotals(NamedTuple):
         exact.normalise(state)
         return exact.divide(exact.to_integer(state), self.weight * len(self.states))
 
+    def explained_fractions(self, of_constant: ErrorTotals) -> np.ndarray:
+        """1 - sum / (sum for a constant prediction) of every output, rounded once; see `explained_fraction`."""
+        fractions = np.full(len(self.states), np.nan)
+        if not (self.shift or of_constant.shift):
+            sums.one_minus_quotients(self.states, of_constant.states, fractions)
+        uncertain = np.flatnonzero(np.isnan(fractions)).tolist()
+        if uncertain:
+            lost, whole = self.totals, of_constant.totals
+            for number in uncertain:
+                pair = lost[number] << of_constant.shift, whole[number] << self.shift
+                fractions[number] = explained_fraction(*pair, force_finite=True)
+        return fractions
+
     def ratio(self, other: ErrorTotals) -> float:
         """The quotient of both means of one output. They are rounded before unless that may lose all bits."""
         if self.shift or other.shift:
             return exact.divide(self.totals[0] << other.shift, other.totals[0] << self.shift)
-        return self.means()[0] / other.means()[0]
+        return float(self.means()[0]) / float(other.means()[0])
 
 
 def check_values(values: Any, name: str) -> np.ndarray:
@@ -389,20 +402,20 @@ def check_multioutput(multioutput: Any, allowed: tuple[Any, ...], n_outputs: int
     return weights.tolist()
 
 
-def average_outputs(values: list[float], multioutput: Any, dtype: np.dtype) -> Any:
+def average_outputs(values: np.ndarray, multioutput: Any, dtype: np.dtype) -> Any:
     """Return all values of the outputs, their mean, or their weighted mean. A finite mean is rounded once."""
     if isinstance(multioutput, str) and multioutput == RAW:
         with np.errstate(over="ignore"):  # values outside the range of a narrow type become infinite
-            return np.array(values).astype(dtype)
-    weights = multioutput if isinstance(multioutput, list) else [1.0] * len(values)
-    if len(values) == 1 and not isinstance(multioutput, list):
-        return values[0]
+            return values.astype(dtype)
+    weights = multioutput if isinstance(multioutput, list) else None
+    if len(values) == 1 and weights is None:
+        return float(values[0])
     if not np.isfinite(values).all():
         with np.errstate(invalid="ignore"):  # infinity times a weight of zero is NaN
             return float(np.average(values, weights=weights))
-    if not isinstance(multioutput, list):
-        return exact.divide(exact.integer_sum(np.array(values)), len(values) << exact.EXPONENT)
-    return weighted_mean([Fraction(value) for value in values], weights)
+    if weights is None:
+        return exact.divide(exact.integer_sum(values), len(values) << exact.EXPONENT)
+    return weighted_mean([Fraction(value) for value in values.tolist()], weights)
 
 
 def weighted_mean(values: list[Fraction], weights: list[float]) -> float:
@@ -449,7 +462,7 @@ def average_explained(
             return exact.divide(sum(explained), all_denominators)
         else:
             multioutput = [exact.divide(denominator, all_denominators) for _, denominator in pairs]
-    return average_outputs(scores, UNIFORM if multioutput is None else multioutput, dtype)
+    return average_outputs(np.array(scores), UNIFORM if multioutput is None else multioutput, dtype)
 
 
 def explained_fraction(numerator: int | None, denominator: int, force_finite: bool) -> float:

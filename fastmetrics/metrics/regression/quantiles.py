@@ -14,11 +14,13 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
-from fastmetrics._core.columns.row_blocks import Rows
+from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, Rows
 from fastmetrics._core.exchange.row_ranges import RANGES, RowRange, RowRangeStatistic
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
+from fastmetrics._core.parallel import for_each
 
 EPSILON = 2.0**-52
+VALUES_AT_ONCE = 1 << 17  # of several columns; a thread finds their quantiles together
 
 
 class Mass(NamedTuple):
@@ -64,6 +66,32 @@ class Mass(NamedTuple):
         return max(1, target - tolerance), target + tolerance
 
 
+def quantiles(columns: np.ndarray, weights: np.ndarray | None, level: float, n_threads: int) -> np.ndarray:
+    """Return `quantile` of every row of an array of shape (n_columns, n), which is reordered."""
+    n_columns, rows = columns.shape
+    out = np.empty(n_columns)
+    if weights is not None:
+        work = [slice(number, number + 1) for number in range(n_columns)]
+    else:
+        step = max(1, VALUES_AT_ONCE // rows)
+        work = [slice(start, start + step) for start in range(0, n_columns, step)]
+
+    def find(unit: int) -> None:
+        own = columns[work[unit]]
+        out[work[unit]] = quantile(own[0], weights, level) if len(own) == 1 else plain_quantiles(own, level)
+
+    for_each(len(work), lambda: find, n_threads if columns.size > SERIAL_ROWS else 1)
+    return out
+
+
+def plain_quantiles(columns: np.ndarray, level: float) -> np.ndarray:
+    """Return `quantile` of every row of an array of several, without weights."""
+    rank, last = Mass(columns.shape[1]).bounds(level)
+    ranks = sorted({rank - 1, max(rank - 1, min(last, columns.shape[1] - 1))})
+    columns.partition(ranks, axis=1)
+    return np.array(list(map(midpoint, columns[:, ranks].tolist())))
+
+
 def quantile(values: np.ndarray, weights: np.ndarray | None, level: float) -> float:
     """Return the quantile of a level in [0, 1]. At least one weight must be positive.
 
@@ -95,10 +123,10 @@ def middle_values(values: np.ndarray, weights: np.ndarray | None, below: int, lo
 
 def middle_of_weighted(values: np.ndarray, weights: np.ndarray, below: int, low: int, high: int) -> list[float]:
     """The same with weights. Float sums find about where the mass is reached; exact sums decide."""
-    order = np.argsort(values, kind="stable")
+    order = np.argsort(values)  # equal values stay together, and only their sums are used
     values, weights = values[order], weights[order]
     exponent = math.frexp(float(weights.max()))[1]
-    reached = np.cumsum(np.ldexp(weights, -exponent))
+    reached = np.cumsum(weights * 2.0**-exponent if abs(exponent) < 1000 else np.ldexp(weights, -exponent))
     rounding = values.shape[0] * EPSILON * float(reached[-1])
     wanted = exact.divide(low - below, 1 << (exact.EXPONENT + exponent))
     start = min(int(np.searchsorted(reached, wanted - rounding)), values.shape[0] - 1)
@@ -119,7 +147,8 @@ def midpoint(middle: list[float]) -> float:
     if not middle:
         validation.raise_changed()
     low, high = middle[0], middle[-1]
-    return low if low == high else (low + high) / 2
+    middle_value = low if low == high else (low + high) / 2
+    return middle_value if math.isfinite(middle_value) else low / 2 + high / 2
 
 
 class MiddleValues(NamedTuple):

@@ -6,7 +6,6 @@ W sum w y^2 - (sum w y)^2 is an integer in a known unit. It is zero only for con
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -95,7 +94,7 @@ def explained_variance(
     return average_explained(pairs, averaging, force_finite, targets.dtype)
 
 
-def certain_scores(targets: NumericTargets, center_errors: bool) -> list[float] | None:
+def certain_scores(targets: NumericTargets, center_errors: bool) -> np.ndarray | None:
     """The score of every output; None if a value is bad, or a score needs exact sums to be rounded right."""
 
     def add(y: np.ndarray, p: np.ndarray, w: np.ndarray | None, start: int, stop: int, pairs: np.ndarray) -> int:
@@ -104,15 +103,10 @@ def certain_scores(targets: NumericTargets, center_errors: bool) -> list[float] 
     pairs, flags = targets.reduce(add, targets.n_outputs, sums=MOMENT_PAIRS)
     if flags:
         return None
-    weight, rest = float(targets.rows), 0.0
-    if targets.weights is not None:
-        total = targets.total_weight()
-        weight = exact.divide(total, 1 << exact.EXPONENT)
-        rest = exact.divide(total - exact.to_fixed(weight), 1 << exact.EXPONENT) if weight < math.inf else 0.0
+    high, low, _ = exact.double_double(targets.total_weight())
     scores = np.empty(targets.n_outputs)
-    moments.explained_fractions(pairs, weight, rest, targets.rows, center_errors, scores)
-    result: list[float] = scores.tolist()
-    return None if np.isnan(scores).any() else result
+    moments.explained_fractions(pairs, high, low, targets.rows, center_errors, scores)
+    return None if np.isnan(scores).any() else scores
 
 
 @small_inputs(moments.try_explained_variance, False)

@@ -43,8 +43,7 @@ def check_power(power: Any) -> None:
 
 
 def mean_deviance(targets: NumericTargets, kind: int, power: float) -> float:
-    (mean,) = targets.error_totals(kind, power).means()
-    return mean
+    return float(targets.error_totals(kind, power).means()[0])
 
 
 def mean_small_deviance(y_true: np.ndarray, y_pred: np.ndarray, *, power: float = 0) -> float | None:
