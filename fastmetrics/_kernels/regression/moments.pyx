@@ -202,7 +202,8 @@ def add_moments(
             for i in range(states.shape[1]):
                 before += count_non_finite(&states[output, i, 0])
             add_moments_of_rows(
-                &columns[0], &columns[1], first_weight, output, start, stop, center_errors, &states[output, 0, 0], &inexact)
+                &columns[0], &columns[1], first_weight, output, start, stop, center_errors, &states[output, 0, 0],
+                &inexact)
             for i in range(states.shape[1]):
                 before -= count_non_finite(&states[output, i, 0])
     close_columns(views)

@@ -7,20 +7,26 @@ the same number as the column: a range knows the weight below it, and whether it
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
-from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, Rows
+from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, Rows, block_bounds
 from fastmetrics._core.exchange.row_ranges import RANGES, RowRange, RowRangeStatistic
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
 from fastmetrics._core.parallel import for_each
+from fastmetrics._kernels.regression import selection
 
 EPSILON = 2.0**-52
 VALUES_AT_ONCE = 1 << 17  # of several columns; a thread finds their quantiles together
+MANY_ROWS = 1 << 15  # of a column; a sample then finds what is ordered
+SAMPLE_ROWS = 1 << 12
+LEAST_STEP = 8  # between sampled rows
+FEW_VALUES = 4
+SAMPLE_MARGIN = 2.0  # four standard deviations of the mass of a random sample below a value
 
 
 class Mass(NamedTuple):
@@ -67,43 +73,119 @@ class Mass(NamedTuple):
 
 
 def quantiles(columns: np.ndarray, weights: np.ndarray | None, level: float, n_threads: int) -> np.ndarray:
-    """Return `quantile` of every row of an array of shape (n_columns, n), which is reordered."""
+    """Return the quantile of a level in [0, 1] of every row of an array of shape (n_columns, n), which is reordered.
+
+    It is the first value with at least this level of the weight at or below it. If the level is reached exactly, it is
+    the mean of this value and the next. At least one weight must be positive.
+    """
+    if weights is not None and not (present := weights > 0).all():
+        columns, weights = np.ascontiguousarray(columns[:, present]), weights[present]
     n_columns, rows = columns.shape
-    out = np.empty(n_columns)
-    if weights is not None:
-        work = [slice(number, number + 1) for number in range(n_columns)]
-    else:
-        step = max(1, VALUES_AT_ONCE // rows)
-        work = [slice(start, start + step) for start in range(0, n_columns, step)]
+    mass = Mass.of(rows, weights)
+    bounds = mass.bounds(level)
+    if rows > MANY_ROWS:
+        return np.array([long_quantile(column, weights, mass, bounds, n_threads) for column in columns])
+    out = np.empty((n_columns, 2))
+    step = max(1, VALUES_AT_ONCE // rows)
+    work = [slice(start, start + step) for start in range(0, n_columns, step)]
 
     def find(unit: int) -> None:
-        own = columns[work[unit]]
-        out[work[unit]] = quantile(own[0], weights, level) if len(own) == 1 else plain_quantiles(own, level)
+        find_middles(columns[work[unit]], weights, bounds, out[work[unit]])
 
     for_each(len(work), lambda: find, n_threads if columns.size > SERIAL_ROWS else 1)
-    return out
+    return np.array(list(map(midpoint, out.tolist())))
 
 
-def plain_quantiles(columns: np.ndarray, level: float) -> np.ndarray:
-    """Return `quantile` of every row of an array of several, without weights."""
-    rank, last = Mass(columns.shape[1]).bounds(level)
-    ranks = sorted({rank - 1, max(rank - 1, min(last, columns.shape[1] - 1))})
-    columns.partition(ranks, axis=1)
-    return np.array(list(map(midpoint, columns[:, ranks].tolist())))
+def find_middles(columns: np.ndarray, weights: np.ndarray | None, bounds: tuple[int, int], out: np.ndarray) -> None:
+    """Write the first and the last of the middle values of every row of `columns`, whose masses have these bounds."""
+    rows = columns.shape[1]
+    scratch = np.empty((2, rows))
+    if weights is None:
+        rank, last = bounds
+        selection.middles(columns, rank - 1, last >= rank, scratch, out)
+    else:
+        (low, low_rest, _), (high, high_rest, _) = map(exact.double_double, bounds)
+        error = rows * high * 2.0**-96
+        selection.weighted_middles(columns, weights, low, low_rest, high, high_rest, error, scratch, out)
+    for number in np.flatnonzero(np.isnan(out[:, 0])).tolist():
+        middle = middle_values(columns[number].copy(), weights, 0, *bounds)
+        out[number] = middle[0], middle[-1]
 
 
 def quantile(values: np.ndarray, weights: np.ndarray | None, level: float) -> float:
-    """Return the quantile of a level in [0, 1]. At least one weight must be positive.
+    """`quantiles` of one column."""
+    return float(quantiles(values[None], weights, level, 1)[0])
 
-    It is the first value with at least this level of the weight at or below it. If the level is reached exactly, it is
-    the mean of this value and the next. The array is reordered.
+
+def long_quantile(
+    values: np.ndarray, weights: np.ndarray | None, mass: Mass, bounds: tuple[int, int], n_threads: int
+) -> float:
+    """The quantile of a long column. A sample finds two values about it, and only rows between them are ordered."""
+    for low, high in sampled_limits(values, weights, mass, bounds):
+        taken, taken_weights, own, below = take_between(values, weights, low, high, n_threads)
+        if not below < bounds[0] <= below + own:
+            continue
+        if below + own > bounds[1]:
+            return low if low == high else midpoint(middle_values(taken, taken_weights, below, *bounds))
+        if low == high:
+            above = float(np.min(values, initial=math.inf, where=values > low))
+            return midpoint([low, above if above < math.inf else low])
+    return midpoint(middle_values(values, weights, 0, *bounds))
+
+
+def take_between(
+    values: np.ndarray, weights: np.ndarray | None, low: float, high: float, n_threads: int
+) -> tuple[np.ndarray, np.ndarray | None, int, int]:
+    """The rows with low <= value <= high, their mass, and that of lower rows. Equal values are only counted."""
+    blocks = list(block_bounds(values.shape[0]))
+
+    def make_worker() -> Callable[[int], tuple[np.ndarray, np.ndarray, int, int]]:
+        scratch = np.empty((1 if weights is None else 3, blocks[0][1]))
+
+        def take(unit: int) -> tuple[np.ndarray, np.ndarray, int, int]:
+            n, n_below = selection.take_between(values, weights, *blocks[unit], low, high, scratch)
+            kept = 0 if low == high else n
+            if weights is None:
+                return scratch[0, :kept].copy(), scratch[0, :0], n, n_below
+            own, below = exact.integer_sum(scratch[1, :n]), exact.integer_sum(scratch[2, :n_below])
+            return scratch[0, :kept].copy(), scratch[1, :kept].copy(), own, below
+
+        return take
+
+    parts = for_each(len(blocks), make_worker, n_threads)
+    taken, taken_weights = (np.concatenate([part[number] for part in parts]) for number in range(2))
+    own, below = sum(part[2] for part in parts), sum(part[3] for part in parts)
+    return taken, None if weights is None else taken_weights, own, below
+
+
+def sampled_limits(
+    values: np.ndarray, weights: np.ndarray | None, mass: Mass, bounds: tuple[int, int]
+) -> list[tuple[float, float]]:
+    """Values with the middle values between them, most likely (R. W. Floyd and R. L. Rivest, 1975).
+
+    If the sample has only a few different values there, each of them alone: rows with a value in common are counted.
     """
-    if weights is not None:
-        present = weights > 0
-        if not present.all():
-            values, weights = values[present], weights[present]
-    mass = Mass.of(values.shape[0], weights)
-    return midpoint(middle_values(values, weights, 0, *mass.bounds(level)))
+    step = max(LEAST_STEP, values.shape[0] // SAMPLE_ROWS)
+    sample = values[::step]
+    if weights is None:
+        sample = np.sort(sample)
+        reached, squares = np.arange(1.0, sample.shape[0] + 1), float(sample.shape[0])
+    else:
+        order = np.argsort(sample)
+        sample, shares = sample[order], weights[::step][order] / mass.largest
+        reached, squares = np.cumsum(shares), float(np.dot(shares, shares))
+    low, high = (exact.divide(bound, mass.size) * float(reached[-1]) for bound in bounds)
+    first = int(np.searchsorted(reached, low - SAMPLE_MARGIN * math.sqrt(squares)))
+    last = int(np.searchsorted(reached, high + SAMPLE_MARGIN * math.sqrt(squares)))
+    different = np.unique(sample[first : last + 1])
+    if different.shape[0] <= FEW_VALUES:
+        return [(value, value) for value in different.tolist()]
+    return [
+        (
+            float(sample[first]) if 0 < first < sample.shape[0] else -math.inf,
+            float(sample[last]) if last < sample.shape[0] else math.inf,
+        )
+    ]
 
 
 def middle_values(values: np.ndarray, weights: np.ndarray | None, below: int, low: int, high: int) -> list[float]:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -17,6 +18,8 @@ from oracles import regression as oracle
 from support.cases import assert_raises, assert_undefined, each_case, without_warnings
 from support.peers import scikit_learn
 from support.regression_cases import D2, LOGARITHMIC, VARIANCE_SCORES, WITH_OUTPUTS, call_silently, outputs
+
+r2_module = sys.modules[fm.r2_score.__module__]
 
 MEANS = {
     "mean_squared_error": oracle.squared,
@@ -458,6 +461,38 @@ def test_any_layout_of_outputs(name):
     whole = np.round(y_true).astype(np.int64)
     for dtype in ("int8", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float16", object):
         assert function(whole.astype(dtype), y_pred) == function(whole.astype(np.float64), y_pred), dtype
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_certain_scores_are_those_of_exact_sums(seed, monkeypatch):
+    """Lengths of chunks and tiles and their rests, targets far from zero, weights, types; one output and several."""
+    random = np.random.default_rng(seed)
+    rows = int(random.choice([2, 7, 8, 255, 257, 2049, 5000]))
+    shape = rows if seed % 2 else (rows, int(random.integers(2, 20)))
+    y_true = random.normal(size=shape) + 10.0 ** random.integers(-2, 9)
+    y_pred = y_true + random.normal(size=shape) * 10.0 ** random.integers(-3, 2)
+    weights = random.random(rows) * 10.0 ** random.integers(-20, 20, rows) if seed % 3 else None
+    if seed % 5 == 0:
+        y_true, y_pred = (np.rint(column).astype(np.int32) for column in (y_true, y_pred))
+    for function in (fm.r2_score, fm.explained_variance_score):
+        quick = function(y_true, y_pred, sample_weight=weights, multioutput="raw_values")
+        with monkeypatch.context() as patch:
+            patch.setattr(r2_module, "certain_scores", lambda *arguments: None)
+            exact = function(y_true, y_pred, sample_weight=weights, multioutput="raw_values")
+        assert np.array_equal(quick, exact, equal_nan=True)
+
+
+def test_scores_of_ordinary_columns_are_certain(monkeypatch):
+    def refuse(*arguments):
+        raise AssertionError("exact sums were needed")
+
+    monkeypatch.setattr(r2_module.moments, "add_moments", refuse)
+    random = np.random.default_rng(0)
+    y_true = random.random((30_000, 2))
+    for own in (y_true, y_true[:, 0], y_true.astype(np.float32)):
+        for weights in (None, random.random(30_000)):
+            assert fm.r2_score(own, own + 0.1, sample_weight=weights) < 1
+            assert fm.explained_variance_score(own, own * 0.9, sample_weight=weights) < 1
 
 
 @each_case("rows", [5, 2048, 70_000])

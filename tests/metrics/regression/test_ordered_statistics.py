@@ -15,10 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
+from fastmetrics._core.columns import row_blocks
 from fastmetrics._core.exchange import row_ranges
 from fastmetrics._core.exchange.spill import SpillError, SpillFile
 from fastmetrics._core.exchange.weighted_ranges import span_of
-from fastmetrics.metrics.regression.quantiles import Mass, middle_values, midpoint, quantile
+from fastmetrics._kernels.regression import selection
+from fastmetrics.metrics.regression.quantiles import Mass, middle_values, midpoint, quantile, quantiles
 from fastmetrics.metrics.regression.xauc import ConcordantPairs, Span
 from oracles import regression as oracle
 from support.cases import assert_raises, each_case
@@ -33,6 +35,7 @@ FUNCTIONS = {
 }
 METRICS = list(FUNCTIONS)
 COLUMNS = {"label": "y", "score": "p"}
+quantiles_module = sys.modules[Mass.__module__]
 xauc_module = sys.modules[ConcordantPairs.__module__]
 
 
@@ -210,6 +213,45 @@ def test_the_weighted_median_is_the_oracle(rows):
     weights[0] += 1.0
     found = quantile(np.array(numbers), np.array(weights), 0.5)
     assert found == oracle.quantile(numbers, oracle.Fraction(1, 2), weights)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_quantile_of_long_and_of_many_columns_is_the_oracle(seed, monkeypatch):
+    """Ties, sorted columns and columns of one value; a sample that leads astray; threads."""
+    random = np.random.default_rng(seed)
+    rows = int(random.integers(1, 400))
+    numbers = random.normal(size=(3, rows)) * 10.0 ** random.integers(-3, 4, (3, rows))
+    numbers[1] = random.integers(-2, 3, rows) * -0.5
+    numbers[2] = np.sort(random.integers(0, rows, rows))
+    weights = [None, random.integers(0, 4, rows).astype(float), random.random(rows)][seed % 3]
+    if weights is not None:
+        weights[0] = 0.5
+    level = float(random.choice([0.0, 0.1, 0.25, 0.5, 0.9, 1.0]))
+    listed = None if weights is None else weights.tolist()
+    expected = [oracle.quantile(column, oracle.Fraction(level), listed) for column in numbers.tolist()]
+    assert quantiles(numbers, weights, level, 2).tolist() == expected
+    for name, value in {"MANY_ROWS": 0, "LEAST_STEP": 1 + seed % 8, "SAMPLE_MARGIN": 0.1 * (seed % 5)}.items():
+        monkeypatch.setattr(quantiles_module, name, value)
+    monkeypatch.setattr(row_blocks, "BLOCK_ROWS", 50)
+    assert quantiles(numbers, weights, level, 2).tolist() == expected
+
+
+def test_a_quantile_that_takes_too_much_work_is_left_to_numpy(monkeypatch):
+    def give_up(columns, *arguments):
+        arguments[-1][:, 0] = np.nan
+
+    numbers, weights = np.arange(12.0).reshape(2, 6)[:, ::-1].copy(), np.array([1.0, 2, 3, 4, 5, 6])
+    expected = [quantiles(numbers, own, 0.5, 1).tolist() for own in (None, weights)]
+    monkeypatch.setattr(selection, "middles", give_up)
+    monkeypatch.setattr(selection, "weighted_middles", give_up)
+    assert [quantiles(numbers, own, 0.5, 1).tolist() for own in (None, weights)] == expected == [[2.5, 8.5], [1.0, 7.0]]
+
+
+def test_a_column_that_is_hard_to_halve():
+    """Each pivot is the median of the first, the middle and the last value: here the least but one."""
+    numbers = np.concatenate([np.arange(1.0, 2000, 2), np.arange(2000.0, 0, -2)])
+    assert fm.median_absolute_error(numbers, np.zeros(2000)) == 1000.5
+    assert fm.median_absolute_error(numbers, np.zeros(2000), sample_weight=np.full(2000, 0.1)) == 1000.5
 
 
 def test_a_thousand_equal_weights_are_no_weights():
