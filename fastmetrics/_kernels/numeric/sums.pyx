@@ -1,16 +1,18 @@
 """Exact sums of columns. A sum is a state of the superaccumulator; superaccumulator.pxd gives its layout and bounds.
 
-All functions add rows to `state` (int64[STATE_SIZE]), which is normalised before and after the call. Arrays are
+Functions add rows to `state` (int64[STATE_SIZE]), which is normalised before and after the call. Arrays are
 contiguous. Weights are float64 of the same length, or None. A weighted sum adds the rounded product weight * value of
 each row, so it depends on the rows alone, not on their order.
+
+Pairs of doubles (pair_sums.h) are sums with a small error. Their quotients are given where the rounding is certain.
 """
 
-from libc.math cimport NAN, fabs
+from libc.math cimport NAN
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from fastmetrics._kernels.numeric.quotient cimport (
-    DoubleDouble, count_non_finite, divide_state_within, load_double_double, one_minus_quotient, two_sum,
+    DoubleDouble, count_non_finite, divide_double_doubles, divide_state_within, one_minus_quotient, two_sum,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, FM_LANES, add_chunk_at, add_value, normalise,
@@ -18,6 +20,9 @@ from fastmetrics._kernels.numeric.superaccumulator cimport (
 from fastmetrics._kernels.numeric.superaccumulator cimport BASE_EXPONENT as _BASE_EXPONENT
 from fastmetrics._kernels.numeric.superaccumulator cimport N_LIMBS as _N_LIMBS
 from fastmetrics._kernels.numeric.superaccumulator cimport STATE_SIZE as _STATE_SIZE
+
+cdef extern from "numeric/pair_sums.h":
+    void add_pair "fm_add_pair"(double* pair, double high, double low) noexcept nogil
 
 STATE_SIZE = _STATE_SIZE
 N_LIMBS = _N_LIMBS
@@ -112,25 +117,56 @@ def divide_states(const int64_t[:, ::1] states, double high, double low, double 
                 out[i] = NAN
 
 
-def one_minus_quotients(const int64_t[:, ::1] parts, const int64_t[:, ::1] wholes, double[::1] out):
-    """Write 1 - part / whole for the sums of all states, rounded once; NaN where the rounding is uncertain.
-
-    States are normalised. One with an infinity or NaN, and a whole of zero or less, count as uncertain.
-    """
-    cdef int64_t part[_STATE_SIZE]
-    cdef int64_t whole[_STATE_SIZE]
-    cdef DoubleDouble x, y
+def merge_pairs(double[:, ::1] pairs, const double[:, ::1] other):
+    """Add pairs of doubles to pairs of doubles. The relative error is below 2**-103."""
     cdef Py_ssize_t i
-    cdef bint good
+    with nogil:
+        for i in range(pairs.shape[0]):
+            add_pair(&pairs[i, 0], other[i, 0], other[i, 1])
+
+
+def total_of_pairs(const double[:, ::1] pairs, double[:, ::1] total):
+    """Add all pairs to total[0]."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(pairs.shape[0]):
+            add_pair(&total[0, 0], pairs[i, 0], pairs[i, 1])
+
+
+def divide_pairs(double[:, ::1] pairs, double bound, double high, double low, double error, double[::1] out):
+    """Write the sum of every pair, divided by a denominator and rounded once; NaN where the rounding is uncertain.
+
+    `bound` is the relative error of the sums. The denominator is high + low, to within an error; it is positive,
+    neither very large nor very small. A quotient below 2**-400 counts as uncertain: its terms may have underflowed.
+    """
+    cdef DoubleDouble denominator = two_sum(high, low)
+    cdef DoubleDouble sum
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(pairs.shape[0]):
+            sum = two_sum(pairs[i, 0], pairs[i, 1])
+            if not (
+                2.0 ** -400 < sum.high < 2.0 ** 450 and sum.high > 2.0 ** -400 * denominator.high
+                and divide_double_doubles(sum, bound * sum.high, denominator, error, &out[i])
+            ):
+                out[i] = NAN
+
+
+def one_minus_pair_quotients(double[:, ::1] parts, double[:, ::1] wholes, double bound, double[::1] out):
+    """Write 1 - part / whole for pairs of doubles, rounded once; NaN where the rounding is uncertain.
+
+    `bound` is the relative error of the sums. Sums that are very large, very small or zero count as uncertain.
+    """
+    cdef DoubleDouble part, whole
+    cdef Py_ssize_t i
     with nogil:
         for i in range(parts.shape[0]):
-            memcpy(part, &parts[i, 0], sizeof(part))
-            memcpy(whole, &wholes[i, 0], sizeof(whole))
-            good = not (count_non_finite(part) or count_non_finite(whole))
-            good = good and load_double_double(part, &x) and load_double_double(whole, &y) and y.high > 0
-            if not (good and one_minus_quotient(
-                x, fabs(x.high) * 2.0 ** -96, y, y.high * 2.0 ** -96, &out[i]
-            )):
+            part = two_sum(parts[i, 0], parts[i, 1])
+            whole = two_sum(wholes[i, 0], wholes[i, 1])
+            if not (
+                2.0 ** -300 < part.high < 2.0 ** 300 and 2.0 ** -300 < whole.high < 2.0 ** 300
+                and one_minus_quotient(part, bound * part.high, whole, bound * whole.high, &out[i])
+            ):
                 out[i] = NAN
 
 

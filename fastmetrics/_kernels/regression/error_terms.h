@@ -9,6 +9,7 @@
 #include <float.h>
 
 #include "columns/real_column_loops.h"
+#include "numeric/pair_sums.h"
 #include "numeric/two_product.h"
 #include "numeric/vector_math.h"
 
@@ -223,55 +224,44 @@ FM_FUSED(fm_fused_absolute_f64_f32, double, float, fabs(difference))
 FM_FUSED(fm_fused_absolute_f32_f64, float, double, fabs(difference))
 FM_FUSED(fm_fused_absolute_f32_f32, float, float, fabs(difference))
 
-/* The split sums of outputs side by side: rows are read in order, and each output has its own binary levels.
- *
- * Arrays of an output k are at k, FM_FUSED_OUTPUTS + k, ...; totals, greatest and left are set. At most FM_FUSED_ROWS rows:
- * as many as a SIMD lane of a chunk sums. Without weights `weights` is NULL.
+/* The sums of outputs side by side, in pairs of doubles (pair_sums.h): rows are read in order. Without weights `weights` is
+ * NULL. There are at most FM_MATRIX_ROWS rows and FM_MATRIX_OUTPUTS outputs.
  */
-enum { FM_FUSED_ROWS = 128, FM_FUSED_OUTPUTS = 128, FM_ROWS_AHEAD = 6 };
+enum { FM_MATRIX_ROWS = 256, FM_MATRIX_OUTPUTS = 128, FM_ROWS_AHEAD = 6 };
 
-#define FM_FUSED_MATRIX(NAME, Y, P, TERM)                                                                               \
+#define FM_MATRIX_SUMS(NAME, TYPE, TERM)                                                                                \
     FM_WIDE static void NAME(                                                                                           \
-        const char* y, ptrdiff_t y_stride, const char* p, ptrdiff_t p_stride, const double* weights, ptrdiff_t rows,    \
-        ptrdiff_t outputs, const double* restrict sigmas, double* restrict totals, double* restrict greatest,           \
-        uint64_t* restrict left                                                                                         \
+        const char* y, ptrdiff_t y_stride, const char* p, ptrdiff_t p_stride, const double* weights, double alpha,      \
+        ptrdiff_t rows, ptrdiff_t outputs, double* restrict high, double* restrict low                                  \
     ) {                                                                                                                 \
+        double below = 1.0 - alpha;                                                                                     \
         ptrdiff_t i, k;                                                                                                 \
-        memset(totals, 0, 3 * FM_FUSED_OUTPUTS * sizeof(double));                                                       \
-        memset(greatest, 0, FM_FUSED_OUTPUTS * sizeof(double));                                                         \
-        memset(left, 0, FM_FUSED_OUTPUTS * sizeof(uint64_t));                                                           \
+        (void)below;                                                                                                    \
+        for (k = 0; k < outputs; k++) high[k] = low[k] = 0;                                                             \
         for (i = 0; i < rows; i++) {                                                                                    \
-            const Y* y_row = (const Y*)(y + i * y_stride);                                                              \
-            const P* p_row = (const P*)(p + i * p_stride);                                                              \
+            const TYPE* y_row = (const TYPE*)(y + i * y_stride);                                                        \
+            const TYPE* p_row = (const TYPE*)(p + i * p_stride);                                                        \
             double weight = weights ? weights[i] : 1.0;                                                                 \
             if (i + FM_ROWS_AHEAD < rows) {                                                                             \
-                fm_prefetch((const char*)y_row + FM_ROWS_AHEAD * y_stride, outputs * (ptrdiff_t)sizeof(Y));             \
-                fm_prefetch((const char*)p_row + FM_ROWS_AHEAD * p_stride, outputs * (ptrdiff_t)sizeof(P));             \
+                fm_prefetch((const char*)y_row + FM_ROWS_AHEAD * y_stride, outputs * (ptrdiff_t)sizeof(TYPE));          \
+                fm_prefetch((const char*)p_row + FM_ROWS_AHEAD * p_stride, outputs * (ptrdiff_t)sizeof(TYPE));          \
             }                                                                                                           \
             for (k = 0; k < outputs; k++) {                                                                             \
-                double difference = (double)y_row[k] - (double)p_row[k];                                                \
-                double x = (TERM) * weight;                                                                             \
-                double part = (sigmas[k] + x) - sigmas[k];                                                              \
-                uint64_t bits;                                                                                          \
-                greatest[k] = x > greatest[k] ? x : greatest[k];                                                        \
-                totals[k] += part;                                                                                      \
-                x -= part;                                                                                              \
-                part = (sigmas[FM_FUSED_OUTPUTS + k] + x) - sigmas[FM_FUSED_OUTPUTS + k];                               \
-                totals[FM_FUSED_OUTPUTS + k] += part;                                                                   \
-                x -= part;                                                                                              \
-                part = (sigmas[2 * FM_FUSED_OUTPUTS + k] + x) - sigmas[2 * FM_FUSED_OUTPUTS + k];                       \
-                totals[2 * FM_FUSED_OUTPUTS + k] += part;                                                               \
-                x -= part;                                                                                              \
-                memcpy(&bits, &x, 8);                                                                                   \
-                left[k] |= bits << 1;                                                                                   \
+                double target = (double)y_row[k], difference = target - (double)p_row[k], size = fabs(target);          \
+                size = size > DBL_EPSILON ? size : DBL_EPSILON;                                                         \
+                FM_ADD_TO_PAIR(high[k], low[k], (TERM) * weight);                                                       \
             }                                                                                                           \
         }                                                                                                               \
     }
 
-FM_FUSED_MATRIX(fm_fused_matrix_squared_f64, double, double, difference * difference)
-FM_FUSED_MATRIX(fm_fused_matrix_squared_f32, float, float, difference * difference)
-FM_FUSED_MATRIX(fm_fused_matrix_absolute_f64, double, double, fabs(difference))
-FM_FUSED_MATRIX(fm_fused_matrix_absolute_f32, float, float, fabs(difference))
+FM_MATRIX_SUMS(fm_matrix_squared_f64, double, difference * difference)
+FM_MATRIX_SUMS(fm_matrix_squared_f32, float, difference * difference)
+FM_MATRIX_SUMS(fm_matrix_absolute_f64, double, fabs(difference))
+FM_MATRIX_SUMS(fm_matrix_absolute_f32, float, fabs(difference))
+FM_MATRIX_SUMS(fm_matrix_percentage_f64, double, fabs(difference) / size)
+FM_MATRIX_SUMS(fm_matrix_percentage_f32, float, fabs(difference) / size)
+FM_MATRIX_SUMS(fm_matrix_pinball_f64, double, difference >= 0.0 ? alpha * difference : below * -difference)
+FM_MATRIX_SUMS(fm_matrix_pinball_f32, float, difference >= 0.0 ? alpha * difference : below * -difference)
 
 /* Whether rows of both matrices are contiguous and aligned, of one type, and of a kind that is fused. */
 static inline int fm_is_fused_matrix(
@@ -280,17 +270,18 @@ static inline int fm_is_fused_matrix(
 ) {
     ptrdiff_t size = y_type == FM_F64 ? 8 : 4;
     uintptr_t places = (uintptr_t)y | (uintptr_t)p | (uintptr_t)y_stride | (uintptr_t)p_stride;
-    return (kind == FM_SQUARED || kind == FM_ABSOLUTE) && y_type == p_type && y_type <= FM_F32
-        && y_output_stride == size && p_output_stride == size && places % 8 == 0;
+    return (kind == FM_SQUARED || kind == FM_ABSOLUTE || kind == FM_PERCENTAGE || kind == FM_PINBALL)
+        && y_type == p_type && y_type <= FM_F32 && y_output_stride == size && p_output_stride == size && places % 8 == 0;
 }
 
-static inline void fm_fused_matrix(
-    int kind, int type, const char* y, ptrdiff_t y_stride, const char* p, ptrdiff_t p_stride, const double* weights,
-    ptrdiff_t rows, ptrdiff_t outputs, const double* sigmas, double* totals, double* greatest, uint64_t* left
+static inline void fm_matrix_sums(
+    int kind, double alpha, int type, const char* y, ptrdiff_t y_stride, const char* p, ptrdiff_t p_stride, const double* weights,
+    ptrdiff_t rows, ptrdiff_t outputs, double* high, double* low
 ) {
 #define FM_CALL_MATRIX(TYPE)                                                                                            \
-    (kind == FM_SQUARED ? fm_fused_matrix_squared_##TYPE : fm_fused_matrix_absolute_##TYPE)(                            \
-        y, y_stride, p, p_stride, weights, rows, outputs, sigmas, totals, greatest, left)
+    (kind == FM_SQUARED ? fm_matrix_squared_##TYPE : kind == FM_ABSOLUTE ? fm_matrix_absolute_##TYPE                    \
+     : kind == FM_PERCENTAGE ? fm_matrix_percentage_##TYPE : fm_matrix_pinball_##TYPE)(                                 \
+        y, y_stride, p, p_stride, weights, alpha, rows, outputs, high, low)
     if (type == FM_F64) FM_CALL_MATRIX(f64);
     else FM_CALL_MATRIX(f32);
 #undef FM_CALL_MATRIX

@@ -28,6 +28,16 @@ def add_error_terms(
     stop: int,
     states: NDArray[np.int64],
 ) -> int: ...
+def add_error_terms_to_pairs(
+    y_true: Any,
+    y_pred: Any,
+    weights: NDArray[np.float64] | None,
+    kind: int,
+    parameter: float,
+    start: int,
+    stop: int,
+    pairs: NDArray[np.float64],
+) -> int: ...
 def add_error_terms_of_segments(
     y_true: Any,
     y_pred: Any,

@@ -10,7 +10,7 @@ The `try_...` functions compute a whole call on few rows. If an argument needs t
 """
 
 from libc.math cimport ceil, fabs, frexp, ldexp
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from fastmetrics._kernels.numeric.quotient cimport (
@@ -39,16 +39,17 @@ cdef extern from "regression/error_terms.h":
         double* totals, double* greatest
     ) noexcept nogil
     enum:
-        FM_FUSED_ROWS, FM_FUSED_OUTPUTS
+        FM_MATRIX_ROWS, FM_MATRIX_OUTPUTS
     int is_fused_matrix "fm_is_fused_matrix"(
         int kind, const char* y, Py_ssize_t y_stride, Py_ssize_t y_output_stride, int y_type, const char* p,
         Py_ssize_t p_stride, Py_ssize_t p_output_stride, int p_type
     ) noexcept nogil
-    void fused_matrix "fm_fused_matrix"(
-        int kind, int type, const char* y, Py_ssize_t y_stride, const char* p, Py_ssize_t p_stride,
-        const double* weights, Py_ssize_t rows, Py_ssize_t outputs, const double* sigmas, double* totals,
-        double* greatest, uint64_t* left
+    void matrix_sums "fm_matrix_sums"(
+        int kind, double alpha, int type, const char* y, Py_ssize_t y_stride, const char* p, Py_ssize_t p_stride,
+        const double* weights, Py_ssize_t rows, Py_ssize_t outputs, double* high, double* low
     ) noexcept nogil
+    void add_pair "fm_add_pair"(double* pair, double high, double low) noexcept nogil
+    void add_values_to_pair "fm_add_values_to_pair"(const double* values, Py_ssize_t n, double* pair) noexcept nogil
     double max_difference "fm_greatest_error"(const double* y, const double* p, Py_ssize_t n) noexcept nogil
     void absolute_errors "fm_absolute"(const double* y, const double* p, Py_ssize_t n, double* out) noexcept nogil
 
@@ -168,13 +169,6 @@ cdef int add_terms_of_outputs(
     for output in range(y.n_outputs):
         before += count_non_finite(states + output * STATE_SIZE)
     output = 0
-    if is_fused_matrix(
-        kind, y.data, y.row_stride, y.output_stride, y.type, p.data, p.row_stride, p.output_stride, p.type
-    ):
-        while output < y.n_outputs:
-            n_outputs = min(y.n_outputs - output, <Py_ssize_t>FM_FUSED_OUTPUTS)
-            add_fused_outputs(kind, y, p, weights, output, n_outputs, start, stop, states + output * STATE_SIZE)
-            output += n_outputs
     while output < y.n_outputs:
         n_outputs = min(y.n_outputs - output, <Py_ssize_t>FM_TILE_OUTPUTS)
         memset(exponents, 0, sizeof(exponents))
@@ -198,76 +192,64 @@ cdef int add_terms_of_outputs(
     return flags_of(before, after, outside, inexact)
 
 
-cdef inline void set_levels(double greatest, double* limit, double* sigmas) noexcept nogil:
-    """The binary levels of one output for terms up to 2**HEADROOM times the greatest."""
-    cdef int exponent = 0
-    frexp(greatest, &exponent)
-    exponent += HEADROOM
-    limit[0] = ldexp(1.0, exponent)
-    sigmas[0] = ldexp(1.5, exponent + GUARD_BITS)
-    sigmas[FM_FUSED_OUTPUTS] = ldexp(sigmas[0], -LEVEL_BITS)
-    sigmas[2 * FM_FUSED_OUTPUTS] = ldexp(sigmas[FM_FUSED_OUTPUTS], -LEVEL_BITS)
-
-
-cdef void add_fused_outputs(
-    int kind, RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t output, Py_ssize_t n_outputs,
-    Py_ssize_t start, Py_ssize_t stop, int64_t* states
+cdef int add_terms_to_pairs(
+    int kind, double parameter, RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t start, Py_ssize_t stop,
+    double* pairs
 ) noexcept nogil:
-    """Add the terms of rows of up to FM_FUSED_OUTPUTS outputs, whose values stand beside each other in memory.
-
-    Each output has binary levels of its own, those of the rows before. Where they do not fit, the rows are added again.
-    """
-    cdef double sigmas[3 * FM_FUSED_OUTPUTS]
-    cdef double totals[3 * FM_FUSED_OUTPUTS]
-    cdef double greatest[FM_FUSED_OUTPUTS]
-    cdef double limits[FM_FUSED_OUTPUTS]
-    cdef uint64_t left[FM_FUSED_OUTPUTS]
-    cdef double y_column[FM_FUSED_ROWS]
-    cdef double p_column[FM_FUSED_ROWS]
-    cdef const double* y_rows
-    cdef const double* p_rows
-    cdef const double* row_weights = NULL
-    cdef const char* y_data
-    cdef const char* p_data
-    cdef Py_ssize_t k, rows
-    cdef int64_t* state
-    cdef int attempt
-    cdef int exponent = 0
-    cdef bint fits, all_fit
+    """Add the terms of rows start..stop of all outputs to the pair of each. Return flags."""
+    cdef double y_tile[FM_TILE_ROWS * FM_TILE_OUTPUTS]
+    cdef double p_tile[FM_TILE_ROWS * FM_TILE_OUTPUTS]
+    cdef double terms[FM_TILE_ROWS]
+    cdef Py_ssize_t n_outputs, k, i, row, length, more
+    cdef Py_ssize_t output = 0
     cdef int inexact = 0
-    memset(sigmas, 0, sizeof(sigmas))
-    memset(limits, 0, sizeof(limits))
-    while start < stop:
-        rows = min(stop - start, <Py_ssize_t>FM_FUSED_ROWS)
-        if weights != NULL:
-            row_weights = weights + start
-        y_data = y.data + start * y.row_stride + output * y.output_stride
-        p_data = p.data + start * p.row_stride + output * p.output_stride
-        for attempt in range(2):
-            fused_matrix(
-                kind, y.type, y_data, y.row_stride, p_data, p.row_stride, row_weights, rows, n_outputs, sigmas, totals,
-                greatest, left)
-            all_fit = 1
+    cdef int outside = 0
+    if is_fused_matrix(
+        kind, y.data, y.row_stride, y.output_stride, y.type, p.data, p.row_stride, p.output_stride, p.type
+    ):
+        add_matrix_to_pairs(kind, parameter, y, p, weights, start, stop, pairs)
+        return 0
+    while output < y.n_outputs:
+        n_outputs = min(y.n_outputs - output, <Py_ssize_t>FM_TILE_OUTPUTS)
+        row = start
+        while row < stop:
+            length = min(stop - row, <Py_ssize_t>FM_TILE_ROWS)
+            more = min(stop - row - length, <Py_ssize_t>FM_TILE_ROWS)
+            load_tile(y, output, n_outputs, row, length, more, y_tile, &inexact)
+            load_tile(p, output, n_outputs, row, length, more, p_tile, &inexact)
             for k in range(n_outputs):
-                fits = left[k] == 0 and greatest[k] < limits[k]
-                all_fit &= fits
-                if not fits and attempt == 0 and 1e-200 < greatest[k] < 1e200:
-                    set_levels(greatest[k], &limits[k], &sigmas[k])
-            if all_fit:
-                break
-        for k in range(n_outputs):
-            state = states + k * STATE_SIZE
-            if left[k] == 0 and greatest[k] < limits[k]:
-                add_value(state, totals[k])
-                add_value(state, totals[FM_FUSED_OUTPUTS + k])
-                add_value(state, totals[2 * FM_FUSED_OUTPUTS + k])
-            else:
-                y_rows = load_rows(y, output + k, start, rows, y_column, &inexact)
-                p_rows = load_rows(p, output + k, start, rows, p_column, &inexact)
-                add_chunk_of_terms(kind, 0, y_rows, p_rows, row_weights, rows, y_column, state, &exponent)
+                outside |= error_terms(
+                    kind, parameter, y_tile + k * FM_TILE_ROWS, p_tile + k * FM_TILE_ROWS, length, terms)
+                if weights != NULL:
+                    for i in range(length):
+                        terms[i] *= weights[row + i]
+                add_values_to_pair(terms, length, pairs + 2 * (output + k))
+            row += length
+        output += n_outputs
+    return flags_of(0, 0, outside, inexact)
+
+
+cdef void add_matrix_to_pairs(
+    int kind, double parameter, RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t start, Py_ssize_t stop,
+    double* pairs
+) noexcept nogil:
+    """The same for matrices whose rows are contiguous: all outputs of a row are read together."""
+    cdef double high[FM_MATRIX_OUTPUTS]
+    cdef double low[FM_MATRIX_OUTPUTS]
+    cdef Py_ssize_t output, n_outputs, rows, k
+    while start < stop:
+        rows = min(stop - start, <Py_ssize_t>FM_MATRIX_ROWS)
+        output = 0
+        while output < y.n_outputs:
+            n_outputs = min(y.n_outputs - output, <Py_ssize_t>FM_MATRIX_OUTPUTS)
+            matrix_sums(
+                kind, parameter, y.type, y.data + start * y.row_stride + output * y.output_stride, y.row_stride,
+                p.data + start * p.row_stride + output * p.output_stride, p.row_stride,
+                NULL if weights == NULL else weights + start, rows, n_outputs, high, low)
+            for k in range(n_outputs):
+                add_pair(pairs + 2 * (output + k), high[k], low[k])
+            output += n_outputs
         start += rows
-    for k in range(n_outputs):
-        normalise(states + k * STATE_SIZE)
 
 
 cdef inline int flags_of(int64_t before, int64_t after, int outside, int inexact) noexcept nogil:
@@ -298,6 +280,31 @@ def add_error_terms(
             else:
                 flags = add_terms_of_outputs(
                     kind, parameter, &columns[0], &columns[1], first_weight, start, stop, &states[0, 0])
+    finally:
+        close_columns(views)
+    return flags
+
+
+def add_error_terms_to_pairs(
+    object y_true, object y_pred, const double[::1] weights or None, int kind, double parameter, Py_ssize_t start,
+    Py_ssize_t stop, double[:, ::1] pairs
+) -> int:
+    """Add the (weighted) terms of rows start..stop to pairs[output], sums of two doubles. Return flags.
+
+    A sum has a relative error below 2**-84 + rows 2**-110. It is NaN if a term is not finite.
+    """
+    cdef Py_buffer views[2]
+    cdef RealColumn columns[2]
+    cdef const double* first_weight = NULL
+    cdef int flags = 0
+    if weights is not None and weights.shape[0]:
+        first_weight = &weights[0]
+    if not open_columns(y_true, y_pred, views, columns):
+        raise TypeError("columns are not of a type that is read")
+    try:
+        with nogil:
+            flags = add_terms_to_pairs(
+                kind, parameter, &columns[0], &columns[1], first_weight, start, stop, &pairs[0, 0])
     finally:
         close_columns(views)
     return flags

@@ -1,15 +1,10 @@
-/* Sums of values and of their squares in pairs of doubles, SIMD lane by SIMD lane: TwoSum adds without error, and what it
- * rounds off is summed in a second double (T. Ogita, S. M. Rump, S. Oishi, 2005, Accurate sum and dot product).
- *
- * The error of a lane of m values is below m^2 2^-106 times the sum of their absolute values: 2^-88 for the 2048 rows of a
- * chunk. An overflow, infinities and NaN make a sum NaN. A product that underflows loses less
- * than 2^-1070.
+/* Sums of values and of their squares in pairs of doubles (pair_sums.h). A product that underflows loses less than 2^-1070.
  */
 #ifndef FASTMETRICS_MOMENT_SUMS_H
 #define FASTMETRICS_MOMENT_SUMS_H
 
+#include "numeric/pair_sums.h"
 #include "numeric/two_product.h"
-#include "numeric/vector_math.h"
 
 /* The sums of a chunk: of w y and w y^2; then of w d and w d^2, or of w d^2 alone, each term of it rounded. d = p - y. */
 enum { FM_TOTAL, FM_SQUARES, FM_ERROR_TOTAL, FM_ERROR_SQUARES, FM_MOMENTS };
@@ -19,13 +14,6 @@ typedef struct {
     double high[FM_MOMENTS][FM_MOMENT_LANES];
     double low[FM_MOMENTS][FM_MOMENT_LANES];
 } fm_moment_lanes;
-
-#define FM_ADD_TO_PAIR(HIGH, LOW, X)                                                                                    \
-    do {                                                                                                                \
-        double term = (X), sum = (HIGH) + term, rounded = sum - (HIGH);                                                 \
-        (LOW) += ((HIGH) - (sum - rounded)) + (term - rounded);                                                         \
-        (HIGH) = sum;                                                                                                   \
-    } while (0)
 
 /* Add w v and w v^2. */
 #define FM_ADD_MOMENTS(SUMS, FIRST, LANE, V)                                                                            \
@@ -85,14 +73,6 @@ FM_MOMENT_LOOP(fm_moments_squared, FM_TARGET, FM_SQUARE)
 FM_MOMENT_LOOP(fm_moments_centered, FM_TARGET, FM_ERROR)
 FM_MOMENT_LOOP(fm_weighted_moments_squared, FM_WEIGHTED_TARGET, FM_WEIGHTED_SQUARE)
 FM_MOMENT_LOOP(fm_weighted_moments_centered, FM_WEIGHTED_TARGET, FM_WEIGHTED_ERROR)
-
-/* Add a pair to a pair. The relative error is below 2^-103. */
-static inline void fm_add_pair(double* pair, double high, double low) {
-    double total = pair[0], rest = pair[1] + low;
-    FM_ADD_TO_PAIR(total, rest, high);
-    pair[0] = total + rest;
-    pair[1] = rest - (pair[0] - total);
-}
 
 /* Add the moments of n rows to pairs[FM_MOMENTS][2]. */
 static inline void fm_add_moments(

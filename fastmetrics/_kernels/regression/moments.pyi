@@ -27,7 +27,6 @@ def sum_moments(
     center_errors: bool,
     pairs: NDArray[np.float64],
 ) -> int: ...
-def merge_moments(pairs: NDArray[np.float64], other: NDArray[np.float64]) -> None: ...
 def explained_fractions(
     pairs: NDArray[np.float64],
     weight: float,

@@ -37,7 +37,6 @@ cdef extern from "regression/moment_sums.h":
     void add_chunk "fm_add_moments"(
         const double* y, const double* p, const double* w, Py_ssize_t n, bint center_errors, double* pairs
     ) noexcept nogil
-    void add_pair "fm_add_pair"(double* pair, double high, double low) noexcept nogil
 
 cdef enum:
     N_BANDS = 7                 # band b is in units of 2**(1024 * (b - 3))
@@ -282,14 +281,6 @@ cdef void sum_moments_of_outputs(
                     length, center_errors, pairs + 2 * FM_MOMENTS * (output + k))
             row += length
         output += n_outputs
-
-
-def merge_moments(double[:, :, ::1] pairs, double[:, :, ::1] other):
-    """Add the moments of other rows."""
-    cdef Py_ssize_t output, moment
-    for output in range(pairs.shape[0]):
-        for moment in range(FM_MOMENTS):
-            add_pair(&pairs[output, moment, 0], other[output, moment, 0], other[output, moment, 1])
 
 
 def explained_fractions(

@@ -24,6 +24,7 @@ from fastmetrics.metrics.regression.numeric_targets import (
     check_multioutput,
     check_targets,
     explained_fraction,
+    raise_bad_values,
 )
 from fastmetrics.metrics.regression.quantiles import LabelQuantile, MiddleValues, quantiles
 
@@ -141,14 +142,23 @@ def d2_absolute_error_score(
 def d2_of_pinball_losses(targets: NumericTargets, alpha: float, multioutput: Any, function: str) -> Any:
     """Return D2 of every output, or a mean of these, for the quantile `alpha`."""
     averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
-    losses = targets.error_totals(errors.PINBALL, alpha)
+    raise_bad_values(targets.y_true, targets.y_pred, errors.NOT_FINITE | errors.INEXACT)
     if targets.rows < 2:
         return warn_undefined(function, TWO_ROWS)
     columns = targets.y_true.reshape(targets.rows, -1).T.astype(np.float64, order="C")
     constants = quantiles(columns, targets.weights, alpha, targets.threads)
     constant = targets._replace(y_pred=np.broadcast_to(constants, targets.y_true.shape))
-    null_losses = constant.error_totals(errors.PINBALL, alpha)
-    return average_outputs(losses.explained_fractions(null_losses), averaging, targets.dtype)
+    fractions = np.full(targets.n_outputs, np.nan)
+    if targets.n_outputs > 1:
+        of_constant = constant.pair_sums(errors.PINBALL, alpha)
+        fractions = targets.pair_sums(errors.PINBALL, alpha).explained_fractions(of_constant)
+    uncertain = np.isnan(fractions)
+    if uncertain.any():
+        losses, null_losses = (
+            each.outputs(uncertain, errors.PINBALL).error_totals(errors.PINBALL, alpha) for each in (targets, constant)
+        )
+        fractions[uncertain] = losses.explained_fractions(null_losses)
+    return average_outputs(fractions, averaging, targets.dtype)
 
 
 class PinballLosses(ComparedLosses):

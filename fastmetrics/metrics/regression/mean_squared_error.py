@@ -19,6 +19,7 @@ from fastmetrics.metrics.regression.error_statistics import mean_error_statistic
 from fastmetrics.metrics.regression.numeric_targets import (
     RAW,
     UNIFORM,
+    ErrorTotals,
     average_errors,
     average_outputs,
     check_multioutput,
@@ -134,12 +135,21 @@ def average_root_errors(
     """Return the root of the mean error of every output, or a mean of these roots."""
     targets = check_targets(y_true, y_pred, sample_weight, n_threads)
     averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
-    sums = targets.error_totals(kind)
-    if sums.shift:  # the mean of the squares may be no double where its root is one
-        roots = np.array([exact.divide_root(total, sums.weight) for total in sums.totals])
+    if targets.n_outputs > 1:
+        roots = np.sqrt(targets.pair_sums(kind).means())
+        uncertain = np.isnan(roots)
+        if uncertain.any():
+            roots[uncertain] = roots_of_totals(targets.outputs(uncertain, kind).error_totals(kind))
     else:
-        roots = np.sqrt(sums.means())
+        roots = roots_of_totals(targets.error_totals(kind))
     return average_outputs(roots, averaging, targets.dtype)
+
+
+def roots_of_totals(sums: ErrorTotals) -> np.ndarray:
+    if sums.shift:  # the mean of the squares may be no double where its root is one
+        return np.array([exact.divide_root(total, sums.weight) for total in sums.totals])
+    roots: np.ndarray = np.sqrt(sums.means())
+    return roots
 
 
 register_mean_error(

@@ -47,6 +47,7 @@ class SumsOfBlocks(NamedTuple):
 
 
 EXACT_SUMS = SumsOfBlocks(exact.new_states, exact.merge_states)
+PAIR_SUMS = SumsOfBlocks(lambda outputs: np.zeros((outputs, 2)), sums.merge_pairs)
 
 
 class NumericTargets(NamedTuple):
@@ -71,18 +72,26 @@ class NumericTargets(NamedTuple):
         """The sum of the weights, or the number of rows, times 2**EXPONENT."""
         return self.rows << exact.EXPONENT if self.weights is None else exact.integer_sum(self.weights)
 
+    def outputs(self, selected: np.ndarray, kind: int) -> NumericTargets:
+        """Some outputs of several, for terms of a kind. A bad value is named here, with the number of its output."""
+        outside = errors.OUTSIDE if kind == errors.SQUARED_LOG else 0
+        self.raise_for_flags(errors.NOT_FINITE | errors.INEXACT | outside, kind)
+        if selected.all():
+            return self
+        return self._replace(y_true=self.y_true[:, selected], y_pred=self.y_pred[:, selected])
+
     def drop_zero_weights(self) -> NumericTargets:
         """Return the targets without rows of weight zero."""
         if self.weights is None or (present := self.weights > 0).all():
             return self
         return self._replace(y_true=self.y_true[present], y_pred=self.y_pred[present], weights=self.weights[present])
 
-    def reduce(self, add: AddRows, *shape: int, sums: SumsOfBlocks = EXACT_SUMS) -> tuple[np.ndarray, int]:
+    def reduce(self, add: AddRows, *shape: int, sums_of_blocks: SumsOfBlocks = EXACT_SUMS) -> tuple[np.ndarray, int]:
         """Add all rows to states of the shape, whose first length is the number of outputs. Return these and flags."""
         if self.n_outputs > 1:
-            return self.reduce_outputs(add, *shape, sums=sums)
+            return self.reduce_outputs(add, *shape, sums_of_blocks=sums_of_blocks)
         if self.rows <= SERIAL_ROWS:
-            states = sums.new(*shape)
+            states = sums_of_blocks.new(*shape)
             return states, add(self.y_true, self.y_pred, self.weights, 0, self.rows, states)
         # A block has whole chunks of a kernel, but is small enough that threads end at about the same time.
         bounds = [(start, min(self.rows, start + BLOCK_ROWS)) for start in range(0, self.rows, BLOCK_ROWS)]
@@ -90,12 +99,12 @@ class NumericTargets(NamedTuple):
         def add_block(unit: int, states: np.ndarray) -> int:
             return add(self.y_true, self.y_pred, self.weights, *bounds[unit], states)
 
-        return reduce_blocks(len(bounds), add_block, self.threads, *shape, sums=sums)
+        return reduce_blocks(len(bounds), add_block, self.threads, *shape, sums_of_blocks=sums_of_blocks)
 
-    def reduce_outputs(self, add: AddRows, *shape: int, sums: SumsOfBlocks) -> tuple[np.ndarray, int]:
+    def reduce_outputs(self, add: AddRows, *shape: int, sums_of_blocks: SumsOfBlocks) -> tuple[np.ndarray, int]:
         """`reduce` for several outputs: threads share the rows, or the outputs if there are few rows."""
         if self.threads == 1 or self.rows * self.n_outputs < PARALLEL_VALUES:
-            states = sums.new(*shape)
+            states = sums_of_blocks.new(*shape)
             return states, add(self.y_true, self.y_pred, self.weights, 0, self.rows, states)
         if self.rows >= self.threads * CHUNK_ROWS:
             step = step_of(self.rows, 2 * self.threads, CHUNK_ROWS)
@@ -104,8 +113,8 @@ class NumericTargets(NamedTuple):
             def add_rows(unit: int, states: np.ndarray) -> int:
                 return add(self.y_true, self.y_pred, self.weights, *bounds[unit], states)
 
-            return reduce_blocks(len(bounds), add_rows, self.threads, *shape, sums=sums)
-        states = sums.new(*shape)
+            return reduce_blocks(len(bounds), add_rows, self.threads, *shape, sums_of_blocks=sums_of_blocks)
+        states = sums_of_blocks.new(*shape)
         step = step_of(self.n_outputs, self.threads, BLOCK_OUTPUTS)
 
         def add_outputs(unit: int) -> int:
@@ -133,6 +142,17 @@ class NumericTargets(NamedTuple):
     def error_totals(self, kind: int, parameter: float = 0.0) -> ErrorTotals:
         """Return the sum of terms of every output, also where terms or their products with weights are no doubles."""
         return self.totals_of_states(self.error_states(kind, parameter), kind, parameter)
+
+    def pair_sums(self, kind: int, parameter: float = 0.0) -> PairSums:
+        """Return the sum of terms of every output as pairs of doubles. Where a value is bad, no mean is certain."""
+
+        def add(y: np.ndarray, p: np.ndarray, w: np.ndarray | None, start: int, stop: int, pairs: np.ndarray) -> int:
+            return errors.add_error_terms_to_pairs(y, p, w, kind, parameter, start, stop, pairs)
+
+        pairs, flags = self.reduce(add, self.n_outputs, sums_of_blocks=PAIR_SUMS)
+        if flags:
+            pairs.fill(np.nan)
+        return PairSums(pairs, self.rows, self.total_weight())
 
     def totals_of_states(self, states: np.ndarray, kind: int, parameter: float) -> ErrorTotals:
         weight = self.total_weight()
@@ -191,21 +211,57 @@ def step_of(n: int, n_parts: int, multiple: int) -> int:
 
 
 def reduce_blocks(
-    n_blocks: int, add: Callable[[int, np.ndarray], int], threads: int, *shape: int, sums: SumsOfBlocks
+    n_blocks: int, add: Callable[[int, np.ndarray], int], threads: int, *shape: int, sums_of_blocks: SumsOfBlocks
 ) -> tuple[np.ndarray, int]:
     """Call `add(block, states)` for all blocks. Return the states, merged over threads, and the flags."""
     states_of_threads: list[np.ndarray] = []
 
     def make_worker() -> Callable[[int], int]:
-        own_states = sums.new(*shape)
+        own_states = sums_of_blocks.new(*shape)
         states_of_threads.append(own_states)
         return lambda block: add(block, own_states)
 
     flags = functools.reduce(operator.or_, for_each(n_blocks, make_worker, threads))
     states = states_of_threads[0]
     for other_states in states_of_threads[1:]:
-        sums.merge(states, other_states)
+        sums_of_blocks.merge(states, other_states)
     return states, flags
+
+
+class PairSums(NamedTuple):
+    """The sum of the terms of every output in two doubles. Results are NaN where their rounding is not certain."""
+
+    pairs: np.ndarray
+    rows: int
+    weight: int  # of all rows, times 2**EXPONENT
+
+    @property
+    def bound(self) -> float:
+        """The relative error of the sums."""
+        return 2.0**-84 + self.rows * 2.0**-110
+
+    def means(self) -> np.ndarray:
+        """The mean term of every output, rounded once."""
+        return self.divide(self.pairs, self.weight)
+
+    def mean_of_outputs(self) -> float:
+        """The mean of the means, rounded once."""
+        total = np.zeros((1, 2))
+        sums.total_of_pairs(self.pairs, total)
+        return float(self.divide(total, self.weight * len(self.pairs))[0])
+
+    def divide(self, pairs: np.ndarray, weight: int) -> np.ndarray:
+        quotients = np.full(len(pairs), np.nan)
+        high, low, error = exact.double_double(weight)
+        if 1e-100 < high < 1e100:
+            sums.divide_pairs(pairs, self.bound, high, low, error, quotients)
+        return quotients
+
+    def explained_fractions(self, of_constant: PairSums) -> np.ndarray:
+        """1 - sum / (sum for a constant prediction) of every output, rounded once."""
+        fractions = np.empty(len(self.pairs))
+        sums.one_minus_pair_quotients(self.pairs, of_constant.pairs, self.bound, fractions)
+        return fractions
 
 
 class ErrorTotals(NamedTuple):
@@ -239,16 +295,13 @@ class ErrorTotals(NamedTuple):
 
     def explained_fractions(self, of_constant: ErrorTotals) -> np.ndarray:
         """1 - sum / (sum for a constant prediction) of every output, rounded once; see `explained_fraction`."""
-        fractions = np.full(len(self.states), np.nan)
-        if not (self.shift or of_constant.shift):
-            sums.one_minus_quotients(self.states, of_constant.states, fractions)
-        uncertain = np.flatnonzero(np.isnan(fractions)).tolist()
-        if uncertain:
-            lost, whole = self.totals, of_constant.totals
-            for number in uncertain:
-                pair = lost[number] << of_constant.shift, whole[number] << self.shift
-                fractions[number] = explained_fraction(*pair, force_finite=True)
-        return fractions
+        pairs = zip(self.totals, of_constant.totals, strict=True)
+        return np.array(
+            [
+                explained_fraction(lost << of_constant.shift, whole << self.shift, force_finite=True)
+                for lost, whole in pairs
+            ]
+        )
 
     def ratio(self, other: ErrorTotals) -> float:
         """The quotient of both means of one output. They are rounded before unless that may lose all bits."""
@@ -436,12 +489,27 @@ def mean_per_output(states: np.ndarray, total: int) -> list[float]:
 def average_errors(targets: NumericTargets, kind: int, parameter: float, multioutput: Any) -> Any:
     """Return the mean error of the outputs. A mean over outputs is rounded once, at the end."""
     averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
-    sums = targets.error_totals(kind, parameter)
     if averaging == RAW:
-        return average_outputs(sums.means(), averaging, targets.dtype)
+        return average_outputs(mean_errors(targets, kind, parameter), averaging, targets.dtype)
+    if averaging == UNIFORM and targets.n_outputs > 1:
+        mean = targets.pair_sums(kind, parameter).mean_of_outputs()
+        if mean == mean:
+            return mean
+    totals = targets.error_totals(kind, parameter)
     if averaging == UNIFORM:
-        return sums.mean_of_outputs()
-    return weighted_mean([Fraction(total, sums.weight) for total in sums.totals], averaging)
+        return totals.mean_of_outputs()
+    return weighted_mean([Fraction(total, totals.weight) for total in totals.totals], averaging)
+
+
+def mean_errors(targets: NumericTargets, kind: int, parameter: float = 0.0) -> np.ndarray:
+    """Return the mean error of every output, rounded once."""
+    if targets.n_outputs == 1:
+        return targets.error_totals(kind, parameter).means()
+    means = targets.pair_sums(kind, parameter).means()
+    uncertain = np.isnan(means)
+    if uncertain.any():
+        means[uncertain] = targets.outputs(uncertain, kind).error_totals(kind, parameter).means()
+    return means
 
 
 def average_explained(

@@ -17,6 +17,7 @@ from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._core.undefined import warn_undefined
+from fastmetrics._kernels.numeric.sums import merge_pairs
 from fastmetrics._kernels.regression import errors, moments
 from fastmetrics.metrics.regression.error_statistics import CenteredMoments, Moments, RowWeights
 from fastmetrics.metrics.regression.numeric_targets import (
@@ -36,7 +37,10 @@ from fastmetrics.metrics.regression.numeric_targets import (
 
 __all__ = ["explained_variance_score", "r2_score"]
 
-MOMENT_PAIRS = SumsOfBlocks(lambda outputs: np.zeros((outputs, moments.MOMENTS, 2)), moments.merge_moments)
+MOMENT_PAIRS = SumsOfBlocks(
+    lambda outputs: np.zeros((outputs, moments.MOMENTS, 2)),
+    lambda pairs, other: merge_pairs(pairs.reshape(-1, 2), other.reshape(-1, 2)),
+)
 
 UNIT = moments.BAND_SHIFT * (moments.BANDS // 2)  # sums of products are multiples of 2**-(EXPONENT + UNIT)
 
@@ -100,7 +104,7 @@ def certain_scores(targets: NumericTargets, center_errors: bool) -> np.ndarray |
     def add(y: np.ndarray, p: np.ndarray, w: np.ndarray | None, start: int, stop: int, pairs: np.ndarray) -> int:
         return moments.sum_moments(y, p, w, start, stop, center_errors, pairs)
 
-    pairs, flags = targets.reduce(add, targets.n_outputs, sums=MOMENT_PAIRS)
+    pairs, flags = targets.reduce(add, targets.n_outputs, sums_of_blocks=MOMENT_PAIRS)
     if flags:
         return None
     high, low, _ = exact.double_double(targets.total_weight())
