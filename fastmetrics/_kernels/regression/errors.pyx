@@ -101,8 +101,8 @@ cdef inline bint add_fused(
 
 
 cdef int add_terms(
-    int kind, double parameter, RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t start, Py_ssize_t stop,
-    int64_t* state
+    int kind, double parameter, RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t output,
+    Py_ssize_t start, Py_ssize_t stop, int64_t* state
 ) noexcept nogil:
     """Add the terms of rows start..stop of one output to a state. Return flags."""
     cdef double y_scratch[CHUNK]
@@ -116,14 +116,14 @@ cdef int add_terms(
     cdef int64_t before = count_non_finite(state)
     cdef int exponent = 0
     cdef bint fused = (
-        weights == NULL and stop - start > CHUNK
+        weights == NULL and stop - start > CHUNK and y.n_outputs == 1
         and is_fused(kind, y.data, y.row_stride, y.type, p.data, p.row_stride, p.type)
     )
     while start < stop:
         length = stop - start if stop - start < CHUNK else CHUNK
         if not (fused and length == CHUNK and add_fused(kind, y, p, start, &exponent, state)):
-            y_rows = load_rows(y, 0, start, length, y_scratch, &inexact)
-            p_rows = load_rows(p, 0, start, length, p_scratch, &inexact)
+            y_rows = load_rows(y, output, start, length, y_scratch, &inexact)
+            p_rows = load_rows(p, output, start, length, p_scratch, &inexact)
             ahead = CHUNK if stop - start - length > CHUNK else stop - start - length
             prefetch_rows(y, start + length, ahead)
             prefetch_rows(p, start + length, ahead)
@@ -151,45 +151,6 @@ cdef inline int add_chunk_of_terms(
             terms[i] *= weights[i]
     add_chunk_at(state, terms, n, scratch, exponent)
     return outside
-
-
-cdef int add_terms_of_outputs(
-    int kind, double parameter, RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t start, Py_ssize_t stop,
-    int64_t* states
-) noexcept nogil:
-    """Add the terms of rows start..stop of all outputs, tile by tile, to the state of each. Return flags."""
-    cdef double y_tile[FM_TILE_ROWS * FM_TILE_OUTPUTS]
-    cdef double p_tile[FM_TILE_ROWS * FM_TILE_OUTPUTS]
-    cdef int exponents[FM_TILE_OUTPUTS]
-    cdef Py_ssize_t output, n_outputs, k, row, length, more
-    cdef int inexact = 0
-    cdef int outside = 0
-    cdef int64_t before = 0
-    cdef int64_t after = 0
-    for output in range(y.n_outputs):
-        before += count_non_finite(states + output * STATE_SIZE)
-    output = 0
-    while output < y.n_outputs:
-        n_outputs = min(y.n_outputs - output, <Py_ssize_t>FM_TILE_OUTPUTS)
-        memset(exponents, 0, sizeof(exponents))
-        row = start
-        while row < stop:
-            length = min(stop - row, <Py_ssize_t>FM_TILE_ROWS)
-            more = min(stop - row - length, <Py_ssize_t>FM_TILE_ROWS)
-            load_tile(y, output, n_outputs, row, length, more, y_tile, &inexact)
-            load_tile(p, output, n_outputs, row, length, more, p_tile, &inexact)
-            for k in range(n_outputs):
-                outside |= add_chunk_of_terms(
-                    kind, parameter, y_tile + k * FM_TILE_ROWS, p_tile + k * FM_TILE_ROWS,
-                    NULL if weights == NULL else weights + row, length, y_tile + k * FM_TILE_ROWS,
-                    states + (output + k) * STATE_SIZE, &exponents[k])
-            row += length
-        for k in range(n_outputs):
-            normalise(states + (output + k) * STATE_SIZE)
-        output += n_outputs
-    for output in range(y.n_outputs):
-        after += count_non_finite(states + output * STATE_SIZE)
-    return flags_of(before, after, outside, inexact)
 
 
 cdef int add_terms_to_pairs(
@@ -268,6 +229,7 @@ def add_error_terms(
     cdef Py_buffer views[2]
     cdef RealColumn columns[2]
     cdef const double* first_weight = NULL
+    cdef Py_ssize_t output
     cdef int flags = 0
     if weights is not None and weights.shape[0]:
         first_weight = &weights[0]
@@ -275,11 +237,9 @@ def add_error_terms(
         raise TypeError("columns are not of a type that is read")
     try:
         with nogil:
-            if columns[0].n_outputs == 1:
-                flags = add_terms(kind, parameter, &columns[0], &columns[1], first_weight, start, stop, &states[0, 0])
-            else:
-                flags = add_terms_of_outputs(
-                    kind, parameter, &columns[0], &columns[1], first_weight, start, stop, &states[0, 0])
+            for output in range(columns[0].n_outputs):
+                flags |= add_terms(
+                    kind, parameter, &columns[0], &columns[1], first_weight, output, start, stop, &states[output, 0])
     finally:
         close_columns(views)
     return flags
@@ -330,7 +290,7 @@ def add_error_terms_of_segments(
         with nogil:
             for i in range(states.shape[0]):
                 flags |= add_terms(
-                    kind, parameter, &columns[0], &columns[1], first_weight, bounds[i], bounds[i + 1],
+                    kind, parameter, &columns[0], &columns[1], first_weight, 0, bounds[i], bounds[i + 1],
                     &states[i, 0, 0])
     finally:
         close_columns(views)
@@ -348,7 +308,7 @@ def try_mean_error(object y_true, object y_pred, int kind, double parameter=0.0)
         return None
     with nogil:
         memset(state, 0, sizeof(state))
-        if not add_terms(kind, parameter, &columns[0], &columns[1], NULL, 0, columns[0].rows, state):
+        if not add_terms(kind, parameter, &columns[0], &columns[1], NULL, 0, 0, columns[0].rows, state):
             good = divide_state(state, two_sum(<double>columns[0].rows, 0), &result)
         if good and fabs(result) < SMALLEST:
             # Terms may have underflowed, unless all errors are zero.
@@ -541,11 +501,11 @@ def try_d2_tweedie(object y_true, object y_pred, int kind, double power) -> floa
             n = two_sum(<double>rows, 0)
             other = constant_column(&constant, rows)
             good = (
-                not add_terms(kind, power, &columns[0], &columns[1], NULL, 0, rows, states)
+                not add_terms(kind, power, &columns[0], &columns[1], NULL, 0, 0, rows, states)
                 and divide_state(states, n, &deviance)
-                and not add_terms(FM_SIGNED, 0, &other, &columns[0], NULL, 0, rows, states + STATE_SIZE)
+                and not add_terms(FM_SIGNED, 0, &other, &columns[0], NULL, 0, 0, rows, states + STATE_SIZE)
                 and divide_state(states + STATE_SIZE, n, &constant)
-                and not add_terms(kind, power, &columns[0], &other, NULL, 0, rows, states + 2 * STATE_SIZE)
+                and not add_terms(kind, power, &columns[0], &other, NULL, 0, 0, rows, states + 2 * STATE_SIZE)
                 and divide_state(states + 2 * STATE_SIZE, n, &null_deviance)
                 and null_deviance != 0
             )
@@ -589,7 +549,7 @@ def try_d2_pinball(object y_true, object y_pred, double alpha) -> float | None:
     if 1 < n <= CHUNK:
         with nogil:
             memset(states, 0, sizeof(states))
-            if not add_terms(FM_PINBALL, alpha, &columns[0], &columns[1], NULL, 0, n, states):
+            if not add_terms(FM_PINBALL, alpha, &columns[0], &columns[1], NULL, 0, 0, n, states):
                 rows = load_rows(&columns[0], 0, 0, n, sorted_targets, &inexact)
                 if rows != sorted_targets:
                     for i in range(n):
@@ -597,7 +557,7 @@ def try_d2_pinball(object y_true, object y_pred, double alpha) -> float | None:
                 constant = select_quantile(sorted_targets, n, alpha)
                 other = constant_column(&constant, n)
                 good = (
-                    not add_terms(FM_PINBALL, alpha, &columns[0], &other, NULL, 0, n, states + STATE_SIZE)
+                    not add_terms(FM_PINBALL, alpha, &columns[0], &other, NULL, 0, 0, n, states + STATE_SIZE)
                     and load_double_double(states, &loss) and load_double_double(
                         states + STATE_SIZE, &null_loss) and null_loss.high > SMALLEST
                 )

@@ -14,6 +14,7 @@ import fastmetrics as fm
 from fastmetrics._core import exact
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.regression import errors, moments
+from fastmetrics.metrics.regression import numeric_targets
 from oracles import regression as oracle
 from support.cases import assert_raises, assert_undefined, each_case, without_warnings
 from support.peers import scikit_learn
@@ -482,6 +483,30 @@ def test_certain_scores_are_those_of_exact_sums(seed, monkeypatch):
         assert np.array_equal(quick, exact, equal_nan=True)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_certain_means_are_those_of_exact_sums(seed, monkeypatch):
+    """Every kind of term of several outputs: rows of blocks and their rests, more outputs than are read together."""
+    random = np.random.default_rng(seed)
+    shape = int(random.choice([3, 8, 255, 300, 2049])), int(random.choice([2, 9, 130]))
+    y_true = random.random(shape) * 10.0 ** random.integers(-2, 5)
+    y_pred = y_true * (1 + random.random(shape))
+    y_pred[:, 0] = y_true[:, 0]  # a perfect output
+    weights = random.random(shape[0]) * 10.0 ** random.integers(-20, 20, shape[0]) if seed % 2 else None
+    types = [np.float64, np.float32, np.int32, np.int64]
+    y_true, y_pred = y_true.astype(types[seed % 4]), y_pred.astype(types[seed % 3 and seed % 4])
+    if seed % 5 == 0:
+        y_true, y_pred = np.asfortranarray(y_true), y_pred[:, ::-1]
+    names = [name for name in WITH_OUTPUTS if name not in (*VARIANCE_SCORES, "median_absolute_error")]
+    assert len(names) == 9
+    for name, average in itertools.product(names, ("raw_values", "uniform_average")):
+        options = {"multioutput": average, "sample_weight": weights}
+        quick = getattr(fm, name)(y_true, y_pred, **options)
+        with monkeypatch.context() as patch:
+            patch.setattr(numeric_targets.PairSums, "divide", lambda self, pairs, weight: np.full(len(pairs), np.nan))
+            patch.setattr(sums, "one_minus_pair_quotients", lambda *arguments: arguments[-1].fill(np.nan))
+            assert np.array_equal(quick, getattr(fm, name)(y_true, y_pred, **options)), name
+
+
 def test_scores_of_ordinary_columns_are_certain(monkeypatch):
     def refuse(*arguments):
         raise AssertionError("exact sums were needed")
@@ -493,6 +518,9 @@ def test_scores_of_ordinary_columns_are_certain(monkeypatch):
         for weights in (None, random.random(30_000)):
             assert fm.r2_score(own, own + 0.1, sample_weight=weights) < 1
             assert fm.explained_variance_score(own, own * 0.9, sample_weight=weights) < 1
+    monkeypatch.setattr(numeric_targets.NumericTargets, "error_totals", refuse)
+    for name in ("mean_squared_error", "root_mean_squared_log_error", "mean_pinball_loss", "d2_pinball_score"):
+        assert getattr(fm, name)(y_true, y_true * 0.9) < 1
 
 
 @each_case("rows", [5, 2048, 70_000])
