@@ -32,7 +32,7 @@ from fastmetrics._core.metric_spec import (
     MetricSpec,
 )
 from fastmetrics._core.metric_strings import METRIC_STRING, format_columns, format_value, read_columns, read_keywords
-from fastmetrics._core.statistic import Statistic, Value
+from fastmetrics._core.statistic import TINY_WEIGHTS, Statistic, SumStatistic, Value
 from fastmetrics._core.suggestions import MOST_SUGGESTED, ask_for, close_matches, suggest
 from fastmetrics._version import __version__
 
@@ -312,6 +312,10 @@ class Metric:
     def _finalise_mean(self, *states: Any) -> Value:
         value = self.spec.finalise(self._all_arguments(), *states)
         if isinstance(value, Value):
+            if self.spec.exchange == "none" and value.reason is None:
+                pairs = zip(self.mean_statistics(), states, strict=True)
+                if any(isinstance(each, SumStatistic) and each.has_tiny_weights(state) for each, state in pairs):
+                    return Value(float("nan"), value.coverage, TINY_WEIGHTS)
             return value
         return Value(float(value), {}, self.spec.undefined if value != value else None)
 

@@ -19,7 +19,7 @@ from fastmetrics._core.parallel import for_each
 
 
 class Value(NamedTuple):
-    """A finalised metric: the number, its coverage, and the reason if it is NaN."""
+    """A finalised metric: the number, its coverage, and the reason if it is NaN or beyond the float64 numbers."""
 
     value: float
     coverage: dict[str, Any]
@@ -219,14 +219,30 @@ def restore_named_sums(names: tuple[str, ...], used: np.ndarray, values: np.ndar
     return sums
 
 
+TINY_LIMBS = (exact.EXPONENT - 896) // 32  # the limbs of a sum below 2**-896
+TINY_WEIGHTS = "all weights together are below 1e-269: products with them lose digits; multiply the weights by a number"
+
+
 class SumStatistic(Statistic):
-    """Base of additive statistics with a state of constant size. `sums_size`: the numbers of counts and of sums."""
+    """Base of additive statistics with a state of constant size. `sums_size`: the numbers of counts and of sums.
+
+    `weights_place`: for a statistic that sums the weights of rows, the number of the count that is 1 if there are
+    weights, and that of the sum.
+    """
 
     __slots__ = ()
     sums_size: ClassVar[tuple[int, int]]
+    weights_place: ClassVar[tuple[int, int] | None] = None
 
     def new(self) -> Sums:
         return Sums(*self.sums_size)
+
+    def has_tiny_weights(self, state: Sums) -> bool:
+        """Is the sum of the weights below 2**-896? Products with such weights lose digits."""
+        if self.weights_place is None or not state.counts[self.weights_place[0]]:
+            return False
+        limbs = state.exact[self.weights_place[1]]
+        return not limbs[TINY_LIMBS:].any() and bool(limbs.any())
 
 
 class AdditiveStatistic(Protocol):

@@ -28,6 +28,7 @@ class LabelCounts(SumStatistic):
     """Rows and positives, and their weights if rows have weights."""
 
     sums_size = 3, 2
+    weights_place = 2, 0
 
     def update(self, state: Sums, rows: Rows) -> None:
         state.counts[0] += rows.labels.shape[0]

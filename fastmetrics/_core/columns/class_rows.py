@@ -16,6 +16,7 @@ class ClassRows(SumStatistic):
     """Rows, their probabilities (one for each class), and their weight if rows have weights."""
 
     sums_size = 3, 1
+    weights_place = 2, 0
 
     def update(self, state: Sums, rows: Rows) -> None:
         state.counts[0] += rows.scores.shape[0]

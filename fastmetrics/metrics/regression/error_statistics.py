@@ -22,11 +22,19 @@ from fastmetrics.metrics.regression.numeric_targets import (
     raise_outside_domain,
 )
 
+# Sums of squares in states have one unit. Functions compute such sums again, a state cannot.
+LEAST_MEAN = 2.0**-900  # of squares; below it terms have lost digits
+SQUARES = (errors.SQUARED, errors.SQUARED_LOG)
+SMALLEST = 2.0**-1074
+TOO_LARGE = "the error of a row, or its product with the weight, is above the largest float64"
+TOO_SMALL = "the squares of the errors are below 1e-270: they have lost digits; multiply both columns by a number"
+
 
 class RowWeights(SumStatistic):
     """The number of rows, and with weights also the sum of the weights."""
 
     sums_size = 2, 1
+    weights_place = 1, 0
 
     def update(self, state: Sums, rows: Rows) -> None:
         state.counts[0] += rows.labels.shape[0]
@@ -64,6 +72,9 @@ class ErrorTerms(SumStatistic):
         )
         if flags:
             raise_bad_rows(rows, flags, self.kind, self.parameter)
+        if self.kind in SQUARES and not state.exact.any() and not np.array_equal(rows.labels, rows.scores):
+            # All squares vanished, but not the errors.
+            sums.sum_values(np.array([SMALLEST]), None, state.exact[0])
 
     def update_segments(self, states: Any, rows: Rows, bounds: np.ndarray) -> None:
         """As `update`, with the rows bounds[i] to bounds[i + 1] for state i."""
@@ -166,15 +177,20 @@ def raise_bad_rows(rows: Rows, flags: int, kind: int = errors.SQUARED, parameter
         raise_outside_domain(rows.labels, rows.scores, kind, parameter, rows.label_name, rows.name, rows.row_number)
 
 
-def finalise_mean_error(counts: Sums, terms: Sums, transform: Callable[[float], float] = float) -> Value:
+def finalise_mean_error(
+    counts: Sums, terms: Sums, transform: Callable[[float], float] = float, of_squares: bool = False
+) -> Value:
     """Return the (weighted) mean of the terms, rounded once, or a function of this mean."""
     coverage = {"rows": counts.count(0)}
     total = RowWeights.total(counts)
     if total == 0:
         return Value(float("nan"), coverage, NO_WEIGHT)
     if not exact.is_finite(terms.exact[0]):
-        return Value(transform(exact.to_float(terms.exact[0])), coverage)
-    return Value(transform(exact.divide(terms.integer(0), total)), coverage)
+        return Value(transform(exact.to_float(terms.exact[0])), coverage, TOO_LARGE)
+    mean = exact.divide(terms.integer(0), total)
+    if of_squares and terms.exact[0].any() and mean < LEAST_MEAN:
+        return Value(float("nan"), coverage, TOO_SMALL)
+    return Value(transform(mean), coverage)
 
 
 def register_mean_error(
@@ -183,12 +199,13 @@ def register_mean_error(
     statistics: Callable[..., tuple[Any, ...]],
     function: Callable[..., Any] | None,
     transform: Callable[[float], float] = float,
+    of_squares: bool = False,
     **options: Any,
 ) -> None:
     """Register a mean error, or a function of it, as a metric. `options` are further arguments of `metric`."""
 
     def finalise(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
-        return finalise_mean_error(counts, terms, transform)
+        return finalise_mean_error(counts, terms, transform, of_squares)
 
     finalise.__doc__ = summary
     options = {"direction": "minimize", "undefined": "never"} | options

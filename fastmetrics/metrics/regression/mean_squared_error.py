@@ -157,6 +157,7 @@ register_mean_error(
     "Mean squared error.",
     mean_error_statistics(errors.SQUARED),
     mean_squared_error,
+    of_squares=True,
     aliases=("mean_squared_error",),
 )
 
@@ -167,5 +168,6 @@ register_mean_error(
     mean_error_statistics(errors.SQUARED),
     root_mean_squared_error,
     math.sqrt,
+    of_squares=True,
     aliases=("root_mean_squared_error",),
 )

@@ -118,6 +118,7 @@ register_mean_error(
     "Mean squared logarithmic error, for labels and predictions above -1.",
     mean_error_statistics(errors.SQUARED_LOG),
     mean_squared_log_error,
+    of_squares=True,
     default=False,
     aliases=("mean_squared_log_error",),
 )
@@ -129,6 +130,7 @@ register_mean_error(
     mean_error_statistics(errors.SQUARED_LOG),
     root_mean_squared_log_error,
     math.sqrt,
+    of_squares=True,
     default=False,
     aliases=("root_mean_squared_log_error",),
 )

@@ -19,7 +19,13 @@ from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.numeric.sums import merge_pairs
 from fastmetrics._kernels.regression import errors, moments
-from fastmetrics.metrics.regression.error_statistics import CenteredMoments, Moments, RowWeights
+from fastmetrics.metrics.regression.error_statistics import (
+    TOO_LARGE,
+    TOO_SMALL,
+    CenteredMoments,
+    Moments,
+    RowWeights,
+)
 from fastmetrics.metrics.regression.numeric_targets import (
     BY_VARIANCE,
     NO_WEIGHT,
@@ -42,6 +48,7 @@ MOMENT_PAIRS = SumsOfBlocks(
     lambda pairs, other: merge_pairs(pairs.reshape(-1, 2), other.reshape(-1, 2)),
 )
 
+LEAST_EXPONENT = 900  # of a variance of targets, 2**-900, whose squared errors have all their digits
 UNIT = moments.BAND_SHIFT * (moments.BANDS // 2)  # sums of products are multiples of 2**-(EXPONENT + UNIT)
 
 
@@ -239,6 +246,10 @@ def finalise_r2(parameters: dict[str, Any], counts: Sums, moments: Sums) -> Valu
     if weight == 0:
         return Value(float("nan"), coverage, NO_WEIGHT)
     lost, whole = error_and_target_variance(weight, moments.exact, False)
+    if lost is None:
+        return Value(float("nan"), coverage, TOO_LARGE)
+    if 0 < whole < weight * weight << (2 * UNIT - LEAST_EXPONENT):
+        return Value(float("nan"), coverage, TOO_SMALL)
     return Value(explained_fraction(lost, whole, force_finite=True), coverage)
 
 

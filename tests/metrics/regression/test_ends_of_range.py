@@ -135,3 +135,43 @@ def test_scaling_by_powers_of_two(name, options, degree):
                     own = None if weight is None else np.ldexp(weight, unit)
                     found = function(*scaled, sample_weight=own, **options)
                     assert math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-322), (rows, exponent, unit)
+
+
+@pytest.mark.parametrize("scale", [1e155, 1e300, 1e-170, 1e-300])
+def test_logs_at_the_ends_of_the_range_have_the_value_or_a_reason(scale):
+    y_true, y_pred = np.array([1.0, 2, 3, 4]), np.array([1.5, 2, 2, 4])
+    log = {"y": y_true * scale, "p": y_pred * scale}
+    report = fm.evaluate(log, ["r2", "mse", "rmse", "mae", "explained_variance"], label="y", score="p")
+    for result in report:
+        value = getattr(fm, FUNCTION_OF[result.metric])(log["y"], log["p"])
+        assert result.reason or result.value == value, result
+        assert result.reason is None or not math.isfinite(result.value)
+    assert {result.metric for result in report if result.reason} == {"r2", "mse", "rmse"}
+
+
+FUNCTION_OF = {
+    "r2": "r2_score", "mse": "mean_squared_error", "rmse": "root_mean_squared_error", "mae": "mean_absolute_error",
+    "explained_variance": "explained_variance_score",
+}  # fmt: skip
+
+
+def test_perfect_predictions_of_tiny_targets_have_no_error():
+    log = {"y": np.array([1.0, 2, 3, 4]) * 1e-300, "p": np.array([1.0, 2, 3, 4]) * 1e-300}
+    report = fm.evaluate(log, ["rmse", "mse", "msle"], label="y", score="p")
+    assert [result.value for result in report] == [0.0, 0.0, 0.0]
+
+
+def test_tiny_weights_of_a_log_have_the_value_or_a_reason():
+    """Weights are multiplied by powers of two. Sums of weights alone have no rounding error."""
+    random = np.random.default_rng(0)
+    weights = random.integers(1, 9, 200).astype(float)
+    log = {"y": random.integers(0, 2, 200), "p": random.random(200), "g": np.arange(200) // 10}
+    metrics = ["logloss", "brier", "ne", "copc", "pcoc", "bias", "ece", "mse", "rmse", "mae", "r2", "auc", "gauc", "ks"]
+    plain = fm.evaluate(log | {"w": weights}, metrics, label="y", score="p", weight="w", group="g")
+    for exponent in (-880, -1000, -1060, 990):
+        report = fm.evaluate(
+            log | {"w": np.ldexp(weights, exponent)}, metrics, label="y", score="p", weight="w", group="g"
+        )
+        assert all(one.reason or one.value == expected.value for one, expected in zip(report, plain, strict=True))
+        with_reason = [one.metric for one in report if one.reason]
+        assert with_reason == (metrics[:-3] if exponent in (-1000, -1060) else [])
