@@ -109,6 +109,8 @@ def find_middles(columns: np.ndarray, weights: np.ndarray | None, bounds: tuple[
         selection.weighted_middles(columns, weights, low, low_rest, high, high_rest, error, scratch, out)
     for number in np.flatnonzero(np.isnan(out[:, 0])).tolist():
         middle = middle_values(columns[number].copy(), weights, 0, *bounds)
+        if not middle:
+            validation.raise_changed()
         out[number] = middle[0], middle[-1]
 
 
