@@ -73,7 +73,7 @@ class Mass(NamedTuple):
 
 
 def quantiles(columns: np.ndarray, weights: np.ndarray | None, level: float, n_threads: int) -> np.ndarray:
-    """Return the quantile of a level in [0, 1] of every row of an array of shape (n_columns, n), which may be reordered.
+    """Return the quantile of a level in [0, 1] for each row of a matrix (n_columns, n), which may be reordered.
 
     It is the first value with at least this level of the weight at or below it. If the level is reached exactly, it is
     the mean of this value and the next. At least one weight must be positive.
