@@ -73,8 +73,10 @@ enum { FM_TILE_ROWS = 256, FM_TILE_OUTPUTS = 8 };
 
 #if defined(__GNUC__)
 #define FM_PREFETCH_LINE(ADDRESS) __builtin_prefetch(ADDRESS, 0, 2)
+#define FM_ONE_COPY __attribute__((noinline)) /* large code with several callers */
 #else
 #define FM_PREFETCH_LINE(ADDRESS) (void)(ADDRESS)
+#define FM_ONE_COPY
 #endif
 
 #define FM_READ_TILE(NAME, TYPE)                                                                                       \
@@ -104,30 +106,23 @@ enum { FM_TILE_ROWS = 256, FM_TILE_OUTPUTS = 8 };
 
 FM_READ_TILE(fm_read_tile_f64, double)
 FM_READ_TILE(fm_read_tile_f32, float)
-FM_READ_TILE(fm_read_tile_i8, int8_t)
-FM_READ_TILE(fm_read_tile_u8, uint8_t)
-FM_READ_TILE(fm_read_tile_i16, int16_t)
-FM_READ_TILE(fm_read_tile_u16, uint16_t)
-FM_READ_TILE(fm_read_tile_i32, int32_t)
-FM_READ_TILE(fm_read_tile_u32, uint32_t)
 FM_READ_TILE(fm_read_tile_i64, int64_t)
-FM_READ_TILE(fm_read_tile_u64, uint64_t)
 
-static inline void fm_fetch_tile(
+FM_ONE_COPY static void fm_fetch_tile(
     const char* data, ptrdiff_t row_stride, ptrdiff_t output_stride, int type, ptrdiff_t rows, ptrdiff_t outputs,
     ptrdiff_t more, double* out
 ) {
+    double scratch[FM_TILE_OUTPUTS];
+    ptrdiff_t i, k;
     switch (type) {
         case FM_F64: fm_read_tile_f64(data, row_stride, output_stride, rows, outputs, more, out); break;
         case FM_F32: fm_read_tile_f32(data, row_stride, output_stride, rows, outputs, more, out); break;
-        case FM_I8: fm_read_tile_i8(data, row_stride, output_stride, rows, outputs, more, out); break;
-        case FM_U8: fm_read_tile_u8(data, row_stride, output_stride, rows, outputs, more, out); break;
-        case FM_I16: fm_read_tile_i16(data, row_stride, output_stride, rows, outputs, more, out); break;
-        case FM_U16: fm_read_tile_u16(data, row_stride, output_stride, rows, outputs, more, out); break;
-        case FM_I32: fm_read_tile_i32(data, row_stride, output_stride, rows, outputs, more, out); break;
-        case FM_U32: fm_read_tile_u32(data, row_stride, output_stride, rows, outputs, more, out); break;
         case FM_I64: fm_read_tile_i64(data, row_stride, output_stride, rows, outputs, more, out); break;
-        default: fm_read_tile_u64(data, row_stride, output_stride, rows, outputs, more, out);
+        default:
+            for (i = 0; i < rows; i++) {
+                const double* values = fm_fetch(data + i * row_stride, output_stride, type, outputs, scratch);
+                for (k = 0; k < outputs; k++) out[k * FM_TILE_ROWS + i] = values[k];
+            }
     }
 }
 

@@ -164,7 +164,7 @@ FM_WIDE static int fm_tweedie_of_roots(const double* y, const double* p, ptrdiff
 }
 
 /* The terms of n rows. Bit 0 of the result: a value is outside the domain of the kind. Bit 1: terms may have lost bits. */
-static inline int fm_error_terms(
+FM_ONE_COPY static int fm_error_terms(
     int kind, double parameter, const double* y, const double* p, ptrdiff_t n, double* out
 ) {
     int flags = 0;
@@ -301,7 +301,7 @@ static inline int fm_is_fused_matrix(
         && y_type == p_type && y_type <= FM_F32 && y_output_stride == size && p_output_stride == size && places % 8 == 0;
 }
 
-static inline void fm_matrix_sums(
+FM_ONE_COPY static void fm_matrix_sums(
     int kind, double alpha, int type, const char* y, ptrdiff_t y_stride, const char* p, ptrdiff_t p_stride, const double* weights,
     ptrdiff_t rows, ptrdiff_t outputs, double* high, double* low
 ) {
@@ -323,7 +323,7 @@ static inline int fm_is_fused(
         && p_stride == p_size && (uintptr_t)y % 8 == 0 && (uintptr_t)p % 8 == 0;
 }
 
-static inline int fm_fused_sums(
+FM_ONE_COPY static int fm_fused_sums(
     int kind, int y_type, const char* y, int p_type, const char* p, ptrdiff_t n, const double* sigmas, double* totals,
     double* greatest
 ) {

@@ -186,7 +186,7 @@ def finalise_mean_error(
     if total == 0:
         return Value(float("nan"), coverage, NO_WEIGHT)
     if not exact.is_finite(terms.exact[0]):
-        return Value(transform(exact.to_float(terms.exact[0])), coverage, TOO_LARGE)
+        return Value(transform(exact.to_float(terms.exact[0])), coverage)
     mean = exact.divide(terms.integer(0), total)
     if of_squares and terms.exact[0].any() and mean < LEAST_MEAN:
         return Value(float("nan"), coverage, TOO_SMALL)
