@@ -24,4 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"error: this needs {missing}, which is not installed; type: pip install 'fastmetrics[cli]'\n")
         return 1
     except KeyboardInterrupt:
+        # CPython ends by SIGINT if an interrupt ever left code that was compiled from text (namedtuple and dataclass do
+        # that while modules are imported), even if it was caught later. Running a text without an error resets that.
+        exec("")
         return 130

@@ -532,6 +532,17 @@ def test_interrupted_sample_log_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_interrupt_in_code_compiled_from_text(tmp_path):
+    (tmp_path / "interrupted.py").write_text(
+        "import sys, fastmetrics.cli, fastmetrics.cli.app as app\n"
+        "app.run = lambda arguments: exec('raise KeyboardInterrupt')\n"
+        "sys.exit(fastmetrics.cli.main(['list']))\n"
+    )
+    command = [sys.executable, "-m", "interrupted"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "")
+
+
 def test_sample_log_shows_a_bar_in_a_terminal(tmp_path):
     code, screen = run_in_terminal("sample-log", "log.parquet", "--rows", 300_000, folder=tmp_path)
     assert code == 0
