@@ -250,14 +250,35 @@ class AdditiveStatistic(Protocol):
 
     `rows` is a block of rows (exchange "none") or a table of groups (exchange "hash").
 
-    Optional members: `greatest_grade`, the greatest relevance grade that the statistic accepts; for statistics of
-    groups, `update_segments(states, table, starts)`, which adds the groups starts[i] to starts[i + 1] to state i of a
-    `UnitStateTable`, for all i in one call.
+    Optional members: `greatest_grade`, the greatest relevance grade that the statistic accepts. Two methods update the
+    states of many units (`StatesOfUnits`) in one call: for statistics of rows, `update_units(states, rows, numbers)`
+    adds row i to the state numbers[i]; for statistics of groups, `update_segments(states, table, starts)` adds the
+    groups starts[i] to starts[i + 1] to state i.
     """
 
     def new(self) -> Sums: ...
 
     def update(self, sums: Sums, rows: Any) -> None: ...
+
+
+class StatesOfUnits(Protocol):
+    """The states (`Sums`) of one statistic in many units: counts, int64[units, n_counts], and sums.
+
+    `exact` is int64[units, n_sums, SIZE]. A statistic either adds rows to it, normalised, or calls `add`.
+    """
+
+    counts: np.ndarray
+    exact: np.ndarray
+
+    def count(self, numbers: np.ndarray, cells: np.ndarray | None = None) -> None:
+        """Count row i in the state numbers[i], in the count cells[i]; cells (uint8) are 0 if there are none."""
+
+    def add(self, values: np.ndarray, numbers: np.ndarray, cells: np.ndarray | None = None, column: int = 0) -> None:
+        """Add values[i] to the state numbers[i], to the sum column + cells[i]."""
+
+    def state(self, index: int) -> Sums:
+        """One of the states. It shares the memory of `counts` and `exact`."""
+        ...
 
 
 class PairStatistic(Protocol):

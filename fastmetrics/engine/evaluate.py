@@ -196,7 +196,8 @@ def evaluate(
         names = names._replace(unit=resampling.unit)
     resolved = []
     bands = {}
-    with scan_log(data, parts, on_invalid, budget, threads, progress) as log_scan:
+    by_unit = resampling is not None and plots is None
+    with scan_log(data, parts, on_invalid, budget, threads, progress, by_unit) as log_scan:
         for number, scan in enumerate(log_scan.scans):
             part = resolve_part(scan, resampling, threads, progress)
             resolved.append(part)

@@ -16,7 +16,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, Rows, block_bounds
 from fastmetrics._core.exact import divide
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._core.statistic import AdditiveStatistic, Sums, SumStatistic, Value, map_reduce
+from fastmetrics._core.statistic import AdditiveStatistic, StatesOfUnits, Sums, SumStatistic, Value, map_reduce
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums
@@ -38,15 +38,15 @@ class LabelCounts(SumStatistic):
             sums.sum_values(rows.weights, None, state.exact[0])
             sums.sum_positive_weights(rows.labels, rows.weights, state.exact[1])
 
-    def update_segments(self, states: Any, rows: Rows, bounds: np.ndarray) -> None:
-        """As `update`, with the rows bounds[i] to bounds[i + 1] for state i; none of them is empty."""
-        states.counts[:, 0] += np.diff(bounds)
-        states.counts[:, 1] += np.add.reduceat(rows.labels, bounds[:-1], dtype=np.int64)
+    def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
+        """As `update`, with row i for the state numbers[i]."""
+        states.count(numbers)
+        sums.add_labels_by_number(numbers, rows.labels, 1, states.counts)
         if rows.weights is not None:
             states.counts[:, 2] = 1
-            of_positives = np.where(rows.labels, rows.weights, 0.0)
-            for number, weights in enumerate((rows.weights, of_positives)):
-                sums.sum_segments(weights, bounds, states.exact[:, number])
+            states.add(rows.weights, numbers)
+            positives = np.flatnonzero(rows.labels)
+            states.add(rows.weights[positives], numbers[positives], column=1)
 
     @staticmethod
     def totals(state: Sums) -> tuple[int, int]:

@@ -25,7 +25,6 @@ from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import (
     RowReduction,
-    UnitStateTable,
     add_loaded_rows,
     add_unit_buckets,
     max_loaded_bytes,
@@ -34,6 +33,7 @@ from fastmetrics._core.resampling.additive_replicates import (
 )
 from fastmetrics._core.resampling.counted_row_replicates import CountedRows
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
+from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 from fastmetrics._core.statistic import Statistic, Sums
 
 WinKey = tuple[Metric, int, int | None]  # number of the pair, slice (None: all rows)

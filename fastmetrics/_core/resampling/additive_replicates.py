@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -37,6 +38,7 @@ from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.resampling.key_table_replicates import KeyTableReplicates
 from fastmetrics._core.resampling.resampling_units import CACHED_WEIGHT_BYTES, UnitBuckets, draw_weights
+from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 from fastmetrics._core.resampling.value_replicates import ValueReplicates
 from fastmetrics._core.statistic import Maxima, Statistic, Sums
 from fastmetrics._core.tables.group_tables import GroupTableStatistic
@@ -65,7 +67,10 @@ ALL_SLICES = SliceRange()
 
 
 class ReplicateWeights:
-    """The weights of all unit buckets in all replicates. If they are too many to keep, they are drawn at each use."""
+    """The weights of all unit buckets in all replicates, drawn at the first use.
+
+    If they are too many to keep, they are drawn at each use.
+    """
 
     def __init__(self, unit_buckets: UnitBuckets, seed: int, replicates: int) -> None:
         self.unit_buckets = unit_buckets
@@ -73,7 +78,23 @@ class ReplicateWeights:
         self.replicates = replicates
         batch = max(1, min(replicates, CACHED_WEIGHT_BYTES // max(1, unit_buckets.n_buckets)))
         self.bounds = [*range(0, replicates, batch), replicates]
-        self.cached = draw_weights(unit_buckets, seed, 0, replicates) if batch == replicates else None
+        self.drawing = Lock()
+        self.kept: np.ndarray | None = None
+
+    @property
+    def cached(self) -> np.ndarray | None:
+        """All weights; None if they are too many to keep."""
+        if len(self.bounds) > 2:
+            return None
+        with self.drawing:
+            if self.kept is None:
+                self.kept = draw_weights(self.unit_buckets, self.seed, 0, self.replicates)
+        return self.kept
+
+    def of_buckets(self, where: slice) -> ReplicateWeights:
+        """The weights of some unit buckets, which are numbered from 0."""
+        own = self.unit_buckets._replace(keys=self.unit_buckets.keys[where])
+        return ReplicateWeights(own, self.seed, self.replicates)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """The weights are drawn again."""
@@ -81,8 +102,9 @@ class ReplicateWeights:
 
     def by_replicate(self) -> Iterator[np.ndarray]:
         """The weights of all unit buckets, replicate by replicate."""
+        cached = self.cached
         for first, stop in pairwise(self.bounds):
-            table = draw_weights(self.unit_buckets, self.seed, first, stop) if self.cached is None else self.cached
+            table = draw_weights(self.unit_buckets, self.seed, first, stop) if cached is None else cached
             yield from (np.ascontiguousarray(table[:, number]) for number in range(stop - first))
 
     def batches(self, numbers: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
@@ -91,40 +113,14 @@ class ReplicateWeights:
         Yields the first replicate, the replicate to stop before, a table of weights, and for each of `numbers` the row
         of the table that has its weights.
         """
-        if self.cached is not None:
-            yield 0, self.replicates, self.cached, numbers
+        cached = self.cached
+        if cached is not None:
+            yield 0, self.replicates, cached, numbers
             return
         used, rows = np.unique(numbers, return_inverse=True)
         used_buckets = self.unit_buckets._replace(keys=np.ascontiguousarray(self.unit_buckets.keys[used]))
         for first, stop in pairwise(self.bounds):
             yield first, stop, draw_weights(used_buckets, self.seed, first, stop), rows.astype(np.int32)
-
-
-class UnitStateTable:
-    """The states of n unit buckets: counts, int64[n, n_counts], and sums, int64[n, n_sums, SIZE]."""
-
-    def __init__(self, statistic: Any, n: int) -> None:
-        self.template = template = statistic.new()
-        self.counts = np.zeros((n, *template.counts.shape), np.int64)
-        self.exact = np.zeros((n, *template.exact.shape), np.int64)
-
-    def state(self, index: int) -> Sums:
-        """The state of one unit bucket. It shares the table's memory."""
-        state: Sums = self.template.with_memory(self.counts[index], self.exact[index])
-        return state
-
-    def nonzero_columns(self) -> tuple[np.ndarray, np.ndarray]:
-        """The indices of a state's integers that are not zero in all unit buckets, and their values, a row per bucket.
-
-        Limbs are in sign-magnitude form, so that small negative sums are sparse too.
-        """
-        n, n_counts = self.counts.shape
-        limbs = self.exact.reshape(n, -1)
-        poisson_weights.to_sign_magnitude(self.exact.reshape(-1, exact.SIZE), exact.LIMBS)
-        count_columns = np.flatnonzero(self.counts.any(axis=0))
-        limb_columns = np.flatnonzero(np.bitwise_or.reduce(limbs, axis=0))
-        values = np.concatenate((self.counts[:, count_columns], limbs[:, limb_columns]), axis=1)
-        return np.concatenate((count_columns, n_counts + limb_columns)), np.ascontiguousarray(values)
 
 
 def state_of(template: Sums, integers: np.ndarray) -> Sums:
@@ -344,7 +340,7 @@ def add_unit_buckets(
     add_state_tables(replicates, statistic, weights, unit_buckets, starts, fill)
 
 
-def add_segments(
+def add_ordered_units(
     replicates: AdditiveReplicates,
     statistic: Any,
     weights: ReplicateWeights,
@@ -355,8 +351,9 @@ def add_segments(
     """As `add_unit_buckets`, for a statistic that updates the states of many unit buckets in one call."""
 
     def fill(table: UnitStateTable, bounds: list[int]) -> None:
-        first, stop = bounds[0], bounds[-1]
-        statistic.update_segments(table, segment(first, stop), np.array(bounds, np.int64) - first)
+        numbers = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
+        statistic.update_units(table, segment(bounds[0], bounds[-1]), numbers)
+        table.normalise()
 
     add_state_tables(replicates, statistic, weights, unit_buckets, starts, fill)
 
@@ -403,9 +400,9 @@ def replicate_rows(
     Any thread may call `advance(n)` when n more rows are done.
     """
     names = [name for name in store.types if name in (HASH, WEIGHT, SLICE) or name.startswith((LABEL, SCORE, ROLE))]
-    ranges = list(row_ranges(store, max_loaded_bytes(store)))
+    ranges = list(row_ranges(store, max_loaded_bytes(store))) if store.n_blocks else []
     segments_of = None
-    if store.in_memory and all(blocks is None for *_, blocks in ranges):
+    if ranges and store.in_memory and all(blocks is None for *_, blocks in ranges):
         segments_of = store.segments_in_memory()
 
     def add(own: tuple[ReplicateAccumulators, Scratch], number: int) -> None:
@@ -549,8 +546,8 @@ def add_rows(
 
         for statistic in reduction.statistics:
             replicates = accumulators.sums_of(statistic, pair_number, slice_number)
-            if hasattr(statistic, "update_segments"):
-                add_segments(replicates, statistic, accumulators.weights, unit_buckets, starts, segment)
+            if hasattr(statistic, "update_units"):
+                add_ordered_units(replicates, statistic, accumulators.weights, unit_buckets, starts, segment)
                 continue
             add_unit_buckets(
                 replicates, statistic, statistic.update, accumulators.weights, unit_buckets, starts, segment

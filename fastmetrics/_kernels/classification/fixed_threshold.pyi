@@ -9,13 +9,6 @@ def count_cells(
     threshold: float,
     counts: NDArray[np.int64],
 ) -> None: ...
-def count_cells_of_segments(
-    labels: NDArray[np.uint8],
-    scores: NDArray[np.float32] | NDArray[np.float64],
-    threshold: float,
-    bounds: NDArray[np.int64],
-    counts: NDArray[np.int64],
-) -> None: ...
 def weigh_cells(
     labels: NDArray[np.uint8],
     scores: NDArray[np.float32] | NDArray[np.float64],
@@ -23,11 +16,9 @@ def weigh_cells(
     threshold: float,
     states: NDArray[np.int64],
 ) -> None: ...
-def weigh_cells_of_segments(
+def cells_of_rows(
     labels: NDArray[np.uint8],
     scores: NDArray[np.float32] | NDArray[np.float64],
-    weights: NDArray[np.float64],
     threshold: float,
-    bounds: NDArray[np.int64],
-    states: NDArray[np.int64],
+    out: NDArray[np.uint8],
 ) -> None: ...

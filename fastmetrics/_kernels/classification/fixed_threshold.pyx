@@ -59,19 +59,6 @@ def count_cells(const uint8_t[::1] labels, const value_t[::1] scores, double thr
             add_cells[value_t](&labels[0], &scores[0], labels.shape[0], threshold, &counts[0])
 
 
-def count_cells_of_segments(
-    const uint8_t[::1] labels, const value_t[::1] scores, double threshold, const int64_t[::1] bounds,
-    int64_t[:, ::1] counts
-):
-    """Add rows bounds[i] to bounds[i + 1] to counts[i, cell], for every i. The bounds ascend."""
-    cdef Py_ssize_t i, start
-    if labels.shape[0]:
-        with nogil:
-            for i in range(counts.shape[0]):
-                start = bounds[i]
-                add_cells[value_t](&labels[start], &scores[start], bounds[i + 1] - start, threshold, &counts[i, 0])
-
-
 cdef void add_weights(
     const uint8_t* labels, const value_t* scores, const double* weights, Py_ssize_t n, value_t threshold,
     int64_t* states, Py_ssize_t state_size
@@ -116,22 +103,14 @@ def weigh_cells(
             &labels[0], &scores[0], &weights[0], labels.shape[0], least, &states[0, 0], states.shape[1])
 
 
-def weigh_cells_of_segments(
-    const uint8_t[::1] labels, const value_t[::1] scores, const double[::1] weights, double threshold,
-    const int64_t[::1] bounds, int64_t[:, :, ::1] states
-):
-    """Add the weights of rows bounds[i] to bounds[i + 1] exactly to states[i, cell], for every i. The bounds ascend."""
+def cells_of_rows(const uint8_t[::1] labels, const value_t[::1] scores, double threshold, uint8_t[::1] out):
+    """Write the cell of every row to out."""
     cdef value_t least
-    cdef Py_ssize_t i, start
-    if labels.shape[0] == 0:
-        return
+    cdef Py_ssize_t i
     if value_t is float:
         least = float32_threshold(threshold)
     else:
         least = threshold
     with nogil:
-        for i in range(states.shape[0]):
-            start = bounds[i]
-            add_weights[value_t](
-                &labels[start], &scores[start], &weights[start], bounds[i + 1] - start, least, &states[i, 0, 0],
-                states.shape[2])
+        for i in range(labels.shape[0]):
+            out[i] = 2 * (labels[i] != 0) + (scores[i] >= least)

@@ -18,6 +18,29 @@ def sum_positive_weights(
     state: NDArray[np.int64],
 ) -> None: ...
 def sum_segments(values: NDArray[np.float64], bounds: NDArray[np.int64], states: NDArray[np.int64]) -> None: ...
+def place_of_window(values: NDArray[np.float64]) -> int: ...
+def add_to_windows(
+    values: NDArray[np.float64],
+    numbers: NDArray[np.int32],
+    cells: NDArray[np.uint8] | None,
+    column: int,
+    place: int,
+    windows: NDArray[np.uint64],
+    others: NDArray[np.int32],
+) -> int: ...
+def add_by_number(values: NDArray[np.float64], places: NDArray[np.int32], states: NDArray[np.int64]) -> None: ...
+def empty_windows(windows: NDArray[np.uint64], place: int, states: NDArray[np.int64]) -> None: ...
+def count_by_number(
+    numbers: NDArray[np.int32],
+    cells: NDArray[np.uint8] | None,
+    counts: NDArray[np.int64],
+) -> None: ...
+def add_labels_by_number(
+    numbers: NDArray[np.int32],
+    labels: NDArray[np.uint8],
+    column: int,
+    counts: NDArray[np.int64],
+) -> None: ...
 def normalise_state(state: NDArray[np.int64]) -> None: ...
 def divide_states(
     states: NDArray[np.int64],

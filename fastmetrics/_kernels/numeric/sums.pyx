@@ -8,14 +8,15 @@ Pairs of doubles (pair_sums.h) are sums with a small error. Their quotients are 
 """
 
 from libc.math cimport NAN
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from fastmetrics._kernels.numeric.quotient cimport (
     DoubleDouble, count_non_finite, divide_double_doubles, divide_state_within, one_minus_quotient, two_sum,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, FM_LANES, add_chunk_at, add_value, normalise,
+    CHUNK, CHUNKS_PER_CARRY, FM_LANES, WINDOW_SHIFTS, add_chunk_at, add_to_window, add_value, bits_of_f64,
+    empty_window, exponent_of, normalise,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport BASE_EXPONENT as _BASE_EXPONENT
 from fastmetrics._kernels.numeric.superaccumulator cimport N_LIMBS as _N_LIMBS
@@ -93,6 +94,105 @@ def sum_segments(const double[::1] values, const int64_t[::1] bounds, int64_t[:,
         for i in range(states.shape[0]):
             if bounds[i + 1] > bounds[i]:
                 add_values[double](&states[i, 0], &values[bounds[i]], NULL, bounds[i + 1] - bounds[i])
+
+
+def place_of_window(const double[::1] values) -> int:
+    """The place of windows for values like these: 16 times the greatest finite one fits, and 2**-40 of it."""
+    cdef Py_ssize_t i
+    cdef int exponent
+    cdef int greatest = 0
+    with nogil:
+        for i in range(values.shape[0]):
+            exponent = exponent_of(bits_of_f64(values[i]))
+            if greatest < exponent < 2047:
+                greatest = exponent
+    return max(1, greatest + 4 - WINDOW_SHIFTS)
+
+
+def add_to_windows(
+    const double[::1] values, const int32_t[::1] numbers, const uint8_t[::1] cells or None, Py_ssize_t column,
+    int place, uint64_t[:, :, ::1] windows, int32_t[::1] others
+) -> int:
+    """Add values[i] to the window column + cells[i] of numbers[i]; cells are 0 if there are none.
+
+    Windows: superaccumulator.pxd. Rows whose values do not fit are written to `others`; return how many there are.
+    """
+    cdef Py_ssize_t i, at
+    cdef Py_ssize_t n = values.shape[0]
+    cdef Py_ssize_t n_sums = windows.shape[1]
+    cdef Py_ssize_t n_others = 0
+    cdef const uint8_t* first_cell = NULL
+    if n == 0 or windows.shape[0] == 0 or n_sums == 0:
+        return 0
+    if numbers.shape[0] != n or others.shape[0] < n or (cells is not None and cells.shape[0] != n):
+        raise ValueError("columns have different lengths")
+    if windows.shape[2] != 2:
+        raise ValueError("a window has two words")
+    if cells is not None:
+        first_cell = &cells[0]
+    with nogil:
+        for i in range(n):
+            at = numbers[i] * n_sums + column + (first_cell[i] if first_cell != NULL else 0)
+            if not add_to_window(&windows[0, 0, 0] + 2 * at, values[i], place):
+                others[n_others] = <int32_t>i
+                n_others += 1
+    return n_others
+
+
+def add_by_number(const double[::1] values, const int32_t[::1] places, int64_t[:, ::1] states):
+    """Add values[i] to states[places[i]], which are not normalised: at most 2**30 values between two normalisations."""
+    cdef Py_ssize_t i
+    if states.shape[1] != _STATE_SIZE:
+        raise ValueError("states have another size")
+    with nogil:
+        for i in range(values.shape[0]):
+            add_value(&states[places[i], 0], values[i])
+
+
+def empty_windows(uint64_t[:, :, ::1] windows, int place, int64_t[:, :, ::1] states):
+    """Add windows[i] to states[i], or all windows to a single state, which is normalised; then the windows are zero."""
+    cdef Py_ssize_t i, k
+    if not 1 <= place < 2047 or windows.shape[1] != states.shape[1] or windows.shape[2] != 2:
+        raise ValueError("windows do not belong to these states")
+    if states.shape[0] not in (1, windows.shape[0]) or states.shape[2] != _STATE_SIZE:
+        raise ValueError("windows do not belong to these states")
+    with nogil:
+        for i in range(windows.shape[0]):
+            for k in range(windows.shape[1]):
+                empty_window(&windows[i, k, 0], place, &states[i if states.shape[0] > 1 else 0, k, 0])
+                windows[i, k, 0] = windows[i, k, 1] = 0
+
+
+def count_by_number(const int32_t[::1] numbers, const uint8_t[::1] cells or None, int64_t[:, ::1] counts):
+    """Add 1 to counts[numbers[i], cells[i]] for every row i; cells are 0 if there are none."""
+    cdef Py_ssize_t i
+    cdef Py_ssize_t n_counts = counts.shape[1]
+    cdef int64_t* first
+    if numbers.shape[0] == 0 or counts.shape[0] == 0:
+        return
+    first = &counts[0, 0]
+    with nogil:
+        if cells is None:
+            for i in range(numbers.shape[0]):
+                first[numbers[i] * n_counts] += 1
+        else:
+            for i in range(numbers.shape[0]):
+                first[numbers[i] * n_counts + cells[i]] += 1
+
+
+def add_labels_by_number(
+    const int32_t[::1] numbers, const uint8_t[::1] labels, Py_ssize_t column, int64_t[:, ::1] counts
+):
+    """Add labels[i] to counts[numbers[i], column]."""
+    cdef Py_ssize_t i
+    cdef Py_ssize_t n_counts = counts.shape[1]
+    cdef int64_t* first
+    if numbers.shape[0] == 0 or counts.shape[0] == 0:
+        return
+    first = &counts[0, column]
+    with nogil:
+        for i in range(numbers.shape[0]):
+            first[numbers[i] * n_counts] += labels[i]
 
 
 def normalise_state(int64_t[::1] state):

@@ -45,12 +45,18 @@ cdef enum:
     GUARD_BITS = 8
     LEVEL_BITS = 45
     CHUNKS_PER_CARRY = 1 << 18
+    WINDOW_SHIFTS = 44         # binary places of a window at which the lowest bit of a value may be
     HEADROOM = 8               # a chunk may have values 2**HEADROOM times those of the chunk that set its levels
+
+
+cdef inline int exponent_of(uint64_t bits) noexcept nogil:
+    """The exponent field of a double's bits: 0 for zero and subnormal numbers, 2047 for infinities and NaN."""
+    return <int>((bits >> 52) & 2047)
 
 
 cdef inline void add_value(int64_t* state, double value) noexcept nogil:
     cdef uint64_t bits = bits_of_f64(value)
-    cdef int exponent = <int>((bits >> 52) & 2047)
+    cdef int exponent = exponent_of(bits)
     cdef uint64_t mantissa = bits & ((<uint64_t>1 << 52) - 1)
     cdef int bit_position, limb, shift
     cdef int64_t low, middle, high
@@ -91,6 +97,48 @@ cdef inline void normalise(int64_t* state) noexcept nogil:
         carry = limb >> 32
         state[i] = limb & 0xFFFFFFFFu
     state[N_LIMBS - 1] += carry
+
+
+cdef inline bint add_to_window(uint64_t* window, double value, int place) noexcept nogil:
+    """Add a value to a window: 128 bits in two's complement, the low half first, in units of 2**(place - 1075).
+
+    Return 0 if the value does not fit: then nothing is added. Zero always fits. A value below 2**(place + 45 - 1023)
+    fits, unless its lowest bit is below the unit. So 2**30 values may be added to a window before it is emptied.
+    `place` is at least 1.
+    """
+    cdef uint64_t bits = bits_of_f64(value)
+    cdef int shift = exponent_of(bits) - place
+    cdef uint64_t mantissa = (bits & ((<uint64_t>1 << 52) - 1)) | <uint64_t>1 << 52
+    cdef uint64_t low, high
+    if shift < 0 or shift > WINDOW_SHIFTS:
+        return value == 0
+    low = mantissa << shift
+    high = mantissa >> 1 >> (63 - shift)
+    if bits >> 63:
+        low = 0 - low
+        high = ~high + (low == 0)
+    window[0] += low
+    window[1] += high + (window[0] < low)
+    return 1
+
+
+cdef inline void empty_window(const uint64_t* window, int place, int64_t* state) noexcept nogil:
+    """Add a window to a state; the caller empties the window. The state is normalised afterwards."""
+    cdef int limb = (place - 1075 + BASE_EXPONENT) >> 5
+    cdef int shift = (place - 1075 + BASE_EXPONENT) & 31
+    cdef uint64_t low = window[0]
+    cdef uint64_t high = window[1]
+    cdef int64_t sign = -1 if high >> 63 else 1
+    cdef uint64_t digit
+    cdef int i
+    if sign < 0:
+        low = 0 - low
+        high = ~high + (low == 0)
+    for i in range(4):
+        digit = ((high if i > 1 else low) >> (32 * (i & 1)) & 0xFFFFFFFFu) << shift
+        state[limb + i] += sign * <int64_t>(digit & 0xFFFFFFFFu)
+        state[limb + i + 1] += sign * <int64_t>(digit >> 32)
+    normalise(state)
 
 
 cdef inline void add_remainders(int64_t* state, double* remainders, Py_ssize_t padded) noexcept nogil:

@@ -71,6 +71,21 @@ cdef inline void multiply_weights(double* chunk, const double* weights, Py_ssize
         chunk[i] *= weights[i]
 
 
+cdef inline int64_t write_outcomes(
+    const uint8_t* labels, const value_t* probabilities, Py_ssize_t n, double eps, double rate, double* scratch,
+    double* out
+) noexcept nogil:
+    """Write the predicted probability of each row's label, clipped. Return the clipped rows; -1: one is invalid."""
+    if rate:
+        if not load_probabilities(probabilities, n, rate, scratch):
+            return -1
+        return outcome_probabilities_f64(labels, scratch, n, eps, 1.0 - eps, out)
+    if value_t is float:
+        return outcome_probabilities_f32(labels, probabilities, n, eps, 1.0 - eps, out)
+    else:
+        return outcome_probabilities_f64(labels, probabilities, n, eps, 1.0 - eps, out)
+
+
 cdef inline void log_terms(
     const uint8_t* labels, const value_t* probabilities, const double* weights, Py_ssize_t n, double eps, double rate,
     int64_t* state, int64_t* n_clipped, int64_t* problem
@@ -83,14 +98,7 @@ cdef inline void log_terms(
     cdef int64_t clipped
     while start < n:
         length = n - start if n - start < CHUNK else CHUNK
-        if rate:
-            clipped = -1
-            if load_probabilities(probabilities + start, length, rate, rest):
-                clipped = outcome_probabilities_f64(labels + start, rest, length, eps, 1.0 - eps, chunk)
-        elif value_t is float:
-            clipped = outcome_probabilities_f32(labels + start, probabilities + start, length, eps, 1.0 - eps, chunk)
-        else:
-            clipped = outcome_probabilities_f64(labels + start, probabilities + start, length, eps, 1.0 - eps, chunk)
+        clipped = write_outcomes(labels + start, probabilities + start, length, eps, rate, rest, chunk)
         if clipped < 0:
             problem[0] = 1
             return

@@ -3,6 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+LOG_LOSS_TERMS: int
+SQUARED_ERROR_TERMS: int
+PROBABILITY_TERMS: int
 FLOOR: int
 EQUAL: int
 GIVEN: int
@@ -32,31 +35,15 @@ def probability_terms(
     state: NDArray[np.int64],
     problem: NDArray[np.int64],
 ) -> None: ...
-def log_loss_terms_of_segments(
+def write_terms(
+    kind: int,
     labels: NDArray[np.uint8],
     probabilities: NDArray[np.float32] | NDArray[np.float64],
     weights: NDArray[np.float64] | None,
     eps: float,
     rate: float,
-    bounds: NDArray[np.int64],
-    states: NDArray[np.int64],
-    n_clipped: NDArray[np.int64],
-) -> None: ...
-def squared_error_terms_of_segments(
-    labels: NDArray[np.uint8],
-    probabilities: NDArray[np.float32] | NDArray[np.float64],
-    weights: NDArray[np.float64] | None,
-    rate: float,
-    bounds: NDArray[np.int64],
-    states: NDArray[np.int64],
-) -> None: ...
-def probability_terms_of_segments(
-    probabilities: NDArray[np.float32] | NDArray[np.float64],
-    weights: NDArray[np.float64] | None,
-    rate: float,
-    bounds: NDArray[np.int64],
-    states: NDArray[np.int64],
-) -> None: ...
+    out: NDArray[np.float64],
+) -> int: ...
 def correct_probabilities(
     probabilities: NDArray[np.float32] | NDArray[np.float64],
     rate: float,

@@ -6,11 +6,11 @@ documents `rate` and `problem`. If `problem` is set, the caller searches for the
 
 from libc.math cimport HUGE_VAL
 from libc.stdint cimport int64_t, uint8_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from fastmetrics._kernels.probability.loss_terms cimport (
     BY_EQUAL_EDGES, BY_FLOOR, BY_GIVEN_EDGES, add_probabilities, find_bin, load_probabilities, log_terms,
-    multiply_weights, squared_errors, value_t,
+    multiply_weights, squared_errors, squared_errors_f64, value_t, write_outcomes,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, add_value, negative_logs, normalise,
@@ -28,6 +28,15 @@ cdef extern from "probability/probability_loops.h":
 
 cdef double LEAST_NORMAL = 2.0 ** -1022
 cdef double LOG_2 = 0.6931471805599453
+
+cdef enum:
+    LOG_LOSS
+    SQUARED_ERROR
+    PROBABILITY
+
+LOG_LOSS_TERMS = LOG_LOSS
+SQUARED_ERROR_TERMS = SQUARED_ERROR
+PROBABILITY_TERMS = PROBABILITY
 
 # How a probability finds its bin (loss_terms.pxd, find_bin).
 FLOOR = BY_FLOOR
@@ -81,67 +90,39 @@ def probability_terms(
             &probabilities[0], first_weight, probabilities.shape[0], rate, &state[0], &problem[0])
 
 
-# ---- Segments: rows bounds[i] to bounds[i + 1] are added to states[i]. The bounds ascend; probabilities are good. ----
+def write_terms(
+    int kind, const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights or None,
+    double eps, double rate, double[::1] out
+) -> int:
+    """Write the (weighted) term of every row to out: LOG_LOSS, SQUARED_ERROR or PROBABILITY.
 
-
-def log_loss_terms_of_segments(
-    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights or None, double eps,
-    double rate, const int64_t[::1] bounds, int64_t[:, :, ::1] states, int64_t[:, ::1] n_clipped
-):
-    """log_loss_terms of every segment."""
-    cdef Py_ssize_t i, start
-    cdef int64_t problem = 0
-    cdef const double* first_weight = NULL
-    if labels.shape[0] == 0:
-        return
-    if weights is not None:
-        first_weight = &weights[0]
+    Return how many rows were clipped to [eps, 1 - eps] for the logarithm; -1 if a probability is invalid.
+    """
+    cdef double corrected[CHUNK]
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t n = probabilities.shape[0]
+    cdef Py_ssize_t length
+    cdef int64_t clipped = 0
+    cdef int64_t found = 0
     with nogil:
-        for i in range(states.shape[0]):
-            start = bounds[i]
-            log_terms[value_t](
-                &labels[start], &probabilities[start], first_weight + start if first_weight != NULL else NULL,
-                bounds[i + 1] - start, eps, rate, &states[i, 0, 0], &n_clipped[i, 0], &problem)
-
-
-def squared_error_terms_of_segments(
-    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights or None, double rate,
-    const int64_t[::1] bounds, int64_t[:, :, ::1] states
-):
-    """squared_error_terms of every segment."""
-    cdef Py_ssize_t i, start
-    cdef int64_t problem = 0
-    cdef const double* first_weight = NULL
-    if labels.shape[0] == 0:
-        return
-    if weights is not None:
-        first_weight = &weights[0]
-    with nogil:
-        for i in range(states.shape[0]):
-            start = bounds[i]
-            squared_errors[value_t](
-                &labels[start], &probabilities[start], first_weight + start if first_weight != NULL else NULL,
-                bounds[i + 1] - start, rate, &states[i, 0, 0], &problem)
-
-
-def probability_terms_of_segments(
-    const value_t[::1] probabilities, const double[::1] weights or None, double rate, const int64_t[::1] bounds,
-    int64_t[:, :, ::1] states
-):
-    """probability_terms of every segment."""
-    cdef Py_ssize_t i, start
-    cdef int64_t problem = 0
-    cdef const double* first_weight = NULL
-    if probabilities.shape[0] == 0:
-        return
-    if weights is not None:
-        first_weight = &weights[0]
-    with nogil:
-        for i in range(states.shape[0]):
-            start = bounds[i]
-            add_probabilities[value_t](
-                &probabilities[start], first_weight + start if first_weight != NULL else NULL,
-                bounds[i + 1] - start, rate, &states[i, 0, 0], &problem)
+        while start < n and found >= 0:
+            length = n - start if n - start < CHUNK else CHUNK
+            if kind == LOG_LOSS:
+                found = write_outcomes[value_t](
+                    &labels[start], &probabilities[start], length, eps, rate, corrected, &out[start])
+                if found >= 0:
+                    negative_logs(&out[start], length)
+            elif not load_probabilities(&probabilities[start], length, rate, corrected):
+                found = -1
+            elif kind == SQUARED_ERROR:
+                squared_errors_f64(&labels[start], corrected, length, &out[start])
+            else:
+                memcpy(&out[start], corrected, length * sizeof(double))
+            if weights is not None:
+                multiply_weights(&out[start], &weights[start], length)
+            clipped += found
+            start += length
+    return clipped if found >= 0 else -1
 
 
 def correct_probabilities(const value_t[::1] probabilities, double rate, double[::1] out) -> bool:

@@ -38,14 +38,13 @@ def add_error_terms_to_pairs(
     stop: int,
     pairs: NDArray[np.float64],
 ) -> int: ...
-def add_error_terms_of_segments(
+def write_error_terms(
     y_true: Any,
     y_pred: Any,
     weights: NDArray[np.float64] | None,
     kind: int,
     parameter: float,
-    bounds: NDArray[np.int64],
-    states: NDArray[np.int64],
+    out: NDArray[np.float64],
 ) -> int: ...
 def try_mean_error(y_true: Any, y_pred: Any, kind: int, parameter: float = 0.0) -> float | None: ...
 def max_error_of_rows(y_true: Any, y_pred: Any, start: int, stop: int) -> float: ...

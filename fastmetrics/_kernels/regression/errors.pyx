@@ -9,7 +9,7 @@ report values outside the domain of a deviance. The caller then searches for the
 The `try_...` functions compute a whole call on few rows. If an argument needs the general path, they return None.
 """
 
-from libc.math cimport ceil, fabs, frexp, ldexp
+from libc.math cimport ceil, fabs, frexp, isfinite, ldexp
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
@@ -270,31 +270,40 @@ def add_error_terms_to_pairs(
     return flags
 
 
-def add_error_terms_of_segments(
-    object y_true, object y_pred, const double[::1] weights or None, int kind, double parameter,
-    const int64_t[::1] bounds, int64_t[:, :, ::1] states
+def write_error_terms(
+    object y_true, object y_pred, const double[::1] weights or None, int kind, double parameter, double[::1] out
 ) -> int:
-    """As add_error_terms, for columns: rows bounds[i] to bounds[i + 1] are added to states[i, 0]. The bounds ascend."""
+    """Write the (weighted) term of every row of two columns to out. Return flags."""
     cdef Py_buffer views[2]
     cdef RealColumn columns[2]
-    cdef const double* first_weight = NULL
-    cdef int flags = 0
-    cdef Py_ssize_t i
-    if weights is not None and weights.shape[0]:
-        first_weight = &weights[0]
+    cdef double y_scratch[CHUNK]
+    cdef double p_scratch[CHUNK]
+    cdef const double* y_rows
+    cdef const double* p_rows
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t length, i
+    cdef int inexact = 0
+    cdef int outside = 0
+    cdef bint finite = 1
     if not open_columns(y_true, y_pred, views, columns):
         raise TypeError("columns are not of a type that is read")
     try:
-        if columns[0].n_outputs != 1:
-            raise ValueError("segments of matrices are not read")
+        if columns[0].n_outputs != 1 or columns[0].rows > out.shape[0]:
+            raise ValueError("terms of matrices are not written, and every term needs a place")
         with nogil:
-            for i in range(states.shape[0]):
-                flags |= add_terms(
-                    kind, parameter, &columns[0], &columns[1], first_weight, 0, bounds[i], bounds[i + 1],
-                    &states[i, 0, 0])
+            while start < columns[0].rows:
+                length = min(columns[0].rows - start, <Py_ssize_t>CHUNK)
+                y_rows = load_rows(&columns[0], 0, start, length, y_scratch, &inexact)
+                p_rows = load_rows(&columns[1], 0, start, length, p_scratch, &inexact)
+                outside |= error_terms(kind, parameter, y_rows, p_rows, length, &out[start])
+                for i in range(start, start + length):
+                    if weights is not None:
+                        out[i] *= weights[i]
+                    finite &= isfinite(out[i])
+                start += length
     finally:
         close_columns(views)
-    return flags
+    return flags_of(finite, 1, outside, inexact)
 
 
 def try_mean_error(object y_true, object y_pred, int kind, double parameter=0.0) -> float | None:

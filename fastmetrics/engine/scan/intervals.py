@@ -46,6 +46,7 @@ from fastmetrics.engine.scan.resolve import (
     resolve,
 )
 from fastmetrics.engine.scan.scan import Scan
+from fastmetrics.engine.scan.states_by_unit import merge_replicates, replicate_units
 
 UNDEFINED = "the value is undefined"
 MAX_REPLICATE_BYTES = 1 << 28  # of the replicates of slices in one pass
@@ -198,6 +199,8 @@ def replicate_additive(
         pairs, epsilons = scan.score_label_pairs, scan.score_epsilons
         row_reduction = RowReduction(plan.statistics["none"], pairs, n_slices, epsilons, slices)
         replicates |= replicate_rows(scan.unit_exchange.store, row_reduction, weights, n_threads, advance)
+    if scan.states_by_unit:
+        merge_replicates(replicates, replicate_units(scan.states_by_unit, weights, n_threads))
     if scan.group_exchange is not None:
 
         def new_states(statistics: Sequence[Any]) -> ReplicateAccumulators:

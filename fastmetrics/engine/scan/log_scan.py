@@ -36,8 +36,9 @@ def scan_log(
     budget: MemoryBudget,
     n_threads: int,
     progress: Progress | None,
+    by_unit: bool = False,
 ) -> Iterator[LogScan]:
-    """Read a log; yield the scan, which holds its rows until the context ends."""
+    """Read a log; yield the scan, which holds its rows until the context ends. `by_unit` is that of `Scan`."""
     # Imported here because it takes milliseconds, which `import fastmetrics` should not take.
     from fastmetrics.engine.input.sources import open_source
 
@@ -47,7 +48,7 @@ def scan_log(
         for role, column in names.columns_with_roles():
             source.require(column, role)
     declare_column_kinds(source, parts)
-    scan = LogScan(parts, on_invalid, source.rows, budget)
+    scan = LogScan(parts, on_invalid, source.rows, budget, by_unit=by_unit)
     if source.rows is not None and on_invalid == "raise":
         # Nothing is read yet. How many rows would be dropped is not known, and how many rows a stream has.
         budget.check_disk_space(source.rows * scan.least_row_bytes())

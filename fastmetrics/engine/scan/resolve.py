@@ -16,6 +16,7 @@ from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import reduce_ranges
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, reduce_row_ranges, split_statistics
 from fastmetrics._core.grouping import grouped
+from fastmetrics._core.statistic import Sums
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.scan.additive_states import StateKey
 from fastmetrics.engine.scan.log_scan import Progress
@@ -102,6 +103,12 @@ def resolve(
 def merge_slices(scan: Scan) -> dict[StateKey, Any]:
     """The additive states of all slices, and those of all rows, which are their sums."""
     states = dict(scan.merge_additive_states().sums)
+    for by_unit in scan.states_by_unit:
+        for key, sums in by_unit.totals().items():
+            of_stored_rows = states.get(key)
+            if isinstance(of_stored_rows, Sums):
+                sums.merge(of_stored_rows)
+            states[key] = sums
     for (statistic, pair, slice_number), state in list(states.items()):
         if slice_number is not None:
             total = states.get((statistic, pair, None))

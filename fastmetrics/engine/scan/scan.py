@@ -42,6 +42,7 @@ from fastmetrics.engine.scan.additive_states import AdditiveStates
 
 if TYPE_CHECKING:
     from fastmetrics._core.resampling.counted_row_replicates import CountedRows
+    from fastmetrics.engine.scan.states_by_unit import StatesByUnit
 
 SLAB_BLOCKS = 64
 MAX_INITIAL_BITS = 12
@@ -50,7 +51,7 @@ ROW_BYTES = 32  # roughly the memory of a row in the hash exchange by group
 
 
 class ScanWorker:
-    """The states and the scratch memory of one thread during the scan."""
+    """The states and the scratch memory of one thread during the scan. `by_unit`: states that intervals need."""
 
     def __init__(
         self,
@@ -59,7 +60,9 @@ class ScanWorker:
         block_rows: int,
         budget: MemoryBudget | None = None,
         counted: CountedRows | None = None,
+        by_unit: StatesByUnit | None = None,
     ) -> None:
+        self.by_unit = by_unit
         self.additive = AdditiveStates(plan, score_label_pairs, budget, counted)
         self.slabs = SlabAllocator(block_rows, SLAB_BLOCKS)
         self.scratch: dict[str, HashExchangeScratch] = {}
@@ -89,6 +92,8 @@ class Scan:
         Rows by resampling unit. It is the exchange by group if groups are the units.
     store : BlockStore
         Rows for the range exchange, if no hash exchange keeps them.
+    states_by_unit : list of StatesByUnit
+        The additive states by unit bucket of every thread, for intervals, if no exchange keeps the rows for them.
     counted_rows : CountedRows or None
         Counts of every row, for resampling metrics of text and of partitions: no exchange keeps such rows.
     rows, rows_kept, dropped : int, int and dict
@@ -107,7 +112,9 @@ class Scan:
         slices: SliceNumbers,
         expected_rows: int | None,
         budget: MemoryBudget | None = None,
+        by_unit: bool = False,
     ) -> None:
+        """`by_unit`: the rows are only needed for intervals, so states by unit bucket may take their place."""
         plan, names = part
         self.plan = plan
         self.names = names
@@ -123,6 +130,8 @@ class Scan:
         self.unit_exchange: HashExchange | None = None
         self.score_epsilons: tuple[float | None, ...] = ()
         self.counted_rows = None if names.unit is None or plan.is_numeric else new_counted_rows()
+        self.new_by_unit = self.find_states_by_unit() if by_unit and names.unit is not None else None
+        self.states_by_unit: list[StatesByUnit] = []
         self.store = BlockStore(1, budget)
         self.rows = 0
         self.rows_kept = 0
@@ -131,6 +140,15 @@ class Scan:
         self.label_kinds_seen = [0] * len(self.class_columns)
         self.minus_one_rows: list[int | None] = [None] * len(self.class_columns)
         self.n_classes: int | None = None
+
+    def find_states_by_unit(self) -> Callable[[], StatesByUnit] | None:
+        """What makes the states by unit bucket of a thread; None if rows have to be kept."""
+        from fastmetrics.engine.scan.states_by_unit import StatesByUnit, can_add_by_unit  # imports resampling
+
+        pairs = self.score_label_pairs
+        if self.counted_rows is not None or not can_add_by_unit(self.plan, len(pairs), self.memory_budget):
+            return None
+        return lambda: StatesByUnit(self.plan.statistics["none"], pairs)
 
     def process_rows(self, rows: SelectedBatch) -> ValidatedBatch:
         """Read the columns of selected rows and accumulate them. Several threads may call this at the same time."""
@@ -146,16 +164,32 @@ class Scan:
             worker = self.idle_workers.popleft()
         except IndexError:
             worker = ScanWorker(
-                self.plan, self.score_label_pairs, self.block_rows, self.memory_budget, self.counted_rows
-            )
+                self.plan, self.score_label_pairs, self.block_rows, self.memory_budget, self.counted_rows,
+                None if self.new_by_unit is None else self.new_by_unit(),
+            )  # fmt: skip
             self.workers.append(worker)
-        if self.counted_rows is not None and batch.unit_keys is not None:
+            if worker.by_unit is not None:
+                self.states_by_unit.append(worker.by_unit)
+        if self.added_by_unit(batch, worker):
+            pass
+        elif self.counted_rows is not None and batch.unit_keys is not None:
             hashes = worker.hash_keys("unit", batch.unit_keys).keys.hashes[: batch.columns.rows]
             worker.additive.update(batch.columns, hashes)
         else:
             worker.additive.update(batch.columns)
             self.exchange_block(batch, worker)
         self.idle_workers.append(worker)
+
+    def added_by_unit(self, batch: ValidatedBatch, worker: ScanWorker) -> bool:
+        """Add a batch to the states by unit bucket, if there are any and they take its rows."""
+        columns = batch.columns
+        if worker.by_unit is None or columns is None or columns.slices is not None or batch.unit_keys is None:
+            return False
+        hashes = worker.hash_keys("unit", batch.unit_keys).keys.hashes[: columns.rows]
+        if not worker.by_unit.takes(hashes):
+            return False
+        worker.by_unit.update(columns, hashes)
+        return True
 
     def exchange_block(self, batch: ValidatedBatch, worker: ScanWorker) -> None:
         """Add the rows of a batch to the exchanges that need them."""
@@ -195,6 +229,8 @@ class Scan:
     def least_row_bytes(self) -> int:
         """The least bytes that the exchanges store of a row; 0 if they store no rows."""
         names, plan = self.names, self.plan
+        if self.new_by_unit is not None:
+            return 0
         has_units = names.unit is not None and names.unit != names.group and self.counted_rows is None
         columns = LABEL_BYTES * len(names.labels) + SCORE_BYTES * len(names.scores)
         columns += WEIGHT_BYTES * (names.weight is not None)
@@ -312,12 +348,16 @@ class LogScan:
         budget: MemoryBudget | None = None,
         only: int | None = None,
         slices: SliceNumbers | None = None,
+        by_unit: bool = False,
     ) -> None:
-        """`only` is the number of the one part to scan: rows are selected by the columns of all parts nevertheless."""
+        """`only` is the number of the one part to scan: rows are selected by the columns of all parts nevertheless.
+
+        `by_unit` is that of `Scan`.
+        """
         self.parts = parts
         self.selector = RowSelector(parts, on_invalid, slices)
         scanned = parts if only is None else [parts[only]]
-        self.scans = [Scan(part, self.selector.slices, expected_rows, budget) for part in scanned]
+        self.scans = [Scan(part, self.selector.slices, expected_rows, budget, by_unit) for part in scanned]
 
     @property
     def rows(self) -> int:

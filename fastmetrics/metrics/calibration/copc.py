@@ -19,7 +19,7 @@ from fastmetrics._core.columns.binary_probabilities import (
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, SumStatistic, Value
+from fastmetrics._core.statistic import StatesOfUnits, Sums, SumStatistic, Value
 from fastmetrics._kernels.probability import losses, short_losses
 
 __all__ = ["copc", "pcoc"]
@@ -44,10 +44,13 @@ class ProbabilitySum(SumStatistic):
         if problem[0]:
             rows.raise_bad_probability()
 
-    def update_segments(self, states: Any, rows: Rows, bounds: np.ndarray) -> None:
-        """As `update`, with the rows bounds[i] to bounds[i + 1] for state i; their probabilities were checked."""
+    def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
+        """As `update`, with row i for the state numbers[i]."""
+        terms = np.empty(rows.scores.shape[0])
         rate = kernel_sampling_rate(self.sampling_rate)
-        losses.probability_terms_of_segments(rows.scores, rows.weights, rate, bounds, states.exact)
+        if losses.write_terms(losses.PROBABILITY_TERMS, rows.labels, rows.scores, rows.weights, 0, rate, terms) < 0:
+            rows.raise_bad_probability()
+        states.add(terms, numbers)
 
 
 def divide_small_sums(

@@ -19,7 +19,7 @@ from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exact import divide
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, SumStatistic, Value
+from fastmetrics._core.statistic import StatesOfUnits, Sums, SumStatistic, Value
 from fastmetrics._kernels.classification import fixed_threshold
 from fastmetrics.metrics.classification.accuracy import accuracy_score
 from fastmetrics.metrics.classification.balanced_accuracy import balanced_accuracy_score
@@ -57,13 +57,14 @@ class ThresholdCounts(SumStatistic):
             state.counts[4] = 1
             fixed_threshold.weigh_cells(rows.labels, rows.scores, rows.weights, self.threshold, state.exact)
 
-    def update_segments(self, states: Any, rows: Rows, bounds: np.ndarray) -> None:
-        """As `update`, with the rows bounds[i] to bounds[i + 1] for state i."""
-        columns = rows.labels, rows.scores
-        fixed_threshold.count_cells_of_segments(*columns, self.threshold, bounds, states.counts)
+    def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
+        """As `update`, with row i for the state numbers[i]."""
+        cells = np.empty(rows.labels.shape[0], np.uint8)
+        fixed_threshold.cells_of_rows(rows.labels, rows.scores, self.threshold, cells)
+        states.count(numbers, cells)
         if rows.weights is not None:
             states.counts[:, 4] = 1
-            fixed_threshold.weigh_cells_of_segments(*columns, rows.weights, self.threshold, bounds, states.exact)
+            states.add(rows.weights, numbers, cells)
 
 
 class ThresholdCells(NamedTuple):

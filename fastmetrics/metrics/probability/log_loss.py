@@ -26,7 +26,7 @@ from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, SumStatistic, Value
+from fastmetrics._core.statistic import StatesOfUnits, Sums, SumStatistic, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.probability import losses, short_losses
 from fastmetrics.metrics.probability.probability_targets import (
@@ -79,12 +79,30 @@ class LogTerms(SumStatistic):
         if problem[0]:
             rows.raise_bad_probability()
 
-    def update_segments(self, states: Any, rows: Rows, bounds: np.ndarray) -> None:
-        """As `update`, with the rows bounds[i] to bounds[i + 1] for state i; their probabilities were checked."""
-        losses.log_loss_terms_of_segments(
-            rows.labels, rows.scores, rows.weights, self.resolve_eps(rows), kernel_sampling_rate(self.sampling_rate),
-            bounds, states.exact, states.counts,
+    def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
+        """As `update`, with row i for the state numbers[i]."""
+        terms = np.empty(rows.labels.shape[0])
+        eps, rate = self.resolve_eps(rows), kernel_sampling_rate(self.sampling_rate)
+        n_clipped = losses.write_terms(
+            losses.LOG_LOSS_TERMS, rows.labels, rows.scores, rows.weights, eps, rate, terms
         )  # fmt: skip
+        if n_clipped < 0:
+            rows.raise_bad_probability()
+        states.add(terms, numbers)
+        if n_clipped:
+            states.count(numbers[clipped_rows_of(rows, eps, rate)])
+
+
+def clipped_rows_of(rows: Rows, eps: float, rate: float) -> np.ndarray:
+    """The rows whose label has a predicted probability outside [eps, 1 - eps]."""
+    predicted = rows.scores
+    if rate:
+        predicted = np.empty(rows.scores.shape[0])
+        losses.correct_probabilities(rows.scores, rate, predicted)
+    near = np.flatnonzero((predicted < 2 * eps) | (predicted > 1 - 2 * eps))
+    outcomes = predicted[near].astype(np.float64)
+    outcomes = np.where(rows.labels[near], outcomes, 1 - outcomes)
+    return near[(outcomes < eps) | (outcomes > 1 - eps)]
 
 
 class LogSums(NamedTuple):

@@ -16,8 +16,7 @@ from fastmetrics._core.exchange.group_rows import reduce_columns
 from fastmetrics._core.exchange.group_values import MeanOfGroups
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
-from fastmetrics._core.resampling.additive_replicates import UnitStateTable
-from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._core.statistic import StatesOfUnits, Sums, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.ranking import grouped_auc
@@ -91,7 +90,7 @@ class GroupAuc(MeanOfGroups):
             auc[self.group_weights(table) == 0] = np.nan
         return auc
 
-    def update_segments(self, states: UnitStateTable, table: GroupPairs, starts: np.ndarray) -> None:
+    def update_segments(self, states: StatesOfUnits, table: GroupPairs, starts: np.ndarray) -> None:
         """As `update`, with the groups starts[i] to starts[i + 1] for state i."""
         if table.group_weights is None and self.weight != "pairs" and self.single_class != "raise":
             grouped_auc.auc_terms_of_segments(

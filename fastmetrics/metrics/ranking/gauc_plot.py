@@ -8,8 +8,7 @@ import numpy as np
 
 from fastmetrics._core.plot import Bars, Plot
 from fastmetrics._core.plot_registry import ModelStates, NoPlotError, plot, plot_summary
-from fastmetrics._core.resampling.additive_replicates import UnitStateTable
-from fastmetrics._core.statistic import Statistic, Sums
+from fastmetrics._core.statistic import StatesOfUnits, Statistic, Sums
 from fastmetrics.metrics.ranking.lists.group_pairs import GroupPairs, PairsByGroup
 
 BINS = 20
@@ -30,7 +29,7 @@ class GroupAucBins(Statistic):
     def update(self, state: Sums, table: GroupPairs) -> None:
         state.counts += np.bincount(auc_bins(table), minlength=BINS + 1)
 
-    def update_segments(self, states: UnitStateTable, table: GroupPairs, starts: np.ndarray) -> None:
+    def update_segments(self, states: StatesOfUnits, table: GroupPairs, starts: np.ndarray) -> None:
         """As `update`, with the groups starts[i] to starts[i + 1] for state i."""
         n = starts.shape[0] - 1
         cells = auc_bins(table) + np.repeat(np.arange(n) * (BINS + 1), np.diff(starts))

@@ -12,7 +12,7 @@ from fastmetrics._core.columns.row_blocks import Rows, block_bounds
 from fastmetrics._core.exchange.row_ranges import ANY_BLOCKS, RowRange, RowRangeStatistic
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import AdditiveStatistic, Sums, SumStatistic, Value, map_reduce
+from fastmetrics._core.statistic import AdditiveStatistic, StatesOfUnits, Sums, SumStatistic, Value, map_reduce
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.regression import errors, moments
 from fastmetrics.metrics.regression.numeric_targets import (
@@ -42,12 +42,12 @@ class RowWeights(SumStatistic):
             state.counts[1] = 1
             sums.sum_values(rows.weights, None, state.exact[0])
 
-    def update_segments(self, states: Any, rows: Rows, bounds: np.ndarray) -> None:
-        """As `update`, with the rows bounds[i] to bounds[i + 1] for state i."""
-        states.counts[:, 0] += np.diff(bounds)
+    def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
+        """As `update`, with row i for the state numbers[i]."""
+        states.count(numbers)
         if rows.weights is not None:
             states.counts[:, 1] = 1
-            sums.sum_segments(rows.weights, bounds, states.exact[:, 0])
+            states.add(rows.weights, numbers)
 
     @staticmethod
     def total(state: Sums) -> int:
@@ -76,13 +76,18 @@ class ErrorTerms(SumStatistic):
             # All squares vanished, but not the errors.
             sums.sum_values(np.array([SMALLEST]), None, state.exact[0])
 
-    def update_segments(self, states: Any, rows: Rows, bounds: np.ndarray) -> None:
-        """As `update`, with the rows bounds[i] to bounds[i + 1] for state i."""
-        flags = errors.add_error_terms_of_segments(
-            rows.labels, rows.scores, rows.weights, self.kind, self.parameter, bounds, states.exact
+    def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
+        """As `update`, with row i for the state numbers[i]."""
+        terms = np.empty(rows.labels.shape[0])
+        flags = errors.write_error_terms(
+            rows.labels, rows.scores, rows.weights, self.kind, self.parameter, terms
         )
         if flags:
             raise_bad_rows(rows, flags, self.kind, self.parameter)
+        if self.kind in SQUARES and not terms.any() and not np.array_equal(rows.labels, rows.scores):
+            # All squares vanished, but not the errors.
+            terms[0] = SMALLEST
+        states.add(terms, numbers)
 
 
 class Moments(SumStatistic):

@@ -7,7 +7,7 @@ import pytest
 
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.registry import parse
-from fastmetrics._core.resampling.additive_replicates import UnitStateTable
+from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 from support.cases import each_case
 
 METRICS = ["logloss", "ne", "brier", "copc", "ctr", "accuracy", "f1", "mse", "mae", "mape", "rmsle", "pinball"]
@@ -15,7 +15,7 @@ BOUNDS = np.array([0, 1, 4, 4 + 300, 4 + 300 + 2000], np.int64)
 
 
 def statistics_of(name):
-    found = [own for own in parse(name).statistics() if hasattr(own, "update_segments")]
+    found = [own for own in parse(name).statistics() if hasattr(own, "update_units")]
     assert found, "the metric takes the slow path"
     return found
 
@@ -23,16 +23,19 @@ def statistics_of(name):
 @pytest.mark.parametrize("name", METRICS)
 @each_case("dtype", [np.float32, np.float64])
 @each_case("weighted", [False, True])
-def test_segments_equal_single_updates(name, dtype, weighted):
+def test_rows_of_many_units_equal_single_updates(name, dtype, weighted):
     random = np.random.default_rng(5)
     n = int(BOUNDS[-1])
     labels = (random.random(n) < 0.4).astype(np.uint8)
     scores = random.random(n).astype(dtype)
     weights = random.random(n) + 0.1 if weighted else None
-    rows = Rows(labels, scores, weights, eps=2.0**-23)
     for statistic in statistics_of(name):
         together = UnitStateTable(statistic, len(BOUNDS) - 1)
-        statistic.update_segments(together, rows, BOUNDS)
+        order = random.permutation(n)
+        numbers = np.repeat(np.arange(len(BOUNDS) - 1, dtype=np.int32), np.diff(BOUNDS))[order]
+        mixed = Rows(labels[order], scores[order], None if weights is None else weights[order], eps=2.0**-23)
+        statistic.update_units(together, mixed, numbers)
+        together.normalise()
         one_by_one = UnitStateTable(statistic, len(BOUNDS) - 1)
         for number, (start, stop) in enumerate(zip(BOUNDS[:-1].tolist(), BOUNDS[1:].tolist(), strict=True)):
             part = Rows(labels[start:stop], scores[start:stop], None if weights is None else weights[start:stop],

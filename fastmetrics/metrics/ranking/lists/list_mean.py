@@ -12,8 +12,7 @@ from fastmetrics._core.exchange.group_values import MeanOfGroups
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import GRADES, SIGNED_GRADES
 from fastmetrics._core.registry import metric
-from fastmetrics._core.resampling.additive_replicates import UnitStateTable
-from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._core.statistic import StatesOfUnits, Sums, Value
 from fastmetrics._kernels.ranking import list_means
 from fastmetrics.metrics.ranking.lists import list_measures as lists
 from fastmetrics.metrics.ranking.lists.list_tables import TABLE_OF_TIES, ListsByGroup, ListTable
@@ -83,7 +82,7 @@ class ListMean(MeanOfGroups):
         """The weight of every list."""
         return table.weights
 
-    def update_segments(self, states: UnitStateTable, table: ListTable, starts: np.ndarray) -> None:
+    def update_segments(self, states: StatesOfUnits, table: ListTable, starts: np.ndarray) -> None:
         """As `update`, with the groups starts[i] to starts[i + 1] for state i."""
         values = np.ascontiguousarray(table.values[table.measure_index[self.measure]])
         list_means.mean_terms_of_segments(
