@@ -13,7 +13,6 @@ from __future__ import annotations
 import errno
 import mmap
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Lock, get_ident
@@ -294,6 +293,8 @@ def default_folder() -> str:
 
 def check_free_space(folder: str | None, n_bytes: int) -> None:
     """Raise SpillError if fewer than n_bytes are free in the folder, or in the system's one for temporary files."""
+    import shutil  # loaded when it is needed: imports stay short
+
     folder = default_folder() if folder is None else folder
     free = shutil.disk_usage(folder).free
     if free < n_bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,11 +18,13 @@ from fastmetrics._core.exchange.weighted_ranges import (
     weighted_auc,
     weighted_pairs,
 )
-from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._kernels.resampling import score_replicates
 from fastmetrics._kernels.sweep import mann_whitney
 from fastmetrics._kernels.sweep import threshold_sweep as kernels
+
+if TYPE_CHECKING:
+    from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
 
 NO_POSITIVE = "there is no positive row"
 NO_NEGATIVE = "there is no negative row"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePositio
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
 from fastmetrics._core.exchange.weighted_sweep import sum_precisions
 from fastmetrics._core.registry import metric
-from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
 from fastmetrics._core.score_statistics.pair_counts import NO_POSITIVE, NO_WEIGHT, pair_coverage
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.undefined import warn_user
@@ -32,6 +31,9 @@ from fastmetrics.metrics.curves.multiclass import (
     read_any_labels,
     read_target,
 )
+
+if TYPE_CHECKING:
+    from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
 
 __all__ = ["average_precision_score"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,13 +24,15 @@ from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePositio
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
 from fastmetrics._core.exchange.weighted_sweep import sweep_weighted, totals_of
 from fastmetrics._core.registry import metric
-from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.resampling import score_replicates
 from fastmetrics._kernels.sweep import short_curves
 from fastmetrics._kernels.sweep import threshold_sweep as kernels
+
+if TYPE_CHECKING:
+    from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
 
 __all__ = ["EqualErrorRate", "equal_error_rate"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,13 +19,15 @@ from fastmetrics._core.exchange.weighted_ranges import (
     weighted_ks,
 )
 from fastmetrics._core.registry import metric
-from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.resampling import score_replicates
 from fastmetrics._kernels.sweep import short_curves
 from fastmetrics._kernels.sweep import threshold_sweep as kernels
+
+if TYPE_CHECKING:
+    from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
 
 __all__ = ["ks_statistic"]
 

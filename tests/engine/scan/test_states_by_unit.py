@@ -100,6 +100,15 @@ def test_slices_and_models(log, rows_kept, monkeypatch):
     assert found == kept
 
 
+def test_compare(log, rows_kept, monkeypatch):
+    two_models = log | {"other": log["pctr"] ** 2}
+    columns = {"label": "click", "scores": ["pctr", "other"], "unit": "user", "replicates": 20}
+    kept = fm.compare(two_models, METRICS, **columns).to_dict()["differences"]
+    monkeypatch.undo()
+    assert fm.compare(two_models, METRICS, **columns).to_dict()["differences"] == kept
+    assert len(kept) == len(METRICS)
+
+
 @each_case("row", [5, BLOCK_ROWS + 7, 2 * BLOCK_ROWS + 40_000])
 @each_case("metric", ["logloss", "brier", "copc", "mae"])
 def test_errors_name_the_same_row(log, row, metric, rows_kept, monkeypatch):

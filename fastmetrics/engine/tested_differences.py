@@ -1,0 +1,263 @@
+"""Differences of models in a scan: their values, tests and win counts. `compare` reads the log and calls it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.columns.row_blocks import LABEL, SCORE, SLICE, ScoreLabelPair, label_name, score_name
+from fastmetrics._core.comparison.comparison import Difference
+from fastmetrics._core.comparison.win_counts import (
+    UTILITY,
+    WinCounts,
+    WinKey,
+    count_group_wins,
+    count_unit_wins,
+    count_wins_of_counted_rows,
+    has_group_values,
+    has_unit_values,
+)
+from fastmetrics._core.registry import Metric
+from fastmetrics._core.resampling.additive_replicates import RowReduction
+from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BUCKETS
+from fastmetrics._core.statistic import Value
+from fastmetrics.engine.plan.column_names import Key, format_key
+from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
+from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
+from fastmetrics.engine.scan.intervals import MetricReplicates, make_interval, resolve_intervals
+from fastmetrics.engine.scan.log_scan import Progress
+from fastmetrics.engine.scan.resolve import FinalStates
+from fastmetrics.engine.scan.scan import Scan
+
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
+NO_DIFFERENCE = "no difference, in no replicate either"
+SAME_DIFFERENCE = "the same difference in every replicate: without spread nothing can be said of chance"
+NO_ROW_DIFFERS = "no difference, at no row either"
+
+
+class TestedDifference(NamedTuple):
+    """The interval and the p-value of a difference, or the reason why there are none."""
+
+    bounds: tuple[float, float] | None
+    standard_error: float | None
+    pvalue: float
+    reason: str | None = None
+
+
+UNTESTED = TestedDifference(None, None, math.nan)
+
+
+class ComparisonScan(NamedTuple):
+    """What a scan of the log gave: final states, tests of differences, and win counts.
+
+    Differences are tested by `replicates` of all values. Without resampling, `analytic_tests` has their tests already.
+    """
+
+    scan: Scan
+    group: Key | None
+    states: FinalStates
+    resampling: Resampling
+    replicates: MetricReplicates | None
+    analytic_tests: Mapping[WinKey, TestedDifference]
+    win_counts: Mapping[WinKey, WinCounts]
+
+
+def compare_part(
+    scan: Scan, group: Key | None, resampling: Resampling, n_threads: int, progress: Progress | None
+) -> ComparisonScan:
+    """Resolve a scan, and test the differences of its metrics. `group` is the group of the caller."""
+    states, intervals = resolve_intervals(scan, resampling, n_threads, progress)
+    if isinstance(intervals, MetricReplicates):
+        wins = count_wins(scan, intervals, n_threads)
+        return ComparisonScan(scan, group, states, resampling, intervals, {}, wins)
+    return ComparisonScan(scan, group, states, resampling, None, test_rows(scan, resampling.level, n_threads), {})
+
+
+def count_wins(scan: Scan, replicates: MetricReplicates, n_threads: int) -> dict[WinKey, WinCounts]:
+    """Win counts: of groups for metrics of groups, of units for metrics that are sums, if units are few."""
+    wins: dict[WinKey, WinCounts] = {}
+    if not scan.rows_kept:
+        return wins
+    metrics = scan.plan.metrics
+    n_slices = len(scan.slices)
+    if scan.group_exchange is not None:
+        wins |= count_group_wins(
+            scan.group_exchange, metrics, scan.score_label_pairs, bool(n_slices), n_threads,
+            scan.reader.key_texts.rank(),
+        )  # fmt: skip
+    of_sums = [metric for metric in metrics if has_unit_values(metric)]
+    buckets, pairs = replicates.unit_buckets, scan.score_label_pairs
+    if buckets.bits != HASH_BITS or not of_sums:
+        return wins
+    if scan.counted_rows is not None:
+        wins |= count_wins_of_counted_rows(scan.counted_rows, of_sums, pairs, n_slices, buckets)
+    elif scan.unit_exchange is not None:
+        statistics = tuple(dict.fromkeys(statistic for metric in of_sums for statistic in metric.statistics()))
+        reduction = RowReduction(statistics, pairs, n_slices, scan.score_epsilons)
+        wins |= count_unit_wins(scan.unit_exchange.store, of_sums, reduction, buckets, n_threads)
+    return wins
+
+
+def test_replicates(
+    change: float, before: np.ndarray | None, after: np.ndarray | None, replicates: MetricReplicates
+) -> TestedDifference:
+    """Test the difference of two models by the replicates of both values."""
+    differences = pair_replicates(before, after)
+    interval = make_interval(Value(change, {}), differences, replicates.unit_buckets, replicates.resampling)
+    if differences is None or "interval" in interval.coverage:
+        return TestedDifference(None, interval.standard_error, math.nan, str(interval.coverage["interval"]))
+    if not change and not differences.any():
+        return TestedDifference(interval.bounds, interval.standard_error, 1.0, NO_DIFFERENCE)
+    if before is not None and after is not None and is_constant(differences, before, after):
+        return TestedDifference(interval.bounds, interval.standard_error, 1.0, SAME_DIFFERENCE)
+    return TestedDifference(interval.bounds, interval.standard_error, two_sided_pvalue(change, differences), None)
+
+
+def is_constant(differences: np.ndarray, before: np.ndarray, after: np.ndarray) -> bool:
+    """Return whether the differences of replicates vary by rounding only."""
+    magnitude = max(float(np.nanmax(np.abs(values))) for values in (before, after))
+    spread = float(np.nanmax(differences)) - float(np.nanmin(differences))
+    return spread <= ROUNDING * magnitude
+
+
+def test_rows(scan: Scan, level: float, n_threads: int) -> dict[WinKey, TestedDifference]:
+    """Test differences by a formula over the rows of two models, all of them in memory."""
+    tested: dict[WinKey, TestedDifference] = {}
+    if not scan.rows_kept:
+        return tested
+    store = scan.range_store()
+    names = [name for name in store.types if name == SLICE or name.startswith((LABEL, SCORE))]
+    columns = store.load_partitions(names, 0, store.n_partitions).columns
+    baselines: dict[int, ScoreLabelPair] = {}
+    for pair_number, pair in enumerate(scan.score_label_pairs):
+        baseline = baselines.setdefault(pair.label, pair)
+        if baseline is pair:
+            continue
+        for slice_number in (None, *range(len(scan.slices))):
+            where = slice(None) if slice_number is None else columns[SLICE] == slice_number
+            labels, before, after = (
+                np.ascontiguousarray(columns[name][where])
+                for name in (label_name(pair.label), score_name(baseline.score), score_name(pair.score))
+            )
+            for metric in scan.plan.metrics:
+                key = (metric, pair_number, slice_number)
+                result = metric.compare_rows(level, labels, before, after, n_threads)
+                if isinstance(result, str):  # the reason why there is no test
+                    tested[key] = TestedDifference(None, None, math.nan, result)
+                    continue
+                low, high, error, pvalue = result
+                tested[key] = TestedDifference((low, high), error, pvalue, None if error else NO_ROW_DIFFERS)
+    return tested
+
+
+def pair_replicates(before: np.ndarray | None, after: np.ndarray | None) -> np.ndarray | None:
+    """The difference in every replicate; NaN if either value is undefined."""
+    if before is None or after is None:
+        return None
+    with np.errstate(invalid="ignore"):  # two infinite values have no difference
+        differences: np.ndarray = after - before
+    return differences
+
+
+def two_sided_pvalue(change: float, differences: np.ndarray) -> float:
+    """The share of differences that are as far from their mean as the observed one is from 0; that one counts too."""
+    defined = differences[~np.isnan(differences)]
+    centre = math.fsum(defined) / defined.shape[0]
+    extreme = int(np.count_nonzero(np.abs(defined - centre) >= abs(change)))
+    return (1 + extreme) / (1 + int(defined.shape[0]))
+
+
+def iterate_differences(
+    compared: ComparisonScan, slice_number: int | None, slice_values: Mapping[str, Any]
+) -> Iterator[Difference]:
+    """The differences of a slice: every metric of every model but the baseline."""
+    n_scores = len(compared.scan.names.scores)
+    for pair in range(len(compared.scan.score_label_pairs)):
+        if pair % n_scores:
+            baseline_pair = pair - pair % n_scores
+            for metric in compared.scan.plan.metrics:
+                yield make_difference(compared, metric, (baseline_pair, pair), slice_number, slice_values)
+
+
+def make_difference(
+    compared: ComparisonScan,
+    metric: Metric,
+    pairs: tuple[int, int],
+    slice_number: int | None,
+    slice_values: Mapping[str, Any],
+) -> Difference:
+    """The difference of a metric between two models, given by their score-label pairs, in a slice."""
+    names, resampling, replicates = compared.scan.names, compared.resampling, compared.replicates
+    baseline, other = (names.score_of(compared.scan.score_label_pairs[pair]) for pair in pairs)
+    before, after = (
+        metric.finalise(*compared.states.select(metric.statistics(), pair, slice_number)) for pair in pairs
+    )
+    change = after.value - before.value
+    reasons = [f"{name}: {value.reason}" for name, value in ((baseline, before), (other, after)) if value.reason]
+    key = (metric, pairs[1], slice_number)
+    tested = compared.analytic_tests.get(key, UNTESTED)
+    if replicates is not None:
+        values = [replicates.values.get((metric, pair, slice_number)) for pair in pairs]
+        tested = test_replicates(change, values[0], values[1], replicates)
+    reasons += [tested.reason] if tested.reason and not reasons else []
+    wins = compared.win_counts.get(key)
+    signature = f"{metric.signature(before.coverage, names.weight)}{resampling.signature_suffix}"
+    return Difference(
+        repr(metric),
+        baseline,
+        other,
+        before.value,
+        after.value,
+        pvalue=tested.pvalue,
+        interval=tested.bounds,
+        standard_error=tested.standard_error,
+        slice=slice_values,
+        label=names.label_of(compared.scan.score_label_pairs[pairs[0]]) or None,
+        won=None if wins is None else wins.won,
+        lost=None if wins is None else wins.lost,
+        tied=None if wins is None else wins.tied,
+        n_units=count_units(compared, before, slice_number),
+        method=describe_test(resampling),
+        signature=f"{signature}|difference:{other}-{baseline}",
+        reason="; ".join(reasons) or None,
+    )
+
+
+def count_units(compared: ComparisonScan, value: Value, slice_number: int | None) -> int | None:
+    """The number of units. It is known for groups; other units are only counted for all rows, and if they are few."""
+    if compared.resampling.unit in (compared.group, compared.scan.names.group) and "groups" in value.coverage:
+        return int(value.coverage["groups"])
+    if compared.replicates is None:
+        return value.coverage.get("rows")
+    buckets = compared.replicates.unit_buckets
+    return buckets.n_units if slice_number is None and buckets.bits == HASH_BITS else None
+
+
+def describe_test(resampling: Resampling) -> str:
+    """The test in words."""
+    if resampling.method == DELONG:
+        return "DeLong's test of independent rows, two-sided"
+    return f"{resampling.replicates:,} paired replicates by {format_key(resampling.unit)}, two-sided"
+
+
+def explain_missing_counts(plan: Plan, replicates: MetricReplicates | None) -> Iterator[str]:
+    """The reasons why some metrics have no counts of units won, lost and tied."""
+    reasons: dict[str, list[Metric]] = {}
+    for metric in plan.metrics:
+        exchange = metric.spec.exchange
+        if metric.spec.direction not in UTILITY:
+            reasons.setdefault("no value is better than another", []).append(metric)
+        elif exchange == "hash" and not has_group_values(metric):
+            reasons.setdefault("groups have no values of their own", []).append(metric)
+        elif exchange == "range":
+            reasons.setdefault("rows of all units are ranked together", []).append(metric)
+        elif exchange == "none" and not has_unit_values(metric):
+            whole = "partition" if metric.spec.target == "partition" else "confusion matrix"
+            reasons.setdefault(f"all rows are one {whole}", []).append(metric)
+        elif exchange == "none" and replicates is not None and replicates.unit_buckets.bits != HASH_BITS:
+            reasons.setdefault(f"there are more than {MAX_UNIT_BUCKETS:,} units", []).append(metric)
+    for reason, metrics in reasons.items():
+        yield f"units won and lost are not counted for {list_metric_names(tuple(metrics))}: {reason}"
