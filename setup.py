@@ -61,9 +61,12 @@ def compiler_arguments() -> tuple[list[str], list[str]]:
     # on the command line and removes it.
     compile_args = ["-O1", "-g"] if DEBUG else ["-O3", "-g0"]
     compile_args += ["-ffp-contract=off", "-fno-math-errno", "-Wno-unused-function"]
-    # Symbols are needed by debuggers and profilers alone; without them a kernel is a tenth smaller. Code and constants
-    # in one segment save a page of padding in each kernel.
-    link_args = ["-Wl,-s,-z,noseparate-code"] if sys.platform == "linux" and not (DEBUG or SANITIZE) else []
+    # Symbols and unwind tables are needed by debuggers and profilers alone (C has no exceptions); without them a kernel
+    # is a tenth smaller. Code and constants in one segment save a page of padding in each kernel.
+    link_args = []
+    if sys.platform == "linux" and not (DEBUG or SANITIZE):
+        compile_args.append("-fno-asynchronous-unwind-tables")
+        link_args.append("-Wl,-s,-z,noseparate-code")
     if SANITIZE:
         flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-g"]
         compile_args += flags

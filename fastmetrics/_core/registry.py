@@ -246,7 +246,7 @@ class Metric:
     Two metrics are equal if they mean the same: it does not matter whether defaults are written out.
     """
 
-    __slots__ = ("arguments", "columns", "group_stat", "k", "roles", "shown", "spec")
+    __slots__ = ("arguments", "columns", "group_stat", "k", "prepared", "roles", "shown", "spec")
 
     def __init__(
         self,
@@ -266,6 +266,7 @@ class Metric:
         self.columns = columns or {}
         self.shown = shown
         self.roles = {role: kind.with_arguments(self.arguments) for role, kind in spec.roles.items()}
+        self.prepared: tuple[dict[str, Any], tuple[tuple[int, SumStatistic], ...]] | None = None
 
     def _identity(self) -> tuple[Any, ...]:
         columns = tuple(sorted(self.columns.items()))
@@ -310,14 +311,24 @@ class Metric:
         return mean if mean.reason else mean._replace(value=self.group_stat.value(values))
 
     def _finalise_mean(self, *states: Any) -> Value:
-        value = self.spec.finalise(self._all_arguments(), *states)
+        arguments, weighing = self._prepare()
+        value = self.spec.finalise(arguments, *states)
         if isinstance(value, Value):
-            if self.spec.exchange == "none" and value.reason is None:
-                pairs = zip(self.mean_statistics(), states, strict=True)
-                if any(isinstance(each, SumStatistic) and each.has_tiny_weights(state) for each, state in pairs):
+            for number, statistic in weighing:
+                if value.reason is None and statistic.has_tiny_weights(states[number]):
                     return Value(float("nan"), value.coverage, TINY_WEIGHTS)
             return value
         return Value(float(value), {}, self.spec.undefined if value != value else None)
+
+    def _prepare(self) -> tuple[dict[str, Any], tuple[tuple[int, SumStatistic], ...]]:
+        """What every value needs: the arguments, and the statistics of rows that sum weights, with their numbers."""
+        if self.prepared is None:
+            statistics = enumerate(self.mean_statistics() if self.spec.exchange == "none" else ())
+            weighing = tuple(
+                (number, own) for number, own in statistics if isinstance(own, SumStatistic) and own.weights_place
+            )
+            self.prepared = self._all_arguments(), weighing
+        return self.prepared
 
     def interval_statistics(self) -> tuple[Any, ...]:
         """The statistics of its interval without resampling; none where it has no such interval."""

@@ -129,7 +129,8 @@ class Sums:
 
     def with_memory(self, counts: np.ndarray, sums: np.ndarray) -> Sums:
         """A state of the same kind that has these arrays; it shares their memory."""
-        state = type(self)(0, 0)
+        own_class = type(self)
+        state = own_class.__new__(own_class)  # intervals make many
         state.counts, state.exact = counts, sums
         return state
 

@@ -123,12 +123,6 @@ class ReplicateWeights:
             yield first, stop, draw_weights(used_buckets, self.seed, first, stop), rows.astype(np.int32)
 
 
-def state_of(template: Sums, integers: np.ndarray) -> Sums:
-    """The state that shares the memory of these integers: counts, then limbs."""
-    n_counts = template.counts.shape[0]
-    return template.with_memory(integers[:n_counts], integers[n_counts:].reshape(-1, exact.SIZE))
-
-
 class AdditiveReplicates:
     """The states of all replicates of one statistic, in sparse form.
 
@@ -181,16 +175,19 @@ class AdditiveReplicates:
     def states(self) -> Iterator[Sums]:
         """The state of every replicate. A state is valid until the next one."""
         columns = np.flatnonzero(self.row_of >= 0)
-        by_replicate = np.ascontiguousarray(self.sums[self.row_of[columns]].T)
-        integers = np.zeros(self.width, np.int64)
-        state = state_of(self.template, integers)
-        used_sums = np.unique((columns[columns >= self.n_counts] - self.n_counts) // exact.SIZE).tolist()
-        for values in by_replicate:
-            integers[:] = 0
-            integers[columns] = values
-            for number in used_sums:
-                sums.normalise_state(state.exact[number])
-            yield state
+        by_replicate = self.sums[self.row_of[columns]].T
+        step = max(1, STATE_BYTES // (8 * self.width))
+        for start in range(0, self.replicates, step):
+            values = by_replicate[start : start + step]
+            counts = np.zeros((values.shape[0], self.n_counts), np.int64)
+            limbs = np.zeros((values.shape[0], self.width - self.n_counts), np.int64)
+            n_counts = int(np.searchsorted(columns, self.n_counts))
+            counts[:, columns[:n_counts]] = values[:, :n_counts]
+            limbs[:, columns[n_counts:] - self.n_counts] = values[:, n_counts:]
+            states = limbs.reshape(values.shape[0], -1, exact.SIZE)
+            sums.normalise_states(states)
+            for own_counts, own_sums in zip(counts, states, strict=True):
+                yield self.template.with_memory(own_counts, own_sums)
 
 
 class MaximumReplicates(AdditiveReplicates):

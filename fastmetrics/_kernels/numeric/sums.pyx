@@ -201,6 +201,17 @@ def normalise_state(int64_t[::1] state):
         normalise(&state[0])
 
 
+def normalise_states(int64_t[:, :, ::1] states):
+    """As normalise_state, for states[i, k] of any i and k."""
+    cdef Py_ssize_t i, k
+    if states.shape[2] != _STATE_SIZE:
+        raise ValueError("states have another size")
+    with nogil:
+        for i in range(states.shape[0]):
+            for k in range(states.shape[1]):
+                normalise(&states[i, k, 0])
+
+
 def divide_states(const int64_t[:, ::1] states, double high, double low, double error, double[::1] out):
     """Write the sum of every state, divided by a denominator and rounded once; NaN where the rounding is uncertain.
 

@@ -54,4 +54,72 @@ FM_WIDE static void fm_add_multiples(const uint32_t *weights, int64_t value, ptr
     }
 }
 
+#define FM_WEIGHED_ROWS 256    /* unit buckets whose weighted values are summed as doubles */
+#define FM_WEIGHED_COLUMNS 4
+#define FM_WEIGHED_BITS 36     /* values below 2^36 in magnitude: 256 of them times 255 are below 2^52, so sums are exact */
+#define FM_WEIGHED_LANES 8
+
+#if defined(__GNUC__)
+typedef double fm_four_doubles __attribute__((vector_size(32)));
+typedef int32_t fm_four_integers __attribute__((vector_size(16)));
+#endif
+
+/* out[k][r] += sum over i of weights[buckets[i], r] * values[i, k], for COLUMNS columns k and all replicates r. Values are
+ * integers as doubles. The sums of eight replicates stay in registers. */
+#if defined(__GNUC__)
+#define FM_WEIGH_EIGHT(COLUMNS)                                                                                        \
+    fm_four_doubles low[COLUMNS], high[COLUMNS];                                                                       \
+    for (int k = 0; k < COLUMNS; k++) low[k] = high[k] = (fm_four_doubles){0, 0, 0, 0};                                \
+    for (ptrdiff_t i = 0; i < n; i++) {                                                                                \
+        const uint8_t *own = weights + buckets[i] * stride + first;                                                    \
+        fm_four_integers a = {own[0], own[1], own[2], own[3]}, b = {own[4], own[5], own[6], own[7]};                   \
+        fm_four_doubles x = __builtin_convertvector(a, fm_four_doubles);                                               \
+        fm_four_doubles y = __builtin_convertvector(b, fm_four_doubles);                                               \
+        for (int k = 0; k < COLUMNS; k++) {                                                                            \
+            low[k] += x * values[FM_WEIGHED_COLUMNS * i + k];                                                          \
+            high[k] += y * values[FM_WEIGHED_COLUMNS * i + k];                                                         \
+        }                                                                                                              \
+    }                                                                                                                  \
+    for (int k = 0; k < COLUMNS; k++) {                                                                                \
+        for (int r = 0; r < 4; r++) {                                                                                  \
+            out[k][first + r] += (int64_t)low[k][r];                                                                   \
+            out[k][first + 4 + r] += (int64_t)high[k][r];                                                              \
+        }                                                                                                              \
+    }
+#else
+#define FM_WEIGH_EIGHT(COLUMNS)                                                                                        \
+    for (int k = 0; k < COLUMNS; k++) {                                                                                \
+        double sums[FM_WEIGHED_LANES] = {0};                                                                           \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                            \
+            const uint8_t *own = weights + buckets[i] * stride + first;                                                \
+            for (int r = 0; r < FM_WEIGHED_LANES; r++) sums[r] += own[r] * values[FM_WEIGHED_COLUMNS * i + k];         \
+        }                                                                                                              \
+        for (int r = 0; r < FM_WEIGHED_LANES; r++) out[k][first + r] += (int64_t)sums[r];                              \
+    }
+#endif
+
+#define FM_ADD_WEIGHED_COLUMNS(NAME, COLUMNS)                                                                          \
+    FM_WIDE static void NAME(                                                                                          \
+        const uint8_t *weights, ptrdiff_t stride, const int32_t *buckets, ptrdiff_t n, const double *values,           \
+        ptrdiff_t n_replicates, int64_t *const *out                                                                    \
+    ) {                                                                                                                \
+        ptrdiff_t first = 0;                                                                                           \
+        for (; first + FM_WEIGHED_LANES <= n_replicates; first += FM_WEIGHED_LANES) {                                  \
+            FM_WEIGH_EIGHT(COLUMNS)                                                                                    \
+        }                                                                                                              \
+        for (; first < n_replicates; first++) {                                                                        \
+            for (int k = 0; k < COLUMNS; k++) {                                                                        \
+                double sum = 0;                                                                                        \
+                for (ptrdiff_t i = 0; i < n; i++) {                                                                    \
+                    sum += weights[buckets[i] * stride + first] * values[FM_WEIGHED_COLUMNS * i + k];                  \
+                }                                                                                                      \
+                out[k][first] += (int64_t)sum;                                                                         \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
+FM_ADD_WEIGHED_COLUMNS(fm_add_one_column, 1)
+FM_ADD_WEIGHED_COLUMNS(fm_add_two_columns, 2)
+FM_ADD_WEIGHED_COLUMNS(fm_add_four_columns, 4)
+
 #endif

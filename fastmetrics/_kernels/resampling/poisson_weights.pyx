@@ -22,6 +22,20 @@ cdef extern from "resampling/poisson_loops.h":
     void add_multiples "fm_add_multiples"(
         const uint32_t* weights, int64_t value, Py_ssize_t n, int64_t* out
     ) noexcept nogil
+    enum:
+        FM_WEIGHED_ROWS, FM_WEIGHED_COLUMNS, FM_WEIGHED_BITS
+    void add_one_column "fm_add_one_column"(
+        const uint8_t* weights, Py_ssize_t stride, const int32_t* buckets, Py_ssize_t n, const double* values,
+        Py_ssize_t n_replicates, int64_t** out
+    ) noexcept nogil
+    void add_two_columns "fm_add_two_columns"(
+        const uint8_t* weights, Py_ssize_t stride, const int32_t* buckets, Py_ssize_t n, const double* values,
+        Py_ssize_t n_replicates, int64_t** out
+    ) noexcept nogil
+    void add_four_columns "fm_add_four_columns"(
+        const uint8_t* weights, Py_ssize_t stride, const int32_t* buckets, Py_ssize_t n, const double* values,
+        Py_ssize_t n_replicates, int64_t** out
+    ) noexcept nogil
 
 cdef enum:
     TILE = 1024  # replicates per pass, whose weights fit the first-level cache
@@ -61,30 +75,82 @@ def draw_poisson_weights(const uint64_t[::1] keys, uint64_t seed, int64_t first,
             draw(sequence_of(keys[i], seed), first, stop, &out[i, 0])
 
 
+cdef void add_large_values(
+    const uint8_t[:, ::1] weights, const int32_t* buckets, const int64_t[:, ::1] values, Py_ssize_t begin,
+    Py_ssize_t end, const int64_t[::1] columns, int64_t[:, ::1] out
+) noexcept nogil:
+    """As add_weighted_states, for rows begin to end of values of any size."""
+    cdef uint32_t widened[TILE]
+    cdef Py_ssize_t i, c, r, first, length
+    cdef const uint8_t* weight
+    cdef Py_ssize_t n_replicates = weights.shape[1]
+    for i in range(begin, end):
+        weight = &weights[buckets[i], 0]
+        first = 0
+        while first < n_replicates:
+            length = n_replicates - first if n_replicates - first < TILE else TILE
+            for r in range(length):
+                widened[r] = weight[first + r]
+            for c in range(values.shape[1]):
+                if values[i, c]:
+                    add_multiples(widened, values[i, c], length, &out[columns[c], first])
+            first += length
+
+
+cdef void add_small_values(
+    const uint8_t[:, ::1] weights, const int32_t* buckets, const int64_t[:, ::1] values, Py_ssize_t begin,
+    Py_ssize_t end, const int64_t[::1] columns, int64_t[:, ::1] out
+) noexcept nogil:
+    """As add_weighted_states, for at most FM_WEIGHED_ROWS rows of values below 2**FM_WEIGHED_BITS in magnitude."""
+    cdef double panel[FM_WEIGHED_ROWS * FM_WEIGHED_COLUMNS]
+    cdef int64_t* places[FM_WEIGHED_COLUMNS]
+    cdef Py_ssize_t i, k, n_columns
+    cdef Py_ssize_t c = 0
+    cdef Py_ssize_t n = end - begin
+    cdef Py_ssize_t n_replicates = weights.shape[1]
+    while c < values.shape[1]:
+        n_columns = values.shape[1] - c
+        n_columns = 4 if n_columns >= 4 else 2 if n_columns >= 2 else 1
+        for k in range(n_columns):
+            places[k] = &out[columns[c + k], 0]
+            for i in range(n):
+                panel[FM_WEIGHED_COLUMNS * i + k] = <double>values[begin + i, c + k]
+        if n_columns == 4:
+            add_four_columns(&weights[0, 0], n_replicates, buckets + begin, n, panel, n_replicates, places)
+        elif n_columns == 2:
+            add_two_columns(&weights[0, 0], n_replicates, buckets + begin, n, panel, n_replicates, places)
+        else:
+            add_one_column(&weights[0, 0], n_replicates, buckets + begin, n, panel, n_replicates, places)
+        c += n_columns
+
+
 def add_weighted_states(
     const uint8_t[:, ::1] weights, const int32_t[::1] unit_buckets, const int64_t[:, ::1] values,
     const int64_t[::1] columns, int64_t[:, ::1] out
 ):
     """out[columns[c], r] += weights[unit_buckets[i], r] * values[i, c], for all i.
 
-    The caller must prevent overflow. Normalised limbs and counts below 2**32 have 31 spare bits.
+    The columns differ. The caller must prevent overflow. Normalised limbs and counts below 2**32 have 31 spare bits.
+    Values below 2**36 are summed as doubles, without rounding (poisson_loops.h).
     """
-    cdef uint32_t widened[TILE]
-    cdef Py_ssize_t i, c, r, first, length
-    cdef const uint8_t* weight
-    cdef Py_ssize_t n_replicates = weights.shape[1]
+    cdef Py_ssize_t end, i, c
+    cdef Py_ssize_t begin = 0
+    cdef int64_t limit = <int64_t>1 << FM_WEIGHED_BITS
+    cdef bint are_large
+    if values.shape[0] == 0 or values.shape[1] == 0 or weights.shape[1] == 0:
+        return
     with nogil:
-        for i in range(values.shape[0]):
-            weight = &weights[unit_buckets[i], 0]
-            first = 0
-            while first < n_replicates:
-                length = n_replicates - first if n_replicates - first < TILE else TILE
-                for r in range(length):
-                    widened[r] = weight[first + r]
+        while begin < values.shape[0]:
+            end = min(values.shape[0], begin + <Py_ssize_t>FM_WEIGHED_ROWS)
+            are_large = 0
+            for i in range(begin, end):
                 for c in range(values.shape[1]):
-                    if values[i, c]:
-                        add_multiples(widened, values[i, c], length, &out[columns[c], first])
-                first += length
+                    are_large |= (values[i, c] >= limit) | (values[i, c] <= -limit)
+            if are_large:
+                add_large_values(weights, &unit_buckets[0], values, begin, end, columns, out)
+            else:
+                add_small_values(weights, &unit_buckets[0], values, begin, end, columns, out)
+            begin = end
 
 
 def record_units(

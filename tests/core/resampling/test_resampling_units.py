@@ -127,3 +127,21 @@ def test_sums_of_weighted_values():
     sums = np.zeros((5, 1500), np.int64)
     poisson_weights.add_weighted_states(drawn, np.arange(70, dtype=np.int32), values, np.arange(5)[::-1].copy(), sums)
     assert np.array_equal(sums[::-1].T, wanted)
+
+
+@each_case("n", [1, 256, 257, 600])
+@each_case("replicates", [1, 7, 8, 9, 1030])
+@each_case("n_columns", [1, 2, 3, 4, 7])
+@each_case("greatest", [1, (1 << 36) - 1, 1 << 36, 1 << 44])
+def test_weighted_states_of_any_shape_and_size(n, replicates, n_columns, greatest):
+    random = np.random.default_rng(7)
+    weights = random.integers(0, 13, (n + 3, replicates)).astype(np.uint8)
+    buckets = random.permutation(n + 3)[:n].astype(np.int32)
+    values = random.integers(-greatest, greatest + 1, (n, n_columns))
+    values[-1, -1] = greatest
+    columns = random.permutation(n_columns + 2)[:n_columns]
+    out = random.integers(0, 100, (n_columns + 2, replicates))
+    expected = out.copy()
+    expected[columns] += values.T @ weights[buckets].astype(np.int64)  # below 2**57
+    poisson_weights.add_weighted_states(weights, buckets, values, columns, out)
+    assert (out == expected).all()
