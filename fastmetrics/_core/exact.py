@@ -15,6 +15,7 @@ from fastmetrics._kernels.numeric import sums
 SIZE: int = sums.STATE_SIZE
 LIMBS: int = sums.N_LIMBS
 EXPONENT: int = sums.BASE_EXPONENT
+LIMB_TYPE = np.dtype("<u4")
 
 
 def new_states(*shape: int) -> np.ndarray:
@@ -36,12 +37,12 @@ def normalise(state: np.ndarray) -> None:
 
 def is_finite(state: np.ndarray) -> bool:
     """Were all added values finite?"""
-    return not state[LIMBS:].any()
+    return not any(state[LIMBS:].tolist())  # three numbers: NumPy would take longer
 
 
 def to_integer(state: np.ndarray) -> int:
     """The sum times 2**EXPONENT. The state is finite and normalised."""
-    low = int.from_bytes(state[: LIMBS - 1].astype("<u4").tobytes(), "little")
+    low = int.from_bytes(state[: LIMBS - 1].astype(LIMB_TYPE).tobytes(), "little")
     return low + (int(state[LIMBS - 1]) << (32 * (LIMBS - 1)))
 
 

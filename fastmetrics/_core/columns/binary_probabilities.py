@@ -40,8 +40,7 @@ class LabelCounts(SumStatistic):
 
     def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
         """As `update`, with row i for the state numbers[i]."""
-        states.count(numbers)
-        sums.add_labels_by_number(numbers, rows.labels, 1, states.counts)
+        sums.count_labels_by_number(numbers, rows.labels, states.counts)
         if rows.weights is not None:
             states.counts[:, 2] = 1
             states.add(rows.weights, numbers)

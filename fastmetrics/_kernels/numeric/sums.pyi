@@ -35,10 +35,9 @@ def count_by_number(
     cells: NDArray[np.uint8] | None,
     counts: NDArray[np.int64],
 ) -> None: ...
-def add_labels_by_number(
+def count_labels_by_number(
     numbers: NDArray[np.int32],
     labels: NDArray[np.uint8],
-    column: int,
     counts: NDArray[np.int64],
 ) -> None: ...
 def normalise_state(state: NDArray[np.int64]) -> None: ...

@@ -170,6 +170,8 @@ def count_by_number(const int32_t[::1] numbers, const uint8_t[::1] cells or None
     cdef int64_t* first
     if numbers.shape[0] == 0 or counts.shape[0] == 0:
         return
+    if cells is not None and cells.shape[0] != numbers.shape[0]:
+        raise ValueError("columns have different lengths")
     first = &counts[0, 0]
     with nogil:
         if cells is None:
@@ -180,19 +182,20 @@ def count_by_number(const int32_t[::1] numbers, const uint8_t[::1] cells or None
                 first[numbers[i] * n_counts + cells[i]] += 1
 
 
-def add_labels_by_number(
-    const int32_t[::1] numbers, const uint8_t[::1] labels, Py_ssize_t column, int64_t[:, ::1] counts
-):
-    """Add labels[i] to counts[numbers[i], column]."""
+def count_labels_by_number(const int32_t[::1] numbers, const uint8_t[::1] labels, int64_t[:, ::1] counts):
+    """Add 1 to counts[numbers[i], 0] and labels[i] to counts[numbers[i], 1], for every row i."""
     cdef Py_ssize_t i
     cdef Py_ssize_t n_counts = counts.shape[1]
-    cdef int64_t* first
+    cdef int64_t* own
     if numbers.shape[0] == 0 or counts.shape[0] == 0:
         return
-    first = &counts[0, column]
+    if labels.shape[0] != numbers.shape[0] or n_counts < 2:
+        raise ValueError("columns have different lengths")
     with nogil:
         for i in range(numbers.shape[0]):
-            first[numbers[i] * n_counts] += labels[i]
+            own = &counts[0, 0] + numbers[i] * n_counts
+            own[0] += 1
+            own[1] += labels[i]
 
 
 def normalise_state(int64_t[::1] state):

@@ -51,6 +51,7 @@ from fastmetrics.engine.scan.states_by_unit import merge_replicates, replicate_u
 UNDEFINED = "the value is undefined"
 MAX_REPLICATE_BYTES = 1 << 28  # of the replicates of slices in one pass
 NONZERO_INTEGERS = 16  # about so many integers of a state are not zero
+GREATEST_SQUARED = 1e150  # the squares of smaller values, and their sum, are finite
 MAX_UNDEFINED_SHARE = 0.05  # with more undefined replicates there is no interval
 
 # A metric, the number of a score-label pair, and the number of a slice (None: all rows).
@@ -303,6 +304,14 @@ def finalise_metric(metric: Metric, states: list[Iterator[Any]], n_replicates: i
     return np.fromiter(values, np.float64, n_replicates)
 
 
+def standard_deviation(values: np.ndarray) -> float:
+    """The standard deviation of two or more finite values, also of those whose squares are beyond float64."""
+    greatest = float(np.abs(values).max())
+    if greatest < GREATEST_SQUARED:
+        return float(values.std(ddof=1))
+    return float((values / greatest).std(ddof=1)) * greatest
+
+
 def make_interval(
     value: Value, values: np.ndarray | None, unit_buckets: UnitBuckets, resampling: Resampling
 ) -> Interval:
@@ -321,7 +330,7 @@ def make_interval(
         return Interval(None, None, coverage | {"interval": reason})
     if not np.isfinite(defined).all():
         return Interval(None, None, coverage | {"interval": "replicates are infinite"})
-    error = float(defined.std(ddof=1)) if defined.shape[0] > 1 else None
+    error = standard_deviation(defined) if defined.shape[0] > 1 else None
     if resampling.method == "normal":
         if error is None:
             return Interval(None, None, coverage | {"interval": "a standard deviation needs two replicates"})

@@ -193,7 +193,7 @@ def finalise_mean_error(
     if not exact.is_finite(terms.exact[0]):
         return Value(transform(exact.to_float(terms.exact[0])), coverage)
     mean = exact.divide(terms.integer(0), total)
-    if of_squares and terms.exact[0].any() and mean < LEAST_MEAN:
+    if of_squares and mean < LEAST_MEAN and terms.exact[0].any():
         return Value(float("nan"), coverage, TOO_SMALL)
     return Value(transform(mean), coverage)
 

@@ -127,3 +127,12 @@ def test_squares_that_vanish_have_a_reason(log):
     result = fm.evaluate(tiny, ["mse"], **COLUMNS, ci=0.95, replicates=5).result("mse")
     assert np.isnan(result.value)
     assert "lost digits" in result.reason
+
+
+def test_standard_error_of_values_whose_squares_overflow(log):
+    large = log | {"pctr": log["pctr"] * 2.0**600, "click": log["pctr"] * 2.0**601}
+    options = COLUMNS | {"ci": 0.95, "replicates": 20, "seed": 3}
+    scaled = fm.evaluate(log | {"click": 2 * log["pctr"]}, ["mae"], **options).result("mae")
+    result = fm.evaluate(large, ["mae"], **options).result("mae")
+    assert result.standard_error == pytest.approx(scaled.standard_error * 2.0**600, rel=1e-12)
+    assert result.interval == tuple(bound * 2.0**600 for bound in scaled.interval)
