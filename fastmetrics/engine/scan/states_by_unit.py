@@ -108,8 +108,8 @@ def can_add_by_unit(plan: Plan, n_pairs: int, budget: MemoryBudget | None) -> bo
         return False
     if not all(hasattr(statistic, "update_units") for statistic in statistics):
         return False
-    if budget is None or budget.explicit_limit is None:
+    if budget is None:
         return True
     integers = sum(n_counts + n_sums * exact.SIZE for n_counts, n_sums in (own.sums_size for own in statistics))
     n_bytes = 8 * integers * MAX_UNIT_BUCKETS * n_pairs * budget.n_threads
-    return bool(n_bytes <= budget.explicit_limit // MEMORY_SHARE)
+    return bool(n_bytes <= budget.limit // MEMORY_SHARE)

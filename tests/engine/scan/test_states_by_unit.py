@@ -89,6 +89,18 @@ def test_rows_are_not_stored(log, monkeypatch):
     assert sum(stored) == BLOCK_ROWS + log["user"].shape[0], "AUC needs all rows"
 
 
+def test_tables_of_many_models_would_take_too_much(log, monkeypatch):
+    taken = []
+    can_add = states_by_unit.can_add_by_unit
+    monkeypatch.setattr(states_by_unit, "can_add_by_unit", lambda *own: taken.append(can_add(*own)) or taken[-1])
+    models = {f"model {number}": log["pctr"] for number in range(30)}
+    few = {name: column[:100] for name, column in (log | models).items()}
+    columns = {"label": "click", "unit": "user", "ci": 0.9, "replicates": 2, "n_threads": 2}
+    fm.evaluate(few, "logloss", score=list(models)[:2], memory_limit="1GiB", **columns)
+    fm.evaluate(few, "logloss", score=list(models), memory_limit="1GiB", **columns)
+    assert taken == [True, False]
+
+
 def test_slices_and_models(log, rows_kept, monkeypatch):
     two_models = log | {"other": log["pctr"] ** 2, "site": log["user"] % 3}
     columns = {"label": "click", "score": ["pctr", "other"], "unit": "user", "ci": 0.9, "replicates": 10}
