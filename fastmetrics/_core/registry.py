@@ -312,7 +312,7 @@ class Metric:
 
     def _finalise_mean(self, *states: Any) -> Value:
         arguments, weighing = self._prepare()
-        value = self.spec.finalise(arguments, *states)
+        value = self.spec.finalise(arguments.copy(), *states)
         if isinstance(value, Value):
             for number, statistic in weighing:
                 if value.reason is None and statistic.has_tiny_weights(states[number]):

@@ -26,8 +26,10 @@ def find_units(scan: Scan) -> tuple[UnitBuckets, UnitsOfGroups | None]:
     if units_of is not None:
         counter.add(units_of.units)
         return counter.unit_buckets(), units_of
-    for by_unit in scan.states_by_unit:
-        counter.merge(by_unit.units)
+    if scan.states_by_unit:  # they have seen the units of all rows
+        for by_unit in scan.states_by_unit:
+            counter.merge(by_unit.units)
+        return counter.unit_buckets(), None
     store = scan.unit_exchange.store if scan.unit_exchange is not None else scan.range_store()
     for block in store.block_readers([HASH]):
         counter.add(block.load()[HASH])

@@ -130,7 +130,7 @@ class Scan:
         self.unit_exchange: HashExchange | None = None
         self.score_epsilons: tuple[float | None, ...] = ()
         self.counted_rows = None if names.unit is None or plan.is_numeric else new_counted_rows()
-        self.new_by_unit = self.find_states_by_unit() if by_unit and names.unit is not None else None
+        self.new_by_unit = self.find_states_by_unit() if by_unit and names.unit is not None and not names.by else None
         self.states_by_unit: list[StatesByUnit] = []
         self.store = BlockStore(1, budget)
         self.rows = 0
@@ -183,7 +183,7 @@ class Scan:
     def added_by_unit(self, batch: ValidatedBatch, worker: ScanWorker) -> bool:
         """Add a batch to the states by unit bucket, if there are any and they take its rows."""
         columns = batch.columns
-        if worker.by_unit is None or columns is None or columns.slices is not None or batch.unit_keys is None:
+        if worker.by_unit is None or columns is None or batch.unit_keys is None:
             return False
         hashes = worker.hash_keys("unit", batch.unit_keys).keys.hashes[: columns.rows]
         if not worker.by_unit.takes(hashes):

@@ -99,7 +99,8 @@ def clipped_rows_of(rows: Rows, eps: float, rate: float) -> np.ndarray:
     if rate:
         predicted = np.empty(rows.scores.shape[0])
         losses.correct_probabilities(rows.scores, rate, predicted)
-    near = np.flatnonzero((predicted < 2 * eps) | (predicted > 1 - 2 * eps))
+    # The bounds may be rounded to float32, so rows at a bound are looked at too.
+    near = np.flatnonzero((predicted <= 2 * eps) | (predicted >= 1 - 2 * eps))
     outcomes = predicted[near].astype(np.float64)
     outcomes = np.where(rows.labels[near], outcomes, 1 - outcomes)
     return near[(outcomes < eps) | (outcomes > 1 - eps)]

@@ -43,3 +43,17 @@ def test_rows_of_many_units_equal_single_updates(name, dtype, weighted):
             statistic.update(one_by_one.state(number), part)
         assert (together.counts == one_by_one.counts).all()
         assert (together.exact == one_by_one.exact).all()
+
+
+@each_case("name", ["logloss(eps=1e-15)", "logloss(eps=1e-60)", "logloss(eps=0.3)", "logloss(sampling_rate=0.1)"])
+@each_case("dtype", [np.float32, np.float64])
+def test_clipped_rows_of_units(name, dtype):
+    scores = np.array([0, 1, 1e-16, 1e-8, 0.2, 0.7, 0.8, 1 - 1e-7, 1 - 2**-53], dtype).repeat(2)
+    rows = Rows(np.arange(scores.shape[0], dtype=np.uint8) % 2, scores, None)
+    (statistic,) = [own for own in statistics_of(name) if hasattr(own, "eps")]
+    table = UnitStateTable(statistic, scores.shape[0])
+    statistic.update_units(table, rows, np.arange(scores.shape[0], dtype=np.int32))
+    for row in range(scores.shape[0]):
+        state = statistic.new()
+        statistic.update(state, Rows(rows.labels[row : row + 1], scores[row : row + 1], None))
+        assert table.counts[row] == state.counts

@@ -7,6 +7,7 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics.engine.scan import scan as scan_module
 from fastmetrics.engine.scan import states_by_unit
 from support.cases import each_case
@@ -87,6 +88,28 @@ def test_rows_are_not_stored(log, monkeypatch):
     assert stored == [BLOCK_ROWS], "only the rows before the 16,385th user are stored"
     intervals(log, ["logloss", "auc"], n_threads=1)
     assert sum(stored) == BLOCK_ROWS + log["user"].shape[0], "AUC needs all rows"
+
+
+def test_the_disk_is_checked_for_rows_that_are_kept(log, monkeypatch):
+    needed = []
+    monkeypatch.setattr(MemoryBudget, "check_disk_space", lambda own, n_bytes: needed.append(n_bytes))
+    columns = COLUMNS | {"ci": 0.9, "replicates": 2}
+    fm.evaluate(log, "logloss", **columns)
+    fm.evaluate(log | {"site": log["user"] % 3}, "logloss", by="site", **columns)
+    assert needed[0] == 0
+    assert needed[1] >= 13 * log["user"].shape[0]
+
+
+@each_case("metric", ["logloss", "mae"])
+def test_rows_that_are_dropped(log, metric, rows_kept, monkeypatch):
+    bad = log | {"pctr": log["pctr"].copy(), "user": log["user"].astype(object)}
+    bad["pctr"][::7] = np.nan
+    bad["user"][::11] = None
+    options = {"on_invalid": "drop", "n_threads": 2}
+    kept = intervals(bad, [metric], **options)
+    monkeypatch.undo()
+    assert intervals(bad, [metric], **options) == kept
+    assert intervals(bad, [metric], weight="weight", **options) != kept
 
 
 def test_tables_of_many_models_would_take_too_much(log, monkeypatch):
