@@ -16,7 +16,7 @@ from unittest import mock
 import numpy as np
 
 from fastmetrics._core.exchange import sorted_rows
-from fastmetrics.metrics.classification import accuracy, label_counts
+from fastmetrics.metrics.classification import accuracy, label_counts, label_weights
 from fastmetrics.metrics.classification import confusion_matrix as matrices
 from fastmetrics.metrics.curves import auc
 from fastmetrics.metrics.curves import average_precision as ap
@@ -64,10 +64,16 @@ def pairs() -> Iterator[Pair]:
     call = partial(label_counts.count_range_cells, y, y[::-1].copy(), 1)
     other = without(label_counts, "count_binary_cells", nothing, call)
     yield "confusion matrix, 1,000,000 rows of 0 and 1", call, other
+    call = partial(matrices.count_matrix, t, p, None, s)
+    yield "confusion matrix, 1,000,000 weighted rows", call, without(label_weights, "has_square", no_square, call)
 
 
 def nothing(*args: Any) -> None:
     return None
+
+
+def no_square(*args: Any) -> bool:
+    return False
 
 
 def best_time(call: Callable[[], Any], seconds: float) -> float:

@@ -20,6 +20,15 @@ def count_pairs(
     bits: int,
     table: NDArray[np.int64],
 ) -> int: ...
+def number_pairs(
+    first: Any,
+    second: Any,
+    start: int,
+    stop: int,
+    low: int,
+    bits: int,
+    numbers: NDArray[np.int32],
+) -> int: ...
 def count_margins(
     first: NDArray[np.int64],
     second: NDArray[np.int64],

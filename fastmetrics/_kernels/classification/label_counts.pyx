@@ -12,7 +12,7 @@ Weights are ordered by cell with a counting sort, and each cell's run is summed 
 """
 
 from cpython.buffer cimport PyBuffer_Release
-from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastmetrics._kernels.columns.label_column cimport (
@@ -256,6 +256,38 @@ def count_pairs(
         return start
     with nogil:
         start = count_cells(&pair.first, &pair.second, start, stop, low, bits, copies, &table[0, 0])
+    return start
+
+
+def number_pairs(
+    first, second, Py_ssize_t start, Py_ssize_t stop, int64_t low, int bits, int32_t[::1] numbers
+) -> int:
+    """Write the cell of each row in a table of 2**bits rows and columns; bits is at most 15.
+
+    Returns the row where it stopped: stop, or before the first block with a label that does not fit the table.
+    """
+    cdef _ColumnBuffers pair = _ColumnBuffers()
+    cdef int64_t scratch[LABEL_BLOCK]
+    cdef int64_t other_scratch[LABEL_BLOCK]
+    cdef uint32_t cells[LABEL_BLOCK + 4]
+    cdef const int64_t* first_labels
+    cdef const int64_t* second_labels
+    cdef Py_ssize_t n
+    cdef Py_ssize_t begin = start
+    cdef uint64_t bad = 0
+    if not pair.acquire(first, second):
+        return start
+    if not 0 <= start <= stop <= pair.first.rows or numbers.shape[0] < stop - start:
+        raise ValueError("the rows are not in the columns")
+    with nogil:
+        while start < stop:
+            n = stop - start if stop - start < LABEL_BLOCK else LABEL_BLOCK
+            first_labels = load_labels(&pair.first, start, n, scratch, &bad)
+            second_labels = load_labels(&pair.second, start, n, other_scratch, &bad)
+            if bad or pair_cells(first_labels, second_labels, n, low, bits, cells) >> bits:
+                break
+            memcpy(&numbers[start - begin], cells, n * sizeof(uint32_t))
+            start += n
     return start
 
 

@@ -16,11 +16,25 @@ from fastmetrics._kernels.numeric.quotient cimport (
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, FM_LANES, WINDOW_SHIFTS, add_chunk_at, add_to_window, add_value, bits_of_f64,
-    empty_window, exponent_of, normalise,
+    empty_window, exponent_of,
+    greatest_magnitude, normalise,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport BASE_EXPONENT as _BASE_EXPONENT
 from fastmetrics._kernels.numeric.superaccumulator cimport N_LIMBS as _N_LIMBS
 from fastmetrics._kernels.numeric.superaccumulator cimport STATE_SIZE as _STATE_SIZE
+
+cdef extern from *:
+    """
+    /* The value if it is selected, otherwise 0. Without a branch: marks may be random. */
+    static inline double fm_keep_if(double value, uint8_t selected) {
+        uint64_t bits;
+        memcpy(&bits, &value, 8);
+        bits &= (uint64_t)0 - (uint64_t)(selected != 0);
+        memcpy(&value, &bits, 8);
+        return value;
+    }
+    """
+    double keep_if "fm_keep_if"(double value, uint8_t selected) noexcept nogil
 
 cdef extern from "numeric/pair_sums.h":
     void add_pair "fm_add_pair"(double* pair, double high, double low) noexcept nogil
@@ -85,6 +99,30 @@ def sum_positive_weights(const unsigned char[::1] labels, const double[::1] weig
         normalise(&state[0])
 
 
+def sum_selected(const double[::1] values, const uint8_t[::1] selected, int64_t[::1] state):
+    """Add the values of the rows whose mark is not 0."""
+    cdef double chunk[CHUNK]
+    cdef double remainders[CHUNK]
+    cdef int exponent = 0
+    cdef Py_ssize_t i, length
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t n = values.shape[0]
+    cdef Py_ssize_t n_chunks = 0
+    if selected.shape[0] != n:
+        raise ValueError("columns have different lengths")
+    with nogil:
+        while start < n:
+            length = n - start if n - start < CHUNK else CHUNK
+            for i in range(length):
+                chunk[i] = keep_if(values[start + i], selected[start + i])
+            add_chunk_at(&state[0], chunk, length, remainders, &exponent)
+            start += length
+            n_chunks += 1
+            if n_chunks % CHUNKS_PER_CARRY == 0:
+                normalise(&state[0])
+        normalise(&state[0])
+
+
 def sum_segments(const double[::1] values, const int64_t[::1] bounds, int64_t[:, :] states):
     """Add values[bounds[i]:bounds[i + 1]] to states[i], for every i. The bounds ascend."""
     cdef Py_ssize_t i
@@ -99,10 +137,15 @@ def sum_segments(const double[::1] values, const int64_t[::1] bounds, int64_t[:,
 def place_of_window(const double[::1] values) -> int:
     """The place of windows for values like these: 16 times the greatest finite one fits, and 2**-40 of it."""
     cdef Py_ssize_t i
+    cdef Py_ssize_t n_vectors = values.shape[0] - values.shape[0] % FM_LANES
     cdef int exponent
     cdef int greatest = 0
     with nogil:
-        for i in range(values.shape[0]):
+        if n_vectors:
+            greatest = exponent_of(bits_of_f64(greatest_magnitude(&values[0], n_vectors)))
+        if greatest == 2047:  # an infinity: the greatest finite value is searched
+            greatest = n_vectors = 0
+        for i in range(n_vectors, values.shape[0]):
             exponent = exponent_of(bits_of_f64(values[i]))
             if greatest < exponent < 2047:
                 greatest = exponent

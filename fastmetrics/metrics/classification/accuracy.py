@@ -13,6 +13,7 @@ from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, choose_thread_coun
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._kernels.classification import label_counts as kernel
 from fastmetrics.metrics.classification import label_counts as counting
+from fastmetrics.metrics.classification.label_weights import weigh_equal_rows
 
 __all__ = ["accuracy_score", "zero_one_loss"]
 
@@ -130,21 +131,38 @@ def count_matching_rows(
     y_true: Any, y_pred: Any, sample_weight: Any = None, n_threads: int | None = None
 ) -> MatchingRows:
     """Count or weigh the rows with equal labels."""
-    rows = None if sample_weight is not None else match_plain_arrays(y_true, y_pred, n_threads)
+    rows = match_plain_arrays(y_true, y_pred, sample_weight, n_threads)
     if rows is None:
         true, pred, shape = targets.check_pair(y_true, y_pred)
         rows = match_targets(true, pred, shape, sample_weight, n_threads)
     return rows
 
 
-def match_plain_arrays(y_true: Any, y_pred: Any, n_threads: int | None) -> MatchingRows | None:
-    """Count in NumPy arrays of numbers before they are checked; None if they do not hold labels."""
+def match_plain_arrays(
+    y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int | None
+) -> MatchingRows | None:
+    """Count or weigh in NumPy arrays of numbers before they are checked; None if they do not hold labels."""
     if type(y_true) is not np.ndarray or type(y_pred) is not np.ndarray or kernel.count_equal(y_true, y_pred, 0, 1) < 0:
         return None
     rows = y_true.shape[0]
     threads = choose_thread_count(rows, n_threads)
+    if sample_weight is not None:
+        return weigh_columns(y_true, y_pred, sample_weight, threads)
     counts = counting.map_units(rows, threads, lambda *unit: kernel.count_equal(y_true, y_pred, *unit))
     return MatchingRows(sum(counts), rows) if min(counts) >= 0 else None
+
+
+def weigh_columns(
+    true: np.ndarray, pred: np.ndarray, sample_weight: Any, n_threads: int
+) -> MatchingRows | None:
+    """Weigh two columns of equal length that kernels can read; None if they or the weights are not valid."""
+    if type(sample_weight) is not np.ndarray or sample_weight.shape != true.shape:
+        return None
+    weights = targets.as_label_weights(sample_weight, true.shape[0])
+    matching = None if weights is None else weigh_equal_rows(true, pred, weights, n_threads)
+    if weights is None or matching is None:
+        return None
+    return MatchingRows(matching, exact.integer_sum(weights), 1 << exact.EXPONENT)
 
 
 def match_targets(

@@ -18,6 +18,7 @@ from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics._kernels.classification import label_counts as kernel
 from fastmetrics.metrics.classification import label_counts as counting
+from fastmetrics.metrics.classification import label_weights
 from fastmetrics.metrics.classification.confusion_matrix import (
     SINGLE_LABEL,
     check_label_columns,
@@ -186,7 +187,13 @@ def count_disagreements(
         counted = counting.count_integer_cells(true, pred, threads)
         if counted is not None:
             return disagreements_of_cells(counted.counts)
-    classes, first, second = targets.match_columns(true, pred, threads, ANNOTATORS)
+    if weights is not None and selected is None:
+        weighed = counting.weigh_cells(true, pred, weights, threads, ANNOTATORS)
+        if isinstance(weighed, counting.WeighedCells):
+            return DisagreementCounts(*weighed.weights.margins()[1:], weighed.weights.by_distance())
+        classes, first, second = weighed
+    else:
+        classes, first, second = targets.match_columns(true, pred, threads, ANNOTATORS)
     n = classes.shape[0]
     if selected is not None:
         first, second, weights = select_rows(classes, first, second, weights, selected)
@@ -199,10 +206,10 @@ def count_disagreements(
 
 def sum_weights_by_code(codes: np.ndarray, n: int, weights: np.ndarray) -> list[int]:
     """The exact weight of each code, times 2**EXPONENT."""
-    ordered, starts = counting.order_weights(codes, n, weights)
+    ordered, starts = label_weights.order_weights(codes, n, weights)
     totals: list[int] = []
-    for start in range(0, n, counting.CLASSES_PER_CHUNK):
-        states = exact.new_states(min(counting.CLASSES_PER_CHUNK, n - start))
+    for start in range(0, n, label_weights.CLASSES_PER_CHUNK):
+        states = exact.new_states(min(label_weights.CLASSES_PER_CHUNK, n - start))
         kernel.sum_run_states(ordered, starts, start, states)
         totals.extend(map(exact.to_integer, states))
     return totals

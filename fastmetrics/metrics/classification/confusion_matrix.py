@@ -16,10 +16,13 @@ from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.undefined import warn_user
 from fastmetrics._kernels.classification import label_counts as kernel
 from fastmetrics.metrics.classification import label_counts as counting
+from fastmetrics.metrics.classification import label_weights
+from fastmetrics.metrics.classification.label_weights import round_integers
 
 __all__ = ["confusion_matrix", "multilabel_confusion_matrix"]
 
 SINGLE_LABEL = "only one label was found in y_true and y_pred: the matrix has one cell; pass all labels with labels="
+MOST_INTEGER_WEIGHT = 2.0**62  # of all rows: sums of int64 below it do not overflow
 
 
 def confusion_matrix(
@@ -56,7 +59,8 @@ def confusion_matrix(
     Returns
     -------
     ndarray of shape (n_classes, n_classes)
-        int64; float64 if weights are not integers or if normalized. Weighted counts are exact sums, rounded once.
+        int64; float64 if weights are not integers, or more than 2**62 in all, or if normalized. Weighted counts are
+        exact sums, rounded once.
 
     Raises
     ------
@@ -109,19 +113,40 @@ def count_matrix(
         counted = counting.count_integer_cells(true, pred, threads)
         if counted is not None:
             return select_cells(counted, selected)
-    classes, first, second = targets.match_columns(true, pred, threads)
+    are_integers = weights is not None and has_integer_sums(sample_weight, weights)
+    if weights is not None and selected is None:
+        weighed = counting.weigh_cells(true, pred, weights, threads)
+        if isinstance(weighed, counting.WeighedCells):
+            return weigh_matrix(weighed, are_integers)
+        classes, first, second = weighed
+    else:
+        classes, first, second = targets.match_columns(true, pred, threads)
     n = classes.shape[0]
     if selected is not None:
         first, second, weights = select_rows(classes, first, second, weights, selected)
         n = len(selected)
-    if weights is not None and np.asarray(sample_weight).dtype.kind not in "biu":
-        return counting.sum_cell_weights(first, second, n, weights)
+    if weights is not None and not are_integers:
+        return label_weights.sum_cell_weights(first, second, n, weights)
     cells = np.zeros((n, n), np.int64)
     if weights is None:
         kernel.add_cells(first, second, cells)
     else:
         np.add.at(cells, (first, second), weights.astype(np.int64))
     return cells
+
+
+def has_integer_sums(sample_weight: Any, weights: np.ndarray) -> bool:
+    """Are weights integers, and fit their sums into int64?"""
+    return np.asarray(sample_weight).dtype.kind in "biu" and float(weights.sum()) < MOST_INTEGER_WEIGHT
+
+
+def weigh_matrix(weighed: counting.WeighedCells, are_integers: bool) -> np.ndarray:
+    """The matrix of weights: of int64 if weights are integers."""
+    n = weighed.classes.shape[0]
+    where, values = weighed.weights.cells()
+    cells = np.zeros(n * n, np.int64 if are_integers else np.float64)
+    cells[where] = [value >> exact.EXPONENT for value in values] if are_integers else round_integers(values)
+    return cells.reshape(n, n)
 
 
 def check_label_columns(
@@ -288,9 +313,13 @@ def count_class_margins(
         _, margins = counting.count_label_margins(true, pred, threads, names)
         both, in_true, in_pred = margins.tolist()
         return ClassMargins(both, in_true, in_pred, rows)
-    classes, first, second = targets.match_columns(true, pred, threads, names)
+    weighed = counting.weigh_cells(true, pred, weights, threads, names)
+    if isinstance(weighed, counting.WeighedCells):
+        sums = weighed.weights.margins()
+        return ClassMargins(*sums, sum(sums[1]))
+    classes, first, second = weighed
     totals: tuple[list[int], list[int], list[int]] = ([], [], [])
-    for states in counting.sum_class_weights(first, second, classes.shape[0], weights):
+    for states in label_weights.sum_class_weights(first, second, classes.shape[0], weights):
         for margin, state in zip(totals, states, strict=True):
             margin.extend(map(exact.to_integer, state))
     return ClassMargins(*totals, exact.integer_sum(weights))

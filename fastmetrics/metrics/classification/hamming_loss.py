@@ -59,7 +59,7 @@ def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, n_threa
     >>> fm.hamming_loss([[0, 1], [1, 1]], [[0, 0], [0, 0]])
     0.75
     """
-    rows = None if sample_weight is not None else match_plain_arrays(y_true, y_pred, n_threads)
+    rows = match_plain_arrays(y_true, y_pred, sample_weight, n_threads)
     if rows is None:
         true, pred, shape = targets.check_pair(y_true, y_pred)
         if shape == targets.MULTILABEL:

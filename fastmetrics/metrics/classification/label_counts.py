@@ -2,12 +2,12 @@
 
 Columns with few rows and labels take one kernel call. Longer columns are divided into units of rows. Each thread counts
 its units in a table over the range of labels that it has read so far. Labels too far apart for such a table are encoded
-first. Weighted counts are exact sums, rounded once.
+first. Weighted counts are exact sums (`label_weights.py`), rounded once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -19,16 +19,16 @@ from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.parallel import accumulate, for_each
 from fastmetrics._kernels.classification import label_counts as kernel
+from fastmetrics.metrics.classification import label_weights
+from fastmetrics.metrics.classification.label_weights import WeightSquare
 
 UNIT_ROWS = 1 << 18
 LOOK_AHEAD = 16 * kernel.BLOCK_ROWS  # rows whose range is read when a label of a block does not fit the table
 MAX_TABLE_BITS = 11  # a table of 2048 x 2048 labels
 MAX_COPIED_BITS = 7  # larger tables have one copy
 TABLE_COPIES = 4
-CLASSES_PER_CHUNK = 1024
 
 Result = TypeVar("Result")
-WeightStates = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class ClassCounts(NamedTuple):
@@ -54,6 +54,13 @@ class ConfusionCounts(NamedTuple):
 
     classes: np.ndarray
     counts: np.ndarray
+
+
+class WeighedCells(NamedTuple):
+    """A confusion matrix of exact weights, and its classes, which are sorted."""
+
+    classes: np.ndarray
+    weights: WeightSquare
 
 
 class LabelRangeError(Exception):
@@ -207,14 +214,56 @@ def count_code_cells(
     cells = count_range_cells(first.codes, second.codes, n_threads)
     if cells is None:
         return None
-    classes, first_positions, second_positions = categorical.unify_classes(first, second)
-    first_codes = cells.classes[cells.classes < first_positions.shape[0]]
-    second_codes = cells.classes[cells.classes < second_positions.shape[0]]
+    classes, *places = place_codes(first, second, cells.classes)
     counts = np.zeros((classes.shape[0], classes.shape[0]), np.int64)
-    counts[np.ix_(first_positions[first_codes], second_positions[second_codes])] = cells.counts[
-        : first_codes.shape[0], : second_codes.shape[0]
-    ]
+    counts[np.ix_(*places)] = cells.counts[: places[0].shape[0], : places[1].shape[0]]
     return ConfusionCounts(classes, counts)
+
+
+def place_codes(
+    first: categorical.CategoricalColumn, second: categorical.CategoricalColumn, codes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The sorted labels of two columns, and the places among them of the codes that each column has, which ascend."""
+    classes, *places = categorical.unify_classes(first, second)
+    own, others = (of_column[codes[codes < of_column.shape[0]]] for of_column in places)
+    return classes, own, others
+
+
+def weigh_cells(
+    true: targets.Target,
+    pred: targets.Target,
+    weights: np.ndarray,
+    n_threads: int,
+    names: targets.Names = targets.NAMES,
+) -> WeighedCells | tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The cells of two checked columns. If there are many labels: the labels, and the codes of each column."""
+    if targets.is_kernel_array(true) and targets.is_kernel_array(pred):
+        cells = weigh_range_cells(true, pred, weights, n_threads)
+        if cells is not None:
+            return cells
+    first, second = targets.encode_columns(true, pred, n_threads, names)
+    cells = weigh_range_cells(first.codes, second.codes, weights, n_threads)
+    if cells is None:
+        return categorical.match_codes(first, second)
+    classes, *places = place_codes(first, second, cells.classes)
+    square = cells.weights.select(np.arange(places[0].shape[0]), np.arange(places[1].shape[0]))
+    return WeighedCells(classes, square.move(classes.shape[0], *places))
+
+
+def weigh_range_cells(
+    true: np.ndarray, pred: np.ndarray, weights: np.ndarray, n_threads: int
+) -> WeighedCells | None:
+    """The cells of two columns of integers; None if there are too many for a square of sums, or not integers."""
+    counted = count_range_cells(true, pred, n_threads)
+    if counted is None:
+        return None
+    low = int(counted.classes[0])
+    offsets = np.array([int(label) - low for label in counted.classes.tolist()], np.int64)
+    span = int(offsets[-1]) + 1
+    if not label_weights.has_square(span, true.shape[0]):
+        return None
+    square = label_weights.weigh_square(true, pred, weights, low, span, n_threads)
+    return WeighedCells(counted.classes, square if offsets.shape[0] == span else square.select(offsets, offsets))
 
 
 def count_plain_cells(y_true: Any, y_pred: Any, n_threads: int | None) -> ConfusionCounts | None:
@@ -281,10 +330,27 @@ def count_classes(
         classes, margins = count_label_margins(true, pred, threads)
         counts = counts_from_margins(margins, rows)
     else:
-        classes, first, second = targets.match_columns(true, pred, threads)
-        counts = round_class_weights(sum_class_weights(first, second, classes.shape[0], weights), weights)
+        classes, counts = weigh_classes(true, pred, weights, threads)
     total = rows if weights is None else exact.exact_sum(weights)
     return select_labels(counts, total, labels, classes, targets.column_kind(classes), rows)
+
+
+def weigh_classes(
+    true: targets.Target, pred: targets.Target, weights: np.ndarray, n_threads: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The labels of two checked columns, and the weighted tp, fp, fn, tn of each label, rounded once."""
+    cells = weigh_cells(true, pred, weights, n_threads)
+    if not isinstance(cells, WeighedCells):
+        classes, first, second = cells
+        states = label_weights.sum_class_weights(first, second, classes.shape[0], weights)
+        return classes, label_weights.round_class_weights(states, weights)
+    both, in_true, in_pred = cells.weights.margins()
+    total = sum(in_true)
+    counts = (
+        (tp, second - tp, first - tp, total - first - second + tp)
+        for tp, first, second in zip(both, in_true, in_pred, strict=True)
+    )
+    return cells.classes, np.array([label_weights.round_integers(own) for own in counts]).T.copy()
 
 
 def count_label_margins(
@@ -357,53 +423,6 @@ def as_label_array(labels: Any) -> np.ndarray:
     return selected
 
 
-def order_weights(codes: np.ndarray, n_cells: int, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The weights ordered by the code of their row, and the start of each code."""
-    starts = np.zeros(n_cells + 2, np.int64)
-    ordered = np.empty(weights.shape[0])
-    kernel.order_weights(codes, None, 0, weights, starts, ordered)
-    return ordered, starts
-
-
-def sum_class_weights(
-    first: np.ndarray, second: np.ndarray, n_classes: int, weights: np.ndarray
-) -> Iterator[WeightStates]:
-    """Exact weights of each code in both columns, the first and the second: superaccumulator states, in chunks."""
-    equal = first == second
-    runs = [
-        order_weights(first[equal], n_classes, weights[equal]),
-        order_weights(first, n_classes, weights),
-        order_weights(second, n_classes, weights),
-    ]
-    for start in range(0, n_classes, CLASSES_PER_CHUNK):
-        n = min(CLASSES_PER_CHUNK, n_classes - start)
-        states = exact.new_states(n), exact.new_states(n), exact.new_states(n)
-        for (ordered, starts), into in zip(runs, states, strict=True):
-            kernel.sum_run_states(ordered, starts, start, into)
-        yield states
-
-
-def round_class_weights(chunks: Iterable[WeightStates], weights: np.ndarray) -> np.ndarray:
-    """The weighted tp, fp, fn, tn of each class, rounded once."""
-    total = exact.sum_state(weights, None)
-    rounded = []
-    for states in chunks:
-        counts = np.empty((4, states[0].shape[0]))
-        kernel.round_counts(*states, total, counts)
-        rounded.append(counts)
-    return np.concatenate(rounded, axis=1)
-
-
-def sum_cell_weights(first: np.ndarray, second: np.ndarray, n_classes: int, weights: np.ndarray) -> np.ndarray:
-    """The weight of every pair of codes: an exact sum, rounded once."""
-    starts = np.zeros(n_classes * n_classes + 2, np.int64)
-    ordered = np.empty(weights.shape[0])
-    kernel.order_weights(first, second, n_classes, weights, starts, ordered)
-    out = np.empty(n_classes * n_classes)
-    kernel.sum_runs(ordered, starts, out)
-    return out.reshape(n_classes, n_classes)
-
-
 def count_indicators(
     true: targets.Target,
     pred: targets.Target,
@@ -438,7 +457,7 @@ def count_indicators(
     else:
         states = exact.new_states(columns), exact.new_states(columns), exact.new_states(columns)
         kernel.weigh_indicators(first, second, weights, *states)
-        counts = round_class_weights([states], weights)
+        counts = label_weights.round_class_weights([states], weights)
     any_right = bool(counts[0].any())
     if positions is not None:
         counts = counts[:, positions]
