@@ -189,6 +189,10 @@ def as_floats(values: Any, name: str, locate: RowLocator = unchanged_row) -> np.
             )
     elif kind in "biu":
         if array.dtype.itemsize == 8 and array.size:
+            integers = contiguous(array)
+            floats = np.empty(array.shape)
+            if column_checks.widen_integers(integers.reshape(-1), floats.reshape(-1)):
+                return floats
             low, high = int(array.min()), int(array.max())
             if low < -EXACT_INTEGER or high > EXACT_INTEGER:
                 row = first_bad_row((array < -EXACT_INTEGER) | (array > EXACT_INTEGER))

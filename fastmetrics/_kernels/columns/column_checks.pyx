@@ -13,6 +13,11 @@ from cpython.buffer cimport (
 )
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from fastmetrics._kernels.columns.real_columns cimport RealColumn, any_beyond, fetch, open_column
+
+cdef enum:
+    WIDENED_ROWS = 2048
+
 ctypedef fused label_t:
     uint8_t
     int8_t
@@ -181,6 +186,32 @@ def check_weights(const double[::1] weights, Py_ssize_t start, Py_ssize_t stop, 
             any_invalid = wrong_weights(&weights[start], stop - start, LARGEST_WEIGHT, &n_zero)
     result[0] |= any_invalid
     result[1] += n_zero
+
+
+def widen_integers(object integers, double[::1] out) -> bool:
+    """Write integers of any type as float64. Returns False if the magnitude of one is 2**53 or more.
+
+    `integers` is a contiguous array of one dimension, as long as `out`.
+    """
+    cdef Py_buffer view
+    cdef RealColumn column
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t n
+    cdef int beyond = 0
+    if not open_column(integers, &view, &column):
+        raise TypeError("the column is not of a type that is read")
+    try:
+        if column.rows != out.shape[0] or column.n_outputs != 1:
+            raise ValueError("columns have different lengths")
+        with nogil:
+            while start < column.rows:
+                n = min(column.rows - start, <Py_ssize_t>WIDENED_ROWS)
+                fetch(column.data + start * column.row_stride, column.row_stride, column.type, n, &out[start])
+                beyond |= any_beyond(&out[start], n)
+                start += n
+    finally:
+        PyBuffer_Release(&view)
+    return beyond == 0
 
 
 def read_addresses(list arrays) -> NDArray[np.uint64]:

@@ -34,8 +34,39 @@ FM_READ_REALS(fm_read_i16, int16_t)
 FM_READ_REALS(fm_read_u16, uint16_t)
 FM_READ_REALS(fm_read_i32, int32_t)
 FM_READ_REALS(fm_read_u32, uint32_t)
-FM_READ_REALS(fm_read_i64, int64_t)
-FM_READ_REALS(fm_read_u64, uint64_t)
+FM_READ_REALS(fm_read_any_i64, int64_t)
+FM_READ_REALS(fm_read_any_u64, uint64_t)
+
+/* Contiguous integers of 64 bits from -2^51 to 2^51 - 1 as float64. Returns 0 if there are others: `out` is then invalid.
+ * There is no vector instruction for integers of any size before AVX-512; an integer in the low bits of 2^52 needs none. */
+FM_WIDE static int fm_read_small_i64(const char* data, ptrdiff_t n, double* out) {
+    uint64_t beyond = 0;
+    ptrdiff_t i;
+    for (i = 0; i < n; i++) {
+        uint64_t bits;
+        double value;
+        memcpy(&bits, data + 8 * i, 8);
+        bits += UINT64_C(1) << 51;
+        beyond |= bits >> 52;
+        bits += UINT64_C(0x4330000000000000);
+        memcpy(&value, &bits, 8);
+        out[i] = value - (4503599627370496.0 + 2251799813685248.0);
+    }
+    return beyond == 0;
+}
+
+static inline void fm_read_i64(const char* data, ptrdiff_t stride, ptrdiff_t n, double* out) {
+    if (stride != 8 || !fm_read_small_i64(data, n, out)) fm_read_any_i64(data, stride, n, out);
+}
+
+/* The bits of an integer of at least 2^63 are those of a negative one. */
+static inline void fm_read_u64(const char* data, ptrdiff_t stride, ptrdiff_t n, double* out) {
+    ptrdiff_t i;
+    int negative = 1;
+    if (stride == 8 && fm_read_small_i64(data, n, out))
+        for (i = 0, negative = 0; i < n; i++) negative |= out[i] < 0.0;
+    if (negative) fm_read_any_u64(data, stride, n, out);
+}
 
 /* Whether any value has a magnitude of at least 2^53. From there on, integers are rounded when they become float64. */
 FM_WIDE static int fm_any_beyond(const double* values, ptrdiff_t n) {
@@ -45,8 +76,7 @@ FM_WIDE static int fm_any_beyond(const double* values, ptrdiff_t n) {
     return beyond != 0;
 }
 
-/* n values of a column as float64: the column's own memory if possible, else `out`. */
-static inline const double* fm_fetch(const char* data, ptrdiff_t stride, int type, ptrdiff_t n, double* out) {
+static inline const double* fm_fetch_any(const char* data, ptrdiff_t stride, int type, ptrdiff_t n, double* out) {
     switch (type) {
         case FM_F64:
             if (stride == 8 && (uintptr_t)data % 8 == 0) return (const double*)data;
@@ -63,6 +93,17 @@ static inline const double* fm_fetch(const char* data, ptrdiff_t stride, int typ
         default: fm_read_u64(data, stride, n, out);
     }
     return out;
+}
+
+/* n values of a column as float64: the column's own memory if possible, else `out`. */
+static inline const double* fm_fetch(const char* data, ptrdiff_t stride, int type, ptrdiff_t n, double* out) {
+    if (stride == 0 && n > 1) { /* a constant */
+        double scratch, value = *fm_fetch_any(data, 8, type, 1, &scratch);
+        ptrdiff_t i;
+        for (i = 0; i < n; i++) out[i] = value;
+        return out;
+    }
+    return fm_fetch_any(data, stride, type, n, out);
 }
 
 /* A tile of a matrix, column by column: out[k * FM_TILE_ROWS + i] = value of row i and output k, as float64.
@@ -123,6 +164,19 @@ FM_ONE_COPY static void fm_fetch_tile(
                 const double* values = fm_fetch(data + i * row_stride, output_stride, type, outputs, scratch);
                 for (k = 0; k < outputs; k++) out[k * FM_TILE_ROWS + i] = values[k];
             }
+    }
+}
+
+/* Rows of a matrix that are read together, all outputs of a row side by side. */
+enum { FM_MATRIX_ROWS = 32, FM_MATRIX_OUTPUTS = 128 };
+
+/* The bytes of a value of a column. */
+static inline ptrdiff_t fm_size_of_type(int type) {
+    switch (type) {
+        case FM_I8: case FM_U8: return 1;
+        case FM_I16: case FM_U16: return 2;
+        case FM_F32: case FM_I32: case FM_U32: return 4;
+        default: return 8;
     }
 }
 

@@ -6,6 +6,8 @@ that matters for calls on 100 rows. Integers are widened. From 2**53 on this may
 """
 
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
+from libc.stdint cimport uintptr_t
+from libc.string cimport memcpy
 
 cdef extern from "columns/real_column_loops.h":
     cdef enum:
@@ -19,6 +21,9 @@ cdef extern from "columns/real_column_loops.h":
         const char* data, Py_ssize_t row_stride, Py_ssize_t output_stride, int type, Py_ssize_t rows,
         Py_ssize_t outputs, Py_ssize_t more, double* out
     ) noexcept nogil
+    enum:
+        FM_MATRIX_ROWS, FM_MATRIX_OUTPUTS
+    Py_ssize_t size_of_type "fm_size_of_type"(int type) noexcept nogil
     int any_beyond "fm_any_beyond"(const double* values, Py_ssize_t n) noexcept nogil
     void prefetch "fm_prefetch"(const char* data, Py_ssize_t n_bytes) noexcept nogil
 
@@ -36,6 +41,10 @@ cdef struct RealColumn:
     Py_ssize_t n_outputs
     Py_ssize_t output_stride
     int type
+
+cdef struct Matrix:
+    const double* values
+    Py_ssize_t stride           # from one row to the next, in doubles
 
 
 cdef inline int number_type(const char* code, Py_ssize_t size) noexcept nogil:
@@ -96,6 +105,39 @@ cdef inline void load_tile(
     if column.type >= FM_I64:
         for k in range(n_outputs):
             inexact[0] |= any_beyond(tile + k * FM_TILE_ROWS, n)
+
+
+cdef inline bint has_contiguous_rows(RealColumn* column) noexcept nogil:
+    """Are the outputs of a row of a matrix side by side?"""
+    return column.output_stride == size_of_type(column.type)
+
+
+cdef inline Matrix load_matrix(
+    RealColumn* column, Py_ssize_t output, Py_ssize_t n_outputs, Py_ssize_t start, Py_ssize_t rows, double* scratch,
+    int* inexact
+) noexcept nogil:
+    """Up to FM_MATRIX_OUTPUTS outputs of up to FM_MATRIX_ROWS rows, whose outputs are side by side.
+
+    They are the column's own memory if possible, otherwise converted into `scratch`.
+    """
+    cdef Matrix matrix
+    cdef const char* first = column.data + output * column.output_stride + start * column.row_stride
+    cdef const double* values
+    cdef Py_ssize_t i
+    if column.type == FM_F64 and column.row_stride % 8 == 0 and <uintptr_t>first % 8 == 0:
+        matrix.values = <const double*>first
+        matrix.stride = column.row_stride // 8
+        return matrix
+    for i in range(rows):
+        values = fetch(
+            first + i * column.row_stride, column.output_stride, column.type, n_outputs, scratch + i * n_outputs)
+        if values != scratch + i * n_outputs:
+            memcpy(scratch + i * n_outputs, values, n_outputs * sizeof(double))
+    if column.type >= FM_I64:
+        inexact[0] |= any_beyond(scratch, rows * n_outputs)
+    matrix.values = scratch
+    matrix.stride = n_outputs
+    return matrix
 
 
 cdef inline bint open_columns(object y_true, object y_pred, Py_buffer* views, RealColumn* columns) except -1:

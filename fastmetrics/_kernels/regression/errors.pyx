@@ -17,8 +17,9 @@ from fastmetrics._kernels.numeric.quotient cimport (
     DoubleDouble, load_double_double, divide_state, two_sum, one_minus_quotient, count_non_finite,
 )
 from fastmetrics._kernels.columns.real_columns cimport (
-    FLAG_INEXACT, FLAG_LOST, FLAG_NOT_FINITE, FLAG_OUTSIDE, FM_F64, FM_TILE_OUTPUTS, FM_TILE_ROWS, RealColumn,
-    prefetch_rows, close_columns, open_columns, open_short_columns, load_rows, load_tile,
+    FLAG_INEXACT, FLAG_LOST, FLAG_NOT_FINITE, FLAG_OUTSIDE, FM_F64, FM_MATRIX_OUTPUTS, FM_MATRIX_ROWS, FM_TILE_OUTPUTS,
+    FM_TILE_ROWS, Matrix, RealColumn, close_columns, fetch, has_contiguous_rows, load_matrix, load_rows, load_tile,
+    open_columns, open_short_columns, prefetch_rows,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, FM_LANES, GUARD_BITS, HEADROOM, LEVEL_BITS, STATE_SIZE, add_chunk_at, add_value,
@@ -38,14 +39,9 @@ cdef extern from "regression/error_terms.h":
         int kind, int y_type, const char* y, int p_type, const char* p, Py_ssize_t n, const double* sigmas,
         double* totals, double* greatest
     ) noexcept nogil
-    enum:
-        FM_MATRIX_ROWS, FM_MATRIX_OUTPUTS
-    int is_fused_matrix "fm_is_fused_matrix"(
-        int kind, const char* y, Py_ssize_t y_stride, Py_ssize_t y_output_stride, int y_type, const char* p,
-        Py_ssize_t p_stride, Py_ssize_t p_output_stride, int p_type
-    ) noexcept nogil
+    int is_matrix_kind "fm_is_matrix_kind"(int kind) noexcept nogil
     void matrix_sums "fm_matrix_sums"(
-        int kind, double alpha, int type, const char* y, Py_ssize_t y_stride, const char* p, Py_ssize_t p_stride,
+        int kind, double alpha, const double* y, Py_ssize_t y_stride, const double* p, Py_ssize_t p_stride,
         const double* weights, Py_ssize_t rows, Py_ssize_t outputs, double* high, double* low
     ) noexcept nogil
     void add_pair "fm_add_pair"(double* pair, double high, double low) noexcept nogil
@@ -115,9 +111,19 @@ cdef int add_terms(
     cdef int outside = 0
     cdef int64_t before = count_non_finite(state)
     cdef int exponent = 0
-    cdef bint fused = (
+    cdef double constant[CHUNK]
+    cdef RealColumn filled
+    cdef bint fused
+    if p.row_stride == 0 and stop - start > CHUNK and y.n_outputs == 1:
+        # A constant fills one chunk, and all chunks are read there.
+        filled = p[0]
+        fetch(p.data, 0, p.type, CHUNK, constant)
+        filled.data = <const char*>constant
+        filled.type = FM_F64
+        p = &filled
+    fused = (
         weights == NULL and stop - start > CHUNK and y.n_outputs == 1
-        and is_fused(kind, y.data, y.row_stride, y.type, p.data, p.row_stride, p.type)
+        and is_fused(kind, y.data, y.row_stride, y.type, p.data, p.row_stride if p.row_stride else 8, p.type)
     )
     while start < stop:
         length = stop - start if stop - start < CHUNK else CHUNK
@@ -165,11 +171,8 @@ cdef int add_terms_to_pairs(
     cdef Py_ssize_t output = 0
     cdef int inexact = 0
     cdef int outside = 0
-    if is_fused_matrix(
-        kind, y.data, y.row_stride, y.output_stride, y.type, p.data, p.row_stride, p.output_stride, p.type
-    ):
-        add_matrix_to_pairs(kind, parameter, y, p, weights, start, stop, pairs)
-        return 0
+    if is_matrix_kind(kind) and has_contiguous_rows(y) and has_contiguous_rows(p):
+        return add_matrix_to_pairs(kind, parameter, y, p, weights, start, stop, pairs)
     while output < y.n_outputs:
         n_outputs = min(y.n_outputs - output, <Py_ssize_t>FM_TILE_OUTPUTS)
         row = start
@@ -190,27 +193,33 @@ cdef int add_terms_to_pairs(
     return flags_of(0, 0, outside, inexact)
 
 
-cdef void add_matrix_to_pairs(
+cdef int add_matrix_to_pairs(
     int kind, double parameter, RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t start, Py_ssize_t stop,
     double* pairs
 ) noexcept nogil:
     """The same for matrices whose rows are contiguous: all outputs of a row are read together."""
+    cdef double y_scratch[FM_MATRIX_ROWS * FM_MATRIX_OUTPUTS]
+    cdef double p_scratch[FM_MATRIX_ROWS * FM_MATRIX_OUTPUTS]
     cdef double high[FM_MATRIX_OUTPUTS]
     cdef double low[FM_MATRIX_OUTPUTS]
+    cdef Matrix y_part, p_part
     cdef Py_ssize_t output, n_outputs, rows, k
+    cdef int inexact = 0
     while start < stop:
         rows = min(stop - start, <Py_ssize_t>FM_MATRIX_ROWS)
         output = 0
         while output < y.n_outputs:
             n_outputs = min(y.n_outputs - output, <Py_ssize_t>FM_MATRIX_OUTPUTS)
+            y_part = load_matrix(y, output, n_outputs, start, rows, y_scratch, &inexact)
+            p_part = load_matrix(p, output, n_outputs, start, rows, p_scratch, &inexact)
             matrix_sums(
-                kind, parameter, y.type, y.data + start * y.row_stride + output * y.output_stride, y.row_stride,
-                p.data + start * p.row_stride + output * p.output_stride, p.row_stride,
+                kind, parameter, y_part.values, y_part.stride, p_part.values, p_part.stride,
                 NULL if weights == NULL else weights + start, rows, n_outputs, high, low)
             for k in range(n_outputs):
                 add_pair(pairs + 2 * (output + k), high[k], low[k])
             output += n_outputs
         start += rows
+    return FLAG_INEXACT if inexact else 0
 
 
 cdef inline int flags_of(int64_t before, int64_t after, int outside, int inexact) noexcept nogil:

@@ -3,6 +3,7 @@
 #ifndef FASTMETRICS_MOMENT_SUMS_H
 #define FASTMETRICS_MOMENT_SUMS_H
 
+#include "columns/real_column_loops.h"
 #include "numeric/pair_sums.h"
 #include "numeric/two_product.h"
 
@@ -73,6 +74,60 @@ FM_MOMENT_LOOP(fm_moments_squared, FM_TARGET, FM_SQUARE)
 FM_MOMENT_LOOP(fm_moments_centered, FM_TARGET, FM_ERROR)
 FM_MOMENT_LOOP(fm_weighted_moments_squared, FM_WEIGHTED_TARGET, FM_WEIGHTED_SQUARE)
 FM_MOMENT_LOOP(fm_weighted_moments_centered, FM_WEIGHTED_TARGET, FM_WEIGHTED_ERROR)
+
+/* The moments of the outputs of a matrix, side by side: rows are read in order, and strides are numbers of doubles. */
+typedef struct {
+    double high[FM_MOMENTS][FM_MATRIX_OUTPUTS];
+    double low[FM_MOMENTS][FM_MATRIX_OUTPUTS];
+} fm_matrix_moments;
+
+#define FM_MATRIX_MOMENT_LOOP(NAME, ADD_TARGET, ADD_ERROR)                                                              \
+    FM_WIDE static void NAME(                                                                                           \
+        const double* y_rows, ptrdiff_t y_stride, const double* p_rows, ptrdiff_t p_stride, const double* weights,      \
+        ptrdiff_t rows, ptrdiff_t outputs, fm_matrix_moments* restrict sums                                             \
+    ) {                                                                                                                 \
+        ptrdiff_t i, k;                                                                                                 \
+        for (i = 0; i < rows; i++) {                                                                                    \
+            const double *y = y_rows + i * y_stride, *p = p_rows + i * p_stride;                                        \
+            double w = weights ? weights[i] : 1.0;                                                                      \
+            (void)w;                                                                                                    \
+            for (k = 0; k < outputs; k++) {                                                                             \
+                ADD_TARGET;                                                                                             \
+                ADD_ERROR;                                                                                              \
+            }                                                                                                           \
+        }                                                                                                               \
+    }
+
+FM_MATRIX_MOMENT_LOOP(
+    fm_matrix_moments_squared, FM_ADD_MOMENTS(sums, FM_TOTAL, k, y[k]), FM_ADD_SQUARED_ERROR(sums, k, , p[k] - y[k]))
+FM_MATRIX_MOMENT_LOOP(
+    fm_matrix_moments_centered, FM_ADD_MOMENTS(sums, FM_TOTAL, k, y[k]),
+    FM_ADD_MOMENTS(sums, FM_ERROR_TOTAL, k, p[k] - y[k]))
+FM_MATRIX_MOMENT_LOOP(
+    fm_weighted_matrix_moments_squared, FM_ADD_WEIGHTED_MOMENTS(sums, FM_TOTAL, k, w, y[k]),
+    FM_ADD_SQUARED_ERROR(sums, k, * w, p[k] - y[k]))
+FM_MATRIX_MOMENT_LOOP(
+    fm_weighted_matrix_moments_centered, FM_ADD_WEIGHTED_MOMENTS(sums, FM_TOTAL, k, w, y[k]),
+    FM_ADD_WEIGHTED_MOMENTS(sums, FM_ERROR_TOTAL, k, w, p[k] - y[k]))
+
+/* Add the moments of rows of a matrix to pairs[output][FM_MOMENTS][2]. */
+static inline void fm_add_matrix_moments(
+    const double* y, ptrdiff_t y_stride, const double* p, ptrdiff_t p_stride, const double* w, ptrdiff_t rows,
+    ptrdiff_t outputs, int center_errors, double* pairs
+) {
+    fm_matrix_moments sums;
+    ptrdiff_t moment, k;
+    memset(&sums, 0, sizeof(sums));
+    if (center_errors)
+        (w ? fm_weighted_matrix_moments_centered : fm_matrix_moments_centered)(
+            y, y_stride, p, p_stride, w, rows, outputs, &sums);
+    else
+        (w ? fm_weighted_matrix_moments_squared : fm_matrix_moments_squared)(
+            y, y_stride, p, p_stride, w, rows, outputs, &sums);
+    for (k = 0; k < outputs; k++)
+        for (moment = 0; moment < FM_MOMENTS; moment++)
+            fm_add_pair(pairs + 2 * (FM_MOMENTS * k + moment), sums.high[moment][k], sums.low[moment][k]);
+}
 
 /* Add the moments of n rows to pairs[FM_MOMENTS][2]. */
 static inline void fm_add_moments(

@@ -15,8 +15,9 @@ from fastmetrics._kernels.numeric.quotient cimport (
     one_minus_quotient, count_non_finite,
 )
 from fastmetrics._kernels.columns.real_columns cimport (
-    FLAG_INEXACT, FLAG_NOT_FINITE, FM_TILE_OUTPUTS, FM_TILE_ROWS, RealColumn, prefetch_rows,
-    close_columns, open_columns, open_short_columns, load_rows, load_tile,
+    FLAG_INEXACT, FLAG_NOT_FINITE, FM_MATRIX_OUTPUTS, FM_MATRIX_ROWS, FM_TILE_OUTPUTS, FM_TILE_ROWS, Matrix, RealColumn,
+    close_columns, has_contiguous_rows, load_matrix, load_rows, load_tile, open_columns, open_short_columns,
+    prefetch_rows,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk_at, add_value, normalise,
@@ -36,6 +37,10 @@ cdef extern from "regression/moment_sums.h":
         FM_TOTAL, FM_SQUARES, FM_ERROR_TOTAL, FM_ERROR_SQUARES, FM_MOMENTS
     void add_chunk "fm_add_moments"(
         const double* y, const double* p, const double* w, Py_ssize_t n, bint center_errors, double* pairs
+    ) noexcept nogil
+    void add_matrix_moments "fm_add_matrix_moments"(
+        const double* y, Py_ssize_t y_stride, const double* p, Py_ssize_t p_stride, const double* w, Py_ssize_t rows,
+        Py_ssize_t outputs, bint center_errors, double* pairs
     ) noexcept nogil
 
 cdef enum:
@@ -262,7 +267,33 @@ cdef void sum_moments_of_outputs(
     RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t start, Py_ssize_t stop, bint center_errors,
     double* pairs, int* inexact
 ) noexcept nogil:
-    """The same tile by tile, for a matrix."""
+    """The same for a matrix: all outputs of a row are read together if they are side by side, else tile by tile."""
+    cdef double y_scratch[FM_MATRIX_ROWS * FM_MATRIX_OUTPUTS]
+    cdef double p_scratch[FM_MATRIX_ROWS * FM_MATRIX_OUTPUTS]
+    cdef Matrix y_part, p_part
+    cdef Py_ssize_t output, n_outputs, rows
+    if not has_contiguous_rows(y) or not has_contiguous_rows(p):
+        sum_moments_of_tiles(y, p, weights, start, stop, center_errors, pairs, inexact)
+        return
+    while start < stop:
+        rows = min(stop - start, <Py_ssize_t>FM_MATRIX_ROWS)
+        output = 0
+        while output < y.n_outputs:
+            n_outputs = min(y.n_outputs - output, <Py_ssize_t>FM_MATRIX_OUTPUTS)
+            y_part = load_matrix(y, output, n_outputs, start, rows, y_scratch, inexact)
+            p_part = load_matrix(p, output, n_outputs, start, rows, p_scratch, inexact)
+            add_matrix_moments(
+                y_part.values, y_part.stride, p_part.values, p_part.stride,
+                NULL if weights == NULL else weights + start, rows, n_outputs, center_errors,
+                pairs + 2 * FM_MOMENTS * output)
+            output += n_outputs
+        start += rows
+
+
+cdef void sum_moments_of_tiles(
+    RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t start, Py_ssize_t stop, bint center_errors,
+    double* pairs, int* inexact
+) noexcept nogil:
     cdef double y_tile[FM_TILE_ROWS * FM_TILE_OUTPUTS]
     cdef double p_tile[FM_TILE_ROWS * FM_TILE_OUTPUTS]
     cdef Py_ssize_t output, n_outputs, k, row, length, more

@@ -19,6 +19,7 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS
 from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression import wide_terms
@@ -80,6 +81,16 @@ class NumericTargets(NamedTuple):
             return self
         return self._replace(y_true=self.y_true[:, selected], y_pred=self.y_pred[:, selected])
 
+    def with_float_labels(self) -> NumericTargets:
+        """Return the targets with labels of int64 or uint64 as float64, if that is exact: to read them several times."""
+        labels = self.y_true
+        if labels.dtype.char not in "lLqQ" or not labels.flags.c_contiguous:
+            return self
+        floats = np.empty(labels.shape)
+        if not column_checks.widen_integers(labels.reshape(-1), floats.reshape(-1)):
+            return self
+        return self._replace(y_true=floats)
+
     def drop_zero_weights(self) -> NumericTargets:
         """Return the targets without rows of weight zero."""
         if self.weights is None or (present := self.weights > 0).all():
@@ -139,9 +150,12 @@ class NumericTargets(NamedTuple):
                 return weighted.error_states(kind, parameter)
         return states
 
-    def error_totals(self, kind: int, parameter: float = 0.0) -> ErrorTotals:
-        """Return the sum of terms of every output, also where terms or their products with weights are no doubles."""
-        return self.totals_of_states(self.error_states(kind, parameter), kind, parameter)
+    def error_totals(self, kind: int, parameter: float = 0.0, weight: int | None = None) -> ErrorTotals:
+        """Return the sum of terms of every output, also where terms or their products with weights are no doubles.
+
+        `weight` is the total weight, if it is known.
+        """
+        return self.totals_of_states(self.error_states(kind, parameter), kind, parameter, weight)
 
     def pair_sums(self, kind: int, parameter: float = 0.0) -> PairSums:
         """Return the sum of terms of every output as pairs of doubles. Where a value is bad, no mean is certain."""
@@ -154,8 +168,10 @@ class NumericTargets(NamedTuple):
             pairs.fill(np.nan)
         return PairSums(pairs, self.rows, self.total_weight())
 
-    def totals_of_states(self, states: np.ndarray, kind: int, parameter: float) -> ErrorTotals:
-        weight = self.total_weight()
+    def totals_of_states(
+        self, states: np.ndarray, kind: int, parameter: float, weight: int | None = None
+    ) -> ErrorTotals:
+        weight = self.total_weight() if weight is None else weight
         if not self.are_lost(states, weight, kind, parameter) or self.is_perfect():
             return ErrorTotals(states, [], weight, 0)
         y_true, y_pred, weights, *_ = self.drop_zero_weights()
@@ -338,7 +354,7 @@ def check_targets(y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int |
         n_true, n_pred = (array.shape[1] if array.ndim == 2 else 1 for array in (targets, predictions))
         raise ValueError(f"y_true has {n_true} outputs but y_pred has {n_pred}")
     weights = None if sample_weight is None else validation.as_weights(sample_weight, targets.shape[0])
-    if weights is not None and weights.max() == 0:
+    if weights is not None and not weights[0] and not weights.any():
         raise ValueError("sample_weight is zero in every row: at least one positive weight is needed")
     read_types = [np.dtype(np.float64) if column.dtype.kind == "O" else column.dtype for column in columns]
     difference_dtype = widest_float_type([np.result_type(*read_types)])

@@ -230,17 +230,29 @@ def d2_tweedie_score(
     if targets.rows < 2:
         targets.error_states(errors.SQUARED)
         return warn_undefined("d2_tweedie_score", TWO_ROWS)
-    deviances = targets.error_totals(kind, float(power))
-    zeros = np.broadcast_to(np.float64(0), targets.rows)
-    mean = mean_deviance(targets._replace(y_true=zeros, y_pred=targets.y_true), errors.SIGNED, 0.0)
+    targets = targets.with_float_labels()
+    weight = targets.total_weight()
+    deviances = targets.error_totals(kind, float(power), weight)
+    mean = mean_target(targets, weight)
     constant = targets._replace(y_pred=np.broadcast_to(np.float64(mean), targets.rows))
     null_states = constant.error_states(kind, float(power), already_checked=True)
     if mean <= 0 and power != 0 and not exact.is_finite(null_states[0]):
         return warn_undefined("d2_tweedie_score", NO_DEVIANCE)
-    null_deviances = constant.totals_of_states(null_states, kind, float(power))
+    null_deviances = constant.totals_of_states(null_states, kind, float(power), weight)
     if null_deviances.totals == [0]:
         return warn_undefined("d2_tweedie_score", NO_DEVIANCE)
     return 1 - deviances.ratio(null_deviances)
+
+
+def mean_target(targets: NumericTargets, weight: int) -> float:
+    """The weighted mean of the targets, rounded once."""
+    labels = targets.y_true
+    signed = targets._replace(y_true=np.broadcast_to(np.float64(0), targets.rows), y_pred=labels)
+    if labels.dtype.char in "fd" and labels.flags.c_contiguous:
+        states = exact.sum_state(labels, targets.weights)[None]
+        if exact.is_finite(states[0]):
+            return float(signed.totals_of_states(states, errors.SIGNED, 0.0, weight).means()[0])
+    return float(signed.error_totals(errors.SIGNED, 0.0, weight).means()[0])
 
 
 register_mean_error(
