@@ -1,10 +1,12 @@
 """Tasks on threads: results in the order of the tasks, a state for each thread, the error of the lowest task."""
 
+import _thread
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fastmetrics._core.parallel import accumulate, for_each
+from fastmetrics._core.parallel import accumulate, for_each, submit
 from support.cases import assert_raises, each_case
 from support.subprocesses import run
 
@@ -58,9 +60,73 @@ def test_calls_at_the_exit_of_the_interpreter(tmp_path):
     assert at_exit == before
 
 
-def test_another_error_of_a_pool_is_raised(monkeypatch):
-    def fail(*_):
-        raise RuntimeError("can't start new thread")
+_thread_start = _thread.start_new_thread
 
-    monkeypatch.setattr(ThreadPoolExecutor, "submit", fail)
+
+def fail_to_start(*_):
+    raise RuntimeError("can't start new thread")
+
+
+def test_another_error_of_a_pool_is_raised(monkeypatch):
+    monkeypatch.setattr(_thread, "start_new_thread", fail_to_start)
     assert_raises(RuntimeError, "can't start new thread", for_each, 10, lambda: abs, 2)
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", fail_to_start)
+    with ThreadPoolExecutor(1) as pool:
+        assert_raises(RuntimeError, "can't start new thread", submit, pool, abs, 2)
+
+
+def test_without_another_thread_one_does_all_tasks(monkeypatch):
+    def fail(*_):
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    monkeypatch.setattr(_thread, "start_new_thread", fail)
+    assert for_each(10, lambda: lambda task: -task, 3) == [-task for task in range(10)]
+
+
+def test_threads_that_were_started_end_before_an_error_is_raised(monkeypatch):
+    """The second thread does not start: the first has ended when the error is raised."""
+    begun, started, ended = threading.Event(), [], []
+
+    def start(*arguments):
+        if started:
+            begun.wait()
+            fail_to_start()
+        started.append(_thread_start(*arguments))
+
+    def work(task):
+        begun.set()
+        ended.append(task)
+
+    monkeypatch.setattr(_thread, "start_new_thread", start)
+    assert_raises(RuntimeError, "can't start new thread", for_each, 1_000_000, lambda: work, 3)
+    n_ended = len(ended)
+    assert 1 <= n_ended < 1_000_000
+    threading.Event().wait(0.02)
+    assert len(ended) == n_ended
+
+
+def test_a_thread_that_comes_late_makes_no_worker(monkeypatch):
+    """One thread has done all tasks: the other does nothing, and nobody waits for it."""
+    late, made = [], []
+    monkeypatch.setattr(_thread, "start_new_thread", lambda run, arguments: late.append(run))
+
+    def make_worker():
+        made.append(1)
+        return lambda task: task
+
+    assert for_each(5, make_worker, 2) == [0, 1, 2, 3, 4]
+    late[0]()
+    assert len(made) == 1
+
+
+class Stop(BaseException):
+    """An exception that ends a thread."""
+
+
+@each_case("n_threads", [1, 2, 4])
+def test_what_ends_a_thread_is_raised(n_threads):
+    def make_worker():
+        raise Stop
+
+    with pytest.raises(Stop):
+        for_each(10, make_worker, n_threads)

@@ -1,10 +1,10 @@
 """Ctrl-C ends an evaluation at once in every stage and leaves nothing behind; a fork after an evaluation works."""
 
+import _thread
 import os
 import signal
 import time
 import weakref
-from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 import numpy as np
@@ -147,10 +147,10 @@ def interrupt_first(calls):
 class TestRemainingThreads:
     def test_for_each_is_interrupted_while_it_starts_threads(self, monkeypatch):
         """A thread that was started before the interrupt does not start another unit of work."""
-        submit, begun, done = ThreadPoolExecutor.submit, Event(), []
+        start, begun, done = _thread.start_new_thread, Event(), []
 
-        def interrupted(pool, function):
-            submit(pool, function)
+        def interrupted(function, arguments):
+            start(function, arguments)
             begun.wait(PATIENCE)
             raise KeyboardInterrupt
 
@@ -161,7 +161,7 @@ class TestRemainingThreads:
 
             return work
 
-        monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+        monkeypatch.setattr(_thread, "start_new_thread", interrupted)
         with pytest.raises(KeyboardInterrupt):
             for_each(1_000_000, make_worker, 2)
         assert len(done) < 1_000_000

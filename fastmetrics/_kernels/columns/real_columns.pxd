@@ -124,20 +124,40 @@ cdef inline Matrix load_matrix(
     cdef const char* first = column.data + output * column.output_stride + start * column.row_stride
     cdef const double* values
     cdef Py_ssize_t i
+    cdef Py_ssize_t n_copied = rows
+    cdef Py_ssize_t width = n_outputs
     if column.type == FM_F64 and column.row_stride % 8 == 0 and <uintptr_t>first % 8 == 0:
         matrix.values = <const double*>first
         matrix.stride = column.row_stride // 8
         return matrix
-    for i in range(rows):
-        values = fetch(
-            first + i * column.row_stride, column.output_stride, column.type, n_outputs, scratch + i * n_outputs)
-        if values != scratch + i * n_outputs:
-            memcpy(scratch + i * n_outputs, values, n_outputs * sizeof(double))
+    if column.row_stride == n_outputs * column.output_stride:  # rows without gaps are read as one
+        n_copied = 1
+        width = rows * n_outputs
+    for i in range(n_copied):
+        values = fetch(first + i * column.row_stride, column.output_stride, column.type, width, scratch + i * width)
+        if values != scratch + i * width:
+            memcpy(scratch + i * width, values, width * sizeof(double))
     if column.type >= FM_I64:
         inexact[0] |= any_beyond(scratch, rows * n_outputs)
     matrix.values = scratch
     matrix.stride = n_outputs
     return matrix
+
+
+cdef inline Py_ssize_t rows_side_by_side(RealColumn* y, RealColumn* p) noexcept nogil:
+    """How many rows of both matrices may be read as one row with the outputs of each; 1 if there are gaps."""
+    if y.row_stride != y.n_outputs * y.output_stride or p.row_stride != p.n_outputs * p.output_stride:
+        return 1
+    return max(FM_MATRIX_OUTPUTS // y.n_outputs, <Py_ssize_t>1)
+
+
+cdef inline RealColumn join_rows(RealColumn* column, Py_ssize_t n) noexcept nogil:
+    """The matrix whose rows are n rows of the column side by side."""
+    cdef RealColumn joined = column[0]
+    joined.rows = column.rows // n
+    joined.row_stride = n * column.row_stride
+    joined.n_outputs = n * column.n_outputs
+    return joined
 
 
 cdef inline bint open_columns(object y_true, object y_pred, Py_buffer* views, RealColumn* columns) except -1:

@@ -18,8 +18,8 @@ from fastmetrics._kernels.numeric.quotient cimport (
 )
 from fastmetrics._kernels.columns.real_columns cimport (
     FLAG_INEXACT, FLAG_LOST, FLAG_NOT_FINITE, FLAG_OUTSIDE, FM_F64, FM_MATRIX_OUTPUTS, FM_MATRIX_ROWS, FM_TILE_OUTPUTS,
-    FM_TILE_ROWS, Matrix, RealColumn, close_columns, fetch, has_contiguous_rows, load_matrix, load_rows, load_tile,
-    open_columns, open_short_columns, prefetch_rows,
+    FM_TILE_ROWS, Matrix, RealColumn, close_columns, fetch, has_contiguous_rows, join_rows, load_matrix, load_rows,
+    load_tile, open_columns, open_short_columns, prefetch_rows, rows_side_by_side,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, FM_LANES, GUARD_BITS, HEADROOM, LEVEL_BITS, STATE_SIZE, add_chunk_at, add_value,
@@ -197,14 +197,33 @@ cdef int add_matrix_to_pairs(
     int kind, double parameter, RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t start, Py_ssize_t stop,
     double* pairs
 ) noexcept nogil:
-    """The same for matrices whose rows are contiguous: all outputs of a row are read together."""
+    """The same for matrices whose rows are contiguous: all outputs of a row are read together.
+
+    Rows of few outputs without weights are joined, so that the loop over outputs is long.
+    """
     cdef double y_scratch[FM_MATRIX_ROWS * FM_MATRIX_OUTPUTS]
     cdef double p_scratch[FM_MATRIX_ROWS * FM_MATRIX_OUTPUTS]
     cdef double high[FM_MATRIX_OUTPUTS]
     cdef double low[FM_MATRIX_OUTPUTS]
     cdef Matrix y_part, p_part
+    cdef RealColumn y_joined, p_joined
     cdef Py_ssize_t output, n_outputs, rows, k
+    cdef Py_ssize_t width = y.n_outputs
+    cdef Py_ssize_t n_joined = 1 if weights != NULL else rows_side_by_side(y, p)
     cdef int inexact = 0
+    if n_joined > 1 and start % n_joined == 0 and stop - start >= 4 * n_joined:
+        y_joined = join_rows(y, n_joined)
+        p_joined = join_rows(p, n_joined)
+        while stop - start >= n_joined:
+            rows = min((stop - start) // n_joined, <Py_ssize_t>FM_MATRIX_ROWS)
+            y_part = load_matrix(&y_joined, 0, y_joined.n_outputs, start // n_joined, rows, y_scratch, &inexact)
+            p_part = load_matrix(&p_joined, 0, y_joined.n_outputs, start // n_joined, rows, p_scratch, &inexact)
+            matrix_sums(
+                kind, parameter, y_part.values, y_part.stride, p_part.values, p_part.stride, NULL, rows,
+                y_joined.n_outputs, high, low)
+            for k in range(y_joined.n_outputs):
+                add_pair(pairs + 2 * (k % width), high[k], low[k])
+            start += rows * n_joined
     while start < stop:
         rows = min(stop - start, <Py_ssize_t>FM_MATRIX_ROWS)
         output = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ from fastmetrics.metrics.regression.numeric_targets import (
 from fastmetrics.metrics.regression.quantiles import ErrorQuantile, MiddleValues, quantiles
 
 __all__ = ["median_absolute_error"]
+
+OUTPUT_VALUES = 1 << 17  # errors of several outputs that are kept at once
+LINE_OUTPUTS = 8  # outputs of a row that a cache line has
 
 
 @small_inputs(errors.try_median_error)
@@ -77,13 +81,40 @@ def median_absolute_error(
     """
     targets = check_targets(y_true, y_pred, sample_weight, n_threads)
     averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
-    medians = quantiles(absolute_errors(targets), targets.weights, 0.5, targets.threads)
-    return average_outputs(medians, averaging, targets.difference_dtype)
+    return average_outputs(median_errors(targets), averaging, targets.difference_dtype)
 
 
-def absolute_errors(targets: NumericTargets) -> np.ndarray:
+def median_errors(targets: NumericTargets) -> np.ndarray:
+    """The median of |y - p| of every output. Bad values raise."""
+    if targets.n_outputs <= LINE_OUTPUTS or targets.rows * targets.n_outputs < OUTPUT_VALUES:
+        return quantiles(absolute_errors(targets), targets.weights, 0.5, targets.threads)
+    # A few outputs at a time: their errors stay in cache, and their memory is used again.
+    step = max(LINE_OUTPUTS, OUTPUT_VALUES // targets.rows)
+    parts = [slice(start, start + step) for start in range(0, targets.n_outputs, step)]
+
+    def make_worker() -> Callable[[int], np.ndarray]:
+        scratch = np.empty((step, targets.rows))
+
+        def find(number: int) -> np.ndarray:
+            own = targets._replace(
+                y_true=targets.y_true[:, parts[number]], y_pred=targets.y_pred[:, parts[number]], threads=1
+            )
+            errors_of_outputs = absolute_errors(own, scratch[: own.n_outputs])
+            return quantiles(errors_of_outputs, targets.weights, 0.5, 1)
+
+        return find
+
+    try:
+        return np.concatenate(for_each(len(parts), make_worker, targets.threads))
+    except ValueError:
+        raise_bad_values(targets.y_true, targets.y_pred, errors.INEXACT | errors.NOT_FINITE)
+        raise
+
+
+def absolute_errors(targets: NumericTargets, out: np.ndarray | None = None) -> np.ndarray:
     """Return |y - p| of every output and row. Bad values raise."""
-    out = np.empty((targets.n_outputs, targets.rows))
+    if out is None:
+        out = np.empty((targets.n_outputs, targets.rows))
     bounds = list(block_bounds(targets.rows))
 
     def write(unit: int) -> int:

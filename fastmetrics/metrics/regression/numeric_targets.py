@@ -82,9 +82,9 @@ class NumericTargets(NamedTuple):
         return self._replace(y_true=self.y_true[:, selected], y_pred=self.y_pred[:, selected])
 
     def with_float_labels(self) -> NumericTargets:
-        """Return the targets with labels of int64 or uint64 as float64, if that is exact: to read them several times."""
+        """Return the targets with integer labels as float64, if that is exact: to read them several times."""
         labels = self.y_true
-        if labels.dtype.char not in "lLqQ" or not labels.flags.c_contiguous:
+        if labels.dtype.kind not in "biu" or not labels.flags.c_contiguous:
             return self
         floats = np.empty(labels.shape)
         if not column_checks.widen_integers(labels.reshape(-1), floats.reshape(-1)):

@@ -84,7 +84,12 @@ def quantiles(columns: np.ndarray, weights: np.ndarray | None, level: float, n_t
     mass = Mass.of(rows, weights)
     bounds = mass.bounds(level)
     if rows > MANY_ROWS:
-        return np.array([long_quantile(column, weights, mass, bounds, n_threads) for column in columns])
+        threads = n_threads if n_columns < n_threads else 1
+
+        def find_long(number: int) -> float:
+            return long_quantile(columns[number], weights, mass, bounds, threads)
+
+        return np.array(for_each(n_columns, lambda: find_long, 1 if threads > 1 else n_threads))
     out = np.empty((n_columns, 2))
     step = max(1, VALUES_AT_ONCE // rows)
     work = [slice(start, start + step) for start in range(0, n_columns, step)]
