@@ -26,6 +26,8 @@ ROWS_PER_BUCKET = 40_000
 MAX_BUCKETS = 1024
 MOST_BUCKETS = 1 << 15  # a bucket has two partitions, one per class, and their numbers have 16 bits
 SAMPLE = 1 << 14
+FEW_BUCKETS = 8  # a search among so few cuts is as fast as a table of cells, which takes longer to make
+SAMPLED_OF_BUCKET = 512
 CROWDED = 16  # if a bucket has so many times its share of the rows, a slower and finer cut pays
 NO_SLICES: np.ndarray = np.empty(0, np.uint16)
 NO_CUTS: np.ndarray = np.empty(0, np.int32)
@@ -89,6 +91,9 @@ def split_scores(sample: np.ndarray, rows: int, max_rows: int | None = None) -> 
     if n_buckets == 1 or not sample.shape[0]:
         key_type = np.uint64 if sample.dtype == np.float64 else np.uint32
         return Splitter(0, 0, np.zeros(1, np.uint16), np.zeros(1, key_type), 1)
+    if n_buckets <= FEW_BUCKETS:
+        keys = np.sort(ordered_keys(sample[:: max(1, len(sample) // (n_buckets * SAMPLED_OF_BUCKET))]))
+        return cut_at_quantiles(keys, n_buckets)
     keys = np.sort(ordered_keys(sample))
     margin = len(keys) // 200  # tails go to the outer cells: outliers must not make all cells wide
     low, high = keys[margin], keys[-1 - margin]
@@ -97,11 +102,16 @@ def split_scores(sample: np.ndarray, rows: int, max_rows: int | None = None) -> 
     mass = np.bincount(cells, minlength=N_CELLS)
     before = np.cumsum(mass) - mass
     bucket_of_cell = np.minimum(before * n_buckets // len(keys), n_buckets - 1).astype(np.uint16)
-    cuts = np.empty(0, keys.dtype)
     if is_crowded(keys, bucket_of_cell[cells], n_buckets):
-        n_buckets = 1 << (n_buckets - 1).bit_length()
-        cuts = keys[np.arange(1, n_buckets + 1) * (len(keys) - 1) // n_buckets]
-    return Splitter(int(low), shift, bucket_of_cell, cuts, n_buckets)
+        return cut_at_quantiles(keys, n_buckets)
+    return Splitter(int(low), shift, bucket_of_cell, np.empty(0, keys.dtype), n_buckets)
+
+
+def cut_at_quantiles(keys: np.ndarray, n_buckets: int) -> Splitter:
+    """The splitter that cuts at quantiles of the sorted keys of a sample."""
+    n_buckets = 1 << (n_buckets - 1).bit_length()
+    cuts = keys[np.arange(1, n_buckets + 1) * (len(keys) - 1) // n_buckets]
+    return Splitter(0, 0, np.zeros(1, np.uint16), cuts, n_buckets)
 
 
 def is_crowded(keys: np.ndarray, buckets: np.ndarray, n_buckets: int) -> bool:

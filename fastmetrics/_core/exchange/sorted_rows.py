@@ -198,26 +198,29 @@ class OrderedRows:
             }
         return sweep_buckets(statistics, self.bucket(), count_threads(self.n_threads))
 
-    def curve(self, kind: int) -> Curve:
-        """All points of a curve, or its corners. COUNTS and CORNERS are descending in score, other kinds ascending."""
+    def curve(self, kind: int, n_more: int = 0) -> Curve:
+        """All points of a curve, or its corners. COUNTS and CORNERS are descending in score, other kinds ascending.
+
+        There is room for `n_more` points above the greatest score, which the caller fills.
+        """
         descending = kind in (curve_points.COUNTS, curve_points.CORNERS)
         if self.weights is not None:
             validation.check_some_weight(self.weights)
-            return self.weighted_curve(kind, descending)
+            return self.weighted_curve(kind, descending, n_more)
         classes = self.sort()
         totals = self.totals()
         if len(classes.bounds) == 1:
             ((start, middle, stop),) = classes.bounds
             n = curve_points.count_points(classes.keys, start, middle, stop, kind, True, 0, 0)
-            curve = np.empty((3, n))
+            curve = new_curve(n, n_more)
             curve_points.write_points(
-                classes.keys, start, middle, stop, kind, 0, 0, totals.negatives, totals.positives, True, 0, 0, curve[0],
-                curve[1], curve[2], 0 if descending else n - 1, 1 if descending else -1,
+                classes.keys, start, middle, stop, kind, 0, 0, totals.negatives, totals.positives, True, 0, 0, *curve,
+                n_more if descending else n - 1, 1 if descending else -1,
             )  # fmt: skip
-            return Curve(curve[0], curve[1], curve[2])
-        return curve_of_ranges(classes, totals, kind, descending, count_threads(self.n_threads))
+            return curve
+        return curve_of_ranges(classes, totals, kind, descending, n_more, count_threads(self.n_threads))
 
-    def weighted_curve(self, kind: int, descending: bool) -> Curve:
+    def weighted_curve(self, kind: int, descending: bool, n_more: int) -> Curve:
         with_below = kind == curve_points.ERROR_RATES or bool(self.expected_statistics)
         points = self.weighted_points
         if points is None or points.below.shape[0] < with_below:
@@ -225,18 +228,31 @@ class OrderedRows:
             points = self.weighted_points = statistic.join(self.compute([statistic])[statistic])
         n_threads = 1 if self.is_small else count_threads(self.n_threads)
         if kind == curve_points.CORNERS:
-            return weighted_corners(points, n_threads)
-        thresholds, fps, tps = points[:3]
+            return weighted_corners(points, n_more, n_threads)
+        scores, fps, tps = points[:3]
+        n = scores.shape[0]
+        curve = new_curve(n, n_more)
         if descending:
-            return Curve(thresholds.copy(), fps.copy(), tps.copy())
-        thresholds, fps, tps = thresholds[::-1].copy(), fps[::-1], tps[::-1]
+            for column, own in zip(curve, (scores, fps, tps), strict=True):
+                column[n_more:] = own
+            return curve
+        thresholds, x, y = (column[:n] for column in curve)
+        thresholds[:], fps, tps = scores[::-1], fps[::-1], tps[::-1]
         if kind == curve_points.PRECISION_RECALL:
             with np.errstate(invalid="ignore"):  # no positive row: recall is NaN
-                return Curve(thresholds, tps / (tps + fps), tps / tps[0])
-        return Curve(thresholds, fps / fps[0], points.below[::-1] / tps[0])
+                np.divide(tps, np.add(tps, fps, out=x), out=x)
+                np.divide(tps, tps[0], out=y)
+        else:
+            np.divide(fps, fps[0], out=x)
+            np.divide(points.below[::-1], tps[0], out=y)
+        return curve
 
 
-def weighted_corners(points: WeightedPoints, n_threads: int) -> Curve:
+def new_curve(n: int, n_more: int) -> Curve:
+    return Curve(np.empty(n + n_more), np.empty(n + n_more), np.empty(n + n_more))
+
+
+def weighted_corners(points: WeightedPoints, n_more: int, n_threads: int) -> Curve:
     """The corners of a curve of weighted rows: first their number in every block of points, then the corners."""
     columns = points[:3]
     bounds = list(block_bounds(points.scores.shape[0]))
@@ -246,8 +262,8 @@ def weighted_corners(points: WeightedPoints, n_threads: int) -> Curve:
         lambda: lambda number: weighted_sweep.write_corners(*columns, *bounds[number], nothing, nothing, nothing),
         n_threads,
     )
-    firsts = np.cumsum([0, *counts]).tolist()
-    curve = Curve(*(np.empty(firsts[-1]) for _ in columns))
+    firsts = np.cumsum([n_more, *counts]).tolist()
+    curve = new_curve(firsts[-1], 0)
 
     def write(number: int) -> None:
         own = slice(firsts[number], firsts[number + 1])
@@ -373,7 +389,7 @@ def sweep_of_sorted(sorted_keys: np.ndarray, totals: ClassTotals, statistic: Any
 
 
 def curve_of_ranges(
-    classes: SortedClasses, totals: ClassTotals, kind: int, descending: bool, n_threads: int
+    classes: SortedClasses, totals: ClassTotals, kind: int, descending: bool, n_more: int, n_threads: int
 ) -> Curve:
     """The points of a curve over several ranges: first the number of points of each range, then the points."""
     bounds = classes.bounds
@@ -392,8 +408,8 @@ def curve_of_ranges(
 
     for_each(len(filled), lambda: count, n_threads)
     n = int(n_points.sum())
-    curve = Curve(np.empty(n), np.empty(n), np.empty(n))
-    before = (n_points[::-1].cumsum()[::-1] - n_points) if descending else n_points.cumsum() - 1
+    curve = new_curve(n, n_more)
+    before = (n_more + n_points[::-1].cumsum()[::-1] - n_points) if descending else n_points.cumsum() - 1
     first_points = before.tolist()
     rows = np.array([(middle - start, stop - middle) for start, middle, stop in bounds], np.int64)
     above: list[tuple[int, int]] = [(one, two) for one, two in (rows[::-1].cumsum(0)[::-1] - rows).tolist()]

@@ -95,19 +95,17 @@ def precision_recall_curve_from_rows(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The result of `precision_recall_curve`; `dtype` is that of the scores."""
     has_positives = rows.class_rows()[1] > 0
-    curve = rows.curve(curve_points.PRECISION_RECALL)
-    thresholds, precision, recall = curve.thresholds, curve.x, curve.y
+    thresholds, precision, recall = rows.curve(curve_points.PRECISION_RECALL, 1)
     if not has_positives:
         warn_user(f"{NO_POSITIVE}: recall is 1 at every threshold", UserWarning)
         recall[:] = 1.0
-    n = thresholds.shape[0]
+    n = thresholds.shape[0] - 1
     if drop_intermediate and n > 2:
-        moves = np.diff(recall) != 0 if has_positives else np.zeros(n - 1, bool)
-        kept = np.concatenate(([True], moves[:-1] | moves[1:], [True]))
+        moves = np.diff(recall[:n]) != 0 if has_positives else np.zeros(n - 1, bool)
+        kept = np.concatenate(([True], moves[:-1] | moves[1:], [True, True]))
         thresholds, precision, recall = thresholds[kept], precision[kept], recall[kept]
-    precision = np.concatenate((precision, (1.0,)))
-    recall = np.concatenate((recall, (0.0,)))
-    return precision, recall, cast_thresholds(thresholds, dtype)
+    precision[-1], recall[-1] = 1.0, 0.0
+    return precision, recall, cast_thresholds(thresholds[:-1], dtype)
 
 
 def cast_thresholds(thresholds: np.ndarray, dtype: np.dtype) -> np.ndarray:

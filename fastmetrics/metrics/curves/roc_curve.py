@@ -17,17 +17,14 @@ __all__ = ["roc_curve"]
 
 def compute_roc_rates(rows: OrderedRows, drop_intermediate: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """FPR, TPR and thresholds; the first threshold is infinite. The rate of a class without rows is NaN."""
-    curve = rows.curve(curve_points.CORNERS if drop_intermediate else curve_points.COUNTS)
-    n = curve.x.shape[0] + 1
-    fpr, tpr, thresholds = np.empty(n), np.empty(n), np.empty(n)
+    thresholds, fpr, tpr = rows.curve(curve_points.CORNERS if drop_intermediate else curve_points.COUNTS, 1)
     fpr[0] = tpr[0] = 0.0
     thresholds[0] = np.inf
-    thresholds[1:] = curve.thresholds
-    for rates, counts in ((fpr, curve.x), (tpr, curve.y)):
+    for counts in (fpr, tpr):
         if counts[-1] > 0:
-            np.divide(counts, counts[-1], out=rates[1:])
+            np.divide(counts, counts[-1], out=counts)
         else:
-            rates[:] = np.nan
+            counts[:] = np.nan
     return fpr, tpr, thresholds
 
 
