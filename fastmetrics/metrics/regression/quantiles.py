@@ -98,7 +98,7 @@ def quantiles(columns: np.ndarray, weights: np.ndarray | None, level: float, n_t
         find_middles(columns[work[unit]], weights, bounds, out[work[unit]])
 
     for_each(len(work), lambda: find, n_threads if columns.size > SERIAL_ROWS else 1)
-    return np.array(list(map(midpoint, out.tolist())))
+    return midpoints(out)
 
 
 def find_middles(columns: np.ndarray, weights: np.ndarray | None, bounds: tuple[int, int], out: np.ndarray) -> None:
@@ -238,6 +238,15 @@ def midpoint(middle: list[float]) -> float:
     low, high = middle[0], middle[-1]
     middle_value = low if low == high else (low + high) / 2
     return middle_value if math.isfinite(middle_value) else low / 2 + high / 2
+
+
+def midpoints(middles: np.ndarray) -> np.ndarray:
+    """The midpoint of every row: its mean, or its value where both are equal."""
+    low, high = middles[:, 0], middles[:, 1]
+    with np.errstate(over="ignore"):
+        means = (low + high) / 2
+    means = np.where(np.isfinite(means), means, low / 2 + high / 2)
+    return np.where(low == high, low, means)
 
 
 class MiddleValues(NamedTuple):
