@@ -3,7 +3,7 @@
 import numpy as np
 
 from fastmetrics._kernels.columns import column_checks
-from support.cases import each_case
+from support.cases import assert_raises, each_case
 
 SIZES = (1, 2, 7, 8, 15, 16, 17, 33, 100)
 BAD = {"nan": np.nan, "minus nan": -np.nan, "inf": np.inf, "minus inf": -np.inf}
@@ -40,3 +40,23 @@ def test_no_values():
     assert found[0] == 0
     assert not column_checks.any_not_finite(np.empty(0))
     assert not column_checks.any_not_finite(np.array([LARGEST, -LARGEST, 0.0, -0.0]))
+
+
+class TestWidenedIntegers:
+    @each_case("dtype", ["int64", "uint64", "int32", "uint8"])
+    def test_exact_integers(self, dtype):
+        limits = np.iinfo(dtype)
+        values = [-(2**53) + 1, -(2**51) - 1, -(2**51), -1, 0, 1, 2**51 - 1, 2**51, 2**52 + 1, 2**53 - 1]
+        column = np.array([value for value in values if limits.min <= value <= limits.max] * 700, dtype)
+        out = np.empty(column.shape[0])
+        assert column_checks.widen_integers(column, out)
+        assert out.tolist() == column.tolist()
+
+    @each_case("value", [2**53, -(2**53), 2**53 + 1, 2**63, 2**64 - 1, -(2**63)])
+    def test_integers_beyond(self, value):
+        column = np.zeros(5000, np.uint64 if value >= 2**63 else np.int64)
+        column[3000] = value
+        assert not column_checks.widen_integers(column, np.empty(5000))
+
+    def test_lengths(self):
+        assert_raises(ValueError, "different lengths", column_checks.widen_integers, np.zeros(3, int), np.empty(2))
