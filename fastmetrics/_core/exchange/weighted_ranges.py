@@ -113,8 +113,9 @@ def order_rows(keys: np.ndarray, weights: np.ndarray, n_negatives: int, scratch:
 
 def split_classes(positive: np.ndarray, keys: np.ndarray, weights: np.ndarray) -> WeightedRows:
     """The rows of one range, with the scale of their weights."""
-    scale = scale_of(span_of(weights))
-    return rows_of_classes((keys[~positive], weights[~positive]), (keys[positive], weights[positive]), scale)
+    negatives = np.flatnonzero(~positive)
+    order = np.concatenate((negatives, np.flatnonzero(positive)))
+    return WeightedRows(keys[order], weights[order], negatives.shape[0], scale_of(span_of(weights)))
 
 
 def rows_of_classes(

@@ -121,7 +121,8 @@ class RangeTable:
         """The counts from the least label that occurs to the greatest, and these labels (0 and -1 if none occurs)."""
         if self.bits < 0:
             return np.zeros((0, 0), np.int64), 0, -1
-        square = self.table.sum(axis=0).reshape(1 << self.bits, -1)
+        table = self.table.sum(axis=0) if self.table.shape[0] > 1 else self.table[0]
+        square = table.reshape(1 << self.bits, -1)
         occurring = np.flatnonzero(square.any(axis=0) | square.any(axis=1))
         if occurring.shape[0] == 0:
             return square[:0, :0], 0, -1
