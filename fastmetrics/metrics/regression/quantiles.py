@@ -22,6 +22,7 @@ from fastmetrics._kernels.regression import selection
 
 EPSILON = 2.0**-52
 VALUES_AT_ONCE = 1 << 17  # of several columns; a thread finds their quantiles together
+SHARED_VALUES = 1 << 19  # of several long columns; fewer take less time than threads take to start
 MANY_ROWS = 1 << 15  # of a column; a sample then finds what is ordered
 SAMPLE_ROWS = 1 << 12
 LEAST_STEP = 8  # between sampled rows
@@ -89,7 +90,8 @@ def quantiles(columns: np.ndarray, weights: np.ndarray | None, level: float, n_t
         def find_long(number: int) -> float:
             return long_quantile(columns[number], weights, mass, bounds, threads)
 
-        return np.array(for_each(n_columns, lambda: find_long, 1 if threads > 1 else n_threads))
+        is_shared = threads == 1 and columns.size >= SHARED_VALUES
+        return np.array(for_each(n_columns, lambda: find_long, n_threads if is_shared else 1))
     out = np.empty((n_columns, 2))
     step = max(1, VALUES_AT_ONCE // rows)
     work = [slice(start, start + step) for start in range(0, n_columns, step)]
