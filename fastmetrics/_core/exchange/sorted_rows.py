@@ -229,23 +229,33 @@ class OrderedRows:
         n_threads = 1 if self.is_small else count_threads(self.n_threads)
         if kind == curve_points.CORNERS:
             return weighted_corners(points, n_more, n_threads)
-        scores, fps, tps = points[:3]
-        n = scores.shape[0]
+        n = points.scores.shape[0]
         curve = new_curve(n, n_more)
-        if descending:
-            for column, own in zip(curve, (scores, fps, tps), strict=True):
-                column[n_more:] = own
-            return curve
-        thresholds, x, y = (column[:n] for column in curve)
-        thresholds[:], fps, tps = scores[::-1], fps[::-1], tps[::-1]
-        if kind == curve_points.PRECISION_RECALL:
-            with np.errstate(invalid="ignore"):  # no positive row: recall is NaN
-                np.divide(tps, np.add(tps, fps, out=x), out=x)
-                np.divide(tps, tps[0], out=y)
-        else:
-            np.divide(fps, fps[0], out=x)
-            np.divide(points.below[::-1], tps[0], out=y)
+        bounds = list(block_bounds(n))
+        columns = curve if not descending else Curve(*(column[n_more:] for column in curve))
+
+        def write(number: int) -> None:
+            write_block(points, kind, descending, slice(*bounds[number]), columns)
+
+        for_each(len(bounds), lambda: write, n_threads)
         return curve
+
+
+def write_block(points: WeightedPoints, kind: int, descending: bool, own: slice, curve: Curve) -> None:
+    """Write some points of a curve of weighted rows."""
+    thresholds, x, y = (column[own] for column in curve)
+    if descending:
+        thresholds[:], x[:], y[:] = (column[own] for column in points[:3])
+        return
+    scores, fps, tps = (column[::-1] for column in points[:3])
+    thresholds[:] = scores[own]
+    if kind == curve_points.PRECISION_RECALL:
+        with np.errstate(invalid="ignore"):  # no positive row: recall is NaN
+            np.divide(tps[own], np.add(tps[own], fps[own], out=x), out=x)
+            np.divide(tps[own], tps[0], out=y)
+    else:
+        np.divide(fps[own], fps[0], out=x)
+        np.divide(points.below[::-1][own], tps[0], out=y)
 
 
 def new_curve(n: int, n_more: int) -> Curve:
