@@ -16,6 +16,7 @@ SIZE: int = sums.STATE_SIZE
 LIMBS: int = sums.N_LIMBS
 EXPONENT: int = sums.BASE_EXPONENT
 LIMB_TYPE = np.dtype("<u4")
+MAX_UNNORMALISED = 1 << 30  # values that may be added to a state before its limbs have to be normalised
 
 
 def new_states(*shape: int) -> np.ndarray:

@@ -79,7 +79,7 @@ class Threads:
     """Threads that call one function each.
 
     `threading.Thread` waits until its thread runs, and a pool does more: both take two to four times as long. A thread
-    that does not run yet when the others have ended does nothing, and is not waited for.
+    that does not run yet when the others have ended does nothing. No thread outlives `end`.
     """
 
     def __init__(self, function: Callable[[], object]) -> None:
@@ -87,13 +87,16 @@ class Threads:
         self.failures: list[BaseException] = []
         self.guard = _thread.allocate_lock()
         self.has_ended = False
+        self.n_started = self.n_running = 0
         self.running: list[_thread.LockType] = []  # a thread that runs holds its lock
+        self.some_are_late = _thread.allocate_lock()  # held while `end` waits for threads that do not run yet
 
     def start(self, n: int) -> None:
         """Start n threads. If the interpreter exits and starts no thread any more, others do their work."""
         try:
             for _ in range(n):
                 _thread.start_new_thread(self.run, ())
+                self.n_started += 1
         except RuntimeError as error:
             if "interpreter shutdown" not in str(error):
                 raise
@@ -102,7 +105,10 @@ class Threads:
         is_running = _thread.allocate_lock()
         with is_running:
             with self.guard:
+                self.n_running += 1
                 if self.has_ended:
+                    if self.n_running == self.n_started and self.some_are_late.locked():
+                        self.some_are_late.release()
                     return
                 self.running.append(is_running)
             try:
@@ -111,11 +117,13 @@ class Threads:
                 self.failures.append(error)
 
     def end(self) -> None:
-        """Wait for the threads that run."""
+        """Wait for all threads."""
         with self.guard:
             self.has_ended = True
-        for is_running in self.running:
-            with is_running:
+            if self.n_running < self.n_started:
+                self.some_are_late.acquire()
+        for lock in (*self.running, self.some_are_late):
+            with lock:
                 pass
 
 

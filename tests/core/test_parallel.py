@@ -103,17 +103,31 @@ def test_threads_that_were_started_end_before_an_error_is_raised(monkeypatch):
 
 
 def test_a_thread_that_comes_late_makes_no_worker(monkeypatch):
-    """One thread has done all tasks: the other does nothing, and nobody waits for it."""
-    late, made = [], []
-    monkeypatch.setattr(_thread, "start_new_thread", lambda run, arguments: late.append(run))
+    """One thread has done all tasks: the other does nothing. It has ended when the call returns."""
+    made, ended, all_done = [], [], threading.Event()
+
+    def start(run, arguments):
+        def run_late():
+            all_done.wait()
+            sum(range(1_000_000))
+            ended.append(1)
+            run()
+
+        _thread_start(run_late, arguments)
 
     def make_worker():
         made.append(1)
-        return lambda task: task
+        return work
 
-    assert for_each(5, make_worker, 2) == [0, 1, 2, 3, 4]
-    late[0]()
+    def work(task):
+        if task == 4:
+            all_done.set()
+        return task
+
+    monkeypatch.setattr(_thread, "start_new_thread", start)
+    assert for_each(5, make_worker, 3) == [0, 1, 2, 3, 4]
     assert len(made) == 1
+    assert len(ended) == 2
 
 
 class Stop(BaseException):

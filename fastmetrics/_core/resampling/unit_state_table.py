@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.exact import MAX_UNNORMALISED
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.resampling import poisson_weights
 
-MAX_UNNORMALISED = 1 << 30  # values that may be added to a state before its limbs have to be normalised
 MAX_OTHERS = 1 << 17  # values that are kept
 
 

@@ -102,13 +102,14 @@ class WindowSquare:
     A few cells have several windows, used in turn: otherwise a window would wait for its previous store in every row.
     """
 
-    __slots__ = ("copies", "numbers", "others", "states", "windows")
+    __slots__ = ("copies", "n_others", "numbers", "others", "states", "windows")
 
     def __init__(self, n_cells: int) -> None:
         n_copies = N_COPIES if n_cells <= FEW_CELLS else 1
         self.windows = np.zeros((n_cells, n_copies, 2), np.uint64)
         self.copies = np.tile(np.arange(n_copies, dtype=np.uint8), WEIGHED_ROWS // n_copies)
         self.states: np.ndarray | None = None
+        self.n_others = 0  # values added to the states since they were normalised
         self.numbers = np.empty(WEIGHED_ROWS, np.int32)
         self.others = np.empty(WEIGHED_ROWS, np.int32)
 
@@ -128,8 +129,11 @@ class WindowSquare:
                 if self.states is None:
                     self.states = exact.new_states(self.windows.shape[0], 1)
                 rows = self.others[:n_others]
+                self.n_others += n_others
+                if self.n_others > exact.MAX_UNNORMALISED:
+                    sums.normalise_states(self.states)
+                    self.n_others = n_others
                 sums.add_by_number(own[rows], numbers[rows], self.states[:, 0])
-                sums.normalise_states(self.states)
 
 
 def has_square(n_labels: int, rows: int) -> bool:
@@ -157,6 +161,7 @@ def weigh_square(
         limbs += windows.reshape(*shape, -1, 4).sum(axis=2, dtype=np.int64)
         if square.states is not None:
             wide = np.zeros(shape, object) if wide is None else wide
+            sums.normalise_states(square.states)
             states = square.states[:, 0]
             used = np.flatnonzero(states.any(axis=1))
             wide.reshape(-1)[used] += np.array([exact.to_integer(states[cell]) for cell in used.tolist()], object)
