@@ -1,7 +1,7 @@
 /* Terms of rows: errors, deviances, exact products. In C, so that the compiler can vectorise the loops (FM_WIDE).
  *
  * Terms are computed in float64. Each operation is rounded once, in the order written here. The build forbids contraction,
- * so results do not depend on the width of the registers. `pow` and, in rare cases, `log` are those of the C library.
+ * so results do not depend on the width of the registers. In rare cases, `log` and `pow` of the C library are used.
  */
 #ifndef FASTMETRICS_ERRORTERMS_H
 #define FASTMETRICS_ERRORTERMS_H
@@ -10,6 +10,7 @@
 
 #include "columns/real_column_loops.h"
 #include "numeric/pair_sums.h"
+#include "numeric/powers.h"
 #include "numeric/two_product.h"
 #include "numeric/vector_math.h"
 
@@ -141,21 +142,107 @@ static inline void fm_gamma_split_log(const double* y, const double* p, ptrdiff_
         if (!fm_is_normal(p[i] / y[i])) out[i] = 2.0 * (log(p[i]) - log(y[i]) + y[i] / p[i] - 1.0);
 }
 
-/* The deviance of any other power. y may be any number if power < 0; y >= 0 if power < 2; else y > 0. Always p > 0.
- * Bit 0 of the result: a value is outside. Bit 1: a power is not a normal number, so bits may be lost. */
-static inline int fm_tweedie(const double* y, const double* p, ptrdiff_t n, double power, double* out) {
+/* The deviance of one row, of any other power: y may be any number if power < 0; y >= 0 if power < 2; else y > 0. Always
+ * p > 0. Bit 0 of the flags: a value is outside. Bit 1: a power is not a normal number, so bits may be lost. */
+static inline double fm_tweedie_row(double y, double p, double power, int* flags) {
     double one = 1.0 - power, two = 2.0 - power;
     double least = power < 0.0 ? -DBL_MAX : power < 2.0 ? 0.0 : DBL_TRUE_MIN;
-    int64_t good = 0, normal = 0;
+    double base = power < 0.0 && y < 0.0 ? 0.0 : y;
+    double of_target = pow(base, two), of_both = pow(p, one), of_prediction = pow(p, two);
+    int is_normal = (fm_is_normal(of_target) | (base == 0.0)) & fm_is_normal(of_both) & fm_is_normal(of_prediction);
+    int is_good = (y >= least) & (y <= DBL_MAX) & (p > 0.0) & (p <= DBL_MAX);
+    *flags |= (is_good ? 0 : 1) | (is_normal ? 0 : 2);
+    return 2.0 * (of_target / (one * two) - y * of_both / one + of_prediction / two);
+}
+
+/* Rows whose powers fm_power_terms computes: predictions and positive targets between low and high, and targets at or
+ * above `least` whose power is 0. */
+typedef struct {
+    double low, high, least;
+} fm_power_bounds;
+
+static inline fm_power_bounds fm_bounds_of_powers(double power) {
+    double largest = fabs(1.0 - power) > fabs(2.0 - power) ? fabs(1.0 - power) : fabs(2.0 - power);
+    double bits = largest <= 1.0 ? FM_LARGEST_BINARY_LOGARITHM : floor(FM_LARGEST_BINARY_LOGARITHM / largest);
+    fm_power_bounds bounds;
+    bounds.low = ldexp(1.0, -(int)bits);
+    bounds.high = ldexp(1.0, (int)bits);
+    bounds.least = power < 0.0 ? -DBL_MAX : power < 2.0 ? 0.0 : bounds.low;
+    return bounds;
+}
+
+static inline int fm_is_within(double y, double p, fm_power_bounds bounds) {
+    return (p >= bounds.low) & (p <= bounds.high) & (y >= bounds.least) & (y <= bounds.high)
+        & ((y >= bounds.low) | (y <= 0.0));
+}
+
+/* Targets and predictions of rows within the bounds; 1 in place of the others, and of targets whose power is 0. Returns
+ * the number of rows within. */
+FM_WIDE static int64_t fm_power_bases(
+    const double* y, const double* p, ptrdiff_t n, fm_power_bounds bounds, double* restrict targets,
+    double* restrict predictions
+) {
+    double low = bounds.low, high = bounds.high, least = bounds.least;
+    int64_t within = 0;
     ptrdiff_t i;
     for (i = 0; i < n; i++) {
-        double base = power < 0.0 && y[i] < 0.0 ? 0.0 : y[i];
-        double of_target = pow(base, two), of_both = pow(p[i], one), of_prediction = pow(p[i], two);
-        normal += (fm_is_normal(of_target) | (base == 0.0)) & fm_is_normal(of_both) & fm_is_normal(of_prediction);
-        good += (int64_t)(y[i] >= least) & (int64_t)(y[i] <= DBL_MAX) & (int64_t)(p[i] > 0.0) & (int64_t)(p[i] <= DBL_MAX);
-        out[i] = 2.0 * (of_target / (one * two) - y[i] * of_both / one + of_prediction / two);
+        int64_t good_p = (int64_t)(p[i] >= low) & (int64_t)(p[i] <= high);
+        int64_t positive = (int64_t)(y[i] >= low) & (int64_t)(y[i] <= high);
+        within += good_p & (positive | ((int64_t)(y[i] >= least) & (int64_t)(y[i] <= 0.0)));
+        targets[i] = positive ? y[i] : 1.0;
+        predictions[i] = good_p ? p[i] : 1.0;
     }
-    return (good != n) | (normal != n) << 1;
+    return within;
+}
+
+/* 2 (y^two / (one two) - y p^one / one + p^two / two), from y^two and p^two; p^one = p^two / p. */
+FM_WIDE static void fm_power_terms(
+    const double* y, const double* p, const double* of_target, const double* of_prediction, ptrdiff_t n, double power,
+    double* restrict out
+) {
+    double one = 1.0 - power, two = 2.0 - power, of_target_by = 1.0 / (one * two);
+    ptrdiff_t i;
+    for (i = 0; i < n; i++) {
+        double target = y[i] > 0.0 ? of_target[i] : 0.0;
+        out[i] = 2.0 * (target * of_target_by - y[i] * (of_prediction[i] / p[i]) / one + of_prediction[i] / two);
+    }
+}
+
+static inline int fm_is_constant(const double* values, ptrdiff_t n) {
+    ptrdiff_t i;
+    for (i = 1; i < n; i++)
+        if (values[i] != values[0]) return 0;
+    return 1;
+}
+
+/* The deviances of n rows. The result is as the flags of fm_tweedie_row. A row's term does not depend on other rows. */
+static inline int fm_tweedie(const double* y, const double* p, ptrdiff_t n, double power, double* out) {
+    enum { BLOCK = 256 };
+    double targets[BLOCK], predictions[BLOCK];
+    double two = 2.0 - power;
+    fm_power_bounds bounds = fm_bounds_of_powers(power);
+    int is_fast = fabs(1.0 - power) <= FM_LARGEST_POWER_EXPONENT && fabs(two) <= FM_LARGEST_POWER_EXPONENT;
+    int flags = 0;
+    ptrdiff_t start, i;
+    for (start = 0; start < n; start += BLOCK) {
+        ptrdiff_t length = n - start < BLOCK ? n - start : BLOCK;
+        int64_t within = 0;
+        if (is_fast) {
+            within = fm_power_bases(y + start, p + start, length, bounds, targets, predictions);
+            fm_powers(targets, length, two);
+            if (fm_is_constant(predictions, length)) {
+                fm_powers(predictions, 1, two);
+                for (i = 1; i < length; i++) predictions[i] = predictions[0];
+            } else {
+                fm_powers(predictions, length, two);
+            }
+            fm_power_terms(y + start, p + start, targets, predictions, length, power, out + start);
+        }
+        if (within < length)
+            for (i = start; i < start + length; i++)
+                if (!is_fast || !fm_is_within(y[i], p[i], bounds)) out[i] = fm_tweedie_row(y[i], p[i], power, &flags);
+    }
+    return flags;
 }
 
 /* 1 / sqrt(x) for a normal x, with an error below 0.51 ulp: a step of Newton's method with the exact remainder. */
@@ -166,17 +253,28 @@ static inline double fm_inverse_root(double root, double x) {
     return inverse + 0.5 * inverse * remainder;
 }
 
-/* fm_tweedie for power 1.5: square roots in place of powers. Roots are normal numbers. */
-FM_WIDE static int fm_tweedie_of_roots(const double* y, const double* p, ptrdiff_t n, double* out) {
-    int64_t good = 0, moderate = 0;
+/* The terms for power 1.5: square roots in place of powers. Returns the number of rows with y >= 0 and p within bounds. */
+FM_WIDE static int64_t fm_terms_of_roots(const double* y, const double* p, ptrdiff_t n, double* out) {
+    int64_t within = 0;
     ptrdiff_t i;
     for (i = 0; i < n; i++) {
         double root = sqrt(p[i]);
-        good += (int64_t)(y[i] >= 0.0) & (int64_t)(y[i] <= DBL_MAX) & (int64_t)(p[i] > 0.0) & (int64_t)(p[i] <= DBL_MAX);
-        moderate += (int64_t)(p[i] >= FM_LEAST) & (int64_t)(p[i] <= FM_MOST);
+        within += (int64_t)(y[i] >= 0.0) & (int64_t)(y[i] <= DBL_MAX) & (int64_t)(p[i] >= FM_LEAST)
+            & (int64_t)(p[i] <= FM_MOST);
         out[i] = 2.0 * (sqrt(y[i]) / -0.25 - y[i] * fm_inverse_root(root, p[i]) / -0.5 + root / 0.5);
     }
-    return (good != n) | (moderate != n) << 1;
+    return within;
+}
+
+/* fm_tweedie for power 1.5. A row's term does not depend on the other rows: only rows outside the bounds get powers. */
+static inline int fm_tweedie_of_roots(const double* y, const double* p, ptrdiff_t n, double* out) {
+    int flags = 0;
+    ptrdiff_t i;
+    if (fm_terms_of_roots(y, p, n, out) < n)
+        for (i = 0; i < n; i++)
+            if (!((y[i] >= 0.0) & (y[i] <= DBL_MAX) & (p[i] >= FM_LEAST) & (p[i] <= FM_MOST)))
+                out[i] = fm_tweedie_row(y[i], p[i], 1.5, &flags);
+    return flags;
 }
 
 /* The terms of n rows. Bit 0 of the result: a value is outside the domain of the kind. Bit 1: terms may have lost bits. */
@@ -200,7 +298,7 @@ FM_ONE_COPY static int fm_error_terms(
             if (flags == 2) fm_gamma_split_log(y, p, n, out);
             return flags & 1;
         default:
-            if (parameter == 1.5 && fm_tweedie_of_roots(y, p, n, out) == 0) return 0;
+            if (parameter == 1.5) return fm_tweedie_of_roots(y, p, n, out);
             return fm_tweedie(y, p, n, parameter, out);
     }
     return 0;

@@ -1,6 +1,8 @@
 """Deviances of the Tweedie family: the oracle, scikit-learn, where they are not defined, and the engine."""
 
 import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -70,6 +72,46 @@ def test_the_short_path_has_the_bits_of_the_general_path(rows, power):
     assert len(values) == 1
     order = generator.permutation(rows)
     assert fm.mean_tweedie_deviance(y_true[order], y_pred[order], power=power) in values
+
+
+@each_case("power", [-5, -1, 1.2, 1.5, 1.9, 2.5, 3, 4, 9.5, 40])
+def test_a_row_does_not_depend_on_its_neighbours(power):
+    """Rows near the ends of the range, zeros and usual rows have other powers: one row alone has the same bits."""
+    generator = np.random.default_rng(7)
+    exponents = generator.choice([0, 2, -2, 150, -150, 320, -320], (2, 700)) / max(1, abs(1 - power), abs(2 - power))
+    y_true, y_pred = generator.gamma(1.0, 3.0, (2, 700)) * np.exp2(exponents * 1.5)
+    if power < 2:
+        y_true[::7] = 0
+    alone = [fm.mean_tweedie_deviance(y_true[i : i + 1], y_pred[i : i + 1], power=power) for i in range(700)]
+    assert math.isfinite(max(alone))
+    assert fm.mean_tweedie_deviance(y_true, y_pred, power=power) == float(sum(map(Fraction, alone)) / 700)
+    y_true, y_pred = generator.gamma(1.0, 3.0, (2, 200))
+    usual = fm.mean_tweedie_deviance(y_true, y_pred, power=power)
+    edge = 400 if power == 1.5 else 999 / max(1, abs(1 - power), abs(2 - power))
+    for y, p in [(1.0, 2.0**edge), (1.0, 2.0**-edge)]:
+        weights = np.ones(201)
+        weights[100] = 0
+        columns = (np.insert(y_true, 100, y), np.insert(y_pred, 100, p))
+        assert fm.mean_tweedie_deviance(*columns, sample_weight=weights, power=power) == usual
+
+
+@each_case("power", [-5, -1, -0.25, 1.001, 1.3, 1.7, 1.999, 2.001, 2.6, 3, 4, 9.9])
+def test_powers_are_accurate(power):
+    """The error of each term is at most 4 units in the last place of its largest summand."""
+    generator = np.random.default_rng(8)
+    widest = 600 / max(1, abs(1 - power), abs(2 - power))
+    with localcontext() as context:
+        context.prec = 60
+        one, two = Decimal(1.0 - power), Decimal(2.0 - power)
+        for width in (0.1, 5, widest):
+            for y, p in np.exp(generator.uniform(-width, width, (60, 2))).tolist():
+                of_target, of_both, of_prediction = Decimal(y) ** two, Decimal(p) ** one, Decimal(p) ** two
+                summands = [2 * of_target / (one * two), -2 * Decimal(y) * of_both / one, 2 * of_prediction / two]
+                size = max(map(abs, summands))
+                if not 1e-290 < size < 1e290:
+                    continue
+                found = fm.mean_tweedie_deviance([y], [p], power=power)
+                assert abs(Decimal(found) - sum(summands)) <= 4 * size * Decimal(2) ** -53
 
 
 def test_quotients_that_are_no_normal_numbers():

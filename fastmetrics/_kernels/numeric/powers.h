@@ -1,0 +1,130 @@
+/* Powers x^e of many numbers in wide registers, by logarithms and exponentials of extra precision.
+ *
+ * Only IEEE additions, multiplications and divisions, so the bits do not depend on the CPU or on the C library.
+ */
+#ifndef FASTMETRICS_NUMERIC_POWERS_H
+#define FASTMETRICS_NUMERIC_POWERS_H
+
+#include "numeric/two_product.h"
+#include "numeric/vector_math.h"
+
+#define FM_LARGEST_POWER_EXPONENT 8.0 /* with a larger e, the errors of logarithms would show in the powers */
+#define FM_LARGEST_BINARY_LOGARITHM 995.0 /* of a power, in size: powers within are normal numbers */
+
+/* log(x) = high[i] + low[i] for x = values[i], a positive normal number, with an error below 2^-58 + |log(x)| 2^-75.
+ *
+ * The reduction and the polynomial are those of fm_negative_log. f is exact; so is f^2 / 2, in two parts.
+ */
+FM_WIDE static void fm_log_pairs(const double* values, ptrdiff_t n, double* restrict high, double* restrict low) {
+    const double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
+    const uint64_t sqrt_half = UINT64_C(0x3fe6a09e667f3bcd);
+    ptrdiff_t i;
+    for (i = 0; i < n; i++) {
+        uint64_t bits, mantissa;
+        double m, k, f, s, z, r, half, half_square, lost, first, sum, rest;
+        memcpy(&bits, &values[i], 8);
+        bits -= sqrt_half;
+        mantissa = (bits & UINT64_C(0x000fffffffffffff)) + sqrt_half;
+        memcpy(&m, &mantissa, 8);
+        bits = ((bits + (UINT64_C(2048) << 52)) >> 52) & 4095;
+        bits |= UINT64_C(0x4330000000000000);
+        memcpy(&k, &bits, 8);
+        k -= 4503599627370496.0 + 2048.0;
+        f = m - 1.0;
+        s = f / (2.0 + f);
+        z = s * s;
+        r = 2.0 / 23;
+        r = r * z + 2.0 / 21;
+        r = r * z + 2.0 / 19;
+        r = r * z + 2.0 / 17;
+        r = r * z + 2.0 / 15;
+        r = r * z + 2.0 / 13;
+        r = r * z + 2.0 / 11;
+        r = r * z + 2.0 / 9;
+        r = r * z + 2.0 / 7;
+        r = r * z + 2.0 / 5;
+        r = r * z + 2.0 / 3;
+        r = r * z;
+        half = 0.5 * f;
+        half_square = half * f;
+        lost = fm_product_error(half, f, half_square);
+        /* k ln2_high + f - half_square, each sum with its exact remainder: |k ln2_high| > |f|, or k = 0. */
+        first = k * ln2_high;
+        sum = first + f;
+        rest = f - (sum - first);
+        high[i] = sum - half_square;
+        rest += (sum - high[i]) - half_square;
+        low[i] = (s * (half_square + r) + k * ln2_low) + (rest - lost);
+    }
+}
+
+/* out[i] = exp(e (high[i] + low[i])), with an error of about 0.6 ulp for |e| <= FM_LARGEST_POWER_EXPONENT. The result lies
+ * between 2^-FM_LARGEST_BINARY_LOGARITHM and 2^FM_LARGEST_BINARY_LOGARITHM.
+ *
+ * t = e log(x) in two parts, n = t / ln 2 rounded, r = t - n ln 2, |r| < 0.35: exp(t) = 2^n exp(r).
+ */
+FM_WIDE static void fm_exp_products(
+    const double* high, const double* low, ptrdiff_t n, double e, double* restrict out
+) {
+    const double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
+    const double shifter = 0x1.8p52; /* added, it rounds to an integer, which then stands in the low bits */
+    ptrdiff_t i;
+    for (i = 0; i < n; i++) {
+        double t = e * high[i];
+        double rest = fm_product_error(e, high[i], t) + e * low[i];
+        double shifted = t * 0x1.71547652b82fep0 + shifter;
+        double whole = shifted - shifter;
+        double r = t - whole * ln2_high, q, result;
+        uint64_t bits, scale;
+        rest -= whole * ln2_low;
+        q = r + rest;
+        rest += r - q;
+        result = 1.0 / 6227020800;
+        result = result * q + 1.0 / 479001600;
+        result = result * q + 1.0 / 39916800;
+        result = result * q + 1.0 / 3628800;
+        result = result * q + 1.0 / 362880;
+        result = result * q + 1.0 / 40320;
+        result = result * q + 1.0 / 5040;
+        result = result * q + 1.0 / 720;
+        result = result * q + 1.0 / 120;
+        result = result * q + 1.0 / 24;
+        result = result * q + 1.0 / 6;
+        result = result * q + 0.5;
+        result = 1.0 + (q + (result * (q * q) + rest));
+        memcpy(&bits, &result, 8);
+        memcpy(&scale, &shifted, 8);
+        bits += scale << 52;
+        memcpy(&out[i], &bits, 8);
+    }
+}
+
+/* values[i]^e for e = -2, -1, 1, 2 or 3: at most two operations, each rounded. */
+FM_WIDE static void fm_whole_powers(double* values, ptrdiff_t n, int e) {
+    ptrdiff_t i;
+    switch (e) {
+        case -2: for (i = 0; i < n; i++) values[i] = 1.0 / (values[i] * values[i]); break;
+        case -1: for (i = 0; i < n; i++) values[i] = 1.0 / values[i]; break;
+        case 2: for (i = 0; i < n; i++) values[i] = values[i] * values[i]; break;
+        case 3: for (i = 0; i < n; i++) values[i] = values[i] * values[i] * values[i]; break;
+        default: break;
+    }
+}
+
+/* values[i]^e for positive normal numbers and |e| <= FM_LARGEST_POWER_EXPONENT. */
+static inline void fm_powers(double* values, ptrdiff_t n, double e) {
+    enum { BLOCK = 256 };
+    double high[BLOCK], low[BLOCK];
+    ptrdiff_t start;
+    if (e == rint(e) && e >= -2.0 && e <= 3.0 && e != 0.0) {
+        fm_whole_powers(values, n, (int)e);
+        return;
+    }
+    for (start = 0; start < n; start += BLOCK) {
+        ptrdiff_t length = n - start < BLOCK ? n - start : BLOCK;
+        fm_log_pairs(values + start, length, high, low);
+        fm_exp_products(high, low, length, e, values + start);
+    }
+}
+
+#endif
