@@ -99,15 +99,29 @@ FM_WIDE static void fm_exp_products(
     }
 }
 
-/* values[i]^e for e = -2, -1, 1, 2 or 3: at most two operations, each rounded. */
-FM_WIDE static void fm_whole_powers(double* values, ptrdiff_t n, int e) {
+static inline double fm_cube(double x) {
+    double square = x * x, lost = fm_product_error(x, x, square), cube = square * x;
+    return cube + (fm_product_error(square, x, cube) + lost * x);
+}
+
+static inline double fm_inverse_square(double x) {
+    double square = x * x, lost = fm_product_error(x, x, square), inverse = 1.0 / square, product = square * inverse;
+    double remainder = ((1.0 - product) - fm_product_error(square, inverse, product)) - lost * inverse;
+    return inverse + inverse * remainder;
+}
+
+/* Is e one of -2, -1, 1, 2 and 3? */
+static inline int fm_is_short_power(double e) { return e == rint(e) && e >= -2.0 && e <= 3.0 && e != 0.0; }
+
+/* values[i]^e for such an e: rounded once, but for rare cases near the middle between two doubles. */
+FM_WIDE static void fm_whole_powers(const double* values, ptrdiff_t n, int e, double* out) {
     ptrdiff_t i;
     switch (e) {
-        case -2: for (i = 0; i < n; i++) values[i] = 1.0 / (values[i] * values[i]); break;
-        case -1: for (i = 0; i < n; i++) values[i] = 1.0 / values[i]; break;
-        case 2: for (i = 0; i < n; i++) values[i] = values[i] * values[i]; break;
-        case 3: for (i = 0; i < n; i++) values[i] = values[i] * values[i] * values[i]; break;
-        default: break;
+        case -2: for (i = 0; i < n; i++) out[i] = fm_inverse_square(values[i]); break;
+        case -1: for (i = 0; i < n; i++) out[i] = 1.0 / values[i]; break;
+        case 2: for (i = 0; i < n; i++) out[i] = values[i] * values[i]; break;
+        case 3: for (i = 0; i < n; i++) out[i] = fm_cube(values[i]); break;
+        default: for (i = 0; i < n; i++) out[i] = values[i]; break;
     }
 }
 
@@ -116,8 +130,8 @@ static inline void fm_powers(double* values, ptrdiff_t n, double e) {
     enum { BLOCK = 256 };
     double high[BLOCK], low[BLOCK];
     ptrdiff_t start;
-    if (e == rint(e) && e >= -2.0 && e <= 3.0 && e != 0.0) {
-        fm_whole_powers(values, n, (int)e);
+    if (fm_is_short_power(e)) {
+        fm_whole_powers(values, n, (int)e, values);
         return;
     }
     for (start = 0; start < n; start += BLOCK) {

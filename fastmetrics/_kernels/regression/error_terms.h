@@ -195,17 +195,37 @@ FM_WIDE static int64_t fm_power_bases(
     return within;
 }
 
-/* 2 (y^two / (one two) - y p^one / one + p^two / two), from y^two and p^two; p^one = p^two / p. */
+/* 2 (y^two / (one two) - y p^one / one + p^two / two) from the powers. */
 FM_WIDE static void fm_power_terms(
-    const double* y, const double* p, const double* of_target, const double* of_prediction, ptrdiff_t n, double power,
-    double* restrict out
+    const double* y, const double* of_target, const double* of_both, const double* of_prediction, ptrdiff_t n,
+    double power, double* restrict out
 ) {
-    double one = 1.0 - power, two = 2.0 - power, of_target_by = 1.0 / (one * two);
+    double one = 1.0 - power, two = 2.0 - power, factor = one * two;
     ptrdiff_t i;
     for (i = 0; i < n; i++) {
         double target = y[i] > 0.0 ? of_target[i] : 0.0;
-        out[i] = 2.0 * (target * of_target_by - y[i] * (of_prediction[i] / p[i]) / one + of_prediction[i] / two);
+        out[i] = 2.0 * (target / factor - y[i] * of_both[i] / one + of_prediction[i] / two);
     }
+}
+
+/* p^one, from p^two where the power is no short one: p^one = p^two / p. */
+FM_WIDE static void fm_quotients(const double* of_prediction, const double* p, ptrdiff_t n, double* restrict out) {
+    ptrdiff_t i;
+    for (i = 0; i < n; i++) out[i] = of_prediction[i] / p[i];
+}
+
+/* p^two and p^one. */
+static inline void fm_powers_of_predictions(double* p, ptrdiff_t n, double power, double* of_both) {
+    double own[256];
+    double one = 1.0 - power, two = 2.0 - power;
+    if (fm_is_short_power(one) && fm_is_short_power(two)) {
+        fm_whole_powers(p, n, (int)one, of_both);
+        fm_whole_powers(p, n, (int)two, p);
+        return;
+    }
+    memcpy(own, p, (size_t)n * sizeof(double));
+    fm_powers(p, n, two);
+    fm_quotients(p, own, n, of_both);
 }
 
 static inline int fm_is_constant(const double* values, ptrdiff_t n) {
@@ -218,7 +238,7 @@ static inline int fm_is_constant(const double* values, ptrdiff_t n) {
 /* The deviances of n rows. The result is as the flags of fm_tweedie_row. A row's term does not depend on other rows. */
 static inline int fm_tweedie(const double* y, const double* p, ptrdiff_t n, double power, double* out) {
     enum { BLOCK = 256 };
-    double targets[BLOCK], predictions[BLOCK];
+    double targets[BLOCK], predictions[BLOCK], of_both[BLOCK];
     double two = 2.0 - power;
     fm_power_bounds bounds = fm_bounds_of_powers(power);
     int is_fast = fabs(1.0 - power) <= FM_LARGEST_POWER_EXPONENT && fabs(two) <= FM_LARGEST_POWER_EXPONENT;
@@ -231,12 +251,15 @@ static inline int fm_tweedie(const double* y, const double* p, ptrdiff_t n, doub
             within = fm_power_bases(y + start, p + start, length, bounds, targets, predictions);
             fm_powers(targets, length, two);
             if (fm_is_constant(predictions, length)) {
-                fm_powers(predictions, 1, two);
-                for (i = 1; i < length; i++) predictions[i] = predictions[0];
+                fm_powers_of_predictions(predictions, 1, power, of_both);
+                for (i = 1; i < length; i++) {
+                    predictions[i] = predictions[0];
+                    of_both[i] = of_both[0];
+                }
             } else {
-                fm_powers(predictions, length, two);
+                fm_powers_of_predictions(predictions, length, power, of_both);
             }
-            fm_power_terms(y + start, p + start, targets, predictions, length, power, out + start);
+            fm_power_terms(y + start, targets, of_both, predictions, length, power, out + start);
         }
         if (within < length)
             for (i = start; i < start + length; i++)
