@@ -11,8 +11,8 @@ import fastmetrics as fm
 from bench.workloads import SEED
 from fastmetrics._core import exact
 from fastmetrics._kernels.numeric import sums as sum_kernels
-from fastmetrics.engine.input import formats
 from fastmetrics.engine.input.batches import BATCH_ROWS
+from fastmetrics.engine.input.files import formats
 from fastmetrics.engine.scan.log_scan import release_arrow_memory
 from fastmetrics.extend import NonNegative, Positive, Real, RowStatistic, divide, metric
 

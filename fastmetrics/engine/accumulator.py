@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from fastmetrics._core.exchange.memory_size import parse_integer, parse_text
@@ -11,6 +12,7 @@ from fastmetrics._core.exchange.score_histogram import BIN_BYTES
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
+from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.plan.column_names import ROW_UNITS, join_roles, named_model_roles, read_column_names
 from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind, make_plan
 from fastmetrics.engine.plan.plan_parts import divide_plan
@@ -206,7 +208,17 @@ class Accumulator:
         """Rows taken in so far, the dropped ones included."""
         return self._state.rows
 
-    def update(self, batch: Any) -> None:
+    def update(
+        self,
+        batch: Any,
+        *,
+        filesystem: Any = None,
+        storage_options: Mapping[str, str] | None = None,
+        version: int | str | None = None,
+        timestamp: str | datetime | None = None,
+        format: str | None = None,  # noqa: A002
+        format_options: Mapping[str, Any] | None = None,
+    ) -> None:
         """Take in rows. If they are refused, the accumulator is unchanged.
 
         Parameters
@@ -214,6 +226,8 @@ class Accumulator:
         batch : Arrow data, data frame, dict of arrays or path
             Anything that `evaluate` reads, with the columns named. Column types have to stay the same from batch to
             batch.
+        filesystem, storage_options, version, timestamp, format, format_options : optional
+            How the batch is read, if it is a path: as for `evaluate`.
 
         Raises
         ------
@@ -226,7 +240,8 @@ class Accumulator:
         """
         from fastmetrics.engine.input.sources import open_source
 
-        self._state.update(open_source(batch), self.n_threads)
+        options = InputOptions(filesystem, storage_options, version, timestamp, format, format_options)
+        self._state.update(open_source(batch, options), self.n_threads)
 
     def flush(self) -> None:
         """Move waiting rows to where they are kept. It is never needed: `result` and `to_bytes` do it."""

@@ -15,17 +15,10 @@ from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.kinds import LABEL_ROLE, Vector
 from fastmetrics._core.parallel import count_threads, for_each
-from fastmetrics.engine.input.batch_validation import (
-    LISTS,
-    SelectedBatch,
-    ValidatedBatch,
-    declare_column_kinds,
-    may_be_dictionary,
-    mixes_zero_and_minus_one,
-    type_name,
-    types_fit,
-)
+from fastmetrics.engine.input.batch_validation import ValidatedBatch, mixes_zero_and_minus_one
 from fastmetrics.engine.input.batches import Source
+from fastmetrics.engine.input.column_types import LISTS, type_name, types_fit
+from fastmetrics.engine.input.row_selection import SelectedBatch, declare_column_kinds, may_be_dictionary
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, key_columns
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.additive_states import AdditiveStates, StateKey, split_rows_by_slice

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, cast
 
 from fastmetrics._core.comparison.comparison import Comparison
@@ -14,6 +15,7 @@ from fastmetrics._core.kinds import PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_R
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics._version import __version__
+from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.plan.column_names import (
     ColumnNames,
     Key,
@@ -63,6 +65,12 @@ def compare(
     roles: Mapping[str, str] | None = None,
     predictions: Sequence[str] | None = None,
     probabilities: Sequence[str | Sequence[str]] | None = None,
+    filesystem: Any = None,
+    storage_options: Mapping[str, str] | None = None,
+    version: int | str | None = None,
+    timestamp: str | datetime | None = None,
+    format: str | None = None,  # noqa: A002
+    format_options: Mapping[str, Any] | None = None,
 ) -> Comparison:
     """Compare models on the same log: differences of metrics with intervals and p-values, paired by unit.
 
@@ -157,6 +165,21 @@ def compare(
     roles : dict of str and str, optional
         Columns of any other role, such as ``{"reward": "revenue"}``. Metrics of your own may have any roles:
         `fastmetrics.extend`.
+    filesystem : file system, optional
+        Where paths are looked up: a pyarrow or fsspec file system. By default a path that begins as in "s3://" says it,
+        and any other path is local.
+    storage_options : dict of str and str, optional
+        Options of the file system that a path names, such as ``{"region": "eu-west-1"}``. Credentials are found as that
+        file system finds them.
+    version : int, optional
+        The version of a Delta table, or the snapshot of an Iceberg table, that is read; by default the latest.
+    timestamp : str or datetime, optional
+        Read a table as it was at this time, such as "2026-11-01T00:00:00Z".
+    format : str, optional
+        The format of the files, if their names do not say it: parquet, csv, tsv, jsonl, orc or arrow.
+    format_options : dict, optional
+        Of CSV: `delimiter`, `quote`, `header` (False: columns are f0, f1 and so on), `null_values` (texts that mean
+        null) and `column_types` (column -> type, ``{"user_id": "string"}``).
 
     Returns
     -------
@@ -215,12 +238,13 @@ def compare(
     resampling = read_test_options(plan, names, ci, ci_method, replicates, seed, unit)
     names = names._replace(unit=resampling.unit)
     threads = count_threads(n_threads)
+    input_options = InputOptions(filesystem, storage_options, version, timestamp, format, format_options)
     budget = make_memory_budget(memory_limit, spill_dir, threads)
     parts = divide_plan(plan, names, resampling)
     check_models(parts)
     notes: list[str] = []
     # Rows that are not kept are of more units than win counts are for.
-    with scan_log(data, parts, on_invalid, budget, threads, progress, by_unit=True) as scan:
+    with scan_log(data, input_options, parts, on_invalid, budget, threads, progress, by_unit=True) as scan:
         compared = []
         for part in scan.scans:
             compared.append(compare_part(part, names.group, resampling, threads, progress))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from fastmetrics._core.columns.validation import check_flag
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
+from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.plan.column_names import join_roles, named_model_roles, read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.plan.plan_parts import divide_plan
@@ -47,6 +49,12 @@ def evaluate(
     prediction: str | Sequence[str] | None = None,
     probabilities: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
     roles: Mapping[str, str] | None = None,
+    filesystem: Any = None,
+    storage_options: Mapping[str, str] | None = None,
+    version: int | str | None = None,
+    timestamp: str | datetime | None = None,
+    format: str | None = None,  # noqa: A002
+    format_options: Mapping[str, Any] | None = None,
 ) -> Report:
     """Evaluate a log: every metric, exactly, in one scan that reads only the columns it needs.
 
@@ -145,6 +153,21 @@ def evaluate(
     roles : dict of str and str, optional
         Columns of any other role, such as ``{"reward": "revenue"}``. Metrics of your own may have any roles:
         `fastmetrics.extend`.
+    filesystem : file system, optional
+        Where paths are looked up: a pyarrow or fsspec file system. By default a path that begins as in "s3://" says it,
+        and any other path is local.
+    storage_options : dict of str and str, optional
+        Options of the file system that a path names, such as ``{"region": "eu-west-1"}``. Credentials are found as that
+        file system finds them.
+    version : int, optional
+        The version of a Delta table, or the snapshot of an Iceberg table, that is read; by default the latest.
+    timestamp : str or datetime, optional
+        Read a table as it was at this time, such as "2026-11-01T00:00:00Z".
+    format : str, optional
+        The format of the files, if their names do not say it: parquet, csv, tsv, jsonl, orc or arrow.
+    format_options : dict, optional
+        Of CSV: `delimiter`, `quote`, `header` (False: columns are f0, f1 and so on), `null_values` (texts that mean
+        null) and `column_types` (column -> type, ``{"user_id": "string"}``).
 
     Returns
     -------
@@ -191,13 +214,14 @@ def evaluate(
         plots = plan_plots(parts, names)
         parts = plots.add_statistics(parts)
     threads = count_threads(n_threads)
+    input_options = InputOptions(filesystem, storage_options, version, timestamp, format, format_options)
     budget = make_memory_budget(memory_limit, spill_dir, threads)
     if resampling is not None:
         names = names._replace(unit=resampling.unit)
     resolved = []
     bands = {}
     by_unit = resampling is not None and plots is None
-    with scan_log(data, parts, on_invalid, budget, threads, progress, by_unit) as log_scan:
+    with scan_log(data, input_options, parts, on_invalid, budget, threads, progress, by_unit) as log_scan:
         for number, scan in enumerate(log_scan.scans):
             part = resolve_part(scan, resampling, threads, progress)
             resolved.append(part)

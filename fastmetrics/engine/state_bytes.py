@@ -31,7 +31,8 @@ from fastmetrics._core.tables.key_texts import TEXTS, KeyTexts
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
-from fastmetrics.engine.input.batch_validation import ZERO_WEIGHT, mixes_zero_and_minus_one
+from fastmetrics.engine.input.batch_validation import mixes_zero_and_minus_one
+from fastmetrics.engine.input.row_selection import ZERO_WEIGHT
 from fastmetrics.engine.plan.column_names import key_columns
 from fastmetrics.engine.scan.scan import Scan
 from fastmetrics.engine.state_format import FIRST_FORMAT, ArrayReader, ArrayWriter, is_count, pack_state, require

@@ -17,8 +17,8 @@ from fastmetrics._core.columns.validation import check_option
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
-from fastmetrics.engine.input.batch_validation import POLICIES
 from fastmetrics.engine.input.batches import require_column
+from fastmetrics.engine.input.row_selection import POLICIES
 from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import (
     ColumnNames,

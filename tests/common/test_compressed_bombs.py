@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import fastmetrics as fm
-from fastmetrics.engine.input import batches, compressed_pieces, formats
+from fastmetrics.engine.input import batches
+from fastmetrics.engine.input.files import compressed_pieces, formats
 from fastmetrics.metrics.ranking.runs import trec_files
 from fastmetrics.metrics.text.inputs import random_access_bytes, segment_files
 from support.cases import assert_raises

@@ -18,8 +18,10 @@ from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.exchange.spill import SpillFile, as_path
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.parallel import submit
-from fastmetrics.engine.input.batch_validation import ZERO_WEIGHT, ValidatedBatch, declare_column_kinds
+from fastmetrics.engine.input.batch_validation import ValidatedBatch
 from fastmetrics.engine.input.batches import Source, SourcePartition
+from fastmetrics.engine.input.input_options import InputOptions
+from fastmetrics.engine.input.row_selection import ZERO_WEIGHT, declare_column_kinds
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.scan import LogScan
 
@@ -31,6 +33,7 @@ RELEASE_ROWS = 1 << 23  # how often Arrow is asked to give freed batches back to
 @contextmanager
 def scan_log(
     data: Any,
+    input_options: InputOptions,
     parts: Sequence[PlanPart],
     on_invalid: str,
     budget: MemoryBudget,
@@ -42,7 +45,7 @@ def scan_log(
     # Imported here because it takes milliseconds, which `import fastmetrics` should not take.
     from fastmetrics.engine.input.sources import open_source
 
-    source = open_source(data)
+    source = open_source(data, input_options)
     source.memory_limit = budget.explicit_limit
     for _, names in parts:
         for role, column in names.columns_with_roles():

@@ -21,7 +21,8 @@ from fastmetrics._core.grouping import grouped
 from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
 from fastmetrics._core.resampling.value_replicates import ValueReplicates
-from fastmetrics.engine.input.batch_validation import ColumnReader, RowSelector, ValidatedBatch
+from fastmetrics.engine.input.batch_validation import ColumnReader, ValidatedBatch
+from fastmetrics.engine.input.row_selection import RowSelector
 from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.additive_states import StateKey

@@ -27,13 +27,9 @@ from fastmetrics._core.exchange.hash_exchange import (
 )
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.kinds import Binary
-from fastmetrics.engine.input.batch_validation import (
-    ColumnReader,
-    RowSelector,
-    SelectedBatch,
-    ValidatedBatch,
-    type_name,
-)
+from fastmetrics.engine.input.batch_validation import ColumnReader, ValidatedBatch
+from fastmetrics.engine.input.column_types import type_name
+from fastmetrics.engine.input.row_selection import RowSelector, SelectedBatch
 from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, Key, describe_column, key_columns
 from fastmetrics.engine.plan.metric_plan import Plan

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import fastmetrics as fm
-from fastmetrics.engine.input import files
 from fastmetrics.engine.input.batches import SourcePartition
+from fastmetrics.engine.input.files import file_source
 from fastmetrics.engine.input.sources import open_source
 from fastmetrics.engine.scan.log_scan import FirstError, PartitionWorkers
 from support.cases import assert_raises, each_case
@@ -30,7 +30,7 @@ def make_log(rows: int) -> pa.Table:
 @pytest.fixture
 def small_partitions(monkeypatch):
     """Partitions of a few thousand rows, so that a small log has many."""
-    monkeypatch.setattr(files, "PARTITION_ROWS", 4_000)
+    monkeypatch.setattr(file_source, "PARTITION_ROWS", 4_000)
 
 
 def write(path, table, row_group_size):
@@ -66,7 +66,7 @@ def test_reports_are_the_same_to_the_bit(tmp_path, small_partitions, n_threads, 
 
 @pytest.mark.parametrize("way", ["partitions", "batches"])
 def test_the_first_bad_row_is_named_whatever_the_threads_do(tmp_path, monkeypatch, way):
-    monkeypatch.setattr(files, "PARTITION_ROWS", 2_000 if way == "partitions" else 10**9)
+    monkeypatch.setattr(file_source, "PARTITION_ROWS", 2_000 if way == "partitions" else 10**9)
     table = make_log(80_000)
     score = table["pctr"].to_numpy().copy()
     score[[23_456, 23_900, 41_000, 79_999]] = np.nan

@@ -25,7 +25,8 @@ from fastmetrics._core.columns.row_blocks import ColumnPair
 from fastmetrics._core.columns.text_columns import TextRows
 from fastmetrics._core.kinds import TEXTS
 from fastmetrics._core.statistic import Statistic, Sums, Value
-from fastmetrics.engine.input import batches, formats
+from fastmetrics.engine.input import batches
+from fastmetrics.engine.input.files import formats
 from fastmetrics.engine.plan.column_names import read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.plan.plan_parts import divide_plan

@@ -17,7 +17,7 @@ from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.optional_imports import parquet as pq
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import BATCH_ROWS, TEXT_BATCH_BYTES, first_line
-from fastmetrics.engine.input.compressed_pieces import check_ipc_batches, check_parquet_pages
+from fastmetrics.engine.input.files.compressed_pieces import check_ipc_batches, check_parquet_pages
 
 # Column chunks are read through a window of this size and not as a whole, which bounds memory for large row groups.
 PARQUET_OPTIONS: dict[str, Any] = {"buffer_size": 1 << 20, "pre_buffer": False}

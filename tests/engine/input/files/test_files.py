@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pytest
 
-from fastmetrics.engine.input import formats
+from fastmetrics.engine.input.files import formats
 from fastmetrics.engine.input.sources import open_source
 from support.cases import assert_raises, each_case
 from support.files.log_files import COLUMNS, corrupt_column, log, read, truncate, write_csv, write_ipc, write_parquet

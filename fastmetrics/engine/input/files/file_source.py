@@ -19,7 +19,7 @@ from fastmetrics.engine.input.batches import (
     resize_batches,
     split_long_texts,
 )
-from fastmetrics.engine.input.formats import (
+from fastmetrics.engine.input.files.formats import (
     CSV,
     PARQUET,
     FileFormat,

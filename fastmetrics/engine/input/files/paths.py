@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import NoReturn
 
-from fastmetrics.engine.input.formats import FORMATS, find_format
+from fastmetrics.engine.input.files.formats import FORMATS, find_format
 
 
 def find_files(item: str | os.PathLike[str]) -> list[Path]:

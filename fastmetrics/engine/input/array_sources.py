@@ -1,0 +1,118 @@
+"""Sources of arrays: a dict of arrays, and a pandas data frame. Only requested columns are converted to Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns.validation import LISTED_COLUMNS
+from fastmetrics._core.optional_imports import pyarrow as pa
+from fastmetrics.engine.input.batches import Source, first_line
+
+
+class ArraySource(Source):
+    """A dict of arrays. Only requested columns are converted to Arrow: the others may hold anything."""
+
+    label = "data"
+
+    def __init__(self, arrays: Mapping[Any, Any]) -> None:
+        if not arrays:
+            raise ValueError("data is an empty dict: give one array per column")
+        self._arrays = arrays
+        self.column_names = list(arrays)
+        lengths = {name: count_rows(name, values) for name, values in arrays.items()}
+        if len(set(lengths.values())) > 1:
+            found = ", ".join(f"{name}: {length}" for name, length in list(lengths.items())[:LISTED_COLUMNS])
+            raise ValueError(f"data has columns of different lengths: {found}; give each the same number of rows")
+        self.rows = next(iter(lengths.values()))
+
+    def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
+        arrays = [arrow_column(column, self._arrays[column], column in self.texts | self.lists) for column in columns]
+        yield from pa.table(arrays, names=columns).to_batches()
+
+
+class PandasSource(ArraySource):
+    """A pandas data frame, column by column: its own Arrow export would convert every column."""
+
+    label = "the data frame"
+
+    def __init__(self, frame: Any) -> None:
+        self._arrays = frame
+        self.column_names = list(frame.columns)
+        self.rows = len(frame)
+
+
+def count_rows(name: object, values: Any) -> int:
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+        raise TypeError(f"data[{name!r}] must be a one-dimensional array or a list; got {type(values).__name__}")
+    try:
+        return len(values)
+    except TypeError:  # NumPy's zero-dimensional arrays have __len__ but no length
+        raise ValueError(f"data[{name!r}] is a single value; give an array with one value per row") from None
+
+
+def arrow_column(name: str, values: Any, lists: bool = False) -> pa.Array | pa.ChunkedArray:
+    """One column of a dict, without a copy if Arrow can wrap the buffer. With `lists`, values may be lists."""
+    try:
+        is_matrix = lists and isinstance(values, np.ndarray) and values.ndim == 2
+        column = convert_matrix(name, values) if is_matrix else convert_column(name, values)
+    except UnicodeEncodeError as error:
+        row, text = next((row, value) for row, value in enumerate(values) if has_surrogate(value))
+        raise ValueError(f"data[{name!r}] has {text!r} at row {row}, which is not valid Unicode") from error
+    except (pa.ArrowException, OverflowError) as error:
+        raise ValueError(f"data[{name!r}] cannot be read as one column: {first_line(error)}") from error
+    if pa.types.is_nested(column.type) and not lists:
+        raise ValueError(f"data[{name!r}] holds {column.type}; it must be one-dimensional, with one value per row")
+    return column
+
+
+def has_surrogate(value: Any) -> bool:
+    """Whether it is a text, or a list with a text, that UTF-8 cannot encode."""
+    if isinstance(value, list | tuple):
+        return any(map(has_surrogate, value))
+    return isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def convert_column(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if type(values).__module__.partition(".")[0] == "pandas":
+        return pa.array(values, from_pandas=True)
+    if hasattr(values, "__arrow_c_stream__"):
+        return pa.chunked_array(values)
+    if hasattr(values, "__arrow_c_array__"):
+        return pa.array(values)
+    if isinstance(values, list | tuple | range):
+        return pa.array(values)
+    return convert_numpy(name, values if isinstance(values, np.ndarray) else np.asarray(values))
+
+
+def convert_matrix(name: str, matrix: np.ndarray[Any, Any]) -> pa.Array:
+    """A matrix as lists: one for each row."""
+    entries = convert_numpy(name, np.ascontiguousarray(matrix).reshape(-1))
+    return pa.FixedSizeListArray.from_arrays(entries, matrix.shape[1])
+
+
+def convert_numpy(name: str, array: np.ndarray[Any, Any]) -> pa.Array | pa.ChunkedArray:
+    if array.ndim != 1:
+        raise ValueError(f"data[{name!r}] must be one-dimensional; got shape {array.shape}")
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if array.dtype.kind in "cgV":
+        raise ValueError(f"data[{name!r}] has dtype {array.dtype}; give integers, floats, booleans or strings")
+    if array.dtype.kind == "T":  # NumPy's StringDType, which not every pyarrow reads
+        array = array.astype(object)
+    if array.dtype.kind == "U" and has_inner_nul(array):  # Arrow would end the text there
+        array = array.astype(object)
+    # NaN marks a missing value in object arrays only; in a float array it stays NaN.
+    return pa.array(array, from_pandas=array.dtype == object)
+
+
+def has_inner_nul(array: np.ndarray[Any, Any]) -> bool:
+    """Whether a fixed-width text has a NUL before its end."""
+    if array.dtype.itemsize <= 4 or not array.shape[0]:
+        return False
+    codes = np.ascontiguousarray(array).view(np.uint32).reshape(array.shape[0], -1)
+    return bool(((codes[:, :-1] == 0) & (codes[:, 1:] != 0)).any())

@@ -1,0 +1,35 @@
+"""Names of the types of columns, and which of them may be the same column of two batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastmetrics._core.columns.text_columns import is_list
+from fastmetrics._core.optional_imports import pyarrow
+
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
+STRINGS = ("large_string", "string_view")
+LISTS = "list of "  # begins the names of types of lists, whatever their layout
+NO_ITEMS = f"{LISTS}null"  # the type if all lists are empty
+
+
+def type_name(arrow_type: Any) -> str:
+    """The name of a type. A dictionary counts as the type of its values."""
+    if is_list(arrow_type):
+        return LISTS + type_name(arrow_type.value_type)
+    return str(arrow_type.value_type if pyarrow.types.is_dictionary(arrow_type) else arrow_type)
+
+
+def stored_type(name: str) -> str:
+    """The type in which a state stores values of the named type: int64 of all integers that fit, string of all text."""
+    if name.startswith(LISTS):
+        return LISTS + stored_type(name.removeprefix(LISTS))
+    if name in INTEGERS:
+        return "int64"
+    return "string" if name in STRINGS else name
+
+
+def types_fit(first: str, second: str) -> bool:
+    """Do values of both types fit into one state?"""
+    first, second = stored_type(first), stored_type(second)
+    return first == second or (NO_ITEMS in (first, second) and first.startswith(LISTS) and second.startswith(LISTS))

@@ -1,0 +1,37 @@
+"""How a log is read, beside its name: the file system, the snapshot of a table, and the format of files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+
+class InputOptions(NamedTuple):
+    """The options of `open_source`, as the entry points take them. None: as the source itself says.
+
+    Attributes
+    ----------
+    filesystem : pyarrow.fs.FileSystem or fsspec file system or None
+        Where paths are looked up.
+    storage_options : mapping of str and str or None
+        Options of the file system that a URI names, such as credentials and end points.
+    version : int or str or None
+        The version of a table of a lake, or its snapshot.
+    timestamp : str or datetime or None
+        The time whose snapshot of a table is read.
+    format : str or None
+        The format of files, if their suffix does not say it.
+    format_options : mapping or None
+        Options of the format, such as the delimiter of CSV.
+    """
+
+    filesystem: Any = None
+    storage_options: Mapping[str, str] | None = None
+    version: int | str | None = None
+    timestamp: str | datetime | None = None
+    format: str | None = None
+    format_options: Mapping[str, Any] | None = None
+
+
+NO_INPUT_OPTIONS = InputOptions()

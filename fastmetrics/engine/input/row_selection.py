@@ -1,0 +1,232 @@
+"""Which rows of a batch are evaluated: those that have every value; their slices and weights.
+
+Messages name a row by its number in the whole log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.group_keys import decode_dictionary
+from fastmetrics._core.columns.role_columns import find_empty_values
+from fastmetrics._core.columns.text_columns import is_list
+from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, ClassNumber, Kind
+from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics._kernels.columns import column_checks as kernels
+from fastmetrics.engine.input.batches import Source
+from fastmetrics.engine.input.slices import SliceNumbers
+from fastmetrics.engine.plan.column_names import describe_column
+from fastmetrics.engine.plan.plan_parts import PlanPart
+
+POLICIES = ("raise", "drop")
+ZERO_WEIGHT = "zero weight"
+NO_REFERENCE = "no reference"
+
+
+class SelectedBatch(NamedTuple):
+    """The rows of a batch that have every value which any part of a plan reads.
+
+    Attributes
+    ----------
+    columns : dict
+        pyarrow arrays without the other rows, by name; dictionaries that may stay dictionaries are under (name, True).
+    rows_read : int
+        Rows of the batch before any was dropped.
+    dropped : dict
+        Reason -> dropped rows.
+    first_row : int
+        The number of the batch's first row in the log.
+    valid : ndarray or None
+        The mask of the rows that were kept; None if all were.
+    slices, weights, present : ndarray or None
+        The slice and the weight of every row; the mask of rows with a weight above zero, None if all have one.
+    """
+
+    columns: dict[tuple[str, bool], Any]
+    rows_read: int
+    dropped: dict[str, int]
+    first_row: int
+    valid: np.ndarray | None = None
+    slices: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    present: np.ndarray | None = None
+
+    @property
+    def kept(self) -> int:
+        """Rows without a null or NaN; rows of weight zero are among them."""
+        dropped = sum(count for reason, count in self.dropped.items() if reason != ZERO_WEIGHT)
+        return self.rows_read - dropped
+
+    def locate(self, row: int) -> int:
+        """The row of the log that is row `row` of the kept rows."""
+        return log_row(row, self.first_row, self.valid)
+
+
+class RowSelector:
+    """Selects the rows of batches that have all values, numbers their slices and reads their weights.
+
+    A row without one of the values is left out of all metrics, also of those that do not read that column.
+    """
+
+    def __init__(self, parts: Sequence[PlanPart], on_invalid: str, slices: SliceNumbers | None = None) -> None:
+        validation.check_option(on_invalid, "on_invalid", POLICIES)
+        self.drop = on_invalid == "drop"
+        self.by = parts[0].names.by
+        self.weight = parts[0].names.weight
+        self.slices = SliceNumbers(self.by) if slices is None else slices
+        # Role, column, and the kind that tells which values hold nothing; in the order of the messages.
+        columns: dict[tuple[str, str], Kind | None] = {}
+        # Name, and whether a dictionary may stay one.
+        self.arrays: dict[tuple[str, bool], None] = {}
+        for plan, names in parts:
+            roles = {LABEL_ROLE, names.model_role, *dict(names.others)}
+            for role, name in names.columns_with_roles():
+                kind = plan.kind(role) if role in roles else None
+                columns.setdefault((role, name), kind)
+                self.arrays[name, role == "by" or (kind is not None and may_be_dictionary(kind))] = None
+        self.columns = dict(sorted(columns.items(), key=lambda item: ROLE_ORDER.get(item[0][0], OTHER_ROLES)))
+
+    def select(self, batch: Any, first_row: int) -> SelectedBatch:
+        """The rows of a pyarrow RecordBatch that begins at `first_row` of the log."""
+        arrays = {
+            (name, keep): decode_column(batch.column(batch.schema.get_field_index(name)), keep_dictionary=keep)
+            for name, keep in self.arrays
+        }
+        valid, dropped = self.find_valid(arrays, batch.num_rows, first_row)
+        if valid is not None:
+            mask = pyarrow.array(valid)
+            arrays = {key: column.filter(mask) for key, column in arrays.items()}
+        rows = SelectedBatch(arrays, batch.num_rows, dropped, first_row, valid)
+        if rows.kept == 0:
+            return rows
+        if self.by:
+            by = [arrays[name, True] for name in self.by]
+            rows = rows._replace(slices=self.slices.number_rows(by, rows.locate))
+        return rows if self.weight is None else self.weigh(rows)
+
+    def weigh(self, rows: SelectedBatch) -> SelectedBatch:
+        """The rows with their weights. Rows of weight zero are counted as dropped."""
+        weights = self.read_weights(rows)
+        present = weights > 0
+        if present.all():
+            return rows._replace(weights=weights)
+        dropped = rows.dropped | {ZERO_WEIGHT: int(rows.kept - np.count_nonzero(present))}
+        return rows._replace(weights=weights, present=present, dropped=dropped)
+
+    def find_valid(
+        self, arrays: dict[tuple[str, bool], Any], rows: int, first_row: int
+    ) -> tuple[np.ndarray | None, dict[str, int]]:
+        """The mask of rows without null and NaN (None: all rows), and counts of the others by their first reason."""
+        valid: np.ndarray | None = None
+        dropped: dict[str, int] = {}
+        for role, name, reason, missing in self.iterate_missing(arrays):
+            if not self.drop:
+                row = int(np.flatnonzero(missing)[0])
+                column = array_of(arrays, name)
+                what = "no text" if reason == NO_REFERENCE else describe_missing(column[row])
+                title = describe_column(role, name)
+                raise ValueError(
+                    f"{title} has {what} at row {first_row + row}; on_invalid='drop' leaves such rows out"
+                )
+            valid = np.ones(rows, bool) if valid is None else valid
+            dropped[reason] = dropped.get(reason, 0) + int(np.count_nonzero(missing & valid))
+            valid &= ~missing
+        return valid, {reason: count for reason, count in dropped.items() if count}
+
+    def iterate_missing(self, arrays: dict[tuple[str, bool], Any]) -> Iterator[tuple[str, str, str, np.ndarray]]:
+        """Role, column, reason and mask of missing values."""
+        for (role, name), kind in self.columns.items():
+            column = array_of(arrays, name)
+            missing = find_missing(column)
+            if missing is not None:
+                yield role, name, f"null or NaN {role}", missing
+            empty = None if kind is None else find_empty_values(kind, column)
+            if kind is not None and empty is not None:
+                yield role, name, f"null or NaN {role}" if kind.takes_lists else NO_REFERENCE, empty
+
+    def read_weights(self, rows: SelectedBatch) -> np.ndarray:
+        name = describe_column("weight", self.weight or "")
+        array = validation.as_floats(rows.columns[self.weight or "", False], name, rows.locate)
+        array = array.astype(np.float64, copy=False)
+        found = np.zeros(2, np.int64)
+        kernels.check_weights(array, 0, array.shape[0], found)
+        if found[0]:
+            row = validation.first_bad_weight(array)
+            raise ValueError(f"{name} has {array[row]} at row {rows.locate(row)}: {validation.WEIGHTS_WANTED}")
+        return array
+
+
+def describe_missing(value: Any) -> str:
+    """A missing value in messages: a pyarrow scalar that is null or NaN, or a list that has such a value."""
+    if not value.is_valid:
+        return "a null"
+    return "a null or NaN in its list" if pyarrow.types.is_nested(value.type) else "NaN"
+
+
+def array_of(arrays: dict[tuple[str, bool], Any], name: str) -> Any:
+    """The array of a column, which may be a dictionary."""
+    return arrays[name, (name, True) in arrays]
+
+
+def decode_column(column: Any, keep_dictionary: bool = False) -> Any:
+    """A column that can be filtered: string views as strings, and dictionaries as values.
+
+    A dictionary may hide nulls and NaN among its values.
+    """
+    if pyarrow.types.is_dictionary(column.type):
+        may_miss = column.dictionary.null_count or pyarrow.types.is_floating(column.type.value_type)
+        if keep_dictionary and not may_miss:
+            return column
+        return decode_dictionary(column)
+    if is_list(column.type) and pyarrow.types.is_string_view(column.type.value_type):
+        return column.cast(pyarrow.large_list(pyarrow.large_string()))
+    return column.cast(pyarrow.large_string()) if pyarrow.types.is_string_view(column.type) else column
+
+
+def find_missing(column: Any) -> np.ndarray | None:
+    """The mask of null and NaN values; None if there are none."""
+    if pyarrow.types.is_floating(column.type):
+        if not column.null_count:
+            values = column.to_numpy(zero_copy_only=False)
+            if values.dtype == np.float16:
+                values = values.astype(np.float32)
+            found = np.zeros(1, np.int64)
+            kernels.any_nan(values, 0, values.shape[0], found)
+            missing = np.isnan(values) if found[0] else None
+            # Another thread may have changed the caller's array meanwhile.
+            return None if missing is None or not missing.any() else missing
+        return np.asarray(column.is_null(nan_is_null=True))
+    return np.asarray(column.is_null()) if column.null_count else None
+
+
+def log_row(row: int, first_row: int, valid: np.ndarray | None) -> int:
+    """The row of the log that is row `row` of the valid rows of its batch."""
+    return first_row + (row if valid is None else int(np.flatnonzero(valid)[row]))
+
+
+def may_be_dictionary(kind: Kind) -> bool:
+    """May a column of this kind be read as a dictionary? Labels of any type may."""
+    return isinstance(kind, ClassNumber) or (not kind.is_numeric and not kind.has_long_values)
+
+
+def declare_column_kinds(source: Source, parts: Sequence[PlanPart]) -> None:
+    """Let a source know which columns may come as dictionaries, and which have long texts."""
+    kinds = [
+        (name, plan.kind(role))
+        for plan, names in parts
+        for role, name in names.columns_with_roles()
+        if role in (LABEL_ROLE, names.model_role, *dict(names.others))
+    ]
+    source.expect_texts([name for name, kind in kinds if kind.has_long_values])
+    lists = [(name, kind) for name, kind in kinds if kind.takes_lists]
+    source.expect_lists([name for name, _ in lists], any(kind.has_vectors for _, kind in lists))
+    source.allow_dictionaries([*parts[0].names.by, *(name for name, kind in kinds if may_be_dictionary(kind))])
+
+
+# Messages name the first bad column in this order of roles; other roles come after scores.
+ROLE_ORDER = {"label": 0, **dict.fromkeys(MODEL_ROLES, 1), "group": 3, "weight": 4, "unit": 5, "by": 6}
+OTHER_ROLES = 2
