@@ -1,6 +1,5 @@
 """A metric of the user's own beside the same lines of NumPy over the same batches of a Parquet file."""
 
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +12,7 @@ from fastmetrics._core import exact
 from fastmetrics._kernels.numeric import sums as sum_kernels
 from fastmetrics.engine.input.batches import BATCH_ROWS
 from fastmetrics.engine.input.files import formats
+from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.scan.log_scan import release_arrow_memory
 from fastmetrics.extend import NonNegative, Positive, Real, RowStatistic, divide, metric
 
@@ -59,7 +59,8 @@ def test_row_metric_in_numpy(timing, path):
     def theirs():
         states = exact.new_states(2)
         schema = pq.read_schema(path)
-        batches = formats._read_parquet(Path(path), schema, use_threads=False, batch_rows=BATCH_ROWS, memory_limit=None)
+        log = DataFile.local(path)
+        batches = formats._read_parquet(log, schema, use_threads=False, batch_rows=BATCH_ROWS, memory_limit=None)
         for batch in batches:
             reward, propensity, target = (batch.column(name).to_numpy() for name in COLUMNS)
             ratio = target / propensity

@@ -127,7 +127,7 @@ def test_buffers_of_all_types(tmp_path):
     path = tmp_path / "types.arrows"
     with pa.ipc.new_stream(path, table.schema) as file:
         file.write_table(table)
-    with open(path, "rb") as file:
+    with pa.OSFile(str(path)) as file:
         *_, (message, _) = compressed_pieces.find_messages(file)
     in_batch = len(message.table(2).vector(2, compressed_pieces.BUFFER))
     chosen = [compressed_pieces.chosen_buffers(table.schema, [name]) for name in columns]

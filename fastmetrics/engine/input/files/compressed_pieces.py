@@ -7,16 +7,15 @@ to Arrow, which says what is wrong.
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.exchange.memory_size import default_memory_limit, format_size
 from fastmetrics._core.optional_imports import pyarrow as pa
+from fastmetrics.engine.input.files.data_file import DataFile
 
 SMALLEST_LIMIT = 64 << 20  # pieces up to this size are read whatever the memory limit is
 LONGEST_PAGE_HEADER = 1 << 20  # it may hold the least and the greatest text of the page
@@ -37,12 +36,12 @@ def piece_limit(size: int, memory_limit: int | None) -> int:
     return max(SMALLEST_LIMIT, default_memory_limit() if memory_limit is None else memory_limit)
 
 
-def check_size(path: Path, piece: str, size: int, memory_limit: int | None, advice: str) -> None:
+def check_size(data_file: DataFile, piece: str, size: int, memory_limit: int | None, advice: str) -> None:
     """Raise ValueError for a piece that expands to more than the memory limit; None is the default limit."""
     limit = piece_limit(size, memory_limit)
     if size > limit:
         raise ValueError(
-            f"{path} has {piece} that expands to {format_size(size)}, more than the memory limit of "
+            f"{data_file} has {piece} that expands to {format_size(size)}, more than the memory limit of "
             f"{format_size(limit)}; {advice}"
         )
 
@@ -51,7 +50,7 @@ def check_size(path: Path, piece: str, size: int, memory_limit: int | None, advi
 
 
 def check_parquet_pages(
-    path: Path, metadata: Any, row_groups: Iterable[int], names: list[str], memory_limit: int | None
+    data_file: DataFile, metadata: Any, row_groups: Iterable[int], names: list[str], memory_limit: int | None
 ) -> None:
     """Check the pages of the columns that are decompressed at the same time: one of each column.
 
@@ -67,12 +66,12 @@ def check_parquet_pages(
         whole = sum(chunk.total_uncompressed_size for chunk in to_read)
         if whole <= piece_limit(whole, memory_limit):
             continue
-        with open(path, "rb") as file:
+        with data_file.open_file() as file:
             size = sum(min(largest_page(file, chunk), chunk.total_uncompressed_size) for chunk in to_read)
-        check_size(path, f"a page of each column in row group {number}", size, memory_limit, "write smaller pages")
+        check_size(data_file, f"a page of each column in row group {number}", size, memory_limit, "write smaller pages")
 
 
-def largest_page(file: BinaryIO, chunk: Any) -> int:
+def largest_page(file: pa.NativeFile, chunk: Any) -> int:
     """The size of the largest page of a column chunk, decompressed."""
     place = chunk.data_page_offset
     if chunk.has_dictionary_page and chunk.dictionary_page_offset:
@@ -89,7 +88,7 @@ def largest_page(file: BinaryIO, chunk: Any) -> int:
     return largest
 
 
-def read_page_header(file: BinaryIO, place: int) -> tuple[int, int, int] | None:
+def read_page_header(file: pa.NativeFile, place: int) -> tuple[int, int, int] | None:
     """The length of a page's header, and the page's sizes, decompressed and as stored; None if it is no header."""
     for most in (1 << 8, LONGEST_PAGE_HEADER):
         file.seek(place)
@@ -162,22 +161,22 @@ class ThriftReader:
 # ---------------------------------------------------------------------------------------------------------------- Arrow
 
 
-def check_ipc_batches(path: Path, schema: pa.Schema, names: list[str], memory_limit: int | None) -> None:
+def check_ipc_batches(data_file: DataFile, schema: pa.Schema, names: list[str], memory_limit: int | None) -> None:
     """Check the size of each batch, and of each dictionary, of the columns that are read.
 
     A message that is longer than the file is an error too: Arrow would ask for its memory.
     """
     chosen = chosen_buffers(schema, names)
-    with open(path, "rb") as file:
+    with data_file.open_file() as file:
         for number, (message, body) in enumerate(find_messages(file)):
             try:
-                is_whole = body + message.number(3, "<q") <= os.fstat(file.fileno()).st_size
+                is_whole = body + message.number(3, "<q") <= file.size()
                 size = decompressed_size(file, message, body, chosen) if is_whole else 0
             except (struct.error, ValueError, IndexError):
                 return
             if not is_whole:
                 raise pa.ArrowInvalid(f"Message {number} is longer than the file")
-            check_size(path, f"a batch (message {number})", size, memory_limit, "write smaller batches")
+            check_size(data_file, f"a batch (message {number})", size, memory_limit, "write smaller batches")
 
 
 def chosen_buffers(schema: pa.Schema, names: list[str]) -> np.ndarray | None:
@@ -217,7 +216,7 @@ def count_buffers(data_type: Any) -> int | None:
     return None if None in children else own + sum(count for count in children if count is not None)
 
 
-def find_messages(file: BinaryIO) -> Iterator[tuple[FlatTable, int]]:
+def find_messages(file: pa.NativeFile) -> Iterator[tuple[FlatTable, int]]:
     """The messages of a file or a stream, and where their bodies begin."""
     if file.read(6) == b"ARROW1":
         for start in batches_in_footer(file):
@@ -230,7 +229,7 @@ def find_messages(file: BinaryIO) -> Iterator[tuple[FlatTable, int]]:
         place = found[2]
 
 
-def batches_in_footer(file: BinaryIO) -> np.ndarray:
+def batches_in_footer(file: pa.NativeFile) -> np.ndarray:
     """Where the dictionaries and batches of a file begin."""
     try:
         file.seek(-10, 2)
@@ -242,13 +241,13 @@ def batches_in_footer(file: BinaryIO) -> np.ndarray:
         return np.zeros(0, np.int64)
 
 
-def read_message(file: BinaryIO, place: int) -> tuple[FlatTable, int, int | None] | None:
+def read_message(file: pa.NativeFile, place: int) -> tuple[FlatTable, int, int | None] | None:
     """A message, where its body begins, and where the next one begins."""
     try:
         file.seek(place)
         first, second = struct.unpack("<ii", file.read(8))
         start, length = (place + 8, second) if first == -1 else (place + 4, first)
-        if not 0 < length <= os.fstat(file.fileno()).st_size:
+        if not 0 < length <= file.size():
             return None
         file.seek(start)
         message = FlatTable.root(file.read(length))
@@ -258,7 +257,7 @@ def read_message(file: BinaryIO, place: int) -> tuple[FlatTable, int, int | None
     return message, start + length, start + length + body_length if body_length >= 0 else None
 
 
-def decompressed_size(file: BinaryIO, message: FlatTable, body: int, chosen: np.ndarray | None) -> int:
+def decompressed_size(file: pa.NativeFile, message: FlatTable, body: int, chosen: np.ndarray | None) -> int:
     """The bytes of a batch's compressed buffers once they are decompressed: they begin with that number."""
     kind = message.number(1, "<B")
     if kind not in (ARROW_DICTIONARY, ARROW_BATCH):

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import NamedTuple
 
 from fastmetrics._core.columns.validation import missing_column_text
@@ -19,6 +18,7 @@ from fastmetrics.engine.input.batches import (
     resize_batches,
     split_long_texts,
 )
+from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.formats import (
     CSV,
     PARQUET,
@@ -36,7 +36,7 @@ HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 class SourceFile(NamedTuple):
     """An inspected file; `hive_values` are the ``key=value`` folders of its path."""
 
-    path: Path
+    data_file: DataFile
     format: FileFormat
     schema: pa.Schema
     rows: int | None
@@ -48,9 +48,9 @@ class FileSource(Source):
 
     reads_ahead = True
 
-    def __init__(self, paths: list[Path], *, label: str) -> None:
-        self.label = label if len(paths) == 1 else f"{label} ({len(paths)} files)"
-        self._files = [_inspect_file(path) for path in paths]
+    def __init__(self, data_files: list[DataFile], *, label: str) -> None:
+        self.label = label if len(data_files) == 1 else f"{label} ({len(data_files)} files)"
+        self._files = [_inspect_file(data_file) for data_file in data_files]
         self._hive_types = _hive_types(self._files)
         self.column_names = self._collect_column_names()
         counts = [file.rows for file in self._files]
@@ -64,7 +64,7 @@ class FileSource(Source):
                 if file.rows is None:
                     break
                 if row < start + file.rows:
-                    return f"row {row - start} of {file.path}"
+                    return f"row {row - start} of {file.data_file}"
                 start += file.rows
         return super().locate(row)
 
@@ -92,8 +92,8 @@ class FileSource(Source):
         row_groups: list[tuple[SourceFile, int]] = []
         first_row = rows = 0
         for file in self._files:
-            with name_file_in_errors(file.path, file.format):
-                group_sizes = parquet_row_groups(file.path)
+            with name_file_in_errors(file.data_file, file.format):
+                group_sizes = parquet_row_groups(file.data_file)
             for index, group_rows in enumerate(group_sizes):
                 row_groups.append((file, index))
                 rows += group_rows
@@ -138,8 +138,8 @@ class FileSource(Source):
             merged = unified if file_type == unified else _find_common_type(unified, file_type)
             if merged is None:
                 raise ValueError(
-                    f"column {column!r} is {file_type} in {file.path} but {unified} in those before it, such as "
-                    f"{first.path}; write the files with one type"
+                    f"column {column!r} is {file_type} in {file.data_file} but {unified} in those before it, such as "
+                    f"{first.data_file}; write the files with one type"
                 )
             unified = merged
         return unified
@@ -149,31 +149,31 @@ class FileSource(Source):
             return file.schema.field(column).type
         if column in file.hive_values:
             return self._hive_types[column]
-        missing = missing_column_text(column, str(file.path), [*file.schema.names, *file.hive_values])
+        missing = missing_column_text(column, str(file.data_file), [*file.schema.names, *file.hive_values])
         raise ValueError(f"{missing}. Other files that were given have it")
 
     def _read_file(
         self, file: SourceFile, schema: pa.Schema, use_threads: bool, *row_groups: list[int]
     ) -> Iterator[pa.RecordBatch]:
         in_file = self._schema_in_file(file, schema)
-        with name_file_in_errors(file.path, file.format):
+        with name_file_in_errors(file.data_file, file.format):
             for batch in file.format.read(
-                file.path, in_file, use_threads, self.batch_rows, self.memory_limit, *row_groups
+                file.data_file, in_file, use_threads, self.batch_rows, self.memory_limit, *row_groups
             ):
                 yield _conform_batch(batch, schema, file)
 
 
-def _inspect_file(path: Path) -> SourceFile:
-    file_format = find_format(path)
-    with name_file_in_errors(path, file_format):
-        schema, rows = file_format.inspect(path)
-    return SourceFile(path, file_format, schema, rows, _hive_values_of(path))
+def _inspect_file(data_file: DataFile) -> SourceFile:
+    file_format = find_format(data_file)
+    with name_file_in_errors(data_file, file_format):
+        schema, rows = file_format.inspect(data_file)
+    return SourceFile(data_file, file_format, schema, rows, _hive_values_of(data_file))
 
 
-def _hive_values_of(path: Path) -> dict[str, str | None]:
+def _hive_values_of(data_file: DataFile) -> dict[str, str | None]:
     from urllib.parse import unquote
 
-    pairs = (folder.partition("=") for folder in path.parts[:-1] if "=" in folder)
+    pairs = (folder.partition("=") for folder in data_file.parts[:-1] if "=" in folder)
     return {unquote(key): None if value == HIVE_NULL else unquote(value) for key, _, value in pairs}
 
 
@@ -225,14 +225,14 @@ def _conform_batch(batch: pa.RecordBatch, schema: pa.Schema, file: SourceFile) -
     for field in schema:
         index = batch.schema.get_field_index(field.name)
         if index >= 0:
-            arrays.append(_cast_exactly(batch.column(index), field, file.path))
+            arrays.append(_cast_exactly(batch.column(index), field, file.data_file))
         else:
             value = pa.scalar(file.hive_values[field.name], pa.string()).cast(field.type)
             arrays.append(pa.repeat(value, batch.num_rows))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _cast_exactly(column: pa.Array, field: pa.Field, path: Path) -> pa.Array:
+def _cast_exactly(column: pa.Array, field: pa.Field, data_file: DataFile) -> pa.Array:
     """Convert exactly: a value that would change, such as a long id in a float64, is an error."""
     if column.type == field.type:
         return column
@@ -240,6 +240,6 @@ def _cast_exactly(column: pa.Array, field: pa.Field, path: Path) -> pa.Array:
         return column.cast(field.type)
     except pa.ArrowException as error:
         raise ValueError(
-            f"column {field.name!r} of {path} is {column.type} and does not fit {field.type}, the type that it shares "
-            f"with the other files: {first_line(error)}"
+            f"column {field.name!r} of {data_file} is {column.type} and does not fit {field.type}, the type that it "
+            f"shares with the other files: {first_line(error)}"
         ) from error

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from fastmetrics._core.exchange.memory_size import format_size
@@ -18,6 +18,7 @@ from fastmetrics._core.optional_imports import parquet as pq
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import BATCH_ROWS, TEXT_BATCH_BYTES, first_line
 from fastmetrics.engine.input.files.compressed_pieces import check_ipc_batches, check_parquet_pages
+from fastmetrics.engine.input.files.data_file import DataFile
 
 # Column chunks are read through a window of this size and not as a whole, which bounds memory for large row groups.
 PARQUET_OPTIONS: dict[str, Any] = {"buffer_size": 1 << 20, "pre_buffer": False}
@@ -30,39 +31,39 @@ class FileFormat(NamedTuple):
 
     name: str
     advice: str
-    inspect: Callable[[Path], tuple[pa.Schema, int | None]]
+    inspect: Callable[[DataFile], tuple[pa.Schema, int | None]]
     read: Callable[..., Iterator[pa.RecordBatch]]
 
 
-def find_format(path: Path) -> FileFormat:
+def find_format(data_file: DataFile) -> FileFormat:
     """The format that the file's suffix names."""
-    name = path.name.lower()
+    name = data_file.name.lower()
     for suffix, file_format in FORMATS.items():
         if name.endswith(suffix):
             return file_format
-    raise ValueError(f"{path} has no known suffix; known are {', '.join(FORMATS)}")
+    raise ValueError(f"{data_file} has no known suffix; known are {', '.join(FORMATS)}")
 
 
 @contextmanager
-def name_file_in_errors(path: Path, file_format: FileFormat) -> Iterator[None]:
+def name_file_in_errors(data_file: DataFile, file_format: FileFormat) -> Iterator[None]:
     """Raise Arrow's errors as a ValueError that names the file, which Arrow seldom does."""
     try:
         yield
     except (FileNotFoundError, PermissionError, MemoryError):
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        text = f"{path} cannot be read as {file_format.name}; {file_format.advice} {first_line(error)}"
+        text = f"{data_file} cannot be read as {file_format.name}; {file_format.advice} {first_line(error)}"
         raise ValueError(text) from error
 
 
-def _inspect_parquet(path: Path) -> tuple[pa.Schema, int | None]:
-    with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened) as file:
+def _inspect_parquet(data_file: DataFile) -> tuple[pa.Schema, int | None]:
+    with data_file.open_file() as opened, pq.ParquetFile(opened) as file:
         return file.schema_arrow, file.metadata.num_rows
 
 
-def parquet_row_groups(path: Path) -> list[int]:
+def parquet_row_groups(data_file: DataFile) -> list[int]:
     """The number of rows of every row group."""
-    with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened) as file:
+    with data_file.open_file() as opened, pq.ParquetFile(opened) as file:
         return [file.metadata.row_group(index).num_rows for index in range(file.metadata.num_row_groups)]
 
 
@@ -98,7 +99,7 @@ def is_list_of_dictionaries(data_type: pa.DataType) -> bool:
 
 
 def _read_parquet(
-    path: Path,
+    data_file: DataFile,
     schema: pa.Schema,
     use_threads: bool,
     batch_rows: int,
@@ -106,11 +107,11 @@ def _read_parquet(
     row_groups: Sequence[int] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The batches of some row groups, by default of all."""
-    with pa.OSFile(str(path)) as opened, open_parquet(opened, schema) as file:
+    with data_file.open_file() as opened, open_parquet(opened, schema) as file:
         # For a single batch, the hand-over to other threads costs more than the decoding.
         use_threads = use_threads and file.metadata.num_rows > BATCH_ROWS
         row_groups = range(file.metadata.num_row_groups) if row_groups is None else row_groups
-        check_parquet_pages(path, file.metadata, row_groups, schema.names, memory_limit)
+        check_parquet_pages(data_file, file.metadata, row_groups, schema.names, memory_limit)
         rows = limit_batch_rows(file.metadata, row_groups, schema.names, batch_rows)
         # pyarrow cannot read lists of dictionaries of several row groups into one batch.
         has_lists = any(is_list_of_dictionaries(field.type) for field in schema)
@@ -151,20 +152,20 @@ def _open_ipc(opened: pa.NativeFile, columns: list[str] | None = None, use_threa
     return opener(opened, options=pa.ipc.IpcReadOptions(included_fields=indices, use_threads=use_threads))
 
 
-def _inspect_ipc(path: Path) -> tuple[pa.Schema, int | None]:
-    with pa.OSFile(str(path)) as opened, _open_ipc(opened) as reader:
+def _inspect_ipc(data_file: DataFile) -> tuple[pa.Schema, int | None]:
+    with data_file.open_file() as opened, _open_ipc(opened) as reader:
         # A stream has to be read to count its rows, and so has a file if pyarrow is too old to count them.
         count_rows = getattr(reader, "count_rows", None)
         return reader.schema, None if count_rows is None else count_rows()
 
 
 def _read_ipc(
-    path: Path, schema: pa.Schema, use_threads: bool, batch_rows: int, memory_limit: int | None
+    data_file: DataFile, schema: pa.Schema, use_threads: bool, batch_rows: int, memory_limit: int | None
 ) -> Iterator[pa.RecordBatch]:
-    with pa.OSFile(str(path)) as opened, _open_ipc(opened) as reader:
+    with data_file.open_file() as opened, _open_ipc(opened) as reader:
         in_file = reader.schema
-    check_ipc_batches(path, in_file, schema.names, memory_limit)
-    with pa.OSFile(str(path)) as opened, _open_ipc(opened, schema.names, use_threads) as reader:
+    check_ipc_batches(data_file, in_file, schema.names, memory_limit)
+    with data_file.open_file() as opened, _open_ipc(opened, schema.names, use_threads) as reader:
         is_file = isinstance(reader, pa.RecordBatchFileReader)
         for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader:
             batch.validate(full=True)  # Arrow reads offsets of texts and codes of dictionaries as they are
@@ -174,13 +175,13 @@ def _read_ipc(
 # CSV: Arrow's streaming reader parses in one thread either way; without its threads its errors name the row.
 
 
-def _open_csv(path: Path, schema: pa.Schema | None = None) -> Any:
+def _open_csv(data_file: DataFile, schema: pa.Schema | None = None) -> Any:
     import pyarrow.csv as csv
 
-    compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix.lower())
+    compression = {".gz": "gzip", ".zst": "zstd"}.get(PurePath(data_file.name).suffix.lower())
     selection = {} if schema is None else {"include_columns": schema.names, "column_types": schema}
     return csv.open_csv(
-        pa.input_stream(str(path), compression=compression),
+        data_file.open_stream(compression),
         read_options=csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK_BYTES),
         parse_options=csv.ParseOptions(newlines_in_values=True),
         convert_options=csv.ConvertOptions(**selection),
@@ -201,16 +202,16 @@ def name_long_rows(rows: list[int]) -> Iterator[None]:
         ) from error
 
 
-def _inspect_csv(path: Path) -> tuple[pa.Schema, int | None]:
-    with name_long_rows([]), _open_csv(path) as reader:
+def _inspect_csv(data_file: DataFile) -> tuple[pa.Schema, int | None]:
+    with name_long_rows([]), _open_csv(data_file) as reader:
         return reader.schema, None
 
 
 def _read_csv(
-    path: Path, schema: pa.Schema, use_threads: bool, batch_rows: int, memory_limit: int | None
+    data_file: DataFile, schema: pa.Schema, use_threads: bool, batch_rows: int, memory_limit: int | None
 ) -> Iterator[pa.RecordBatch]:
     rows: list[int] = []
-    with name_long_rows(rows), _open_csv(path, schema) as reader:
+    with name_long_rows(rows), _open_csv(data_file, schema) as reader:
         for batch in reader:
             rows.append(batch.num_rows)
             yield batch
