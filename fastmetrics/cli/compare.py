@@ -11,6 +11,7 @@ from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics.cli import options
 from fastmetrics.cli.gates import FORM, Gate, read_gate
 from fastmetrics.cli.log_evaluation import read_level, read_metrics, run_on_log
+from fastmetrics.cli.log_options import LogOptions, shared_options
 from fastmetrics.cli.terminal import examples, standard_error
 
 if TYPE_CHECKING:
@@ -30,51 +31,15 @@ EXAMPLES = examples(
 )
 
 
+@shared_options
 def compare(
     paths: options.Paths,
-    score: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The column of a model's predictions; at least two. The first is the baseline. For metrics of target "
-            "text the hypotheses, of partition the clusters.",
-        ),
-    ] = None,
-    prediction: options.PredictionColumns = None,
-    probabilities: options.ProbabilityColumns = None,
-    label: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The column of labels, as for `fastmetrics evaluate`. "
-            "May be repeated: every score is compared with every label.",
-        ),
-    ] = None,
+    log: LogOptions,
     baseline: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="The score that the others are compared with. Default: the first."),
     ] = None,
-    group: options.GroupColumns = None,
-    unit: options.ResamplingUnits = None,
-    weight: options.WeightColumn = None,
-    by: options.SliceColumns = None,
-    role: options.RoleColumns = None,
-    plugin: options.Plugins = None,
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--metrics",
-            "--metric",
-            "-m",
-            metavar="NAME,...",
-            help="See `fastmetrics list`; may be repeated. Default: the metrics of --fail-if, otherwise all of target "
-            "binary that have a better direction.",
-        ),
-    ] = None,
     ci: Annotated[str, typer.Option(metavar="LEVEL", help="The level of the intervals, in percent.")] = "95",
-    ci_method: options.IntervalMethod = "bootstrap",
-    replicates: options.Replicates = 1000,
-    seed: options.Seed = 0,
     correction: Annotated[
         Literal["holm", "benjamini-hochberg", "none"],
         typer.Option(help="How p-values are adjusted over all metrics, slices and models."),
@@ -89,12 +54,6 @@ def compare(
             "May be repeated.",
         ),
     ] = None,
-    threads: options.Threads = None,
-    memory_limit: options.MemoryLimit = None,
-    spill_dir: options.SpillFolder = None,
-    on_invalid: options.InvalidRows = "raise",
-    json: options.JsonFile = None,
-    html: options.HtmlFile = None,
 ) -> None:
     """Compare models on the same log: differences with intervals and p-values, paired by user, units won and lost.
 
@@ -103,11 +62,11 @@ def compare(
     """
     from fastmetrics.reporting.terminal.comparison import print_comparison
 
-    options.import_plugins(plugin)
+    options.import_plugins(log.plugin)
     gates = [read_gate(text) for text in fail_if or ()]
     models = {
         role: columns
-        for role, columns in zip(MODEL_ROLES, (score, prediction, probabilities), strict=True)
+        for role, columns in zip(MODEL_ROLES, (log.score, log.prediction, log.probabilities), strict=True)
         if columns
     }
     if len(models) > 1:
@@ -115,47 +74,34 @@ def compare(
         hint = f"--{next(iter(models))}"
         raise typer.BadParameter(f"models are compared by {options_given}, not by both", param_hint=hint)
     model_role, columns = next(iter(models.items()), (SCORE_ROLE, None))
-    names = compared_metrics(metrics, gates, grouped=group is not None, model_role=model_role)
-    check_columns(names, label, columns, baseline, model_role)
+    names = compared_metrics(log.metric_text, gates, grouped=log.group is not None, model_role=model_role)
+    check_columns(names, log.label, columns, baseline, model_role)
     level = read_level(ci)
     comparison: Comparison = run_on_log(
         fastmetrics.compare,
         print_comparison,
         paths,
         names,
-        json=json,
-        html=html,
-        label=label or None,
-        scores=score,
-        predictions=prediction,
-        probabilities=options.read_probabilities(probabilities),
-        baseline=options.split_columns(baseline) if baseline and probabilities else baseline,
-        group=group,
-        unit=unit,
-        weight=weight,
-        by=by or None,
-        roles=options.read_roles(role),
+        json=log.json,
+        html=log.html,
+        scores=log.score,
+        predictions=log.prediction,
+        baseline=options.split_columns(baseline) if baseline and log.probabilities else baseline,
         ci=level,
-        ci_method=ci_method,
-        replicates=replicates,
-        seed=seed,
         correction=correction,
-        memory_limit=memory_limit,
-        spill_dir=spill_dir,
-        n_threads=threads,
-        on_invalid=on_invalid,
+        **log.arguments(),
     )
     report_failures(gates, comparison)
 
 
 def compared_metrics(
-    requested: list[str] | None, gates: list[Gate], *, grouped: bool, model_role: str = SCORE_ROLE
+    requested: str | None, gates: list[Gate], *, grouped: bool, model_role: str = SCORE_ROLE
 ) -> list[str]:
     """The metrics of --metrics and of the gates; without any, the defaults that have a better direction."""
     from fastmetrics.engine.plan.metric_plan import make_plan
 
     if requested:
-        metrics = read_metrics(",".join(requested), grouped=grouped, model_roles=(model_role,))
+        metrics = read_metrics(requested, grouped=grouped, model_roles=(model_role,))
     elif gates:
         metrics = []
     else:

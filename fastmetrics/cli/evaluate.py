@@ -7,6 +7,7 @@ import typer
 import fastmetrics
 from fastmetrics.cli import options
 from fastmetrics.cli.log_evaluation import read_level, read_metrics, run_on_log
+from fastmetrics.cli.log_options import LogOptions, shared_options
 from fastmetrics.cli.terminal import examples
 
 # `LogCommand` fills in the metrics.
@@ -27,57 +28,17 @@ EXAMPLES = examples(
 )
 
 
+@shared_options
 def evaluate(
     context: typer.Context,
     paths: options.Paths,
-    label: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The column of labels: 0/1, -1/+1 or bool; any numbers for metrics of target real; the references for "
-            "target text (default: column reference); the classes for target partition (default: column label). "
-            "May be repeated: every score is compared with every label.",
-        ),
-    ] = None,
-    score: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The column of predictions; the hypotheses for target text (default: column hypothesis), the clusters "
-            "for target partition (default: column cluster). May be repeated, for several models.",
-        ),
-    ] = None,
-    prediction: options.PredictionColumns = None,
-    probabilities: options.ProbabilityColumns = None,
-    group: options.GroupColumns = None,
-    weight: options.WeightColumn = None,
-    by: options.SliceColumns = None,
-    role: options.RoleColumns = None,
-    plugin: options.Plugins = None,
-    metrics: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME,...",
-            help="See `fastmetrics list`; NAME(parameter=value) sets a parameter. "
-            "Default: all of target binary that need no group, and with --group also those that do.",
-        ),
-    ] = None,
-    threads: options.Threads = None,
-    memory_limit: options.MemoryLimit = None,
-    spill_dir: options.SpillFolder = None,
-    on_invalid: options.InvalidRows = "raise",
+    log: LogOptions,
     ci: Annotated[
         str | None,
         typer.Option(
             metavar="LEVEL", help="Confidence intervals at this level: 95 for 95 %. Default: none.", show_default=False
         ),
     ] = None,
-    ci_method: options.IntervalMethod = "bootstrap",
-    replicates: options.Replicates = 1000,
-    seed: options.Seed = 0,
-    unit: options.ResamplingUnits = None,
-    json: options.JsonFile = None,
-    html: options.HtmlFile = None,
 ) -> None:
     """Evaluate a log of any size: exact metrics from one scan of the columns needed.
 
@@ -88,38 +49,26 @@ def evaluate(
     from fastmetrics.engine.plan.column_names import named_model_roles
     from fastmetrics.reporting.terminal.report import print_report
 
-    options.import_plugins(plugin)
-    models = options.read_probabilities(probabilities)
-    model_roles = named_model_roles(score or None, prediction or None, models)
-    names = read_metrics(metrics, grouped=group is not None, model_roles=model_roles)
-    check_columns(names, label, score, prediction, models)
-    level = read_intervals(ci, unit)
+    options.import_plugins(log.plugin)
+    arguments = log.arguments()
+    models = arguments["probabilities"]
+    model_roles = named_model_roles(log.score or None, log.prediction or None, models)
+    names = read_metrics(log.metric_text, grouped=log.group is not None, model_roles=model_roles)
+    check_columns(names, log.label, log.score, log.prediction, models)
+    level = read_intervals(ci, log.unit)
     reject_unused_options(ci, context)
     run_on_log(
         fastmetrics.evaluate,
         print_report,
         paths,
         names,
-        json=json,
-        html=html,
-        label=label or None,
-        score=score or None,
-        prediction=prediction or None,
-        probabilities=models,
-        group=group,
-        weight=weight,
-        by=by or None,
-        roles=options.read_roles(role),
-        memory_limit=memory_limit,
-        spill_dir=spill_dir,
-        n_threads=threads,
-        on_invalid=on_invalid,
+        json=log.json,
+        html=log.html,
+        score=log.score or None,
+        prediction=log.prediction or None,
         ci=level,
-        ci_method=ci_method,
-        replicates=replicates,
-        seed=seed,
-        unit=unit,
-        curves=html is not None,
+        curves=log.html is not None,
+        **arguments,
     )
 
 

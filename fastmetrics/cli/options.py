@@ -14,6 +14,23 @@ Paths = Annotated[
         show_default=False,
     ),
 ]
+LabelColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The column of labels: 0/1, -1/+1 or bool; any numbers for metrics of target real; the references for "
+        "target text (default: column reference); the classes for target partition (default: column label). "
+        "May be repeated: every score is compared with every label.",
+    ),
+]
+ScoreColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The column of predictions; the hypotheses for target text (default: column hypothesis), the clusters "
+        "for target partition (default: column cluster). May be repeated, for several models.",
+    ),
+]
 PredictionColumns = Annotated[
     list[str] | None,
     typer.Option(
@@ -54,6 +71,18 @@ RoleColumns = Annotated[
         metavar="ROLE=COLUMN",
         help="The column of another role that a metric reads, such as reward=revenue; see `fastmetrics list`. "
         "May be repeated.",
+    ),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metrics",
+        "--metric",
+        "-m",
+        metavar="NAME,...",
+        help="See `fastmetrics list`; NAME(parameter=value) sets a parameter. May be repeated. "
+        "Default: all of target binary that need no group, and with --group also those that do; to compare, the "
+        "metrics of --fail-if, or else those of them that have a better direction.",
     ),
 ]
 Plugins = Annotated[

@@ -28,6 +28,8 @@ def without_new_options(entry, stored):
         kept = {name: own for name, own in entry.items() if name in stored}
         if "attributes" in kept:  # a class may have new ones
             kept["attributes"] = [name for name in kept["attributes"] if name in stored["attributes"]]
+        if "spellings" in kept:  # an option may have further ones
+            kept["spellings"] = [own for own in kept["spellings"] if own in stored["spellings"]]
         return {name: without_new_options(own, stored[name]) for name, own in kept.items()}
     if isinstance(entry, list) and isinstance(stored, list) and len(entry) == len(stored):
         return [without_new_options(own, own_stored) for own, own_stored in zip(entry, stored, strict=True)]

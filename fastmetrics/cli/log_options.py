@@ -1,0 +1,88 @@
+"""The options that the commands for logs share, as one record: a new option is one field here.
+
+`shared_options` puts the fields of a record into the signature of a command, from which typer makes options.
+"""
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NamedTuple, get_type_hints
+
+from fastmetrics.cli import options
+
+
+class LogOptions(NamedTuple):
+    """What `evaluate` and `compare` have in common, in the order of --help."""
+
+    label: options.LabelColumns = None
+    score: options.ScoreColumns = None
+    prediction: options.PredictionColumns = None
+    probabilities: options.ProbabilityColumns = None
+    group: options.GroupColumns = None
+    weight: options.WeightColumn = None
+    by: options.SliceColumns = None
+    role: options.RoleColumns = None
+    metrics: options.Metrics = None
+    plugin: options.Plugins = None
+    ci_method: options.IntervalMethod = "bootstrap"
+    replicates: options.Replicates = 1000
+    seed: options.Seed = 0
+    unit: options.ResamplingUnits = None
+    on_invalid: options.InvalidRows = "raise"
+    threads: options.Threads = None
+    memory_limit: options.MemoryLimit = None
+    spill_dir: options.SpillFolder = None
+    json: options.JsonFile = None
+    html: options.HtmlFile = None
+
+    @property
+    def metric_text(self) -> str | None:
+        """All values of --metrics as one; None if there is none."""
+        return ",".join(self.metrics) if self.metrics else None
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments that `fastmetrics.evaluate` and `fastmetrics.compare` have under the same name."""
+        return {
+            "label": self.label or None,
+            "group": self.group,
+            "weight": self.weight,
+            "by": self.by or None,
+            "roles": options.read_roles(self.role),
+            "probabilities": options.read_probabilities(self.probabilities),
+            "ci_method": self.ci_method,
+            "replicates": self.replicates,
+            "seed": self.seed,
+            "unit": self.unit,
+            "on_invalid": self.on_invalid,
+            "n_threads": self.threads,
+            "memory_limit": self.memory_limit,
+            "spill_dir": self.spill_dir,
+        }
+
+
+def shared_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace the parameter of type `LogOptions` in a command's signature by the fields of the record."""
+    hints = get_type_hints(command, include_extras=True)
+    fields = get_type_hints(LogOptions, include_extras=True)
+    (record,) = (name for name, hint in hints.items() if hint is LogOptions)
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command).parameters.values():
+        if parameter.name != record:
+            parameters.append(parameter.replace(annotation=hints[parameter.name]))
+            continue
+        parameters += [
+            inspect.Parameter(
+                name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=LogOptions._field_defaults[name], annotation=hint
+            )
+            for name, hint in fields.items()
+        ]
+
+    @wraps(command)
+    def with_record(**values: Any) -> None:
+        shared = LogOptions(**{name: values.pop(name) for name in fields})
+        command(**values, **{record: shared})
+
+    with_record.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    with_record.__annotations__ = {own.name: own.annotation for own in parameters}
+    del with_record.__wrapped__  # its signature is another
+    return with_record
