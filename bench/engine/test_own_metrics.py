@@ -11,8 +11,8 @@ from bench.workloads import SEED
 from fastmetrics._core import exact
 from fastmetrics._kernels.numeric import sums as sum_kernels
 from fastmetrics.engine.input.batches import BATCH_ROWS
-from fastmetrics.engine.input.files import formats
 from fastmetrics.engine.input.files.data_file import DataFile
+from fastmetrics.engine.input.files.parquet_reading import read_parquet
 from fastmetrics.engine.scan.log_scan import release_arrow_memory
 from fastmetrics.extend import NonNegative, Positive, Real, RowStatistic, divide, metric
 
@@ -60,7 +60,7 @@ def test_row_metric_in_numpy(timing, path):
         states = exact.new_states(2)
         schema = pq.read_schema(path)
         log = DataFile.local(path)
-        batches = formats._read_parquet(log, schema, use_threads=False, batch_rows=BATCH_ROWS, memory_limit=None)
+        batches = read_parquet(log, schema, use_threads=False, batch_rows=BATCH_ROWS, memory_limit=None)
         for batch in batches:
             reward, propensity, target = (batch.column(name).to_numpy() for name in COLUMNS)
             ratio = target / propensity

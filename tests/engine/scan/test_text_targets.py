@@ -26,7 +26,7 @@ from fastmetrics._core.columns.text_columns import TextRows
 from fastmetrics._core.kinds import TEXTS
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics.engine.input import batches
-from fastmetrics.engine.input.files import formats
+from fastmetrics.engine.input.files import parquet_reading
 from fastmetrics.engine.plan.column_names import read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.plan.plan_parts import divide_plan
@@ -321,7 +321,7 @@ class TestOrderFree:
     @pytest.mark.parametrize("source", ["parquet", "reader"])
     def test_batches_of_long_texts_are_shorter_still(self, tmp_path, monkeypatch, source):
         monkeypatch.setattr(batches, "TEXT_BATCH_BYTES", 50_000)
-        monkeypatch.setattr(formats, "TEXT_BATCH_BYTES", 50_000)
+        monkeypatch.setattr(parquet_reading, "TEXT_BATCH_BYTES", 50_000)
         texts = [f"{row} " * 500 for row in range(100)]
         long = {"hypothesis": texts, "reference": texts}
         path = tmp_path / "long.parquet"

@@ -25,8 +25,8 @@ from fastmetrics.engine.input.files.formats import (
     FileFormat,
     find_format,
     name_file_in_errors,
-    parquet_row_groups,
 )
+from fastmetrics.engine.input.files.parquet_reading import parquet_row_groups
 
 PARTITION_BATCHES = 2
 PARTITION_ROWS = PARTITION_BATCHES * BATCH_ROWS

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pytest
 
-from fastmetrics.engine.input.files import formats
+from fastmetrics.engine.input.files import parquet_reading
 from fastmetrics.engine.input.sources import open_source
 from support.cases import assert_raises, each_case
 from support.files.log_files import COLUMNS, corrupt_column, log, read, truncate, write_csv, write_ipc, write_parquet
@@ -238,8 +238,8 @@ def test_offsets_and_codes_beyond_their_bytes(stream, tmp_path):
         assert_raises(ValueError, message, read, path, ["user"])
     for bad in (codes, pa.ListArray.from_arrays([0, 1, 1, 3], codes)):
         batch = pa.record_batch([bad], ["user"])
-        assert_raises(pa.ArrowInvalid, "A dictionary lacks a code", formats.check_codes, batch)
-        formats.check_codes(batch.slice(0, 0))
+        assert_raises(pa.ArrowInvalid, "A dictionary lacks a code", parquet_reading.check_codes, batch)
+        parquet_reading.check_codes(batch.slice(0, 0))
 
 
 @pytest.mark.parametrize("content", [b"", b"FEA1....", b"these are words, not Arrow"])
