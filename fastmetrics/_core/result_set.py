@@ -10,7 +10,7 @@ import difflib
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from fastmetrics._core.immutable import Immutable
 from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
@@ -18,6 +18,14 @@ from fastmetrics._core.rendering import render
 
 Item = TypeVar("Item")
 MAX_CHOICES = 10  # in the message of a look-up
+
+
+class TaskRows(NamedTuple):
+    """Which rows a task of an evaluation reads: `rows` that it keeps, `dropped` rows by reason, `columns` by role."""
+
+    rows: int
+    dropped: Mapping[str, int]
+    columns: Mapping[str, str | tuple[str, ...]]
 
 
 class ResultSet(Immutable, Generic[Item]):
@@ -142,3 +150,8 @@ def as_json_value(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
+
+
+def tasks_as_dicts(tasks: Mapping[str, TaskRows]) -> dict[str, Any]:
+    """The rows of tasks as plain Python for JSON; nothing if there are none."""
+    return {"tasks": {name: as_json_value(rows._asdict()) for name, rows in tasks.items()}} if tasks else {}

@@ -11,14 +11,14 @@ from fastmetrics._core.exchange.memory_size import parse_integer, parse_text
 from fastmetrics._core.exchange.score_histogram import BIN_BYTES
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
-from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
+from fastmetrics.engine.accumulator_state import AccumulatorState, PartState, update_states
 from fastmetrics.engine.input.input_options import InputOptions
-from fastmetrics.engine.plan.column_names import ROW_UNITS, join_roles, named_model_roles, read_column_names
-from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind, make_plan
-from fastmetrics.engine.plan.plan_parts import divide_plan
-from fastmetrics.engine.plan.resampling_options import Resampling, read_resampling
+from fastmetrics.engine.plan.column_names import ROW_UNITS
+from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind
+from fastmetrics.engine.plan.resampling_options import Resampling
+from fastmetrics.engine.plan.tasks import IntervalArguments, Task, name_task_in_errors, plan_tasks
 from fastmetrics.engine.results.report import Report
-from fastmetrics.engine.scan.final_report import ResolvedPart, make_report, resolve_part
+from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask, make_report, resolve_part
 from fastmetrics.engine.scan.log_scan import check_rows
 from fastmetrics.engine.scan.resolve import FinalStates, merge_slices
 
@@ -123,6 +123,9 @@ class Accumulator:
     roles : dict of str and str, optional
         Columns of any other role, such as ``{"reward": "revenue"}``. Metrics of your own may have any roles:
         `fastmetrics.extend`.
+    tasks : dict of str and Task, optional
+        Several questions of one log, answered in one scan: ``{"ctr": Task(label="click", score="pctr"), "cvr": ...}``.
+        What a task does not name is that of the call. Every `Result` has the name of its `task`.
 
     Examples
     --------
@@ -174,39 +177,35 @@ class Accumulator:
         prediction: str | Sequence[str] | None = None,
         probabilities: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
         roles: Mapping[str, str] | None = None,
+        tasks: Mapping[str, Task] | None = None,
     ) -> None:
-        plan = make_plan(metrics, named_model_roles(score, prediction, probabilities, roles))
-        other_roles = {
-            "item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction,
-            "probabilities": probabilities,
-        }  # fmt: skip
-        names = read_column_names(plan, label, score, group, weight, by, join_roles(other_roles, roles))
-        self.resampling = read_resampling(ci, ci_method, replicates, seed, unit, names.group, plan, weight)
+        call = Task(
+            label, score, group, weight, metrics, prediction, probabilities, item, treatment, propensity, roles
+        )
+        planned = plan_tasks(call, tasks, by, IntervalArguments(ci, ci_method, replicates, seed, unit))
         self.on_invalid = on_invalid
         self.n_threads = n_threads
         self.approximate = bool(approximate)
         self.state_size = parse_state_size(state_size)
         count_threads(n_threads)
-        if self.approximate:
-            check_approximate(plan, weight)
-        if self.resampling is not None:
-            check_resampling(self.resampling, plan, self.approximate)
-        parts = divide_plan(plan, names, self.resampling)
-        if self.resampling is not None:
-            names = names._replace(unit=self.resampling.unit)
+        for task in planned:
+            with name_task_in_errors(task.name):
+                if self.approximate:
+                    check_approximate(task.plan, task.names.weight)
+                if task.resampling is not None:
+                    check_resampling(task.resampling, task.plan, self.approximate)
         n_bins = count_bins(self.state_size)
-        self._plan = plan
-        self._state = AccumulatorState(parts, names, on_invalid, self.approximate, n_bins)
+        self._states = [AccumulatorState(task, on_invalid, self.approximate, n_bins) for task in planned]
 
     def __repr__(self) -> str:
-        metrics = ", ".join(map(str, self._plan.metrics))
+        metrics = ", ".join(dict.fromkeys(str(metric) for state in self._states for metric in state.task.plan.metrics))
         kind = "approximate, " if self.approximate else ""
         return f"Accumulator({metrics}; {kind}{self.rows:,} rows)"
 
     @property
     def rows(self) -> int:
         """Rows taken in so far, the dropped ones included."""
-        return self._state.rows
+        return self._states[0].rows
 
     def update(
         self,
@@ -241,11 +240,12 @@ class Accumulator:
         from fastmetrics.engine.input.sources import open_source
 
         options = InputOptions(filesystem, storage_options, version, timestamp, format, format_options)
-        self._state.update(open_source(batch, options), self.n_threads)
+        update_states(self._states, open_source(batch, options), self.n_threads)
 
     def flush(self) -> None:
         """Move waiting rows to where they are kept. It is never needed: `result` and `to_bytes` do it."""
-        self._state.flush(self.n_threads)
+        for state in self._states:
+            state.flush(self.n_threads)
 
     def merge(self, other: Accumulator) -> Accumulator:
         """Take in all rows of another accumulator, which stays as it is.
@@ -267,40 +267,35 @@ class Accumulator:
         if not isinstance(other, Accumulator):
             raise TypeError(f"an Accumulator merges with another one; found {type(other).__name__}")
         self._check_same_options(other)
-        self._state.check_mergeable(other._state)
-        self._state.merge(other._state, self.n_threads, other.n_threads)
+        pairs = list(zip(self._states, other._states, strict=True))
+        for own, their in pairs:
+            with name_task_in_errors(own.task.name):
+                own.check_mergeable(their)
+        for own, their in pairs:
+            own.merge(their, self.n_threads, other.n_threads)
         return self
 
     def _check_same_options(self, other: Accumulator) -> None:
-        for what, mine, theirs in (
-            ("metrics", self._metric_strings(), other._metric_strings()),
-            ("columns", self._state.names.by_role(), other._state.names.by_role()),
+        options: list[tuple[str, Any, Any]] = [("tasks", self._task_names(), other._task_names())]
+        for own, their in zip(self._states, other._states, strict=False):
+            options += zip(OPTIONS_OF_TASKS, task_options(own), task_options(their), strict=True)
+        options += [
             ("on_invalid", self.on_invalid, other.on_invalid),
             ("approximate", self.approximate, other.approximate),
             ("state_size", self.state_size if self.approximate else 0, other.state_size if self.approximate else 0),
-            ("intervals", self._interval_options(), other._interval_options()),
-        ):
+        ]
+        for what, mine, theirs in options:
             if mine != theirs:
                 raise ValueError(f"states of different {what} do not merge: {mine} here, {theirs} there")
 
-    def _metric_strings(self) -> list[str]:
-        return [*map(repr, self._plan.metrics)]
-
-    def _interval_options(self) -> dict[str, Any]:
-        """The arguments of the constructor that ask for intervals."""
-        resampling = self.resampling
-        if resampling is None:
-            return {}
-        return {
-            "ci": resampling.level, "ci_method": resampling.method, "replicates": resampling.replicates,
-            "seed": resampling.seed, "unit": resampling.unit_to_read,
-        }  # fmt: skip
+    def _task_names(self) -> list[str | None]:
+        return [state.task.name for state in self._states]
 
     def copy(self) -> Accumulator:
         """An accumulator of the same rows; blocks of rows are shared, for they never change."""
         new = object.__new__(Accumulator)
         new.__dict__.update(self.__dict__)
-        new._state = self._state.copy(self.n_threads)
+        new._states = [state.copy(self.n_threads) for state in self._states]
         return new
 
     __copy__ = copy
@@ -325,17 +320,22 @@ class Accumulator:
             No rows were taken in, or all were dropped.
         """
         started = time.perf_counter()
-        state = self._state
-        check_rows(state.log_scan)
-        resolved = [self._resolve(part) for part in state.parts]
-        return make_report(state.log_scan, self._plan, resolved, state.names, time.perf_counter() - started)
+        for state in self._states:
+            with name_task_in_errors(state.task.name):
+                check_rows(state.log_scan)
+        return make_report(list(map(self._resolve, self._states)), time.perf_counter() - started)
 
-    def _resolve(self, part: PartState) -> ResolvedPart:
+    def _resolve(self, state: AccumulatorState) -> ResolvedTask:
+        """The final states of a task."""
+        parts = [self._resolve_part(part, state.task.resampling) for part in state.parts]
+        return ResolvedTask(state.task, state.log_scan, parts)
+
+    def _resolve_part(self, part: PartState, resampling: Resampling | None) -> ResolvedPart:
         """The final states of a part of the plan, with intervals if they were asked for."""
         if self.approximate:
             return ResolvedPart(part.scan, FinalStates(merge_slices(part.scan)), bounds=part.bounds())
         with part.flushed(self.n_threads):
-            return resolve_part(part.scan, self.resampling, count_threads(self.n_threads), None, last=False)
+            return resolve_part(part.scan, resampling, count_threads(self.n_threads), None, last=False)
 
     def to_bytes(self) -> bytes:
         """The state for another process: a versioned header, a checksum, and the numbers.
@@ -346,10 +346,10 @@ class Accumulator:
             `from_bytes` of this and every later version of the library reads them, on any machine, with the same
             result.
         """
-        from fastmetrics.engine.state_bytes import write_state
+        from fastmetrics.engine.state_bytes import write_states
 
         self.flush()
-        return write_state(self._state, self._plan.metrics, self._interval_options(), self.state_size)
+        return write_states(self._states, self.state_size)
 
     @classmethod
     def from_bytes(cls, data: bytes, *, n_threads: int | None = None) -> Accumulator:
@@ -367,14 +367,25 @@ class Accumulator:
         ValueError
             Not a state, a damaged one, or one of a newer format than this version of the library reads.
         """
-        from fastmetrics.engine.state_bytes import fill_state, read_options
+        from fastmetrics.engine.state_bytes import fill_states, read_options
         from fastmetrics.engine.state_format import errors_mean_damage, unpack_state
 
         header, body = unpack_state(data)
         with errors_mean_damage():
             new = Accumulator(**read_options(header), n_threads=n_threads)
-            fill_state(new._state, header, body)
+            fill_states(new._states, header, body)
         return new
+
+
+OPTIONS_OF_TASKS = ("metrics", "columns", "intervals")
+
+
+def task_options(state: AccumulatorState) -> tuple[list[str], dict[str, Any], dict[str, Any]]:
+    """What two states of a task have to agree on, in the order of OPTIONS_OF_TASKS."""
+    from fastmetrics.engine.state_bytes import interval_options
+
+    task = state.task
+    return [*map(repr, task.plan.metrics)], task.names.by_role(), interval_options(task.resampling)
 
 
 def restore(data: bytes, n_threads: int | None) -> Accumulator:

@@ -20,7 +20,7 @@ from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.column_types import LISTS, type_name, types_fit
 from fastmetrics.engine.input.row_selection import SelectedBatch, declare_column_kinds, may_be_dictionary
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, key_columns
-from fastmetrics.engine.plan.plan_parts import PlanPart
+from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.engine.scan.additive_states import AdditiveStates, StateKey, split_rows_by_slice
 from fastmetrics.engine.scan.scan import LogScan, Scan, ScanWorker, locate_minus_one
 
@@ -33,62 +33,33 @@ HistogramKey = tuple[int, int | None]
 
 
 class AccumulatorState:
-    """Everything that an Accumulator has taken in; its options stay with the Accumulator.
+    """What an Accumulator has taken in for one of its tasks; its options stay with the Accumulator.
 
     Attributes
     ----------
-    names : ColumnNames
-        The columns as the caller named them.
+    task : PlannedTask
     log_scan : LogScan
         The slices, and a scan for every part of the plan.
     parts : list of PartState
         The state of each part, with its scan.
     """
 
-    def __init__(
-        self,
-        parts: Sequence[PlanPart],
-        names: ColumnNames,
-        on_invalid: str,
-        approximate: bool,
-        n_bins: int,
-    ) -> None:
-        self.names = names
+    def __init__(self, task: PlannedTask, on_invalid: str, approximate: bool, n_bins: int) -> None:
+        self.task = task
         self.on_invalid = on_invalid
         self.approximate = approximate
         self.n_bins = n_bins
-        self.log_scan = LogScan(parts, on_invalid, UNKNOWN_ROWS)
+        self.log_scan = LogScan(task.parts, on_invalid, UNKNOWN_ROWS)
         self.parts = [PartState(scan, approximate, n_bins) for scan in self.log_scan.scans]
+
+    @property
+    def names(self) -> ColumnNames:
+        """The columns as the caller named them."""
+        return self.task.names
 
     @property
     def rows(self) -> int:
         return self.log_scan.rows
-
-    def update(self, source: Source, n_threads: int | None) -> None:
-        """Take in the rows of a source. After an error the state is as before."""
-        declare_column_kinds(source, self.log_scan.parts)
-        for _, names in self.log_scan.parts:
-            for role, column in names.columns_with_roles():
-                source.require(column, role)
-        slices = self.log_scan.slices
-        n_slices, first_row = len(slices), 0
-        updates = [PartUpdate(part) for part in self.parts]
-        try:
-            for rows in source.batches(self.log_scan.distinct_columns(), use_threads=False):
-                selected = self.log_scan.selector.select(rows, first_row)
-                first_row += rows.num_rows
-                for update in updates:
-                    update.add(rows, selected)
-            check_row_count(self.rows + first_row)
-            for update in updates:
-                update.exchange(n_threads)
-        except BaseException:
-            for update in updates:
-                update.undo()
-            slices.truncate(n_slices)
-            raise
-        for update in updates:
-            update.finish()
 
     def flush(self, n_threads: int | None) -> None:
         """Move waiting rows to the exchanges."""
@@ -127,11 +98,70 @@ class AccumulatorState:
     def copy_rows(self, n_threads: int | None) -> AccumulatorState:
         """A copy without the additive states."""
         self.flush(n_threads)
-        new = AccumulatorState(self.log_scan.parts, self.names, self.on_invalid, self.approximate, self.n_bins)
+        new = AccumulatorState(self.task, self.on_invalid, self.approximate, self.n_bins)
         numbers = new.log_scan.slices.number_slices(self.log_scan.slices.values())
         for part, own in zip(new.parts, self.parts, strict=True):
             part.copy_rows_of(own, numbers)
         return new
+
+
+class StateUpdate:
+    """An update of the state of a task, which can be undone until it is finished."""
+
+    def __init__(self, state: AccumulatorState) -> None:
+        self.state = state
+        self.n_slices = len(state.log_scan.slices)
+        self.rows = 0
+        self.parts = [PartUpdate(part) for part in state.parts]
+
+    def add(self, rows: Any) -> None:
+        """Select and validate the rows of a record batch."""
+        selected = self.state.log_scan.selector.select(rows, self.rows)
+        self.rows += rows.num_rows
+        for part in self.parts:
+            part.add(rows, selected)
+
+    def exchange(self, n_threads: int | None) -> None:
+        """Check the labels of all batches, and give their rows to the exchange, or let them wait for more rows."""
+        check_row_count(self.state.rows + self.rows)
+        for part in self.parts:
+            part.exchange(n_threads)
+
+    def undo(self) -> None:
+        """Leave the state as it was."""
+        for part in self.parts:
+            part.undo()
+        self.state.log_scan.slices.truncate(self.n_slices)
+
+    def finish(self) -> None:
+        """Count the rows."""
+        for part in self.parts:
+            part.finish()
+
+
+def update_states(states: Sequence[AccumulatorState], source: Source, n_threads: int | None) -> None:
+    """Take in the rows of a source, which is read once. After an error all states are as before."""
+    parts = [part for state in states for part in state.task.parts]
+    declare_column_kinds(source, parts)
+    for _, names in parts:
+        for role, column in names.columns_with_roles():
+            source.require(column, role)
+    columns = list(dict.fromkeys(name for state in states for name in state.log_scan.distinct_columns()))
+    updates = [StateUpdate(state) for state in states]
+    try:
+        for rows in source.batches(columns, use_threads=False):
+            for update in updates:
+                with name_task_in_errors(update.state.task.name):
+                    update.add(rows)
+        for update in updates:
+            with name_task_in_errors(update.state.task.name):
+                update.exchange(n_threads)
+    except BaseException:
+        for update in updates:
+            update.undo()
+        raise
+    for update in updates:
+        update.finish()
 
 
 class PartUpdate:

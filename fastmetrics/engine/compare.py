@@ -8,28 +8,28 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
-from fastmetrics._core.comparison.comparison import Comparison
+from fastmetrics._core.comparison.comparison import Comparison, Difference
 from fastmetrics._core.comparison.multiple_testing import adjust_pvalues, read_correction
 from fastmetrics._core.comparison.test_results import check_level
 from fastmetrics._core.kinds import PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
+from fastmetrics._core.result_set import TaskRows
 from fastmetrics._version import __version__
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.plan.column_names import (
-    ColumnNames,
     Key,
     as_column_tuple,
     as_model,
     format_key,
-    join_roles,
     key_columns,
     named_model_roles,
-    read_column_names,
 )
-from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names, make_plan
-from fastmetrics.engine.plan.plan_parts import PlanPart, divide_plan
-from fastmetrics.engine.plan.resampling_options import DELONG, Resampling, read_resampling
+from fastmetrics.engine.plan.metric_plan import list_metric_names
+from fastmetrics.engine.plan.plan_parts import PlanPart
+from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
+from fastmetrics.engine.plan.tasks import IntervalArguments, PlannedTask, Task, name_task_in_errors, plan_tasks
+from fastmetrics.engine.scan.final_report import rows_of_task
 from fastmetrics.engine.scan.log_scan import Progress, make_memory_budget, scan_log
 
 __all__ = ["compare"]
@@ -71,6 +71,7 @@ def compare(
     timestamp: str | datetime | None = None,
     format: str | None = None,  # noqa: A002
     format_options: Mapping[str, Any] | None = None,
+    tasks: Mapping[str, Task] | None = None,
 ) -> Comparison:
     """Compare models on the same log: differences of metrics with intervals and p-values, paired by unit.
 
@@ -180,6 +181,9 @@ def compare(
     format_options : dict, optional
         Of CSV: `delimiter`, `quote`, `header` (False: columns are f0, f1 and so on), `null_values` (texts that mean
         null) and `column_types` (column -> type, ``{"user_id": "string"}``).
+    tasks : dict of str and Task, optional
+        Several questions of one log, answered in one scan: ``{"ctr": Task(label="click", score="pctr"), "cvr": ...}``.
+        What a task does not name is that of the call. Every `Result` has the name of its `task`.
 
     Returns
     -------
@@ -220,52 +224,48 @@ def compare(
     from fastmetrics.engine.tested_differences import compare_part, explain_missing_counts, iterate_differences
 
     started = time.perf_counter()
-    named = named_model_roles(scores, predictions, probabilities)
-    if len(named) > 1:
-        words = [COMPARED[role] for role in named]
-        raise ValueError(f"models are compared by {' or by '.join(words)}, not by both: call compare twice")
-    (model_role,) = named
-    plan = make_plan(metrics, named)
-    columns = {SCORE_ROLE: scores, PREDICTION_ROLE: predictions, PROBABILITIES_ROLE: probabilities}[model_role]
-    models: dict[str, Any] = dict.fromkeys(COMPARED)
-    models[model_role] = ordered = order_models(columns, baseline, COMPARED[model_role])
-    if model_role == PROBABILITIES_ROLE:
-        models[model_role] = list(map(key_columns, ordered))
     correction = read_correction(correction)
-    other_roles = {"item": item, "treatment": treatment, "propensity": propensity}
-    other_roles |= {role: models[role] for role in (PREDICTION_ROLE, PROBABILITIES_ROLE)}
-    names = read_column_names(plan, label, models[SCORE_ROLE], group, weight, by, join_roles(other_roles, roles))
-    resampling = read_test_options(plan, names, ci, ci_method, replicates, seed, unit)
-    names = names._replace(unit=resampling.unit)
+    check_level(ci, required=True)
+    call = Task(label, scores, group, weight, metrics, predictions, probabilities, item, treatment, propensity, roles)
+    intervals = IntervalArguments(ci, ci_method, replicates, seed, unit)
+    planned = plan_tasks(call, tasks, by, intervals, lambda task: order_models(task, baseline, ci_method))
+    for task in planned:
+        with name_task_in_errors(task.name):
+            check_models(task.parts)
     threads = count_threads(n_threads)
     input_options = InputOptions(filesystem, storage_options, version, timestamp, format, format_options)
     budget = make_memory_budget(memory_limit, spill_dir, threads)
-    parts = divide_plan(plan, names, resampling)
-    check_models(parts)
     notes: list[str] = []
+    differences: list[Difference] = []
+    rows: dict[str | None, TaskRows] = {}
     # Rows that are not kept are of more units than win counts are for.
-    with scan_log(data, input_options, parts, on_invalid, budget, threads, progress, by_unit=True) as scan:
-        compared = []
-        for part in scan.scans:
-            compared.append(compare_part(part, names.group, resampling, threads, progress))
-            notes += explain_missing_counts(part.plan, compared[-1].replicates)
-    differences = [
-        difference
-        for slice_number, slice_values in scan.slices.in_order()
-        for of_part in compared
-        for difference in iterate_differences(of_part, slice_number, slice_values)
-    ]
+    with scan_log(data, input_options, planned, on_invalid, budget, threads, progress, by_unit=True) as log_pass:
+        for task, log_scan in zip(planned, log_pass.log_scans, strict=True):
+            compared = []
+            for scan in log_scan.scans:
+                resampling = cast("Resampling", task.resampling)
+                compared.append(compare_part(scan, task.names.group, resampling, threads, progress))
+                notes += explain_missing_counts(scan.plan, compared[-1].replicates)
+            differences += [
+                difference if task.name is None else difference.replace(task=task.name)
+                for slice_number, slice_values in log_scan.slices.in_order()
+                for of_part in compared
+                for difference in iterate_differences(of_part, slice_number, slice_values)
+            ]
+            rows[task.name] = rows_of_task(task, log_scan)
+    only = rows.pop(None, None)
     return Comparison(
         adjust_pvalues(differences, correction),
-        level=resampling.level,
+        level=float(ci),
         correction=correction,
-        unit=format_key(resampling.unit),
+        unit=units_of(planned),
         version=__version__,
-        notes=notes,
-        rows=scan.rows,
-        dropped=dict(sorted(scan.dropped.items())),
-        columns=names.by_role(),
+        notes=list(dict.fromkeys(notes)) if tasks else notes,
+        rows=log_pass.rows,
+        dropped={} if only is None else only.dropped,
+        columns={} if only is None else only.columns,
         seconds=time.perf_counter() - started,
+        tasks={name: of_task for name, of_task in rows.items() if name is not None},
     )
 
 
@@ -278,30 +278,40 @@ def check_models(parts: Sequence[PlanPart]) -> None:
             )
 
 
-def order_models(columns: Any, baseline: Any, role: str) -> tuple[Key, ...]:
+def order_models(task: Task, baseline: Any, ci_method: str) -> Task:
+    """A task with the columns of its models in order, the baseline first. Models have columns of one role."""
+    if ci_method == DELONG and task.weight is not None:
+        raise ValueError(f"ci_method='delong' knows no weights: leave out weight={task.weight!r}, or say 'bootstrap'")
+    named = named_model_roles(task.score, task.prediction, task.probabilities, task.roles)
+    if len(named) > 1:
+        words = [COMPARED[role] for role in named]
+        raise ValueError(f"models are compared by {' or by '.join(words)}, not by both: call compare twice")
+    (role,) = named
+    columns: dict[str, Any] = task._asdict()
+    columns[role] = order_columns(columns[role], baseline, COMPARED[role])
+    if role == PROBABILITIES_ROLE:
+        columns[role] = list(map(key_columns, columns[role]))
+    return Task(**columns)
+
+
+def order_columns(columns: Any, baseline: Any, argument: str) -> tuple[Key, ...]:
     """The columns of the models, the baseline first."""
-    if role == COMPARED[PROBABILITIES_ROLE] and isinstance(columns, (list, tuple)):
+    if argument == COMPARED[PROBABILITIES_ROLE] and isinstance(columns, (list, tuple)):
         names: tuple[Key, ...] = tuple(dict.fromkeys(as_model(own) for own in columns))
     else:
-        names = as_column_tuple(role, columns)
+        names = as_column_tuple(argument, columns)
     if len(names) < 2:
-        raise ValueError(f"{role} must name two different columns or more, one of each model; found {columns!r}")
+        raise ValueError(f"{argument} must name two different columns or more, one of each model; found {columns!r}")
     if baseline is None:
         return names
     first = baseline if isinstance(baseline, str) else as_model(baseline)
     known = {format_key(name): name for name in names} | {name: name for name in names}
     if first not in known:
-        raise ValueError(f"baseline must be one of the {role}, {', '.join(map(repr, names))}; found {baseline!r}")
+        raise ValueError(f"baseline must be one of the {argument}, {', '.join(map(repr, names))}; found {baseline!r}")
     return (known[first], *(name for name in names if name != known[first]))
 
 
-def read_test_options(
-    plan: Plan, names: ColumnNames, ci: Any, ci_method: str, replicates: Any, seed: Any, unit: Any
-) -> Resampling:
-    """The options of intervals and tests."""
-    check_level(ci, required=True)
-    resampling = cast("Resampling", read_resampling(ci, ci_method, replicates, seed, unit, names.group, plan))
-    if ci_method == DELONG and names.weight is not None:
-        raise ValueError(f"ci_method='delong' knows no weights: leave out weight={names.weight!r}, or say 'bootstrap'")
-    return resampling
-
+def units_of(planned: Sequence[PlannedTask]) -> str:
+    """The resampling unit; the units of several tasks, if they differ."""
+    units = (format_key(cast("Resampling", task.resampling).unit) for task in planned)
+    return " / ".join(dict.fromkeys(units))

@@ -6,19 +6,19 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.columns.validation import check_flag
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.input.input_options import InputOptions
-from fastmetrics.engine.plan.column_names import join_roles, named_model_roles, read_column_names
-from fastmetrics.engine.plan.metric_plan import make_plan
-from fastmetrics.engine.plan.plan_parts import divide_plan
-from fastmetrics.engine.plan.resampling_options import read_resampling
+from fastmetrics.engine.plan.tasks import IntervalArguments, Task, plan_tasks
 from fastmetrics.engine.results.report import Report
-from fastmetrics.engine.scan.final_report import make_report, resolve_part
+from fastmetrics.engine.scan.final_report import ResolvedTask, make_report, resolve_part
 from fastmetrics.engine.scan.log_scan import Progress, make_memory_budget, scan_log
+
+if TYPE_CHECKING:
+    from fastmetrics.engine.scan.plots import PlotPlan
 
 __all__ = ["evaluate"]
 
@@ -55,6 +55,7 @@ def evaluate(
     timestamp: str | datetime | None = None,
     format: str | None = None,  # noqa: A002
     format_options: Mapping[str, Any] | None = None,
+    tasks: Mapping[str, Task] | None = None,
 ) -> Report:
     """Evaluate a log: every metric, exactly, in one scan that reads only the columns it needs.
 
@@ -168,6 +169,9 @@ def evaluate(
     format_options : dict, optional
         Of CSV: `delimiter`, `quote`, `header` (False: columns are f0, f1 and so on), `null_values` (texts that mean
         null) and `column_types` (column -> type, ``{"user_id": "string"}``).
+    tasks : dict of str and Task, optional
+        Several questions of one log, answered in one scan: ``{"ctr": Task(label="click", score="pctr"), "cvr": ...}``.
+        What a task does not name is that of the call. Every `Result` has the name of its `task`.
 
     Returns
     -------
@@ -199,36 +203,39 @@ def evaluate(
     """
     started = time.perf_counter()
     check_flag(curves, "curves")
-    plan = make_plan(metrics, named_model_roles(score, prediction, probabilities, roles))
-    other_roles = {
-        "item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction,
-        "probabilities": probabilities,
-    }  # fmt: skip
-    names = read_column_names(plan, label, score, group, weight, by, join_roles(other_roles, roles))
-    resampling = read_resampling(ci, ci_method, replicates, seed, unit, names.group, plan, weight)
-    parts = divide_plan(plan, names, resampling)
-    plots = None
+    call = Task(
+        label, score, group, weight, metrics, prediction, probabilities, item, treatment, propensity, roles
+    )
+    intervals = IntervalArguments(ci, ci_method, replicates, seed, unit)
+    planned = plan_tasks(call, tasks, by, intervals)
+    plots: list[PlotPlan] = []
     if curves:
         from fastmetrics.engine.scan.plots import plan_plots
 
-        plots = plan_plots(parts, names)
-        parts = plots.add_statistics(parts)
+        plots = [plan_plots(task) for task in planned]
+        pairs = zip(planned, plots, strict=True)
+        planned = [task._replace(parts=own.add_statistics(task.parts)) for task, own in pairs]
     threads = count_threads(n_threads)
     input_options = InputOptions(filesystem, storage_options, version, timestamp, format, format_options)
     budget = make_memory_budget(memory_limit, spill_dir, threads)
-    if resampling is not None:
-        names = names._replace(unit=resampling.unit)
-    resolved = []
-    bands = {}
-    by_unit = resampling is not None and plots is None
-    with scan_log(data, input_options, parts, on_invalid, budget, threads, progress, by_unit) as log_scan:
-        for number, scan in enumerate(log_scan.scans):
-            part = resolve_part(scan, resampling, threads, progress)
-            resolved.append(part)
-            if plots is not None and plots.part == number:
-                bands = plots.sample_bands(part, threads)
-            scan.close()  # the next part needs the memory
-    report = make_report(log_scan, plan, resolved, names, time.perf_counter() - started)
-    return report if plots is None else plots.add_plots(report, resolved[plots.part], bands, ci or 0)
+    by_unit = ci is not None and not plots
+    resolved, bands = [], []
+    with scan_log(data, input_options, planned, on_invalid, budget, threads, progress, by_unit) as log_pass:
+        for task_number, (task, log_scan) in enumerate(zip(planned, log_pass.log_scans, strict=True)):
+            parts = []
+            for number, scan in enumerate(log_scan.scans):
+                parts.append(resolve_part(scan, task.resampling, threads, progress))
+                if plots and plots[task_number].part == number:
+                    bands.append(plots[task_number].sample_bands(parts[-1], threads))
+                scan.close()  # the next part needs the memory
+            resolved.append(ResolvedTask(task, log_scan, parts))
+    report = make_report(resolved, time.perf_counter() - started)
+    if not plots:
+        return report
+    from fastmetrics.engine.scan.plots import TaskPlots, add_plots
 
-
+    of_tasks = [
+        TaskPlots(own, task.parts[own.part], of_task, task.task.name)
+        for own, task, of_task in zip(plots, resolved, bands, strict=True)
+    ]
+    return add_plots(report, of_tasks, ci or 0)

@@ -34,8 +34,19 @@ from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
 from fastmetrics.engine.input.batch_validation import mixes_zero_and_minus_one
 from fastmetrics.engine.input.row_selection import ZERO_WEIGHT
 from fastmetrics.engine.plan.column_names import key_columns
+from fastmetrics.engine.plan.resampling_options import Resampling
+from fastmetrics.engine.plan.tasks import Task
 from fastmetrics.engine.scan.scan import Scan
-from fastmetrics.engine.state_format import FIRST_FORMAT, ArrayReader, ArrayWriter, is_count, pack_state, require
+from fastmetrics.engine.state_format import (
+    FIRST_FORMAT,
+    PARTS_FORMAT,
+    TASKS_FORMAT,
+    ArrayReader,
+    ArrayWriter,
+    is_count,
+    pack_state,
+    require,
+)
 
 ALL_KINDS = kernels.SAW_ZERO | kernels.SAW_ONE | kernels.SAW_MINUS_ONE
 SINGLE_SCORES = ("halffloat", "float")  # kept as float32; all other types as float64
@@ -44,16 +55,25 @@ SINGLE_SCORES = ("halffloat", "float")  # kept as float32; all other types as fl
 # ------------------------------------------------------------------------------------------------------- writing
 
 
+def write_states(states: Sequence[AccumulatorState], state_size: int) -> bytes:
+    """The bytes of the states of all tasks, whose rows are flushed, with the options of their accumulator."""
+    arrays = ArrayWriter()
+    if states[0].task.name is None:
+        return pack_state(*write_state(states[0], state_size, arrays))
+    headers = {state.task.name: write_state(state, state_size, arrays)[0] for state in states}
+    return pack_state({"tasks": headers}, arrays, TASKS_FORMAT)
+
+
 def write_state(
-    state: AccumulatorState, metrics: Sequence[Metric], interval_options: dict[str, Any], state_size: int
-) -> bytes:
-    """The bytes of a state whose rows are flushed, with the metrics and the options of its accumulator."""
-    scan, arrays = state.log_scan, ArrayWriter()
+    state: AccumulatorState, state_size: int, arrays: ArrayWriter
+) -> tuple[dict[str, Any], ArrayWriter, int]:
+    """The header of a task's state, its arrays, which are appended, and the format that it needs."""
+    scan, metrics = state.log_scan, state.task.plan.metrics
     types = types_of_slices(state)
     header = {
         "metrics": [repr(metric) for metric in metrics],
         "names": list(state.names[:5]),
-        "intervals": interval_options,
+        "intervals": interval_options(state.task.resampling),
         "on_invalid": state.on_invalid,
         "approximate": state.approximate,
         "state_size": state_size,
@@ -72,8 +92,18 @@ def write_state(
     if state.names.probabilities:
         roles[PROBABILITIES_ROLE] = list(map(key_columns, state.names.probabilities))
     if len(parts) == 1 and not roles and not has_tuples:
-        return pack_state(header | parts[0], arrays, FIRST_FORMAT)
-    return pack_state(header | {"roles": roles, "parts": parts}, arrays)
+        return header | parts[0], arrays, FIRST_FORMAT
+    return header | {"roles": roles, "parts": parts}, arrays, PARTS_FORMAT
+
+
+def interval_options(resampling: Resampling | None) -> dict[str, Any]:
+    """The arguments that ask for the intervals of an accumulator."""
+    if resampling is None:
+        return {}
+    return {
+        "ci": resampling.level, "ci_method": resampling.method, "replicates": resampling.replicates,
+        "seed": resampling.seed, "unit": resampling.unit_to_read,
+    }  # fmt: skip
 
 
 def plugins_of(metrics: Sequence[Metric]) -> dict[str, str]:
@@ -173,6 +203,20 @@ def exact_type(name: str) -> Any:
 
 def read_options(header: dict[str, Any]) -> dict[str, Any]:
     """The arguments of the accumulator that wrote a header."""
+    if "tasks" not in header:
+        columns, shared = read_task(header)
+        return {name: value for name, value in columns._asdict().items() if value is not None} | shared
+    read = {name: read_task(own) for name, own in header["tasks"].items()}
+    shared = next(iter(read.values()))[1]
+    # Groups of tasks may differ, and so may their units: each task resamples its group if no unit was named.
+    units = [own.pop("unit", None) for _, own in read.values()]
+    require(all(own == shared for _, own in read.values()), "its tasks have different options")
+    unit = units[0] if len(set(map(str, units))) == 1 else None
+    return shared | {"unit": unit, "metrics": "", "tasks": {name: columns for name, (columns, _) in read.items()}}
+
+
+def read_task(header: dict[str, Any]) -> tuple[Task, dict[str, Any]]:
+    """The columns and metrics of a task, and the options that it shares with the other tasks."""
     for name, module in header.get("plugins", {}).items():
         try:
             parse(name)
@@ -183,17 +227,26 @@ def read_options(header: dict[str, Any]) -> dict[str, Any]:
     labels, scores, group, weight, by = header["names"]
     roles = dict(header.get("roles", {}))
     prediction, probabilities = (roles.pop(role, None) for role in (PREDICTION_ROLE, PROBABILITIES_ROLE))
-    return {
-        "metrics": header["metrics"], "label": labels or None, "score": scores or None, "group": group,
-        "weight": weight, "by": by or None, "prediction": prediction, "probabilities": probabilities, "roles": roles,
-        "on_invalid": header["on_invalid"],
-        "approximate": header["approximate"], "state_size": header["state_size"], **header["intervals"],
+    columns = Task(
+        labels or None, scores or None, group, weight, header["metrics"], prediction, probabilities, roles=roles
+    )
+    return columns, {
+        "by": by or None, "on_invalid": header["on_invalid"], "approximate": header["approximate"],
+        "state_size": header["state_size"], **header["intervals"],
     }  # fmt: skip
 
 
-def fill_state(state: AccumulatorState, header: dict[str, Any], body: memoryview) -> None:
-    """Fill an empty state of the same options with what a header and its arrays hold."""
+def fill_states(states: Sequence[AccumulatorState], header: dict[str, Any], body: memoryview) -> None:
+    """Fill empty states of the same options with what a header and its arrays hold."""
     arrays = ArrayReader(body, header["arrays"])
+    headers = list(header["tasks"].values()) if "tasks" in header else [header]
+    for state, own in zip(states, headers, strict=True):
+        fill_state(state, own, arrays)
+    require(all(state.rows == states[0].rows for state in states), "its tasks have different rows")
+
+
+def fill_state(state: AccumulatorState, header: dict[str, Any], arrays: ArrayReader) -> None:
+    """Fill an empty state of a task."""
     headers = header.get("parts", [header])
     require(len(headers) == len(state.parts), "its parts are not those of its metrics")
     rows, dropped = header["rows"], header["dropped"]

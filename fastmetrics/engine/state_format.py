@@ -25,13 +25,14 @@ from fastmetrics import _version
 
 MAGIC = b"FMSTATE\n"
 FIRST_FORMAT = 1  # one part with labels and scores: version 0.1 reads it too
-FORMAT = 2  # several parts, and columns of other roles
+PARTS_FORMAT = 2  # several parts, and columns of other roles
+TASKS_FORMAT = FORMAT = 3  # several tasks
 PREFIX = struct.Struct("<8sIIQ16s")
 ALIGNMENT = 8
 MAX_DIMENSIONS = 2
 
 
-def pack_state(header: dict[str, Any], arrays: ArrayWriter, number: int = FORMAT) -> bytes:
+def pack_state(header: dict[str, Any], arrays: ArrayWriter, number: int) -> bytes:
     """The bytes of a header and of the arrays that it refers to by number, in format `number`."""
     text = json.dumps({"library": _version.__version__} | header | {"arrays": arrays.shapes}, allow_nan=False).encode()
     text += b" " * (padded_length(len(text)) - len(text))
@@ -57,6 +58,7 @@ def unpack_state(data: Any) -> tuple[dict[str, Any], memoryview]:
     try:
         header = json.loads(bytes(view[:header_length]))
         require(isinstance(header["library"], str), "its header does not name the version that wrote it")
+        require(("tasks" in header) == (number == TASKS_FORMAT), "its header is not of its format")
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise ValueError(f"the state is damaged: its header cannot be read ({error})") from error
     return header, view[header_length:]

@@ -20,18 +20,13 @@ from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCount
 from fastmetrics.engine.input.batches import require_column
 from fastmetrics.engine.input.row_selection import POLICIES
 from fastmetrics.engine.input.slices import SliceNumbers
-from fastmetrics.engine.plan.column_names import (
-    ColumnNames,
-    join_roles,
-    key_columns,
-    named_model_roles,
-    read_column_names,
-)
-from fastmetrics.engine.plan.metric_plan import Plan, make_plan
-from fastmetrics.engine.plan.plan_parts import PlanPart, divide_plan
-from fastmetrics.engine.plan.resampling_options import read_resampling, refuse_row_units
+from fastmetrics.engine.plan.column_names import ColumnNames, key_columns
+from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.plan.plan_parts import PlanPart
+from fastmetrics.engine.plan.resampling_options import refuse_row_units
+from fastmetrics.engine.plan.tasks import IntervalArguments, PlannedTask, Task, name_task_in_errors, plan_tasks
 from fastmetrics.engine.results.report import Report
-from fastmetrics.engine.scan.final_report import ResolvedPart, make_report
+from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask, make_report
 from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates
 from fastmetrics.engine.scan.log_scan import check_rows
 from fastmetrics.engine.scan.partition_states import PartitionMerger
@@ -53,7 +48,7 @@ from fastmetrics.spark.tasks import (
     RANGE,
     SHUFFLE_KEY,
     UNITS,
-    Task,
+    PassOptions,
     count_partition_units,
     read_outcomes,
     resolve_shards,
@@ -92,6 +87,7 @@ def evaluate(
     prediction: str | Sequence[str] | None = None,
     probabilities: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
     roles: Mapping[str, str] | None = None,
+    tasks: Mapping[str, Task] | None = None,
 ) -> Report:
     """Evaluate a Spark DataFrame: the same metrics, to the same bits, as `fastmetrics.evaluate` over its rows.
 
@@ -185,6 +181,9 @@ def evaluate(
     roles : dict of str and str, optional
         Columns of any other role, such as ``{"reward": "revenue"}``. Metrics of your own may have any roles:
         `fastmetrics.extend`.
+    tasks : dict of str and Task, optional
+        Several questions of one log, answered in one scan: ``{"ctr": Task(label="click", score="pctr"), "cvr": ...}``.
+        What a task does not name is that of the call. Every `Result` has the name of its `task`.
 
     Returns
     -------
@@ -212,31 +211,58 @@ def evaluate(
             f"df must be a Spark DataFrame; found {type(df).__name__}. For other data use fastmetrics.evaluate"
         )
     check_option(on_invalid, "on_invalid", POLICIES)
-    plan = make_plan(metrics, named_model_roles(score, prediction, probabilities, roles))
-    other_roles = {
-        "item": item, "treatment": treatment, "propensity": propensity, "prediction": prediction,
-        "probabilities": probabilities,
-    }  # fmt: skip
-    names = read_column_names(plan, label, score, group, weight, by, join_roles(other_roles, roles))
-    resampling = read_resampling(ci, ci_method, replicates, seed, unit, names.group, plan, weight)
-    refuse_row_units(resampling)
-    parts = divide_plan(plan, names, resampling)
-    if resampling is not None:
-        names = names._replace(unit=resampling.unit)
-    check_columns(df, names, parts)
+    call = Task(
+        label, score, group, weight, metrics, prediction, probabilities, item, treatment, propensity, roles
+    )
+    intervals = IntervalArguments(ci, ci_method, replicates, seed, unit)
+    planned = plan_tasks(call, tasks, by, intervals)
     limit = parse_size(memory_limit, "memory_limit")
-    strings = [([repr(metric) for metric in part.plan.metrics], part.names) for part in parts]
-    plugins = pack_plugins(plan.metrics)
-    task = Task(strings, 0, on_invalid, limit, spill_dir, NO_TOTALS, [], True, resampling, plugins=plugins)
-    slices = SliceNumbers(names.by)
-    found = [run_part(df, parts, number, task, slices, n_partitions) for number in range(len(parts))]
+    for task in planned:
+        with name_task_in_errors(task.name):
+            refuse_row_units(task.resampling)
+            check_columns(df, task.names, task.parts)
+    resolved = []
+    for task in planned:
+        with name_task_in_errors(task.name):
+            resolved.append(run_task(df, task, on_invalid, limit, spill_dir, n_partitions))
+    check_same_rows_read([one.log_scan for one in resolved])
+    return make_report(resolved, time.perf_counter() - started)
+
+
+def run_task(
+    df: Any,
+    task: PlannedTask,
+    on_invalid: str,
+    memory_limit: int | None,
+    spill_dir: str | None,
+    n_partitions: int | None,
+) -> ResolvedTask:
+    """The scans of all rows for a task, part by part, and their final states."""
+    strings = [([repr(metric) for metric in part.plan.metrics], part.names) for part in task.parts]
+    plugins = pack_plugins(task.plan.metrics)
+    options = PassOptions(
+        strings, 0, on_invalid, memory_limit, spill_dir, NO_TOTALS, [], True, task.resampling, plugins=plugins
+    )
+    slices = SliceNumbers(task.names.by)
+    found = [run_part(df, task.parts, number, options, slices, n_partitions) for number in range(len(task.parts))]
     check_same_scans([scan for scan, _ in found])
-    resolved = [part for _, part in found]
-    return make_report(found[0][0], plan, resolved, names, time.perf_counter() - started)
+    return ResolvedTask(task, found[0][0], [part for _, part in found])
+
+
+def check_same_rows_read(scans: Sequence[LogScan]) -> None:
+    """Check that the passes of all tasks read as many rows."""
+    for scan in scans[1:]:
+        if scan.rows != scans[0].rows:
+            raise ValueError(explain_changed_rows(scans[0].rows, scan.rows))
 
 
 def run_part(
-    df: Any, parts: Sequence[PlanPart], number: int, options: Task, slices: SliceNumbers, n_partitions: int | None
+    df: Any,
+    parts: Sequence[PlanPart],
+    number: int,
+    options: PassOptions,
+    slices: SliceNumbers,
+    n_partitions: int | None,
 ) -> tuple[LogScan, ResolvedPart]:
     """The scan of all rows for one part of the plan, and its final states. `options` has those of all parts."""
     plan, names = parts[number]
@@ -245,23 +271,23 @@ def run_part(
     columns = score_columns(plan, names, n_classes)
     cuts = find_cuts(df, plan, names, columns)
     in_one_pass = not needs_range_totals(plan)
-    task = options._replace(number=number, cuts=cuts, in_one_pass=in_one_pass, n_classes=n_classes)
-    merger = PartitionMerger(parts[number], task.on_invalid, slices)
-    rows = select_columns(df, task)
+    options = options._replace(number=number, cuts=cuts, in_one_pass=in_one_pass, n_classes=n_classes)
+    merger = PartitionMerger(parts[number], options.on_invalid, slices)
+    rows = select_columns(df, options)
     partition_resampling = None
     if resampling is not None and resampling.unit_to_read is not None:
-        partition_resampling = PartitionResampling(resampling, count_all_units(rows, task))
-        task = task._replace(partition_resampling=partition_resampling)
+        partition_resampling = PartitionResampling(resampling, count_all_units(rows, options))
+        options = options._replace(partition_resampling=partition_resampling)
     if names.group is not None:
-        rows = shuffle(rows.repartition, n_partitions, *map(task.alias, key_columns(names.group)))
-    partition_states, range_states = run_pass(rows, task, n_partitions)
+        rows = shuffle(rows.repartition, n_partitions, *map(options.alias, key_columns(names.group)))
+    partition_states, range_states = run_pass(rows, options, n_partitions)
     merger.add_partitions(partition_states)
     check_rows(merger.log_scan)
     if not in_one_pass and merger.scan.rows_kept:
         # The totals of the ranges are known only now, so the rows of the ranges need a second pass.
         whole_columns = [state for state in range_states if state[1].range_number == WHOLE_COLUMN]
-        second = task._replace(totals=merger.totals, partition_resampling=None)
-        _, range_states = run_pass(select_columns(df, task), second, n_partitions)
+        second = options._replace(totals=merger.totals, partition_resampling=None)
+        _, range_states = run_pass(select_columns(df, options), second, n_partitions)
         check_same_rows(range_states, merger.scan.rows_kept, sum(column.copies for column in columns))
         range_states += whole_columns
     for number, column in enumerate(columns):
@@ -335,24 +361,24 @@ def sample_cuts(df: Any, names: ColumnNames, columns: Sequence[ScoreColumn]) -> 
     return [sorted({cut for cut in cuts or [] if cut == cut}) for cuts in cuts_of_columns]
 
 
-def count_all_units(rows: Any, task: Task) -> UnitBuckets:
+def count_all_units(rows: Any, options: PassOptions) -> UnitBuckets:
     """The buckets of all resampling units, from the units of every partition."""
     counter = UnitCounter()
     with ignored_pandas_warning():
-        outcomes = rows.mapInArrow(partial(count_partition_units, task), OUTCOME_SCHEMA)
+        outcomes = rows.mapInArrow(partial(count_partition_units, options), OUTCOME_SCHEMA)
     for kind, partition_counter in collect(outcomes):
         if kind == UNITS:
             counter.merge(partition_counter)
     return counter.unit_buckets()
 
 
-def run_pass(rows: Any, task: Task, n_partitions: int | None) -> tuple[list[PartitionState], RangeStates]:
+def run_pass(rows: Any, options: PassOptions, n_partitions: int | None) -> tuple[list[PartitionState], RangeStates]:
     """Run the task over all rows: the states of all partitions, and the states of all ranges."""
     with ignored_pandas_warning():
-        outcomes = rows.mapInArrow(partial(scan_partition_rows, task), OUTCOME_SCHEMA)
-        if task.has_shards():
+        outcomes = rows.mapInArrow(partial(scan_partition_rows, options), OUTCOME_SCHEMA)
+        if options.has_shards():
             outcomes = shuffle(outcomes.repartition, n_partitions, SHUFFLE_KEY)
-            outcomes = outcomes.mapInArrow(partial(resolve_shards, task), OUTCOME_SCHEMA)
+            outcomes = outcomes.mapInArrow(partial(resolve_shards, options), OUTCOME_SCHEMA)
     contents = collect(outcomes)
     partition_states = [content for kind, content in contents if kind == PARTITION]
     return partition_states, [content for kind, content in contents if kind == RANGE]
@@ -386,9 +412,9 @@ def quoted_column(name: str) -> Any:
     return functions.col("`" + name.replace("`", "``") + "`")
 
 
-def select_columns(df: Any, task: Task) -> Any:
+def select_columns(df: Any, options: PassOptions) -> Any:
     """The columns that are read, under aliases: pyspark does not pass on every name."""
-    return df.select(*(quoted_column(name).alias(task.alias(name)) for name in task.columns()))
+    return df.select(*(quoted_column(name).alias(options.alias(name)) for name in options.columns()))
 
 
 def shuffle(repartition: Callable[..., Any], n_partitions: int | None, *keys: str) -> Any:

@@ -36,7 +36,7 @@ N_RANGES = 64  # of a score column
 DATA_ERRORS = (InputError, ValueError, TypeError, OverflowError, OSError)
 
 
-class Task(NamedTuple):
+class PassOptions(NamedTuple):
     """The parameters of a pass, as executors receive them.
 
     `parts` are the metric strings and the columns of all parts of the plan. The pass computes part `number`.
@@ -117,33 +117,33 @@ class Task(NamedTuple):
         return resize_batches((batch.rename_columns(names) for batch in batches), self.batch_rows())
 
 
-def count_partition_units(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
+def count_partition_units(options: PassOptions, batches: Iterator[Any]) -> Iterator[Any]:
     """The rows of a partition in; its resampling units out."""
     try:
-        units = count_units(task.plan_parts(), task.number, task.on_invalid, task.renamed(batches))
-        yield task.encode(UNITS, units)
+        units = count_units(options.plan_parts(), options.number, options.on_invalid, options.renamed(batches))
+        yield options.encode(UNITS, units)
     except DATA_ERRORS as error:
         yield encode_error(error)
 
 
-def scan_partition_rows(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
+def scan_partition_rows(options: PassOptions, batches: Iterator[Any]) -> Iterator[Any]:
     """The rows of a partition in; its state and its shards of score ranges out."""
     try:
-        for result in task.scan(task.renamed(batches)):
+        for result in options.scan(options.renamed(batches)):
             if isinstance(result, ScoreRangeShard):
-                yield task.encode(SHARD, tuple(result), result.score * (N_RANGES + 1) + result.range_number)
+                yield options.encode(SHARD, tuple(result), result.score * (N_RANGES + 1) + result.range_number)
             elif result is not None:
-                yield task.encode(PARTITION, result)
+                yield options.encode(PARTITION, result)
     except DATA_ERRORS as error:
         yield encode_error(error)
 
 
-def resolve_shards(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
+def resolve_shards(options: PassOptions, batches: Iterator[Any]) -> Iterator[Any]:
     """All shards of some ranges in; the states of these ranges out. Other outcomes are passed on."""
     try:
-        plan, names = task.plan_parts()[task.number]
+        plan, names = options.plan_parts()[options.number]
         shards = RangeShards(
-            plan, names, task.memory_budget(), task.totals, task.partition_resampling, task.n_classes
+            plan, names, options.memory_budget(), options.totals, options.partition_resampling, options.n_classes
         )
         for batch in batches:
             for kind, _, payload in zip(*batch.to_pydict().values(), strict=True):
@@ -152,7 +152,7 @@ def resolve_shards(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
                 else:
                     yield outcome_batch(kind, 0, payload)
         for score_number, state in shards.resolve():
-            yield task.encode(RANGE, (score_number, state))
+            yield options.encode(RANGE, (score_number, state))
     except DATA_ERRORS as error:
         yield encode_error(error)
 

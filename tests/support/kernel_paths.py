@@ -120,7 +120,7 @@ def run_tasks(log: Any, metric: str, label: str, score: str, group: str | None =
     (part,) = divide_plan(plan, names)
     cuts = [[0.25, 0.5, 0.75]] if plan.needs("range") else []
     strings = [([metric], part.names)]
-    task = tasks.Task(strings, 0, "raise", None, None, NO_TOTALS, cuts, not needs_range_totals(plan))
+    task = tasks.PassOptions(strings, 0, "raise", None, None, NO_TOTALS, cuts, not needs_range_totals(plan))
     merger = PartitionMerger(part, "raise")
     halves = [log[: len(log) // 2], log[len(log) // 2 :]]
 

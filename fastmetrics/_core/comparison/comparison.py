@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fastmetrics._core.immutable import EMPTY, FrozenDict, Immutable
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.rendering import render
-from fastmetrics._core.result_set import ResultSet, as_json_value
+from fastmetrics._core.result_set import ResultSet, TaskRows, as_json_value, tasks_as_dicts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ __all__ = ["Comparison", "Difference"]
 SCHEMA_VERSION = 1
 FIELDS = (
     "metric", "baseline", "other", "slice", "label", "value_a", "value_b", "difference", "interval", "standard_error",
-    "pvalue", "adjusted_pvalue", "won", "lost", "tied", "n_units", "method", "signature", "reason",
+    "pvalue", "adjusted_pvalue", "won", "lost", "tied", "n_units", "method", "signature", "reason", "task",
 )  # fmt: skip
 # The fields that are float columns of a table, in this order.
 FLOATS = (
@@ -69,6 +69,8 @@ class Difference(Immutable):
         Everything that is needed to reproduce the numbers.
     reason : str or None
         Why a number is missing or needs care.
+    task : str or None
+        The name of the task, if the comparison has tasks.
     """
 
     __slots__ = FIELDS
@@ -92,6 +94,7 @@ class Difference(Immutable):
     method: str
     signature: str
     reason: str | None
+    task: str | None
 
     def __init__(
         self,
@@ -115,6 +118,7 @@ class Difference(Immutable):
         method: str = "",
         signature: str = "",
         reason: str | None = None,
+        task: str | None = None,
     ) -> None:
         value_a, value_b = float(value_a), float(value_b)
         self._set(
@@ -122,11 +126,16 @@ class Difference(Immutable):
             value_b=value_b, difference=value_b - value_a if difference is None else float(difference),
             interval=interval, standard_error=standard_error, pvalue=float(pvalue),
             adjusted_pvalue=float(adjusted_pvalue), won=won, lost=lost, tied=tied, n_units=n_units, method=method,
-            signature=signature, reason=reason,
+            signature=signature, reason=reason, task=task,
         )  # fmt: skip
 
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        self._set(task=None)  # differences of version 0.1 have none
+        super().__setstate__(state)
+
     def __repr__(self) -> str:
-        return f"Difference({', '.join(f'{name}={getattr(self, name)!r}' for name in FIELDS)})"
+        names = FIELDS if self.task is not None else [name for name in FIELDS if name != "task"]
+        return f"Difference({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
     def __hash__(self) -> int:
         return hash((self.metric, self.baseline, self.other, self.signature))
@@ -144,10 +153,9 @@ class Difference(Immutable):
         }
         fields["slice"] = as_json_value(self.slice)
         fields["interval"] = None if self.interval is None else list(self.interval)
-        if self.label is None:
-            del fields["label"]
-        if self.reason is None:
-            del fields["reason"]
+        for name in ("label", "reason", "task"):
+            if fields[name] is None:
+                del fields[name]
         return fields
 
 
@@ -177,10 +185,14 @@ class Comparison(ResultSet[Difference]):
         Role (label, score, group ...) -> column name, or a tuple of names if there are several.
     seconds : float or None
         The run time.
+    tasks : dict
+        Name -> rows and columns of every task; empty for a comparison without tasks. With tasks, `dropped` and
+        `columns` are empty: each task has its own.
     """
 
     __slots__ = (
-        "columns", "correction", "differences", "dropped", "level", "notes", "rows", "seconds", "unit", "version"
+        "columns", "correction", "differences", "dropped", "level", "notes", "rows", "seconds", "tasks", "unit",
+        "version",
     )  # fmt: skip
     _noun = "comparison"
     _item_noun = _lookup = "difference"
@@ -195,6 +207,7 @@ class Comparison(ResultSet[Difference]):
     dropped: Mapping[str, int]
     columns: Mapping[str, str | tuple[str, ...]]
     seconds: float | None
+    tasks: Mapping[str, TaskRows]
 
     def __init__(
         self,
@@ -209,11 +222,17 @@ class Comparison(ResultSet[Difference]):
         dropped: Mapping[str, int] = EMPTY,
         columns: Mapping[str, str | tuple[str, ...]] = EMPTY,
         seconds: float | None = None,
+        tasks: Mapping[str, TaskRows] = EMPTY,
     ) -> None:
         self._set(
             differences=tuple(differences), level=level, correction=correction, unit=unit, version=version,
             notes=tuple(notes), seconds=seconds, rows=rows, dropped=FrozenDict(dropped), columns=FrozenDict(columns),
+            tasks=FrozenDict(tasks),
         )  # fmt: skip
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        self._set(tasks=EMPTY)  # comparisons of version 0.1 have none
+        super().__setstate__(state)
 
     @property
     def _items(self) -> tuple[Difference, ...]:
@@ -238,6 +257,7 @@ class Comparison(ResultSet[Difference]):
         baseline: str | None = None,
         slice: Mapping[str, Any] | None = None,  # noqa: A002
         label: str | None = None,
+        task: str | None = None,
     ) -> Difference:
         """The one Difference that matches.
 
@@ -251,13 +271,15 @@ class Comparison(ResultSet[Difference]):
             Column -> value; needed if there are slices. ``{}`` is all rows.
         label : str, optional
             The label column; needed if there are several.
+        task : str, optional
+            The name of the task; needed if there are several.
 
         Raises
         ------
         KeyError
             No difference matches, or more than one; the message lists the choices.
         """
-        wanted = {"other": other, "baseline": baseline, "slice": slice, "label": label}
+        wanted = {"task": task, "other": other, "baseline": baseline, "slice": slice, "label": label}
         found: Difference = self._only(metric, wanted)
         return found
 
@@ -271,6 +293,7 @@ class Comparison(ResultSet[Difference]):
             "unit": self.unit,
             **({} if self.rows is None else {"rows": self.rows, "dropped": dict(self.dropped)}),
             **({"columns": as_json_value(self.columns)} if self.columns else {}),
+            **tasks_as_dicts(self.tasks),
             "notes": list(self.notes),
             "differences": [one.to_dict() for one in self.differences],
         }
@@ -310,7 +333,7 @@ class Comparison(ResultSet[Difference]):
         import json
 
         columns: dict[str, list[Any]] = {}
-        for name in FIELDS:
+        for name in FIELDS if self.tasks else FIELDS[:-1]:
             cells = [getattr(one, name) for one in self.differences]
             if name == "interval":
                 columns["interval_low"] = [cell and cell[0] for cell in cells]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fastmetrics._core.immutable import EMPTY, FrozenDict, Immutable
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.rendering import render
-from fastmetrics._core.result_set import ResultSet, as_json_value
+from fastmetrics._core.result_set import ResultSet, TaskRows, as_json_value, tasks_as_dicts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,10 +58,13 @@ class Result(Immutable):
         contain the exact value.
     standard_error : float or None
         With an interval: the standard deviation of the replicates, or of DeLong's estimate of the value.
+    task : str or None
+        The name of the task, if the evaluation has tasks.
     """
 
     __slots__ = (
-        "coverage", "interval", "label", "metric", "reason", "score", "signature", "slice", "standard_error", "value",
+        "coverage", "interval", "label", "metric", "reason", "score", "signature", "slice", "standard_error", "task",
+        "value",
     )  # fmt: skip
 
     metric: str
@@ -74,6 +77,7 @@ class Result(Immutable):
     label: str | None
     interval: tuple[float, float] | None
     standard_error: float | None
+    task: str | None
 
     def __init__(
         self,
@@ -88,16 +92,21 @@ class Result(Immutable):
         label: str | None = None,
         interval: tuple[float, float] | None = None,
         standard_error: float | None = None,
+        task: str | None = None,
     ) -> None:
         self._set(metric=metric, score=score, slice=FrozenDict(slice), value=float(value))
         self._set(signature=signature, coverage=FrozenDict(coverage), reason=reason, label=label, interval=interval)
-        self._set(standard_error=standard_error)
+        self._set(standard_error=standard_error, task=task)
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        self._set(task=None)  # results of version 0.1 have none
+        super().__setstate__(state)
 
     def __repr__(self) -> str:
         fields: tuple[str, ...] = (
             "metric", "score", "slice", "value", "signature", "coverage", "reason", "label", "interval",
         )  # fmt: skip
-        fields += () if self.standard_error is None else ("standard_error",)
+        fields += tuple(name for name in ("standard_error", "task") if getattr(self, name) is not None)
         return f"Result({', '.join(f'{name}={getattr(self, name)!r}' for name in fields)})"
 
     def __hash__(self) -> int:
@@ -106,6 +115,7 @@ class Result(Immutable):
     def to_dict(self) -> dict[str, Any]:
         """The result as plain Python for JSON. A value that JSON cannot represent is None and has a reason."""
         fields: dict[str, Any] = {
+            **({} if self.task is None else {"task": self.task}),
             "metric": self.metric,
             **({} if self.label is None else {"label": self.label}),
             "score": self.score,
@@ -152,11 +162,14 @@ class Report(ResultSet[Result]):
         Those of more than 256 classes are left out.
     label_tables : tuple of LabelTable
         The same for columns of sets of labels: the counts of each label, and `by_class()`.
+    tasks : dict
+        Name -> :class:`TaskRows` of every task; empty for an evaluation without tasks. With tasks, `dropped` and
+        `columns` are empty: each task has its own.
     """
 
     __slots__ = (
         "columns", "confusion_matrices", "dropped", "label_tables", "missing_pictures", "pictures", "results", "rows",
-        "seconds", "version",
+        "seconds", "tasks", "version",
     )  # fmt: skip
     _noun = "report"
     _item_noun = "result"
@@ -172,6 +185,7 @@ class Report(ResultSet[Result]):
     missing_pictures: Mapping[str, str]
     confusion_matrices: tuple[ClassMatrix, ...]
     label_tables: tuple[LabelTable, ...]
+    tasks: Mapping[str, TaskRows]
 
     def __init__(
         self,
@@ -182,14 +196,15 @@ class Report(ResultSet[Result]):
         columns: Mapping[str, str | tuple[str, ...] | None] = EMPTY,
         version: str,
         seconds: float | None = None,
+        tasks: Mapping[str, TaskRows] = EMPTY,
     ) -> None:
         named = {role: column for role, column in columns.items() if column is not None}
         self._set(results=tuple(results), rows=rows, dropped=FrozenDict(dropped), columns=FrozenDict(named))
         self._set(version=version, seconds=seconds, pictures=EMPTY, missing_pictures=EMPTY)
-        self._set(confusion_matrices=(), label_tables=())
+        self._set(confusion_matrices=(), label_tables=(), tasks=FrozenDict(tasks))
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        self._set(confusion_matrices=(), label_tables=())  # reports of version 0.1 have none
+        self._set(confusion_matrices=(), label_tables=(), tasks=EMPTY)  # reports of version 0.1 have none
         super().__setstate__(state)
 
     @property
@@ -202,7 +217,7 @@ class Report(ResultSet[Result]):
     def _content(self) -> tuple[object, ...]:
         plots = tuple((name, plot_content(plot)) for name, plot in self.pictures.items())
         drawn = plots, self.missing_pictures, self.confusion_matrices, self.label_tables
-        return self.results, self.rows, self.dropped, self.columns, self.version, *drawn
+        return self.results, self.rows, self.dropped, self.columns, self.version, self.tasks, *drawn
 
     def __getitem__(self, metric: str) -> float:
         """The value of `metric`, by its name or an alias, in any spelling. KeyError if there is not exactly one."""
@@ -215,9 +230,10 @@ class Report(ResultSet[Result]):
         score: str | None = None,
         slice: Mapping[str, Any] | None = None,  # noqa: A002
         label: str | None = None,
+        task: str | None = None,
     ) -> float:
-        """The value of `metric` for one `score` column, one `label` and one `slice`; ``slice={}`` is all rows."""
-        return self.result(metric, score=score, slice=slice, label=label).value
+        """The value of `metric` for one `score` column, `label`, `slice` and `task`; ``slice={}`` is all rows."""
+        return self.result(metric, score=score, slice=slice, label=label, task=task).value
 
     def result(
         self,
@@ -226,6 +242,7 @@ class Report(ResultSet[Result]):
         score: str | None = None,
         slice: Mapping[str, Any] | None = None,  # noqa: A002
         label: str | None = None,
+        task: str | None = None,
     ) -> Result:
         """The only Result that matches.
 
@@ -239,13 +256,15 @@ class Report(ResultSet[Result]):
             Column -> value, needed if there are slices; ``{}`` is all rows.
         label : str, optional
             The label column, needed if there are several.
+        task : str, optional
+            The name of the task, needed if there are several.
 
         Raises
         ------
         KeyError
             No result matches (the message has near names), or several do (the message says how to choose).
         """
-        found: Result = self._only(metric, {"label": label, "score": score, "slice": slice})
+        found: Result = self._only(metric, {"task": task, "label": label, "score": score, "slice": slice})
         return found
 
     def slices(self) -> list[dict[str, Any]]:
@@ -261,6 +280,7 @@ class Report(ResultSet[Result]):
             "rows": self.rows,
             "dropped": as_json_value(self.dropped),
             "columns": as_json_value(self.columns),
+            **tasks_as_dicts(self.tasks),
             "results": [result.to_dict() for result in self.results],
             **tables_as_dicts("confusion_matrices", self.confusion_matrices),
             **tables_as_dicts("label_tables", self.label_tables),
@@ -308,9 +328,9 @@ class Report(ResultSet[Result]):
     def to_arrow(self) -> pa.Table:
         """One row per result.
 
-        Columns: metric, label, score; one for every column of slices, under its own name (``slice_...`` if that name is
-        taken) and null for all rows; slice (the same as JSON), value, interval_low and interval_high (null without an
-        interval), standard_error, signature, reason, coverage (JSON).
+        Columns: task, if there are tasks; metric, label, score; one for every column of slices, under its own name
+        (``slice_...`` if that name is taken) and null for all rows; slice (the same as JSON), value, interval_low and
+        interval_high (null without an interval), standard_error, signature, reason, coverage (JSON).
         """
         pa = import_extra("pyarrow", "Report.to_arrow")
         columns, slices = self._flat_columns()
@@ -365,7 +385,8 @@ class Report(ResultSet[Result]):
 
         rows = [result.to_dict() for result in self.results]
         leading: dict[str, list[Any]] = {
-            name: [getattr(result, name) for result in self.results] for name in ("metric", "label", "score")
+            name: [getattr(result, name) for result in self.results]
+            for name in (*(["task"] if self.tasks else []), "metric", "label", "score")
         }
         values: dict[str, list[Any]] = {
             "slice": [json.dumps(row["slice"], ensure_ascii=False) for row in rows],

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastmetrics._core.class_matrix import ClassMatrix, LabelTable
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair
+from fastmetrics._core.immutable import FrozenDict
 from fastmetrics._core.registry import Metric
+from fastmetrics._core.result_set import TaskRows
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
-from fastmetrics.engine.plan.column_names import ColumnNames
-from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.plan.tasks import PlannedTask
 from fastmetrics.engine.results.report import Report, Result, attach_matrices
 from fastmetrics.engine.scan.additive_states import StateKey
 from fastmetrics.engine.scan.log_scan import Progress
@@ -50,10 +51,12 @@ class ResolvedPart(NamedTuple):
     intervals: MetricReplicates | AnalyticIntervals | None = None
     bounds: StateBounds | None = None
 
-    def results(self, metrics: Sequence[Metric], slice_number: int | None, slice_values: SliceValues) -> list[Result]:
+    def results(
+        self, metrics: Sequence[Metric], slice_number: int | None, slice_values: SliceValues, task: str | None = None
+    ) -> list[Result]:
         """The results of a slice: these metrics for every pair of columns."""
         return [
-            self.result(metric, number, pair, slice_number, slice_values)
+            self.result(metric, number, pair, slice_number, slice_values, task)
             for number, pair in enumerate(self.scan.score_label_pairs)
             for metric in metrics
         ]
@@ -76,6 +79,7 @@ class ResolvedPart(NamedTuple):
         pair: ScoreLabelPair,
         slice_number: int | None,
         slice_values: SliceValues,
+        task: str | None = None,
     ) -> Result:
         """One result."""
         names = self.scan.names
@@ -93,7 +97,7 @@ class ResolvedPart(NamedTuple):
         signature = metric.signature(value.coverage, names.weight, approximate)
         return Result(
             repr(metric), names.score_of(pair), slice_values, value.value, signature + suffix, value.coverage,
-            value.reason, label=names.label_of(pair), interval=interval, standard_error=error,
+            value.reason, label=names.label_of(pair), interval=interval, standard_error=error, task=task,
         )  # fmt: skip
 
 
@@ -111,34 +115,46 @@ def resolve_part(
     return ResolvedPart(scan, *resolve_intervals(scan, resampling, n_threads, progress, last))
 
 
-def make_report(
-    scan: LogScan,
-    plan: Plan,
-    parts: Sequence[ResolvedPart],
-    names: ColumnNames,
-    seconds: float | None,
-) -> Report:
-    """The report: all rows first, then slices in the order of their values; in each, every metric of every pair.
+class ResolvedTask(NamedTuple):
+    """A task whose scans are resolved: the final states of all parts of its plan."""
 
-    Metrics stand in the order in which they were asked for, as far as they read the same columns.
-    """
-    of_parts = []
-    for part in parts:
-        own = set(part.scan.plan.metrics)
-        of_parts.append((part, [metric for metric in plan.metrics if metric in own]))
-    results = [
-        result
-        for slice_number, slice_values in scan.slices.in_order()
-        for part, metrics in of_parts
-        for result in part.results(metrics, slice_number, slice_values)
-    ]
+    task: PlannedTask
+    log_scan: LogScan
+    parts: Sequence[ResolvedPart]
+
+    def results(self) -> Iterator[Result]:
+        """All rows first, then slices in the order of their values; in each, every metric of every pair.
+
+        Metrics stand in the order in which they were asked for, as far as they read the same columns.
+        """
+        of_parts = []
+        for part in self.parts:
+            own = set(part.scan.plan.metrics)
+            of_parts.append((part, [metric for metric in self.task.plan.metrics if metric in own]))
+        for slice_number, slice_values in self.log_scan.slices.in_order():
+            for part, metrics in of_parts:
+                yield from part.results(metrics, slice_number, slice_values, self.task.name)
+
+
+def rows_of_task(task: PlannedTask, log_scan: LogScan) -> TaskRows:
+    """Which rows and columns a task reads."""
+    dropped = dict(sorted(log_scan.dropped.items()))
+    return TaskRows(log_scan.rows_kept, FrozenDict(dropped), FrozenDict(task.names.by_role()))
+
+
+def make_report(resolved: Sequence[ResolvedTask], seconds: float | None) -> Report:
+    """The report of all tasks, one after the other."""
+    parts = [part for one in resolved for part in one.parts]
+    rows = {one.task.name: rows_of_task(one.task, one.log_scan) for one in resolved}
+    only = rows.pop(None, None)
     report = Report(
-        results,
-        rows=scan.rows,
-        dropped=dict(sorted(scan.dropped.items())),
-        columns=names.by_role(),
+        [result for one in resolved for result in one.results()],
+        rows=resolved[0].log_scan.rows,
+        dropped={} if only is None else only.dropped,
+        columns={} if only is None else only.columns,
         version=__version__,
         seconds=seconds,
+        tasks={name: of_task for name, of_task in rows.items() if name is not None},
     )
     matrices = [own for part in parts for own in part.tables_of_classes("confusion_matrix", ClassMatrix)]
     tables = [own for part in parts for own in part.tables_of_classes("label_table", LabelTable)]

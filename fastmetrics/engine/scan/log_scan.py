@@ -1,4 +1,4 @@
-"""One pass over a log, from anything that `evaluate` reads to a scan with its rows.
+"""One pass over a log, from anything that `evaluate` reads to scans with its rows.
 
 Rows reach the scan in the calling thread, through a pool of threads, or by partitions. Every batch carries its first
 row's number in the log, so results and errors are the same in all three cases.
@@ -18,11 +18,11 @@ from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.exchange.spill import SpillFile, as_path
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.parallel import submit
-from fastmetrics.engine.input.batch_validation import ValidatedBatch
 from fastmetrics.engine.input.batches import Source, SourcePartition
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.input.row_selection import ZERO_WEIGHT, declare_column_kinds
-from fastmetrics.engine.plan.plan_parts import PlanPart
+from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
+from fastmetrics.engine.scan.log_pass import LogPass, PassBatch
 from fastmetrics.engine.scan.scan import LogScan
 
 Progress = Callable[[str, int, int | None], None]
@@ -34,36 +34,39 @@ RELEASE_ROWS = 1 << 23  # how often Arrow is asked to give freed batches back to
 def scan_log(
     data: Any,
     input_options: InputOptions,
-    parts: Sequence[PlanPart],
+    tasks: Sequence[PlannedTask],
     on_invalid: str,
     budget: MemoryBudget,
     n_threads: int,
     progress: Progress | None,
     by_unit: bool = False,
-) -> Iterator[LogScan]:
-    """Read a log; yield the scan, which holds its rows until the context ends. `by_unit` is that of `Scan`."""
+) -> Iterator[LogPass]:
+    """Read a log; yield the pass, which holds its rows until the context ends. `by_unit` is that of `Scan`."""
     # Imported here because it takes milliseconds, which `import fastmetrics` should not take.
     from fastmetrics.engine.input.sources import open_source
 
     source = open_source(data, input_options)
     source.memory_limit = budget.explicit_limit
+    parts = [part for task in tasks for part in task.parts]
     for _, names in parts:
         for role, column in names.columns_with_roles():
             source.require(column, role)
     declare_column_kinds(source, parts)
-    scan = LogScan(parts, on_invalid, source.rows, budget, by_unit=by_unit)
+    log_pass = LogPass(tasks, on_invalid, source.rows, budget, by_unit)
     if source.rows is not None and on_invalid == "raise":
         # Nothing is read yet. How many rows would be dropped is not known, and how many rows a stream has.
-        budget.check_disk_space(source.rows * scan.least_row_bytes())
+        budget.check_disk_space(source.rows * log_pass.least_row_bytes())
     try:
-        run_scan(scan, source, scan.distinct_columns(), n_threads, progress)
-        check_rows(scan)
+        run_scan(log_pass, source, n_threads, progress)
+        for task, log_scan in zip(tasks, log_pass.log_scans, strict=True):
+            with name_task_in_errors(task.name):
+                check_rows(log_scan)
         if progress is not None:
-            progress("scan", scan.rows, scan.rows)
+            progress("scan", log_pass.rows, log_pass.rows)
         release_arrow_memory()
-        yield scan
+        yield log_pass
     finally:
-        scan.close()
+        log_pass.close()
 
 
 def make_memory_budget(
@@ -95,36 +98,39 @@ def explain_no_rows(scan: LogScan) -> str:
     return f"no row is left of {scan.rows} read: {reasons}"
 
 
-def run_scan(scan: LogScan, source: Source, columns: list[str], n_threads: int, progress: Progress | None) -> None:
-    """Feed all rows to the scan, in the way that suits the source and the number of threads."""
+def run_scan(log_pass: LogPass, source: Source, n_threads: int, progress: Progress | None) -> None:
+    """Feed all rows to the pass, in the way that suits the source and the number of threads."""
+    columns = log_pass.distinct_columns()
     partitions = source.partitions(columns) if n_threads > 1 else []
     if partitions:
-        PartitionWorkers(scan, partitions).run(source.rows, n_threads, progress)
+        PartitionWorkers(log_pass, partitions).run(source.rows, n_threads, progress)
         return
     one_batch = source.rows is not None and source.rows <= source.batch_rows
     batches = source.batches(columns, use_threads=n_threads > 1 and not one_batch)
     try:
         if n_threads == 1 or one_batch:  # threads would cost more than they save
-            scan_in_calling_thread(scan, batches, source.rows, progress)
+            scan_in_calling_thread(log_pass, batches, source.rows, progress)
         else:
-            scan_in_pool(scan, batches, source.rows, n_threads, progress)
+            scan_in_pool(log_pass, batches, source.rows, n_threads, progress)
     finally:
         # The traceback of an error would keep the batches: files have to be closed and threads to end nevertheless.
         if isinstance(batches, Generator):
             batches.close()
 
 
-def scan_in_calling_thread(scan: LogScan, batches: Iterator[Any], total: int | None, progress: Progress | None) -> None:
+def scan_in_calling_thread(
+    log_pass: LogPass, batches: Iterator[Any], total: int | None, progress: Progress | None
+) -> None:
     """Process all batches in the calling thread."""
-    for batch in scan.process_batches(batches):
+    for rows in log_pass.process_batches(batches):
         if progress is not None:
-            progress("scan", scan.rows, total)
-        if scan.rows % RELEASE_ROWS < batch[0].rows_read:
+            progress("scan", log_pass.rows, total)
+        if log_pass.rows % RELEASE_ROWS < rows:
             release_arrow_memory()
 
 
 def scan_in_pool(
-    scan: LogScan, batches: Iterator[Any], total: int | None, n_threads: int, progress: Progress | None
+    log_pass: LogPass, batches: Iterator[Any], total: int | None, n_threads: int, progress: Progress | None
 ) -> None:
     """Read one stream of batches while earlier ones are processed by a pool; only a few wait in memory."""
     from concurrent.futures import ThreadPoolExecutor
@@ -133,15 +139,15 @@ def scan_in_pool(
     pending: deque[Any] = deque()
 
     def finish_one() -> None:
-        scan.record_batch(pending.popleft().result())
+        log_pass.record_batch(pending.popleft().result())
         if progress is not None:
-            progress("scan", scan.rows, total)
+            progress("scan", log_pass.rows, total)
 
     with ThreadPoolExecutor(n_threads) as pool:
         try:
             for batch in batches:
-                scan.create_exchanges(batch)
-                pending.append(submit(pool, scan.process_batch, batch, first_row))
+                log_pass.create_exchanges(batch)
+                pending.append(submit(pool, log_pass.process_batch, batch, first_row))
                 first_row += batch.num_rows
                 while len(pending) > n_threads:
                     finish_one()
@@ -176,12 +182,12 @@ class PartitionWorkers:
     that is raised is the first of the log, whatever the order of the threads.
     """
 
-    def __init__(self, scan: LogScan, partitions: list[SourcePartition]) -> None:
+    def __init__(self, log_pass: LogPass, partitions: list[SourcePartition]) -> None:
         from queue import SimpleQueue
 
-        self.scan = scan
+        self.log_pass = log_pass
         self.waiting = deque(partitions)
-        self.done: SimpleQueue[list[ValidatedBatch] | None] = SimpleQueue()
+        self.done: SimpleQueue[PassBatch | None] = SimpleQueue()
         self.first_error = FirstError()
         self.creating_exchanges = Lock()
 
@@ -199,9 +205,9 @@ class PartitionWorkers:
                     if batch is None:
                         running -= 1
                         continue
-                    self.scan.record_batch(batch)
+                    self.log_pass.record_batch(batch)
                     if progress is not None:
-                        progress("scan", self.scan.rows, total)
+                        progress("scan", self.log_pass.rows, total)
             finally:
                 if running:
                     # An interrupt, or an error in this thread: all threads have to stop.
@@ -239,8 +245,8 @@ class PartitionWorkers:
                 if row > self.first_error.row:
                     return
                 with self.creating_exchanges:
-                    self.scan.create_exchanges(batch)
-                self.done.put(self.scan.process_batch(batch, row))
+                    self.log_pass.create_exchanges(batch)
+                self.done.put(self.log_pass.process_batch(batch, row))
                 row += batch.num_rows
         except Exception as error:  # noqa: BLE001 - raised by run, once it is known to be the first
             self.first_error.record(row, error)

@@ -23,6 +23,7 @@ from fastmetrics._core.resampling.additive_replicates import (
 from fastmetrics.engine.plan.column_names import ColumnNames, Key
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 from fastmetrics.engine.plan.plan_parts import PlanPart
+from fastmetrics.engine.plan.tasks import PlannedTask
 from fastmetrics.engine.results.report import Report, Result, attach_plots
 from fastmetrics.engine.scan.final_report import ResolvedPart
 from fastmetrics.engine.scan.intervals import MetricReplicates
@@ -99,31 +100,57 @@ class PlotPlan(NamedTuple):
                 bands[name, number] = replicates[statistic, number, None].counts()
         return bands
 
-    def add_plots(self, report: Report, part: ResolvedPart, bands: Bands, level: float) -> Report:
-        """The report with all plots that can be made, and the reasons why the others are missing."""
-        made: dict[str, Plot] = {}
-        missing = dict(self.missing)
-        names, states = part.scan.names, part.states
-        for spec in self.selected:
-            models = []
-            for number, pair in enumerate(part.scan.score_label_pairs):
-                score, label = names.score_of(pair), names.label_of(pair)
-                name = score if len(names.labels) == 1 else f"{score}, {label}"
-                note = legend_note(spec, report.results, score, label)
-                plot_states = tuple(states.select(spec.statistics, number, None))
-                models.append(ModelStates(name, plot_states, note, bands.get((spec.name, number)), level))
-            try:
-                made[spec.name] = spec.make(models)
-            except NoPlotError as error:
-                missing[spec.name] = str(error)
-        return attach_plots(report, made, {name: missing[name] for name in known_plots() if name in missing})
+
+class TaskPlots(NamedTuple):
+    """The plots of a task, the resolved part that they are made of, and the counts of its replicates."""
+
+    plan: PlotPlan
+    part: ResolvedPart
+    bands: Bands
+    task: str | None
+
+    def models(self, spec: PlotSpec, report: Report, level: float) -> list[ModelStates]:
+        """What a plot draws of every pair of label and score column; nothing if the columns do not allow the plot."""
+        if spec not in self.plan.selected:
+            return []
+        results = [result for result in report if result.task == self.task]
+        names, states = self.part.scan.names, self.part.states
+        models = []
+        for number, pair in enumerate(self.part.scan.score_label_pairs):
+            score, label = names.score_of(pair), names.label_of(pair)
+            name = score if len(names.labels) == 1 else f"{score}, {label}"
+            title = name if self.task is None else f"{self.task}: {name}"
+            note = legend_note(spec, results, score, label)
+            plot_states = tuple(states.select(spec.statistics, number, None))
+            models.append(ModelStates(title, plot_states, note, self.bands.get((spec.name, number)), level))
+        return models
 
 
-def plan_plots(parts: Sequence[PlanPart], names: ColumnNames) -> PlotPlan:
-    """Select the plots of the registry that the labels, groups and weights allow, of the first part with two classes.
+def add_plots(report: Report, tasks: Sequence[TaskPlots], level: float) -> Report:
+    """The report with all plots that can be made, and the reasons why the others are missing.
 
-    `names` are the columns of the caller: plots may be made of groups though no metric is.
+    A plot has the models of all tasks that allow it. The reasons are those of the first task.
     """
+    made: dict[str, Plot] = {}
+    missing: dict[str, str] = {}
+    for name, spec in known_plots().items():
+        models = [model for task in tasks for model in task.models(spec, report, level)]
+        if not models:
+            missing[name] = tasks[0].plan.missing[name]
+            continue
+        try:
+            made[name] = spec.make(models)
+        except NoPlotError as error:
+            missing[name] = str(error)
+    return attach_plots(report, made, missing)
+
+
+def plan_plots(task: PlannedTask) -> PlotPlan:
+    """Select the plots of the registry that labels, groups and weights allow, of the first part with two classes.
+
+    Plots may be made of the caller's groups though no metric is.
+    """
+    parts, names = task.parts, task.names
     number = next((number for number, part in enumerate(parts) if part.plan.label_kinds.binary), 0)
     group = parts[number].names.group or names.group
     own_names = parts[number].names._replace(group=group)

@@ -10,11 +10,9 @@ from fastmetrics._core.comparison.win_counts import count_group_wins, has_group_
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.registry import parse
 from fastmetrics.engine.input.sources import open_source
-from fastmetrics.engine.plan.column_names import read_column_names
-from fastmetrics.engine.plan.metric_plan import make_plan
-from fastmetrics.engine.plan.plan_parts import divide_plan
+from fastmetrics.engine.plan.tasks import IntervalArguments, Task, plan_task
+from fastmetrics.engine.scan.log_pass import LogPass
 from fastmetrics.engine.scan.log_scan import run_scan
-from fastmetrics.engine.scan.scan import LogScan
 from support.states.spilled_logs import counted
 
 METRICS = [
@@ -39,13 +37,14 @@ def log_of(rows, users, seed=0, texts=False, weights=False):
 
 
 def wins_of(log, metrics, label="click", by=None, n_threads=2, budget=None, weight=None):
-    plan = make_plan(metrics)
-    names = read_column_names(plan, label, ["a", "b", "c"], "user", weight, by)
+    columns = Task(label, ["a", "b", "c"], "user", weight, metrics)
+    task = plan_task(columns, by, IntervalArguments())
+    plan, names = task.plan, task.names
     source = open_source(log)
-    log_scan = LogScan(divide_plan(plan, names), "raise", source.rows, budget)
-    (scan,) = log_scan.scans
+    log_pass = LogPass([task], "raise", source.rows, budget)
+    (scan,) = log_pass.log_scans[0].scans
     try:
-        run_scan(log_scan, source, names.distinct_columns(), n_threads, None)
+        run_scan(log_pass, source, n_threads, None)
         found = count_group_wins(scan.group_exchange, plan.metrics, scan.score_label_pairs, by is not None, n_threads)
         slices = {number: values for values, number in scan.slices.numbers.items()} | {None: ()}
     finally:

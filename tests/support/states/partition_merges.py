@@ -5,23 +5,26 @@ import pickle
 import pyarrow as pa
 import pyarrow.parquet
 
-from fastmetrics.engine.plan.column_names import read_column_names
-from fastmetrics.engine.plan.metric_plan import make_plan
-from fastmetrics.engine.plan.plan_parts import divide_plan
-from fastmetrics.engine.scan.final_report import ResolvedPart, make_report
+from fastmetrics.engine.plan.tasks import IntervalArguments, Task, plan_task
+from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask, make_report
 from fastmetrics.engine.scan.partition_states import PartitionMerger, scan_partition
 from fastmetrics.engine.scan.range_shards import NO_TOTALS, RangeShards, ScoreRangeShard
 from support.states.spilled_logs import slice_rows
 
-ROLES = ("label", "score", "group", "weight", "by")
+ROLES = ("label", "score", "group", "weight")
+
+
+def plan(metrics, options):
+    """The plan of one question."""
+    columns = Task(metrics=metrics, **{role: options.get(role) for role in ROLES})
+    return plan_task(columns, options.get("by"), IntervalArguments())
 
 
 def merged_partitions(log, options, n_partitions, user):
     """As Spark evaluates, without Spark: a partition has all rows of its users, and scores are divided into ranges."""
-    plan = make_plan(options["metrics"])
-    names = read_column_names(plan, *(options.get(role) for role in ROLES))
-    cuts = [[0.05, 0.2]] if plan.needs("range") else []
-    parts = divide_plan(plan, names)
+    task = plan(options["metrics"], options)
+    cuts = [[0.05, 0.2]] if task.plan.needs("range") else []
+    parts = task.parts
     merger, ranges = PartitionMerger(parts[0], "raise"), RangeShards(*parts[0], None, NO_TOTALS)
     partitions = []
     for number in range(n_partitions):
@@ -30,18 +33,19 @@ def merged_partitions(log, options, n_partitions, user):
             (ranges.add if isinstance(found, ScoreRangeShard) else partitions.append)(pickle.loads(pickle.dumps(found)))
     merger.add_partitions(partitions)
     merger.add_range_states([score_range for _, score_range in ranges.resolve()], 0)
-    return make_report(merger.log_scan, plan, [ResolvedPart(merger.scan, merger.states)], names, None)
+    resolved = ResolvedTask(task, merger.log_scan, [ResolvedPart(merger.scan, merger.states)])
+    return make_report([resolved], None)
 
 
 def of_partitions(metrics, options, partitions):
     """As Spark evaluates metrics that need no exchange, without Spark: states of partitions are pickled and merged."""
-    plan = make_plan(metrics)
-    names = read_column_names(plan, *(options.get(role) for role in ROLES))
-    parts = divide_plan(plan, names)
+    task = plan(metrics, options)
+    parts = task.parts
     merger = PartitionMerger(parts[0], "raise")
     states = []
     for rows in partitions:
         batches = pa.table(rows).to_batches(max_chunksize=20)
         states += [pickle.loads(pickle.dumps(state)) for state in scan_partition(parts, 0, "raise", batches, None)]
     merger.add_partitions(states)
-    return make_report(merger.log_scan, plan, [ResolvedPart(merger.scan, merger.states)], names, None)
+    resolved = ResolvedTask(task, merger.log_scan, [ResolvedPart(merger.scan, merger.states)])
+    return make_report([resolved], None)

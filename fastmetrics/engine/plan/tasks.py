@@ -1,0 +1,162 @@
+"""Questions of one log: each has labels, scores and groups of its own, and all share the pass over the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from fastmetrics._core.registry import Metric
+from fastmetrics.engine.plan.column_names import ColumnNames, join_roles, named_model_roles, read_column_names
+from fastmetrics.engine.plan.metric_plan import Plan, make_plan
+from fastmetrics.engine.plan.plan_parts import PlanPart, divide_plan
+from fastmetrics.engine.plan.resampling_options import Resampling, read_resampling
+
+__all__ = ["Task"]
+
+
+class Task(NamedTuple):
+    """One of several questions of a log: click-through rate, conversion rate, watch time.
+
+    ``evaluate(log, metrics, tasks={"ctr": Task(label="click", score="pctr"), "cvr": Task(...)})`` answers all of them
+    in one scan. Every task is evaluated as if it were alone: rows without a value are left out of the tasks that read
+    it, and of no other. What a task does not name is that of the call.
+
+    Attributes
+    ----------
+    label, score, group, weight, prediction, probabilities, item, treatment, propensity : str or list of str, optional
+        The columns of the task, as the arguments of `evaluate`.
+    metrics : str or sequence of str, optional
+        The metrics of the task.
+    roles : dict of str and str, optional
+        Columns of any other role; they are added to those of the call.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> log = {"click": [1, 0, 1, 1], "pctr": [0.9, 0.3, 0.6, 0.8], "buy": [1, 0, 0, 1], "pcvr": [0.5, 0.1, 0.2, 0.4]}
+    >>> tasks = {"ctr": fm.Task(label="click", score="pctr"), "sales": fm.Task(label="buy", score="pcvr")}
+    >>> report = fm.evaluate(log, "auc", tasks=tasks)
+    >>> report.value("auc", task="sales")
+    1.0
+    """
+
+    label: str | Sequence[str] | None = None
+    score: str | Sequence[str] | None = None
+    group: str | Sequence[str] | None = None
+    weight: str | None = None
+    metrics: str | Sequence[str | Metric] | None = None
+    prediction: str | Sequence[str] | None = None
+    probabilities: str | Sequence[str] | Sequence[Sequence[str]] | None = None
+    item: str | None = None
+    treatment: str | None = None
+    propensity: str | None = None
+    roles: Mapping[str, str] | None = None
+
+    def other_roles(self) -> dict[str, Any]:
+        """The columns of all roles but label, score, group and weight."""
+        keywords = {
+            "item": self.item, "treatment": self.treatment, "propensity": self.propensity,
+            "prediction": self.prediction, "probabilities": self.probabilities,
+        }  # fmt: skip
+        return join_roles(keywords, self.roles)
+
+    def inherit(self, call: Task) -> Task:
+        """The task with the columns of the call where it names none."""
+        own = {name: value for name, value in self._asdict().items() if value is not None}
+        if call.roles and self.roles:
+            own["roles"] = {**call.roles, **self.roles}
+        return call._replace(**own)
+
+
+class IntervalArguments(NamedTuple):
+    """The arguments of the entry points that ask for intervals."""
+
+    ci: Any = None
+    ci_method: str = "bootstrap"
+    replicates: Any = 1000
+    seed: Any = 0
+    unit: Any = None
+
+
+class PlannedTask(NamedTuple):
+    """What a task has to compute.
+
+    Attributes
+    ----------
+    name : str or None
+        None for the one question of a call without tasks.
+    plan : Plan
+    names : ColumnNames
+        The columns as the caller named them, with the resampling unit.
+    parts : list of PlanPart
+    resampling : Resampling or None
+    """
+
+    name: str | None
+    plan: Plan
+    names: ColumnNames
+    parts: list[PlanPart]
+    resampling: Resampling | None = None
+
+
+def plan_task(
+    columns: Task, by: str | Sequence[str] | None, intervals: IntervalArguments, name: str | None = None
+) -> PlannedTask:
+    """Plan one task, which has metrics."""
+    models = named_model_roles(columns.score, columns.prediction, columns.probabilities, columns.roles)
+    plan = make_plan(columns.metrics or (), models)
+    names = read_column_names(
+        plan, columns.label, columns.score, columns.group, columns.weight, by, columns.other_roles()
+    )
+    resampling = read_resampling(*intervals, names.group, plan, columns.weight)
+    parts = divide_plan(plan, names, resampling)
+    if resampling is not None:
+        names = names._replace(unit=resampling.unit)
+    return PlannedTask(name, plan, names, parts, resampling)
+
+
+def plan_tasks(
+    call: Task,
+    tasks: Mapping[str, Task] | None,
+    by: str | Sequence[str] | None,
+    intervals: IntervalArguments,
+    prepare: Callable[[Task], Task] = lambda task: task,
+) -> list[PlannedTask]:
+    """Plan the tasks of a call, or its one question if it has no tasks. An error of a task names it.
+
+    `prepare` checks and changes the columns of each task before it is planned.
+    """
+    if tasks is None:
+        return [plan_task(prepare(call), by, intervals)]
+    planned = []
+    for name, task in check_tasks(tasks).items():
+        with name_task_in_errors(name):
+            planned.append(plan_task(prepare(task.inherit(call)), by, intervals, name))
+    return planned
+
+
+def check_tasks(tasks: Any) -> Mapping[str, Task]:
+    """Tasks have to be a mapping of names and tasks."""
+    if not isinstance(tasks, Mapping) or not all(isinstance(task, Task) for task in tasks.values()):
+        raise TypeError(
+            'tasks must be a dict of name and fastmetrics.Task, such as {"ctr": Task(label="click", score="pctr")}; '
+            f"found {tasks!r}"
+        )
+    if not tasks:
+        raise ValueError("tasks is an empty dict: name at least one task, or leave it out")
+    for name in tasks:
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError(f"tasks must have names, texts that are not empty; found {name!r}")
+    return tasks
+
+
+@contextmanager
+def name_task_in_errors(name: str | None) -> Iterator[None]:
+    """Begin the text of an error with the name of the task, if it has one. The error keeps its class."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if name is not None:
+            error.args = (f"task {name!r}: {error}",)
+        raise

@@ -1,0 +1,89 @@
+"""One pass over a log for all tasks: every batch is read once, and each task selects its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics.engine.input.batch_validation import ValidatedBatch
+from fastmetrics.engine.plan.plan_parts import PlanPart
+from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
+from fastmetrics.engine.scan.scan import LogScan
+
+PassBatch = list[list[ValidatedBatch]]  # of every task: of every part
+
+
+class LogPass:
+    """One pass over a log: each task has a scan, and all get every batch.
+
+    Attributes
+    ----------
+    tasks : list of PlannedTask
+    log_scans : list of LogScan
+        One for each task.
+    """
+
+    def __init__(
+        self,
+        tasks: Sequence[PlannedTask],
+        on_invalid: str,
+        expected_rows: int | None,
+        budget: MemoryBudget | None = None,
+        by_unit: bool = False,
+    ) -> None:
+        """`by_unit` is that of `Scan`."""
+        self.tasks = list(tasks)
+        self.log_scans = [LogScan(task.parts, on_invalid, expected_rows, budget, by_unit=by_unit) for task in tasks]
+
+    @property
+    def parts(self) -> list[PlanPart]:
+        """The parts of all tasks."""
+        return [part for task in self.tasks for part in task.parts]
+
+    @property
+    def rows(self) -> int:
+        """Rows read so far."""
+        return self.log_scans[0].rows
+
+    def least_row_bytes(self) -> int:
+        """The least bytes that the exchanges of all tasks store of a row."""
+        return sum(log_scan.least_row_bytes() for log_scan in self.log_scans)
+
+    def distinct_columns(self) -> list[str]:
+        """The columns to read, each once."""
+        return list(dict.fromkeys(name for log_scan in self.log_scans for name in log_scan.distinct_columns()))
+
+    def create_exchanges(self, batch: Any) -> None:
+        """Create the exchanges of all tasks when the first batch shows the types of their keys."""
+        for task, log_scan in zip(self.tasks, self.log_scans, strict=True):
+            with name_task_in_errors(task.name):
+                log_scan.create_exchanges(batch)
+
+    def process_batch(self, batch: Any, first_row: int) -> PassBatch:
+        """Select and accumulate the rows of a batch for every task. Several threads may call this at the same time."""
+        processed = []
+        for task, log_scan in zip(self.tasks, self.log_scans, strict=True):
+            with name_task_in_errors(task.name):
+                processed.append(log_scan.process_batch(batch, first_row))
+        return processed
+
+    def process_batches(self, batches: Iterable[Any]) -> Iterator[int]:
+        """Process batches one after the other, each before the next is read; yield the number of rows of each."""
+        first_row = 0
+        for batch in batches:
+            self.create_exchanges(batch)
+            self.record_batch(self.process_batch(batch, first_row))
+            first_row += batch.num_rows
+            yield batch.num_rows
+
+    def record_batch(self, processed: PassBatch) -> None:
+        """Add the counts of a batch to those of all scans. Only one thread may call this."""
+        for task, log_scan, of_task in zip(self.tasks, self.log_scans, processed, strict=True):
+            with name_task_in_errors(task.name):
+                log_scan.record_batch(of_task)
+
+    def close(self) -> None:
+        """Release all rows, in memory and on disk."""
+        for log_scan in self.log_scans:
+            log_scan.close()
