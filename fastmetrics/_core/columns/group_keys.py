@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns import validation
+from fastmetrics._core.columns import arrow_columns, validation
 from fastmetrics._core.columns.key_columns import FixedWidthKeys, Keys, NumberKeys, TextKeys, tuple_of
 from fastmetrics._core.columns.key_types import TEXT, WANTED, dtype_of_arrow
 from fastmetrics._core.optional_imports import pyarrow
@@ -165,6 +165,7 @@ def arrow_keys(values: Any, name: str) -> Keys:
     """Keys of a pyarrow Array or ChunkedArray. Buffers are not copied if their layout allows it."""
     if len(values) == 0:
         raise ValueError(f"{name} is empty: at least one row is needed")
+    values = arrow_columns.plain_column(values)
     kind = values.type
     types = pyarrow.types
     if types.is_struct(kind):
@@ -176,6 +177,10 @@ def arrow_keys(values: Any, name: str) -> Keys:
     if types.is_dictionary(kind):
         return arrow_keys(decode_dictionary(values), name)
     dtype = dtype_of_arrow(str(kind), name)
+    if arrow_columns.is_binary(kind):
+        return TextKeys(*arrow_columns.binary_keys(values))
+    if arrow_columns.is_decimal(kind):
+        return arrow_keys(arrow_columns.decimal_keys(values), name)
     if types.is_temporal(kind):
         stored = values.cast(pyarrow.int32() if kind.bit_width == 32 else pyarrow.int64())
         return NumberKeys(widen_integers(validation.arrow_to_numpy(stored, name)), dtype)

@@ -12,12 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.columns.arrow_columns import is_integer_decimal
 from fastmetrics._kernels.exchange import hash_partition, tuple_keys
 
 HEAD, TAIL = "head", "tail"  # columns that keys have beside their hashes, see hash_partition.pyx and tuple_keys.pyx
-WANTED = "group keys must be integers, strings, booleans, dates, times or floats"
+WANTED = "group keys must be integers, strings, booleans, dates, times, decimals, bytes or floats"
 TEXT = np.dtype(object)
 TEXT_TYPES = ("string", "large_string", "string_view")
+# Keys of bytes are hexadecimal texts.
+BINARY_TYPE = re.compile(r"(large_)?binary|binary_view|fixed_size_binary\[\d+\]")
+DECIMAL_TYPE = re.compile(r"decimal\d*\((\d+), (-?\d+)\)")
 FLOAT_TYPES = {"halffloat": np.float16, "float": np.float32, "double": np.float64}
 DATE_TYPES = {"date32[day]": "M8[D]", "date64[ms]": "M8[ms]"}
 TIME_TYPE = re.compile(r"(timestamp|time32|time64|duration)\[(s|ms|us|ns)\b.*\]")
@@ -43,8 +47,10 @@ def dtype_of_columns(names: Sequence[str], dtypes: Sequence[np.dtype]) -> np.dty
 
 def dtype_of_arrow(type_name: str, title: str) -> np.dtype:
     """The type of keys of an Arrow type, given by its name; integers of all widths are int64 or uint64."""
-    if type_name in TEXT_TYPES:
+    if type_name in TEXT_TYPES or BINARY_TYPE.fullmatch(type_name):
         return TEXT
+    if decimal := DECIMAL_TYPE.fullmatch(type_name):
+        return np.dtype(np.int64) if is_integer_decimal(int(decimal[1]), int(decimal[2])) else TEXT
     if type_name in FLOAT_TYPES:
         return np.dtype(FLOAT_TYPES[type_name])
     if type_name in DATE_TYPES:

@@ -8,10 +8,12 @@ names the argument, the first bad row, what was found, and what is needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any, NoReturn
 
 import numpy as np
 
+from fastmetrics._core.columns import arrow_columns
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.columns import column_checks
 
@@ -105,6 +107,9 @@ def arrow_to_numpy(values: Any, name: str) -> np.ndarray:
     if values.null_count:
         row = int(np.flatnonzero(np.asarray(values.is_null(nan_is_null=False)))[0])
         raise ValueError(f"{name} has a null at row {row}")
+    values = arrow_columns.plain_column(values)
+    if arrow_columns.is_decimal(values.type):
+        return arrow_columns.decimals_to_floats(values)
     if hasattr(values, "chunks"):
         if values.num_chunks == 1:
             return arrow_to_numpy(values.chunk(0), name)
@@ -142,8 +147,7 @@ def raise_bad_type(array: np.ndarray, name: str, wanted: str, locate: RowLocator
             if value is None or value is getattr(value, "_NA_SENTINEL", None):
                 raise ValueError(f"{name} has None at row {locate(row)}: {wanted}")
             if not is_number(value):
-                advice = "; cast decimals to float64 first" if type(value).__name__ == "Decimal" else ""
-                raise InputError(f"{name} has {value!r} at row {locate(row)}: {wanted}{advice}")
+                raise InputError(f"{name} has {value!r} at row {locate(row)}: {wanted}")
         raise InputError(f"{name} has dtype object: {wanted}; convert it with astype, for instance astype(float)")
     if array.dtype.kind in "USTO" and array.size:
         raise InputError(f"{name} has {str(array.ravel()[0])!r} at row {locate(0)}: {wanted}")
@@ -159,6 +163,10 @@ def numbers_of_objects(array: np.ndarray, name: str, locate: RowLocator = unchan
     """An object array of real numbers as an array of their common type."""
     if (numbers := column_checks.read_numbers(array.ravel().tolist())) is not None:
         return numbers.reshape(array.shape)
+    if any(isinstance(value, Decimal) for value in array.ravel()):
+        # Python's own conversion rounds once, as that of decimals in Arrow columns.
+        values = [float(value) if isinstance(value, Decimal) else value for value in array.ravel().tolist()]
+        array = np.fromiter(values, object, len(values)).reshape(array.shape)
     if not all(map(is_number, array.ravel())):
         raise_bad_type(array, name, "numbers are needed", locate)
     typed = np.array(array.tolist())

@@ -62,8 +62,21 @@ class Source(ABC):
     reads_ahead = False  # does another thread read, if threads may be used?
 
     def require(self, column: str, argument: str = "columns") -> None:
-        """Raise ValueError, naming `argument` and the nearest columns, unless the source has exactly one `column`."""
-        require_column(column, argument, self.label, self.column_names)
+        """Raise ValueError, naming `argument` and the nearest columns, unless the source has exactly one `column`.
+
+        A field of a struct is a column too: "model.score", unless a column has that name.
+        """
+        root, fields = split_path(column, self.column_names)
+        require_column(root, argument, self.label, self.column_names)
+        if fields and (found := self.type_of(root)) is not None:
+            try:
+                type_of_field(found, root, fields)
+            except ValueError as error:
+                raise ValueError(f"{argument}: {error}") from None
+
+    def type_of(self, column: str) -> pa.DataType | None:
+        """The type of a column, if it is known before the column is read."""
+        return None
 
     def batches(self, columns: Sequence[str], *, use_threads: bool = True) -> Iterator[pa.RecordBatch]:
         """Read `columns`, in the source's row order.
@@ -84,7 +97,7 @@ class Source(ABC):
         distinct = list(dict.fromkeys(columns))
         for column in distinct:
             self.require(column)
-        batches = split_long_texts(resize_batches(self._read(distinct, use_threads), self.batch_rows))
+        batches = split_long_texts(resize_batches(self._read_fields(distinct, use_threads), self.batch_rows))
         return read_ahead(batches) if use_threads and self.reads_ahead else batches
 
     def allow_dictionaries(self, columns: Sequence[str]) -> None:
@@ -118,9 +131,57 @@ class Source(ABC):
         """
         return []
 
+    def _read_fields(self, columns: list[str], use_threads: bool) -> Iterable[pa.RecordBatch]:
+        """As `_read`, also of fields of structs. A source that can read single fields does so itself."""
+        roots = list(dict.fromkeys(split_path(column, self.column_names)[0] for column in columns))
+        batches = self._read(roots, use_threads)
+        return batches if roots == columns else (select_fields(batch, columns) for batch in batches)
+
     @abstractmethod
     def _read(self, columns: list[str], use_threads: bool) -> Iterable[pa.RecordBatch]:
         """Batches of any size."""
+
+
+def split_path(column: str, known: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """The column that has a field, and the names down to the field; none if a column has the whole name."""
+    if column in known or not isinstance(column, str):
+        return column, ()
+    names = column.split(".")
+    for length in range(len(names) - 1, 0, -1):
+        root = ".".join(names[:length])
+        if root in known:
+            return root, tuple(names[length:])
+    return column, ()
+
+
+def type_of_field(data_type: pa.DataType, root: str, fields: Sequence[str]) -> pa.DataType:
+    """The type of a field of a struct; raise ValueError if there is none."""
+    path = root
+    for name in fields:
+        if not pa.types.is_struct(data_type):
+            raise ValueError(f"column {path!r} has Arrow type {data_type}, which has no field {name!r}")
+        known = [field.name for field in data_type]
+        if known.count(name) != 1:
+            raise ValueError(missing_column_text(name, f"the fields of column {path!r}", known))
+        data_type, path = data_type.field(name).type, f"{path}.{name}"
+    return data_type
+
+
+def select_fields(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
+    """The columns and fields of a batch; a field of a null is null."""
+    known = batch.schema.names
+    return pa.RecordBatch.from_arrays([field_of_batch(batch, column, known) for column in columns], names=columns)
+
+
+def field_of_batch(batch: pa.RecordBatch, column: str, known: Sequence[str]) -> pa.Array:
+    root, fields = split_path(column, known)
+    array = batch.column(known.index(root))
+    if not fields:
+        return array
+    type_of_field(array.type, root, fields)
+    from pyarrow import compute
+
+    return compute.struct_field(array, list(fields))
 
 
 def require_column(column: str, argument: str, where: str, known: list[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fastmetrics._core.columns.arrow_columns import plain_type
 from fastmetrics._core.columns.text_columns import is_list
 from fastmetrics._core.optional_imports import pyarrow
 
@@ -14,7 +15,8 @@ NO_ITEMS = f"{LISTS}null"  # the type if all lists are empty
 
 
 def type_name(arrow_type: Any) -> str:
-    """The name of a type. A dictionary counts as the type of its values."""
+    """The name of a type. A dictionary counts as the type of its values, an extension as what it stores."""
+    arrow_type = plain_type(arrow_type)
     if is_list(arrow_type):
         return LISTS + type_name(arrow_type.value_type)
     return str(arrow_type.value_type if pyarrow.types.is_dictionary(arrow_type) else arrow_type)

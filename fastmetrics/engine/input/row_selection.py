@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.arrow_columns import plain_column
 from fastmetrics._core.columns.group_keys import decode_dictionary
 from fastmetrics._core.columns.role_columns import find_empty_values
 from fastmetrics._core.columns.text_columns import is_list
@@ -173,10 +174,11 @@ def array_of(arrays: dict[tuple[str, bool], Any], name: str) -> Any:
 
 
 def decode_column(column: Any, keep_dictionary: bool = False) -> Any:
-    """A column that can be filtered: string views as strings, and dictionaries as values.
+    """A column that can be filtered: string views as strings, runs as rows, and dictionaries as values.
 
     A dictionary may hide nulls and NaN among its values.
     """
+    column = plain_column(column)
     if pyarrow.types.is_dictionary(column.type):
         may_miss = column.dictionary.null_count or pyarrow.types.is_floating(column.type.value_type)
         if keep_dictionary and not may_miss:
