@@ -235,9 +235,14 @@ class TestErrors:
         assert_raises((ValueError, TypeError), "click", evaluate, {**log, "click": ["yes", "no", "no", "yes"]})
         assert_raises((ValueError, TypeError), "pctr", evaluate, {**log, "pctr": ["0.1", "0.2", "0.3", "0.4"]})
 
-    def test_a_group_of_bytes_is_refused(self):
+    def test_texts_where_numbers_are_needed_say_how_to_convert_them(self):
         log = log_of(4)
-        assert_raises(TypeError, "user_id.*binary.*cast", evaluate, {**log, "user_id": [b"a", b"b", b"b", b"c"]})
+        texts = {**log, "pctr": ["0.1", "0.2", "0.3", "0.4"]}
+        assert_raises(TypeError, r"score column 'pctr' has Arrow type string.*cast\(pctr as double\)", evaluate, texts)
+        lists = {**log, "pctr": pa.array([[0.1], [0.2], [0.3], [0.4]])}
+        assert_raises(TypeError, "'pctr' has Arrow type list<.*: one number in every row", evaluate, pa.table(lists))
+        structs = pa.table({**log, "pctr": pa.array([{"a": 0.1}] * 4)})
+        assert_raises(TypeError, "'pctr' has Arrow type struct.*name a field of it, 'pctr.a'", evaluate, structs)
 
 
 @pytest.mark.parametrize("role", ["score", "weight"])

@@ -1,15 +1,19 @@
-"""Sources of arrays: a dict of arrays, and a pandas data frame. Only requested columns are converted to Arrow."""
+"""Sources of arrays: dicts of arrays, structured arrays, rows as dicts, and pandas data frames.
+
+Only requested columns are converted to Arrow.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns.validation import LISTED_COLUMNS
 from fastmetrics._core.optional_imports import pyarrow as pa
-from fastmetrics.engine.input.batches import Source, first_line
+from fastmetrics.engine.input.batches import BATCH_ROWS, Source, first_line
 
 
 class ArraySource(Source):
@@ -30,6 +34,43 @@ class ArraySource(Source):
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         arrays = [arrow_column(column, self._arrays[column], column in self.texts | self.lists) for column in columns]
+        yield from pa.table(arrays, names=columns).to_batches()
+
+
+class StructuredSource(Source):
+    """A NumPy array whose rows have named fields. A batch of a field is copied, never the whole field."""
+
+    label = "the structured array"
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        if array.ndim != 1:
+            raise ValueError(f"data is a structured array of shape {array.shape}; give one with one dimension")
+        self._array = np.asarray(array)  # a view without the attributes of record arrays
+        self.column_names = list(array.dtype.names or ())
+        self.rows = array.shape[0]
+
+    def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
+        for start in range(0, self._array.shape[0], BATCH_ROWS):
+            rows = self._array[start : start + BATCH_ROWS]
+            arrays = [arrow_column(name, rows[name], name in self.texts | self.lists) for name in columns]
+            yield pa.RecordBatch.from_arrays(arrays, names=columns)
+
+
+class RowsSource(Source):
+    """A list of dicts, one for each row. A row without a key has a null there."""
+
+    label = "the list of rows"
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._data = rows
+        self.column_names = list(dict.fromkeys(chain.from_iterable(rows)))
+        self.rows = len(rows)
+
+    def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
+        arrays = []
+        for name in columns:
+            values = [row.get(name) for row in self._data]
+            arrays.append(arrow_column(name, values, name in self.texts | self.lists))
         yield from pa.table(arrays, names=columns).to_batches()
 
 
@@ -63,7 +104,8 @@ def arrow_column(name: str, values: Any, lists: bool = False) -> pa.Array | pa.C
         raise ValueError(f"data[{name!r}] has {text!r} at row {row}, which is not valid Unicode") from error
     except (pa.ArrowException, OverflowError) as error:
         raise ValueError(f"data[{name!r}] cannot be read as one column: {first_line(error)}") from error
-    if pa.types.is_nested(column.type) and not lists:
+    # Of a struct, a field may be read; a struct itself is refused where its values are read.
+    if pa.types.is_nested(column.type) and not lists and not pa.types.is_struct(column.type):
         raise ValueError(f"data[{name!r}] holds {column.type}; it must be one-dimensional, with one value per row")
     return column
 
@@ -96,6 +138,9 @@ def convert_matrix(name: str, matrix: np.ndarray[Any, Any]) -> pa.Array:
 
 
 def convert_numpy(name: str, array: np.ndarray[Any, Any]) -> pa.Array | pa.ChunkedArray:
+    if array.dtype.names is not None and array.ndim == 1:
+        fields = [convert_numpy(f"{name}.{field}", array[field]) for field in array.dtype.names]
+        return pa.StructArray.from_arrays(fields, names=array.dtype.names)
     if array.ndim != 1:
         raise ValueError(f"data[{name!r}] must be one-dimensional; got shape {array.shape}")
     if not array.dtype.isnative:

@@ -25,6 +25,9 @@ class TableSource(Source):
         self.column_names = list(table.schema.names)
         self.rows = table.num_rows
 
+    def type_of(self, column: str) -> pa.DataType | None:
+        return self._table.schema.field(self.column_names.index(column)).type
+
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         arrays = [self._table.column(self.column_names.index(column)) for column in columns]
         yield from pa.table(arrays, names=columns).to_batches()
@@ -34,10 +37,16 @@ class ReaderSource(Source):
     """A pyarrow RecordBatchReader, which can be read once."""
 
     label = "the RecordBatchReader"
+    reads_once = True
 
-    def __init__(self, reader: pa.RecordBatchReader) -> None:
+    def __init__(self, reader: pa.RecordBatchReader, label: str | None = None) -> None:
         self._reader: pa.RecordBatchReader | None = reader
+        self._schema = reader.schema
         self.column_names = list(reader.schema.names)
+        self.label = label or self.label
+
+    def type_of(self, column: str) -> pa.DataType | None:
+        return self._schema.field(self.column_names.index(column)).type
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         reader, self._reader = self._reader, None
@@ -68,8 +77,12 @@ class StreamSource(Source):
         else:
             self._reader = pa.RecordBatchReader.from_stream(data)
             self.column_names = list(self._reader.schema.names)
+        self._schema = None if self._reader is None else self._reader.schema
         counts = (getattr(data, name, None) for name in ("num_rows", "height"))
         self.rows = next((rows for rows in counts if isinstance(rows, int)), None)
+
+    def type_of(self, column: str) -> pa.DataType | None:
+        return None if self._schema is None else self._schema.field(self.column_names.index(column)).type
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         reader, self._reader = self._reader, None
@@ -93,6 +106,9 @@ class DatasetSource(Source):
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
         self.column_names = list(dataset.schema.names)
+
+    def type_of(self, column: str) -> pa.DataType | None:
+        return self._dataset.schema.field(self.column_names.index(column)).type
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         last_path = None
@@ -126,6 +142,29 @@ class DatasetSource(Source):
             except (pa.ArrowException, OSError):
                 return str(path)
         return None
+
+
+class ScannerSource(Source):
+    """A pyarrow Scanner, with the columns, filter and options of its owner; all of its columns are read."""
+
+    label = "the Scanner"
+
+    def __init__(self, scanner: Any) -> None:
+        self._scanner = scanner
+        self._schema = scanner.projected_schema
+        self.column_names = list(self._schema.names)
+
+    def type_of(self, column: str) -> pa.DataType | None:
+        return self._schema.field(self.column_names.index(column)).type
+
+    def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
+        try:
+            for batch in self._scanner.to_batches():
+                yield select_columns(batch, columns)
+        except pa.ArrowInvalid as error:
+            if "already scanned" not in str(error):
+                raise
+            raise ValueError(f"data: {self.label} {READ_ONCE}") from error
 
 
 def select_columns(batch: pa.RecordBatch, columns: list[str]) -> pa.RecordBatch:

@@ -26,6 +26,7 @@ from fastmetrics._core.columns.vector_columns import (
 )
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.kinds import LABEL_ROLE, Binary, ClassNumber, Vector
+from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.tables.key_texts import KeyTexts
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics.engine.input.row_selection import (
@@ -158,7 +159,9 @@ class ColumnReader:
             scores = self.read_models(rows)
             classes = [(self.read_class_numbers(name, rows, scores), 0, None) for name in names.labels]
         else:
-            classes = [self.read_labels(name, rows.columns[name, False], rows.locate) for name in names.labels]
+            classes = [
+                self.read_labels(name, read_number_column(rows, LABEL_ROLE, name), rows.locate) for name in names.labels
+            ]
             scores = self.read_models(rows)
         labels = tuple(column for column, _, _ in classes)
         eps = tuple(
@@ -184,7 +187,7 @@ class ColumnReader:
         names, kind = self.names, self.model_kind
         if not isinstance(kind, Vector):
             return tuple(
-                validation.as_scores(rows.columns[name, False], describe_column("score", name), rows.locate)
+                validation.as_scores(read_number_column(rows, "score", name), describe_column("score", name), rows.locate)
                 for name in names.scores
             )
         matrices = []
@@ -255,6 +258,26 @@ class ColumnReader:
 def read_keys(rows: SelectedBatch, role: str, key: Key) -> Keys:
     """The keys of all rows, of one column or of several."""
     return keys_of_columns([(name, rows.columns[name, False]) for name in key_columns(key)], role)
+
+
+def read_number_column(rows: SelectedBatch, role: str, name: str) -> Any:
+    """A column that has a number in every row."""
+    column = rows.columns[name, False]
+    check_numbers(column, describe_column(role, name), name)
+    return column
+
+
+def check_numbers(column: Any, title: str, name: str) -> None:
+    """Raise TypeError for a column of texts, lists or structs where numbers are needed, and say what to type."""
+    kind, types = column.type, pyarrow.types
+    if types.is_string(kind) or types.is_large_string(kind):
+        found = f"{title} has Arrow type {kind}"
+        raise TypeError(f"{found}: numbers are needed; if its texts are numbers, name the column as cast({name} as double)")
+    if types.is_struct(kind):
+        fields = " or ".join(repr(f"{name}.{field.name}") for field in kind) if kind.num_fields else "a column"
+        raise TypeError(f"{title} has Arrow type {kind}: name a field of it, {fields}")
+    if types.is_nested(kind):
+        raise TypeError(f"{title} has Arrow type {kind}: one number in every row is needed, not a list")
 
 
 def select_present_rows(columns: RowBlock, present: np.ndarray) -> RowBlock:

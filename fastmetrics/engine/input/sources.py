@@ -8,15 +8,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from itertools import chain
 
+import numpy as np
+
 from fastmetrics._core.optional_imports import import_extra
-from fastmetrics.engine.input.array_sources import ArraySource, PandasSource
-from fastmetrics.engine.input.arrow_sources import DatasetSource, ReaderSource, StreamSource, TableSource, top_module
+from fastmetrics.engine.input.array_sources import ArraySource, PandasSource, StructuredSource
+from fastmetrics.engine.input.arrow_sources import (
+    DatasetSource,
+    ReaderSource,
+    ScannerSource,
+    StreamSource,
+    TableSource,
+    top_module,
+)
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.files.file_source import FileSource
 from fastmetrics.engine.input.files.paths import find_files
+from fastmetrics.engine.input.frame_sources import (
+    native_frame,
+    open_frame,
+    open_with_narwhals,
+    refuse_cluster_frames,
+)
 from fastmetrics.engine.input.input_options import NO_INPUT_OPTIONS, InputOptions
+from fastmetrics.engine.input.stream_sources import open_batches
 
 ACCEPTED = (
     "a path, a glob or a list of paths (Parquet, Arrow IPC, Feather, CSV), a directory, a pyarrow Table, RecordBatch, "
@@ -61,20 +78,27 @@ def open_source(data: object, options: InputOptions = NO_INPUT_OPTIONS) -> Sourc
             list(chain.from_iterable(map(find_files, data))),
             label=os.fsdecode(data[0]) if len(data) == 1 else "the list of files",
         )
+    data = native_frame(data)
+    refuse_cluster_frames(data)
     if isinstance(data, Mapping):
         return ArraySource(data)
+    if isinstance(data, np.ndarray) and data.dtype.names is not None:
+        return StructuredSource(data)
     if _is_pandas_frame(data):
         return PandasSource(data)
     if isinstance(data, pa.Table | pa.RecordBatch):
         return TableSource(data)
     if isinstance(data, pa.RecordBatchReader):
         return ReaderSource(data)
-    if _is_dataset(data):
-        return DatasetSource(data)
+    if (source := _open_dataset(data) or open_frame(data)) is not None:
+        return source
     if hasattr(data, "__arrow_c_stream__"):
         return StreamSource(data)
     if hasattr(data, "__arrow_c_array__"):
         return TableSource(pa.record_batch(data))
+    source = open_with_narwhals(data) or open_batches(data, partial(open_source, options=options))
+    if source is not None:
+        return source
     raise TypeError(f"data must be {ACCEPTED}; got {type(data).__name__}{_suggest_instead(data)}")
 
 
@@ -82,12 +106,15 @@ def _is_pandas_frame(data: object) -> bool:
     return top_module(data) == "pandas" and type(data).__name__ == "DataFrame"
 
 
-def _is_dataset(data: object) -> bool:
+def _open_dataset(data: object) -> Source | None:
+    """The source of a Dataset or Scanner of pyarrow; None for other data."""
     if top_module(data) != "pyarrow":
-        return False
+        return None
     import pyarrow.dataset as ds
 
-    return isinstance(data, ds.Dataset)
+    if isinstance(data, ds.Dataset):
+        return DatasetSource(data)
+    return ScannerSource(data) if isinstance(data, ds.Scanner) else None
 
 
 def _suggest_instead(data: object) -> str:

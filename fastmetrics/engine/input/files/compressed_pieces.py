@@ -62,13 +62,18 @@ def check_parquet_pages(
         if group.total_byte_size <= piece_limit(group.total_byte_size, memory_limit):
             continue
         chunks = [group.column(index) for index in range(group.num_columns)]
-        to_read = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in names]
+        to_read = [chunk for chunk in chunks if is_part_of(chunk.path_in_schema, names)]
         whole = sum(chunk.total_uncompressed_size for chunk in to_read)
         if whole <= piece_limit(whole, memory_limit):
             continue
         with data_file.open_file() as file:
             size = sum(min(largest_page(file, chunk), chunk.total_uncompressed_size) for chunk in to_read)
         check_size(data_file, f"a page of each column in row group {number}", size, memory_limit, "write smaller pages")
+
+
+def is_part_of(path: str, names: Iterable[str]) -> bool:
+    """Does a column chunk hold one of the columns, or a part of it? A name may be that of a field, "model.score"."""
+    return any(path == name or path.startswith(f"{name}.") for name in names)
 
 
 def largest_page(file: pa.NativeFile, chunk: Any) -> int:

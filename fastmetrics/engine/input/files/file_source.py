@@ -14,9 +14,12 @@ from fastmetrics.engine.input.batches import (
     BATCH_ROWS,
     Source,
     SourcePartition,
+    field_of_batch,
     first_line,
     resize_batches,
     split_long_texts,
+    split_path,
+    type_of_field,
 )
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.formats import (
@@ -79,6 +82,12 @@ class FileSource(Source):
                     names.append(name)
         return names + [key for key in self._hive_types if key not in names]
 
+    def type_of(self, column: str) -> pa.DataType | None:
+        return self._unified_type(column)
+
+    def _read_fields(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
+        return self._read(columns, use_threads)
+
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         schema = self._unified_schema(columns)
         return chain.from_iterable(self._read_file(file, schema, use_threads) for file in self._files)
@@ -111,8 +120,12 @@ class FileSource(Source):
 
     def _schema_in_file(self, file: SourceFile, schema: pa.Schema) -> pa.Schema:
         """The fields of `schema` that the file has. If it has none, its first column gives the number of rows."""
-        in_file = pa.schema([field for field in schema if field.name in file.schema.names])
-        return in_file if len(in_file) else pa.schema([file.schema.field(0)])
+        known = file.schema.names
+        in_file = [field for field in schema if split_path(field.name, known)[0] in known]
+        if not file.format.reads_fields:
+            roots = dict.fromkeys(split_path(field.name, known)[0] for field in in_file)
+            in_file = [schema.field(root) if root in schema.names else file.schema.field(root) for root in roots]
+        return pa.schema(in_file) if in_file else pa.schema([file.schema.field(0)])
 
     def _unified_schema(self, columns: list[str]) -> pa.Schema:
         return pa.schema([(column, self._type_to_read(column)) for column in columns])
@@ -126,7 +139,9 @@ class FileSource(Source):
         if column in self.texts and all(file.format is CSV and column in file.schema.names for file in self._files):
             return pa.string()
         unified = self._unified_type(column)
-        if column in self.dictionaries and all(file.format is PARQUET for file in self._files):
+        # Arrow does not read dictionaries inside structs.
+        is_whole = split_path(column, self.column_names) == (column, ())
+        if is_whole and column in self.dictionaries and all(file.format is PARQUET for file in self._files):
             return _dictionary_type(unified)
         return unified
 
@@ -149,6 +164,12 @@ class FileSource(Source):
             return file.schema.field(column).type
         if column in file.hive_values:
             return self._hive_types[column]
+        root, fields = split_path(column, file.schema.names)
+        if fields:
+            try:
+                return type_of_field(file.schema.field(root).type, root, fields)
+            except ValueError as error:
+                raise ValueError(f"{error}, in {file.data_file}") from None
         missing = missing_column_text(column, str(file.data_file), [*file.schema.names, *file.hive_values])
         raise ValueError(f"{missing}. Other files that were given have it")
 
@@ -223,9 +244,9 @@ def _conform_batch(batch: pa.RecordBatch, schema: pa.Schema, file: SourceFile) -
     """The columns of `schema` in its order and types; those that the file lacks come from its hive folders."""
     arrays = []
     for field in schema:
-        index = batch.schema.get_field_index(field.name)
-        if index >= 0:
-            arrays.append(_cast_exactly(batch.column(index), field, file.data_file))
+        known = batch.schema.names
+        if split_path(field.name, known)[0] in known:
+            arrays.append(_cast_exactly(field_of_batch(batch, field.name, known), field, file.data_file))
         else:
             value = pa.scalar(file.hive_values[field.name], pa.string()).cast(field.type)
             arrays.append(pa.repeat(value, batch.num_rows))

@@ -28,6 +28,7 @@ class FileFormat(NamedTuple):
     advice: str
     inspect: Callable[[DataFile], tuple[pa.Schema, int | None]]
     read: Callable[..., Iterator[pa.RecordBatch]]
+    reads_fields: bool = False  # are fields of structs decoded without the others?
 
 
 def find_format(data_file: DataFile) -> FileFormat:
@@ -136,7 +137,7 @@ def _read_csv(
 
 _CUT_SHORT = "is it damaged or cut short?"
 _FROM_FIRST_BLOCK = f"column types are taken from the first {CSV_BLOCK_BYTES >> 20} MiB."
-PARQUET = FileFormat("Parquet", _CUT_SHORT, inspect_parquet, read_parquet)
+PARQUET = FileFormat("Parquet", _CUT_SHORT, inspect_parquet, read_parquet, reads_fields=True)
 _IPC = FileFormat("Arrow IPC", _CUT_SHORT, _inspect_ipc, _read_ipc)
 CSV = FileFormat("CSV", _FROM_FIRST_BLOCK, _inspect_csv, _read_csv)
 FORMATS = {

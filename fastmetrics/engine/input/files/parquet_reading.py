@@ -14,7 +14,7 @@ from typing import Any
 from fastmetrics._core.optional_imports import parquet as pq
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import BATCH_ROWS, TEXT_BATCH_BYTES
-from fastmetrics.engine.input.files.compressed_pieces import check_parquet_pages
+from fastmetrics.engine.input.files.compressed_pieces import check_parquet_pages, is_part_of
 from fastmetrics.engine.input.files.data_file import DataFile
 
 # Column chunks are read through a window of this size and not as a whole, which bounds memory for large row groups.
@@ -39,7 +39,7 @@ def limit_batch_rows(metadata: pq.FileMetaData, row_groups: Iterable[int], names
     bounded = batch_rows
     for group in map(metadata.row_group, row_groups):
         chunks = (group.column(index) for index in range(group.num_columns))
-        to_read = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in names]
+        to_read = [chunk for chunk in chunks if is_part_of(chunk.path_in_schema, names)]
         n_bytes = sum(chunk.total_uncompressed_size for chunk in to_read)
         bounded = min(bounded, TEXT_BATCH_BYTES * group.num_rows // max(1, n_bytes))
     return max(1, bounded)
