@@ -71,9 +71,9 @@ def decimals_to_floats(column: Any) -> np.ndarray:
     if unscaled is None or abs(scale) > EXACT_POWER:
         return parse_decimals(column)
     integers, is_small = unscaled
-    floats = integers.astype(np.float64)
+    floats: np.ndarray = integers.astype(np.float64)
     # Both are exact, so the quotient, or the product, is rounded once.
-    floats = floats / 10.0**scale if scale >= 0 else floats * 10.0**-scale
+    floats = floats / float(10**scale) if scale >= 0 else floats * float(10**-scale)
     if not is_small.all():
         floats[~is_small] = parse_decimals(column.filter(pyarrow.array(~is_small)))
     return floats

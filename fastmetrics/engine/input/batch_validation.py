@@ -187,8 +187,8 @@ class ColumnReader:
         names, kind = self.names, self.model_kind
         if not isinstance(kind, Vector):
             return tuple(
-                validation.as_scores(read_number_column(rows, "score", name), describe_column("score", name), rows.locate)
-                for name in names.scores
+                validation.as_scores(column, describe_column("score", name), rows.locate)
+                for name, column in ((name, read_number_column(rows, "score", name)) for name in names.scores)
             )
         matrices = []
         for model in names.scores:
@@ -271,8 +271,8 @@ def check_numbers(column: Any, title: str, name: str) -> None:
     """Raise TypeError for a column of texts, lists or structs where numbers are needed, and say what to type."""
     kind, types = column.type, pyarrow.types
     if types.is_string(kind) or types.is_large_string(kind):
-        found = f"{title} has Arrow type {kind}"
-        raise TypeError(f"{found}: numbers are needed; if its texts are numbers, name the column as cast({name} as double)")
+        advice = f"if its texts are numbers, name the column as cast({name} as double)"
+        raise TypeError(f"{title} has Arrow type {kind}: numbers are needed; {advice}")
     if types.is_struct(kind):
         fields = " or ".join(repr(f"{name}.{field.name}") for field in kind) if kind.num_fields else "a column"
         raise TypeError(f"{title} has Arrow type {kind}: name a field of it, {fields}")

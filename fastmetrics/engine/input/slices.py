@@ -113,9 +113,23 @@ def encode_column(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
     if types.is_float16(column.type):
         column = column.cast(pyarrow.float32())
     coded = column if types.is_dictionary(column.type) else column.dictionary_encode()
+    if types.is_time64(kind) and kind.unit == "ns":
+        coded = times_in_microseconds(coded, name)
     values = coded.dictionary.to_pylist()
     # -0.0 becomes 0.0: they are equal, but differ in print.
     return np.asarray(coded.indices), [value + 0.0 for value in values] if types.is_floating(kind) else values
+
+
+def times_in_microseconds(coded: Any, name: str) -> Any:
+    """Times of day as Python has them, without parts of a microsecond, which it would drop."""
+    try:
+        dictionary = coded.dictionary.cast(pyarrow.time64("us"))
+    except pyarrow.ArrowInvalid:
+        raise ValueError(
+            f"by column {name!r} has Arrow type {coded.dictionary.type} and values with nanoseconds: cast it to "
+            "time64[us], or to a string"
+        ) from None
+    return pyarrow.DictionaryArray.from_arrays(coded.indices, dictionary)
 
 
 def format_slice(names: tuple[str, ...], values: SliceValues) -> str:

@@ -37,7 +37,9 @@ from fastmetrics.engine.input.stream_sources import open_batches
 
 ACCEPTED = (
     "a path, a glob or a list of paths (Parquet, Arrow IPC, Feather, CSV), a directory, a pyarrow Table, RecordBatch, "
-    "RecordBatchReader or Dataset, anything with __arrow_c_stream__ (polars, pandas, DuckDB), or a dict of arrays"
+    "RecordBatchReader, Dataset or Scanner, a polars or pandas frame, a LazyFrame, a DuckDB relation or result, "
+    "anything with __arrow_c_stream__, a dict of arrays, a structured array, a list of dicts, an iterator or a list of "
+    "any of these, or an open binary file"
 )
 
 

@@ -97,10 +97,10 @@ class RowChunks(Iterator[Source]):
 
 def is_row(item: Mapping[Any, Any]) -> bool:
     """Is a dict one row, and not columns of several rows?"""
-    return not all(hasattr(value, "__len__") and not isinstance(value, str | bytes | Mapping) for value in item.values())
+    return any(isinstance(value, str | bytes | Mapping) or not hasattr(value, "__len__") for value in item.values())
 
 
-def open_batches(data: object, open_batch: Callable[[Any], Source]) -> Source | None:
+def open_batches(data: Any, open_batch: Callable[[Any], Source]) -> Source | None:
     """The source of a list or an iterable of batches or rows; None for other data."""
     if isinstance(data, Sequence) and not isinstance(data, str | bytes | bytearray | memoryview):
         if all(isinstance(item, Mapping) and is_row(item) for item in data):

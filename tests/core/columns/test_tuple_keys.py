@@ -1,7 +1,6 @@
 """Keys of several columns and of every type: equal tuples are equal keys, different tuples never are."""
 
 import datetime
-import decimal
 
 import numpy as np
 import pyarrow as pa
@@ -207,8 +206,6 @@ BAD = {
     "NaT": (np.array(["2024", "NaT", "2024", "2024"], "M8[D]"), ValueError, "groups has NaT at row 1"),
     "long double": (np.ones(4, np.longdouble), TypeError, r"astype\(float\)"),
     "complex": (np.ones(4, complex), TypeError, r"complex128.*astype\(str\)"),
-    "decimal": (pa.array([decimal.Decimal("1.5")] * 4), TypeError, "decimal.*cast"),
-    "binary": (pa.array([b"a"] * 4), TypeError, "binary.*cast"),
     "list": (pa.array([[1]] * 4), TypeError, "list.*name columns"),
     "matrix": (np.ones((4, 2)), ValueError, "DataFrame"),
     "tuples": ([("a", 1)] * 4, ValueError, "DataFrame"),

@@ -153,7 +153,8 @@ def test_batches_have_one_schema():
     bad = iter([first, 5])
     assert_raises(TypeError, r"batch 1 of the list_iterator of batches: data must be", read, bad, ["x", "k"])
     rounded = [{"x": np.array([0.5], np.float32)}, {"x": np.array([0.1])}]
-    assert_raises(ValueError, "batch 1 of .* of Arrow type double, but those before it have float", read, rounded, ["x"])
+    message = "batch 1 of .* of Arrow type double, but those before it have float"
+    assert_raises(ValueError, message, read, rounded, ["x"])
     large = [{"x": [0.5]}, {"x": [2**53 + 1]}]
     assert_raises(ValueError, "batch 1 of .* of Arrow type int64, but .* double .*Integer", read, large, ["x"])
 
