@@ -16,6 +16,8 @@ SIZE: int = sums.STATE_SIZE
 LIMBS: int = sums.N_LIMBS
 EXPONENT: int = sums.BASE_EXPONENT
 LIMB_TYPE = np.dtype("<u4")
+TINY_TOTAL = 1 << (EXPONENT - 500)  # 2**-500 as a state's integer
+TINY_TOTAL_SHIFT = 512
 MAX_UNNORMALISED = 1 << 30  # values that may be added to a state before its limbs have to be normalised
 
 
@@ -61,6 +63,15 @@ def to_fixed(value: float) -> int:
     """A finite float times 2**EXPONENT."""
     numerator, denominator = value.as_integer_ratio()
     return (numerator << EXPONENT) // denominator
+
+
+def tiny_total_shift(total: int) -> int:
+    """By which power of two weights are multiplied before they meet other numbers; 0 unless their total is tiny.
+
+    Products with tiny weights lose digits. All states of the same rows follow from the same total, and so has a
+    quotient that is made from them.
+    """
+    return TINY_TOTAL_SHIFT if 0 < total < TINY_TOTAL else 0
 
 
 def divide(numerator: int, denominator: int) -> float:

@@ -121,26 +121,31 @@ def to_wide(scale: WeightScale, *weights: int) -> np.ndarray:
 
 
 def sum_precisions(
-    rows: WeightedRows, above: ClassTotals, weighted_precision: Callable[[int, int, int], int]
+    rows: WeightedRows, above: ClassTotals, weighted_precision: Callable[[int, int, int], int], shift: int = 0
 ) -> int:
     """The sum over scores with positives of `weighted_precision(weight, positives, negatives)` in the fixed unit.
 
-    The arguments are the weights of the positives of the score, and of the positives and negatives down to it.
+    The arguments are the weights of the positives of the score, and of the positives and negatives down to it. All
+    weights are multiplied by 2**shift (`tiny_total_shift` of the positives of all ranges).
     """
     if rows.scale.n_limbs <= MOST_LIMBS:
+        ordered = rows.ordered()
+        if shift:  # no weight overflows: those of all rows are close enough together for 128 bits
+            ordered = ordered.copy()
+            ordered[:, 1].view(np.float64)[:] = np.ldexp(ordered[:, 1].view(np.float64), shift)
         state, uncertain = new_states(), np.empty((MOST_UNCERTAIN, 6), np.uint64)
         sums = to_wide(rows.scale, above.negative_weight, above.positive_weight)
-        n = weighted_sweep.sum_precisions(rows.ordered(), rows.scale.unit, sums, state, uncertain)
+        n = weighted_sweep.sum_precisions(ordered, rows.scale.unit + shift, sums, state, uncertain)
         if n >= 0:
             numbers = [[low + (high << 64) for low, high in pairwise_words(row)] for row in uncertain[:n].tolist()]
-            terms = (weighted_precision(*(number << rows.scale.shift for number in own)) for own in numbers)
+            terms = (weighted_precision(*(number << rows.scale.shift + shift for number in own)) for own in numbers)
             return to_integer(state) + sum(terms)
     sweep = sweep_weighted(rows)
     negatives, positives = sweep.cumulative()
     return sum(
         weighted_precision(
-            int(sweep.positives[tie]) << sweep.shift, above.positive_weight + positives[tie],
-            above.negative_weight + negatives[tie],
+            int(sweep.positives[tie]) << sweep.shift + shift, above.positive_weight + positives[tie] << shift,
+            above.negative_weight + negatives[tie] << shift,
         )
         for tie in np.flatnonzero(sweep.positives).tolist()
     )  # fmt: skip

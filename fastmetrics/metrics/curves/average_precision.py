@@ -10,7 +10,7 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.exact import EXPONENT, divide, new_states, to_integer
+from fastmetrics._core.exact import EXPONENT, divide, new_states, tiny_total_shift, to_integer
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition, ThresholdSweep
@@ -45,7 +45,8 @@ SLACK_BITS = 40  # bounds are widened by 2**-40 of the weight of positives
 class Precisions(NamedTuple):
     """State of average precision: rows of each class, the weight of positives, and the sum of their precisions.
 
-    The weight and the sum are multiplied by 2**EXPONENT. Without weights, every positive has weight 1.
+    The weight and the sum are multiplied by 2**EXPONENT, the sum also by 2**`tiny_total_shift` of the weight of the
+    positives of all ranges. Without weights, every positive has weight 1.
     """
 
     negatives: int
@@ -83,16 +84,17 @@ class PrecisionSum(Statistic):
 
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> Precisions:
         _, weight = rows.class_weights()
-        total = sum_precisions(rows, position.above, weighted_precision)
+        shift = tiny_total_shift(position.totals.positive_weight)
+        total = sum_precisions(rows, position.above, weighted_precision, shift)
         return Precisions(*rows.counts, weight, total)
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> Precisions:
         total = 0
         if tied.positives:
             positives = position.above.positive_weight + tied.positive_weight
-            total = weighted_precision(
-                tied.positive_weight, positives, position.above.negative_weight + tied.negative_weight
-            )
+            negatives = position.above.negative_weight + tied.negative_weight
+            shift = tiny_total_shift(position.totals.positive_weight)
+            total = weighted_precision(tied.positive_weight << shift, positives << shift, negatives << shift)
         return Precisions(tied.negatives, tied.positives, tied.positive_weight, total)
 
     def replicate_batch(self, totals: ReplicateBatchTotals) -> PrecisionReplicateBatch | None:
@@ -346,4 +348,5 @@ def finalise_precisions(parameters: dict[str, Any], state: Precisions) -> Value:
     coverage = pair_coverage(state.negatives, state.positives)
     if state.positives == 0:
         return Value(float("nan"), coverage, NO_WEIGHT if state.negatives == 0 else NO_POSITIVE)
-    return Value(divide(state.total, state.positive_weight), coverage)
+    weight = state.positive_weight << tiny_total_shift(state.positive_weight)
+    return Value(divide(state.total, weight), coverage)

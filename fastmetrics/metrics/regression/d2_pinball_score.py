@@ -176,6 +176,9 @@ class PinballLosses(ComparedLosses):
     def constant(self, total: MiddleValues) -> float:
         return total.quantile
 
+    def weight(self, total: MiddleValues) -> int:
+        return total.mass.size
+
 
 def finalise_losses(losses: Sums) -> Value:
     """D2 from the sums of both losses."""

@@ -115,7 +115,8 @@ class CenteredMoments(Moments):
 class ComparedLosses(RowRangeStatistic):
     """The sums of a loss of the predictions, and of the same loss of a constant; a subclass says which constant.
 
-    The constant comes from all labels, so rows are kept and read twice.
+    The constant comes from all labels, so rows are kept and read twice. Both sums are multiplied by
+    2**`tiny_total_shift` of the weight of all rows.
     """
 
     __slots__ = ("kind", "parameter")
@@ -127,6 +128,10 @@ class ComparedLosses(RowRangeStatistic):
 
     def constant(self, total: Any) -> float:
         """The constant prediction, from what `reduce` gets as `total`."""
+        raise NotImplementedError
+
+    def weight(self, total: Any) -> int:
+        """The weight of all rows, from what `reduce` gets as `total`; not asked where rows have no weights."""
         raise NotImplementedError
 
     def check(self, rows: Rows) -> None:
@@ -141,13 +146,15 @@ class ComparedLosses(RowRangeStatistic):
         n = rows.labels.shape[0]
         state = self.empty()
         state.counts[0] = n
-        if rows.weights is not None:
+        weights = rows.weights
+        if weights is not None:
             state.counts[1] = 1
-            sums.sum_values(rows.weights, None, state.exact[0])
+            sums.sum_values(weights, None, state.exact[0])
+            weights = shift_tiny_weights(weights, self.weight(total))
         constant = np.broadcast_to(np.float64(self.constant(total)), n)
         for number, predictions in ((1, rows.scores), (2, constant)):
             errors.add_error_terms(
-                rows.labels, predictions, rows.weights, self.kind, self.parameter, 0, n, state.exact[number][None]
+                rows.labels, predictions, weights, self.kind, self.parameter, 0, n, state.exact[number][None]
             )
         return state
 
@@ -157,6 +164,12 @@ class ComparedLosses(RowRangeStatistic):
 
     def empty(self) -> Sums:
         return Sums(2, 3)
+
+
+def shift_tiny_weights(weights: np.ndarray, total: int) -> np.ndarray:
+    """The weights times 2**`tiny_total_shift` of a total that is at least theirs."""
+    shift = exact.tiny_total_shift(total)
+    return np.ldexp(weights, shift) if shift else weights
 
 
 def reduce_targets(targets: NumericTargets, statistics: Sequence[AdditiveStatistic]) -> list[Sums]:

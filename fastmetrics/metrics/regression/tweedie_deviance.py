@@ -23,6 +23,7 @@ from fastmetrics.metrics.regression.error_statistics import (
     RowWeights,
     mean_error_statistics,
     register_mean_error,
+    shift_tiny_weights,
 )
 from fastmetrics.metrics.regression.numeric_targets import (
     TWO_ROWS,
@@ -293,17 +294,24 @@ class Deviances(ComparedLosses):
     __slots__ = ()
 
     def total(self, rows: RowRange) -> np.ndarray:
-        """The weight of the labels, and their sum."""
+        """The weight of the labels, and their sum times 2**TINY_TOTAL_SHIFT."""
         n = rows.labels.shape[0]
         state = exact.new_states(1)
         zeros = np.broadcast_to(np.float64(0), n)
-        errors.add_error_terms(zeros, rows.labels, rows.weights, errors.SIGNED, 0.0, 0, n, state)
-        weight = n << exact.EXPONENT if rows.weights is None else exact.integer_sum(rows.weights)
-        return np.array([weight, exact.to_integer(state[0])], object)
+        weight, weights = n << exact.EXPONENT, rows.weights
+        if weights is not None:
+            weight = exact.integer_sum(weights)
+            weights = shift_tiny_weights(weights, weight)
+        errors.add_error_terms(zeros, rows.labels, weights, errors.SIGNED, 0.0, 0, n, state)
+        shift = exact.TINY_TOTAL_SHIFT - exact.tiny_total_shift(weight)
+        return np.array([weight, exact.to_integer(state[0]) << shift], object)
 
     def constant(self, total: np.ndarray) -> float:
         weight, labels = total
-        return exact.divide(labels, weight)
+        return exact.divide(labels, weight << exact.TINY_TOTAL_SHIFT)
+
+    def weight(self, total: np.ndarray) -> int:
+        return int(total[0])
 
 
 @metric(
@@ -324,7 +332,8 @@ def finalise_d2_tweedie(parameters: dict[str, Any], deviances: Sums) -> Value:
     coverage = {"rows": deviances.count(0)}
     if deviances.count(0) < 2:
         return Value(float("nan"), coverage, TWO_ROWS)
-    lost, whole = mean_per_output(deviances.exact[1:], RowWeights.total(deviances))
+    total = RowWeights.total(deviances)
+    lost, whole = mean_per_output(deviances.exact[1:], total << exact.tiny_total_shift(total))
     if whole == 0 or whole != whole:
         return Value(float("nan"), coverage, NO_DEVIANCE)
     return Value(1 - lost / whole, coverage)

@@ -3,6 +3,7 @@
 import json
 import math
 from decimal import Context, Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
+from oracles import curves
 from oracles import regression as oracle
 from support.cases import each_case
 
@@ -177,3 +179,74 @@ def test_tiny_weights_of_a_log_have_the_value_or_a_reason():
         assert all(one.reason or one.value == expected.value for one, expected in zip(report, plain, strict=True))
         with_reason = [one.metric for one in report if one.reason]
         assert with_reason == (metrics[:-3] if exponent in (-1000, -1060) else [])
+
+
+# Weights that are 1 to 60 times the least double, and weights above and below those that are multiplied.
+TINY = st.one_of(st.integers(1, 60).map(lambda n: n * 5e-324), st.floats(1e-310, 1e-290), st.floats(1e-155, 1e-145))
+SHARES = ["ap", "d2_absolute_error", "d2_pinball(alpha=0.3)", "d2_tweedie", "d2_tweedie(power=1)"]
+
+
+@st.composite
+def tiny_logs(draw, of_negatives=TINY):
+    labels = draw(st.lists(st.integers(0, 1), min_size=2, max_size=9).filter(lambda own: len(set(own)) == 2))
+    scores = draw(st.lists(st.sampled_from([0.25, 0.5, 1.0, 3.0]), min_size=len(labels), max_size=len(labels)))
+    return {"y": labels, "p": scores, "w": [draw(TINY if label else of_negatives) for label in labels]}
+
+
+def evaluated(log, metric, **options):
+    return fm.evaluate(log, [metric], label="y", score="p", weight="w", **options)[metric]
+
+
+@given(tiny_logs() | tiny_logs(st.sampled_from([2.0, 1e-150, 1e290])))
+def test_average_precision_of_logs_with_tiny_weights(log):
+    expected = curves.average_precision(log["y"], log["p"], list(map(Fraction, log["w"])))
+    assert evaluated(log, "ap") == pytest.approx(float(expected), rel=1e-14, abs=1e-300)
+
+
+@given(tiny_logs())
+def test_shares_of_logs_with_tiny_weights(log):
+    labels, weights = log["y"], list(map(Fraction, log["w"]))
+    mean = sum(map(Fraction.__mul__, weights, map(Fraction, labels))) / sum(weights)
+    middle = [oracle.quantile(labels, Fraction(alpha), log["w"]) for alpha in (0.5, 0.3)]
+    expected = [
+        share_of_loss(oracle.pinball(0.5), log, middle[0], weights),
+        share_of_loss(oracle.pinball(0.3), log, middle[1], weights),
+        *(share_of_loss(oracle.tweedie(power), log, float(mean), weights) for power in (0, 1)),
+    ]
+    found = [evaluated(log, metric) for metric in SHARES[1:]]
+    assert found == pytest.approx(expected, rel=1e-11)
+
+
+def share_of_loss(term, log, constant, weights):
+    """1 - loss / loss of a constant; products with weights are not rounded."""
+    lost, whole = (
+        sum(weight * Fraction(term(y, p)) for y, p, weight in zip(log["y"], predictions, weights, strict=True))
+        for predictions in (log["p"], [constant] * len(weights))
+    )
+    return oracle.explained_fraction(lost, whole)
+
+
+@pytest.mark.parametrize("memory_limit", [None, "24MiB"])
+def test_shares_follow_no_unit_of_the_weights(memory_limit):
+    """Many ranges of scores, one of them a large tie; in memory and spilled; and intervals."""
+    random = np.random.default_rng(1)
+    rows = 300_000
+    scores = np.where(random.random(rows) < 0.4, 0.5, random.random(rows) + 0.01)
+    log = {"y": random.integers(0, 2, rows), "p": scores, "g": np.arange(rows) // 100}
+    weights = random.integers(1, 60, rows).astype(float)
+    options = {"label": "y", "score": "p", "weight": "w", "memory_limit": memory_limit}
+    plain = fm.evaluate(log | {"w": weights}, SHARES, **options)
+    for exponent in (-510, -900, -1074):
+        found = fm.evaluate(log | {"w": np.ldexp(weights, exponent)}, SHARES, **options)
+        assert [one.value for one in found] == [one.value for one in plain]
+
+
+def test_intervals_of_shares_follow_no_unit_of_the_weights():
+    random = np.random.default_rng(2)
+    log = {"y": random.integers(0, 2, 400), "p": random.random(400).round(2) + 0.01, "g": np.arange(400) // 10}
+    weights = random.integers(1, 60, 400).astype(float)
+    options = {"label": "y", "score": "p", "weight": "w", "ci": 0.9, "unit": "g", "replicates": 20}
+    plain, tiny = (
+        fm.evaluate(log | {"w": np.ldexp(weights, exponent)}, SHARES, **options) for exponent in (0, -1074)
+    )
+    assert [(one.value, one.interval) for one in plain] == [(one.value, one.interval) for one in tiny]
