@@ -67,9 +67,10 @@ class Gate(NamedTuple):
 
 
 def slice_and_label(one: "Difference", several_labels: bool) -> str:
-    """The slice of a difference, if it has one, and its label, if there are several."""
+    """The slice and the task of a difference, if it has them, and its label, if there are several."""
     names = [f"{column}={value}" for column, value in one.slice.items()]
     names += [f"label {one.label}"] if several_labels else []
+    names += [] if one.task is None else [f"task {one.task}"]
     return f" [{', '.join(names)}]" if names else ""
 
 

@@ -17,6 +17,7 @@ from fastmetrics.reporting.report_text import (
     notebook_html,
     rows_text,
     seconds_text,
+    task_facts,
 )
 from fastmetrics.reporting.text_table import aligned_lines
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from fastmetrics._core.comparison.comparison import Comparison, Difference
 
 SIGNIFICANT = "*"
-TEXT_COLUMNS = ("metric", "label", "baseline", "other")
+TEXT_COLUMNS = ("task", "metric", "label", "baseline", "other")
 
 
 def comparison_heading(comparison: Comparison) -> list[str]:
@@ -37,7 +38,7 @@ def comparison_heading(comparison: Comparison) -> list[str]:
     columns = "; ".join(f"{role} {name}" for role, name in column_roles(comparison))
     found, more = (compared, []) if comparison.rows is None else (rows_text(comparison), [compared])
     first = f"fastmetrics {comparison.version}: {found}{seconds_text(comparison)}"
-    return [first, *filter(None, [columns]), *more, *comparison.notes]
+    return [first, *filter(None, [columns]), *map(": ".join, task_facts(comparison)), *more, *comparison.notes]
 
 
 def comparison_table(comparison: Comparison) -> list[list[str]]:
@@ -51,12 +52,12 @@ def comparison_table(comparison: Comparison) -> list[list[str]]:
     names = ("baseline's value", "other's value") if several else next(iter(pairs), ("", ""))
     interval = f"{100 * comparison.level:g}% interval" if comparison.level is not None else "interval"
     header = [
-        "metric", "label", *keys, "baseline", "other", *names, "difference", interval, "p", "adjusted p", "",
+        "task", "metric", "label", *keys, "baseline", "other", *names, "difference", interval, "p", "adjusted p", "",
         "won", "lost", "tied", "notes",
     ]  # fmt: skip
     rows = [
         [
-            one.metric, one.label or "", *(slice_value(one, key) for key in keys),
+            one.task or "", one.metric, one.label or "", *(slice_value(one, key) for key in keys),
             *((one.baseline, one.other) if several else ("", "")), format_number(one.value_a),
             format_number(one.value_b), format_number(one.difference, sign=True), format_ends(one.interval),
             format_probability(one.pvalue),
@@ -67,8 +68,8 @@ def comparison_table(comparison: Comparison) -> list[list[str]]:
         for one in comparison.differences
     ]  # fmt: skip
     if len({one.label for one in comparison.differences}) == 1:
-        rows = [[row[0], "", *row[2:]] for row in rows]
-    columns = [column for column in range(len(header)) if column < 1 or any(row[column] for row in rows)]
+        rows = [[*row[:2], "", *row[3:]] for row in rows]
+    columns = [column for column in range(len(header)) if column == 1 or any(row[column] for row in rows)]
     return [[row[column] for column in columns] for row in (header, *rows)]
 
 

@@ -134,8 +134,8 @@ def differences_body(comparison: Comparison, differences: Sequence[Difference]) 
 
 
 def only_pair(differences: Sequence[Difference]) -> tuple[str, str] | None:
-    """The two models if there are only two, and one label; otherwise None."""
-    pairs = {(one.baseline, one.other, one.label) for one in differences}
+    """The two models if there are only two, of one label and task; otherwise None."""
+    pairs = {(one.baseline, one.other, one.label, one.task) for one in differences}
     return next(iter(pairs))[:2] if len(pairs) == 1 else None
 
 
@@ -159,7 +159,8 @@ def difference_name(comparison: Comparison) -> str:
 
 def pair_name(one: Difference, differences: Sequence[Difference]) -> str:
     label = f" against {name_html(one.label)}" if one.label and len({other.label for other in differences}) > 1 else ""
-    return f"{name_html(one.other)} − {name_html(one.baseline)}{label}"
+    task = "" if one.task is None else f"{name_html(one.task)}: "
+    return f"{task}{name_html(one.other)} − {name_html(one.baseline)}{label}"
 
 
 class DifferenceScale:

@@ -16,7 +16,7 @@ from fastmetrics._core.grouping import grouped
 from fastmetrics.reporting.number_formats import decimals_for, format_counts
 from fastmetrics.reporting.output_files import complete_or_nothing
 from fastmetrics.reporting.page_style import SCRIPT, script_hash, style_sheet
-from fastmetrics.reporting.report_text import column_roles
+from fastmetrics.reporting.report_text import column_roles, task_facts
 from fastmetrics.reporting.svg_plots import escape_text, plot_svg, series_class
 
 if TYPE_CHECKING:
@@ -86,6 +86,8 @@ def facts_of_rows(made: Report | Comparison) -> list[tuple[str, str]]:
     if made.rows is None:
         return roles
     dropped = {reason: n for reason, n in made.dropped.items() if n}
+    if made.tasks:
+        return [("rows read", f"{made.rows:,}"), *((f"task {name}", text) for name, text in task_facts(made)), *roles]
     n_dropped = f"{sum(dropped.values()):,} ({format_counts(dropped)})" if dropped else "none"
     return [("rows read", f"{made.rows:,}"), ("dropped", n_dropped), *roles]
 

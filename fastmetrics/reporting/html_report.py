@@ -40,7 +40,7 @@ from fastmetrics.reporting.number_formats import (
     format_interval,
     format_value,
 )
-from fastmetrics.reporting.report_notes import NO_REASON, general_reason, left_out_texts
+from fastmetrics.reporting.report_notes import NO_REASON, Model, count_labels, general_reason, left_out_texts
 from fastmetrics.reporting.report_text import MAX_TABLE_ROWS, column_roles, rows_by_model, slice_keys, slice_text
 from fastmetrics.reporting.svg_plots import escape_text, series_class
 
@@ -49,14 +49,12 @@ if TYPE_CHECKING:
 
 DIGITS_OF_SLICES = 4
 
-Model = tuple[str | None, str]  # label and score
-
 
 def report_html(report: Report, path: str | Path | None = None, *, title: str | None = None) -> str:
     """One page of HTML for a report, which is also written to `path` if there is one; it needs no network."""
     whole = [result for result in report.results if not result.slice]
     sliced = [result for result in report.results if result.slice]
-    models = list(dict.fromkeys((result.label, result.score) for result in report.results))
+    models = list(dict.fromkeys(map(Model.of, report.results)))
     names = model_names(models)
     sections = []
     if whole or not sliced:
@@ -82,17 +80,21 @@ def report_html(report: Report, path: str | Path | None = None, *, title: str | 
 
 
 def model_names(models: Sequence[Model]) -> dict[Model, str]:
-    """Score columns, with their label if there are several labels."""
-    several = len({label for label, _ in models}) > 1
-    return {
-        (label, score): f"{score} against {label}" if several and label else score for label, score in models
-    }
+    """Score columns, with their task if there are tasks, and their label if there are several labels."""
+    n_labels = count_labels(models)
+    names = {}
+    for model in models:
+        several = n_labels[model.task] > 1 and model.label
+        name = f"{model.score} against {model.label}" if several else model.score
+        names[model] = name if model.task is None else f"{model.task}: {name}"
+    return names
 
 
 def names_in_plots(models: Sequence[Model]) -> list[str]:
     """The names of the models' series in plots."""
-    several = len({label for label, _ in models}) > 1
-    return [f"{score}, {label}" if several else score for label, score in models]
+    n_labels = count_labels(models)
+    names = [f"{score}, {label}" if n_labels[task] > 1 else score for task, label, score in models]
+    return [name if model.task is None else f"{model.task}: {name}" for name, model in zip(names, models, strict=True)]
 
 
 def default_title(report: Report) -> str:
@@ -147,7 +149,7 @@ def summary_body(results: Sequence[Result], names: Mapping[Model, str]) -> str:
             ends = range_around(of_metric[0].value, reach)
         rows = metric_header(metric, len(columns)) if several else ""
         for number, result in enumerate(of_metric):
-            model = (result.label, result.score)
+            model = Model.of(result)
             tag = ' <span class="tag">best</span>' if number in best else ""
             header = f'<th scope="row" class="model">{color_key(positions[model])}{name_html(names[model])}{tag}</th>'
             rows += f"<tr>{header if several else metric_header(metric)}"
@@ -282,7 +284,7 @@ class SliceTable:
     ) -> None:
         self.keys, self.metrics, self.names = keys, metrics, names
         self.whole_values = {
-            (own.label, own.score, own.metric): own.value
+            (Model.of(own), own.metric): own.value
             for row in whole
             for own in row.values()
             if math.isfinite(own.value)
@@ -306,7 +308,7 @@ class SliceTable:
 
     def value_of_all_rows(self, result: Result) -> float | None:
         """The same metric over all rows; None if it is undefined."""
-        return self.whole_values.get((result.label, result.score, result.metric))
+        return self.whole_values.get((Model.of(result), result.metric))
 
     def columns(self) -> list[tuple[str, bool]]:
         """The names of the columns, and whether a column holds numbers."""
@@ -317,7 +319,7 @@ class SliceTable:
 
     def row(self, results: Mapping[str, Result], *, is_whole: bool = False) -> str:
         first = next(iter(results.values()))
-        model = (first.label, first.score)
+        model = Model.of(first)
         if is_whole:
             cells = f'<th scope="row" colspan="{len(self.keys)}">all rows</th>'
         else:
@@ -364,7 +366,7 @@ def coverage_body(results: Sequence[Result], names: Mapping[Model, str]) -> str:
         return "<p>Nothing was computed, so nothing was left out.</p>"
     rows = ""
     for lines, covered in grouped((tuple(coverage_lines(result.coverage)), result) for result in results).items():
-        models = dict.fromkeys(names[result.label, result.score] for result in covered)
+        models = dict.fromkeys(names[Model.of(result)] for result in covered)
         subset = ", ".join(map(name_html, models))
         subset_html = f'<span class="what">{subset}</span>' if len(models) < len(names) else ""
         items = "".join(f"<li>{escape_text(line)}</li>" for line in lines) or "<li>all rows</li>"
@@ -407,7 +409,7 @@ def coverage_lines(coverage: Mapping[str, Any]) -> list[str]:
 def named_signatures(results: Sequence[Result], names: Mapping[Model, str]) -> list[tuple[str, str]]:
     """Metrics with their signatures. Models of the same signature share an entry."""
     models_by_signature = grouped(
-        ((result.metric, result.signature), names[result.label, result.score]) for result in results
+        ((result.metric, result.signature), names[Model.of(result)]) for result in results
     )
     return [
         (f"{metric} · {', '.join(dict.fromkeys(models))}" if len({*models}) < len(names) else metric, signature)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastmetrics._core.grouping import grouped
 from fastmetrics.reporting.number_formats import counted, format_coverage_value
@@ -20,7 +20,24 @@ NO_INTERVAL = (math.nan, math.nan)
 
 Note = tuple[str, str]  # subject and text
 TableRows = list[dict[str, "Result"]]  # of every row of a table: metric -> result
-LabelAndScore = tuple[str | None, str]
+
+
+class Model(NamedTuple):
+    """What a result is of: its task, label column and score column."""
+
+    task: str | None
+    label: str | None
+    score: str
+
+    @classmethod
+    def of(cls, result: Result) -> Model:
+        return cls(result.task, result.label, result.score)
+
+
+def count_labels(models: Sequence[Model]) -> dict[str | None, int]:
+    """The number of labels of each task."""
+    labels = grouped((model.task, model.label) for model in models)
+    return {task: len(set(names)) for task, names in labels.items()}
 
 
 def result_notes(result: Result, used_rows: int) -> str:
@@ -142,17 +159,17 @@ def interval_notes(table_rows: TableRows) -> list[Note]:
 
 
 def label_and_score(result: Result, results: Sequence[Result]) -> str:
-    """The label and score of a result, as far as the results differ in them."""
-    names = [name for name in ("label", "score") if len({getattr(one, name) for one in results}) > 1]
+    """The task, label and score of a result, as far as the results differ in them."""
+    names = [name for name in Model._fields if len({getattr(one, name) for one in results}) > 1]
     return ", ".join(str(getattr(result, name)) for name in names)
 
 
 def left_out_table_notes(table_rows: TableRows, *, sliced: bool) -> list[Note]:
     """What metrics of all rows left out, and why. Slices have their own numbers in their results."""
     whole = [row for row in table_rows if not next(iter(row.values())).slice]
-    models = [(result.label, result.score) for row in whole for result in list(row.values())[:1]]
+    models = [Model.of(result) for row in whole for result in list(row.values())[:1]]
     models_of_texts = grouped(
-        ((text, result.metric), (result.label, result.score))
+        ((text, result.metric), Model.of(result))
         for result in results_of(whole)
         for text in left_out_texts(result.coverage)
     )
@@ -166,15 +183,20 @@ def left_out_table_notes(table_rows: TableRows, *, sliced: bool) -> list[Note]:
     return limited(notes)
 
 
-def subset_of_models(concerned: list[LabelAndScore], models: list[LabelAndScore]) -> str:
-    """The labels and scores in words; empty if all models are concerned."""
+def subset_of_models(concerned: list[Model], models: list[Model]) -> str:
+    """The tasks, labels and scores in words; empty if all models are concerned."""
     if len(concerned) == len(models):
         return ""
-    distinct = [list(dict.fromkeys(names)) for names in zip(*concerned, strict=True)]
-    if len(distinct[0]) * len(distinct[1]) != len(concerned):
-        return "; ".join(f"label {label}, score {score}" for label, score in concerned)
     n_present = [len(set(names)) for names in zip(*models, strict=True)]
-    roles = zip(("label", "score"), distinct, n_present, strict=True)
+    distinct = [list(dict.fromkeys(names)) for names in zip(*concerned, strict=True)]
+    if models[0].task is not None:
+        of_tasks = [model for model in models if model.task in distinct[0]]
+        if len(of_tasks) == len(concerned):
+            return f"task {', '.join(map(str, distinct[0]))}"
+        return "; ".join(f"task {task}, label {label}, score {score}" for task, label, score in concerned)
+    if len(distinct[1]) * len(distinct[2]) != len(concerned):
+        return "; ".join(f"label {label}, score {score}" for _, label, score in concerned)
+    roles = zip(("label", "score"), distinct[1:], n_present[1:], strict=True)
     return ", ".join(f"{role} {', '.join(map(str, names))}" for role, names, n in roles if len(names) < n)
 
 

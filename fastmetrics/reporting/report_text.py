@@ -6,12 +6,12 @@ Plain Python, as the report itself. The terminal's table is `terminal/report.py`
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from fastmetrics._core.grouping import grouped
 from fastmetrics.reporting.number_formats import UNDEFINED, format_counts
-from fastmetrics.reporting.report_notes import Note, result_notes, table_notes
+from fastmetrics.reporting.report_notes import Model, Note, result_notes, table_notes
 from fastmetrics.reporting.text_table import aligned_lines
 
 if TYPE_CHECKING:
@@ -56,14 +56,32 @@ def report_heading(report: Report) -> list[str]:
     rows = rows_text(report) + seconds_text(report)
     between_roles = ", " if all(isinstance(name, str) for name in report.columns.values()) else "; "
     columns = between_roles.join(f"{role} {name}" for role, name in column_roles(report))
-    return [f"fastmetrics {report.version}: {rows}", *([columns] if columns else [])]
+    tasks = map(": ".join, task_facts(report))
+    return [f"fastmetrics {report.version}: {rows}", *([columns] if columns else []), *tasks]
+
+
+def task_facts(made: Report | Comparison) -> list[tuple[str, str]]:
+    """What each task read: ("cvr", "label conversion, score pcvr; 120 rows, 7 dropped (null label: 7)")."""
+    facts = []
+    for name, task in made.tasks.items():
+        columns = ", ".join(f"{role} {column_text(own)}" for role, own in task.columns.items())
+        facts.append((name, f"{columns}; {task.rows:,} rows{dropped_text(task.dropped)}"))
+    return facts
+
+
+def dropped_text(dropped: Mapping[str, int]) -> str:
+    """The dropped rows with reasons; empty if there are none."""
+    reasons = {reason: n for reason, n in dropped.items() if n}
+    return f", {sum(reasons.values()):,} dropped ({format_counts(reasons)})" if reasons else ""
+
+
+def column_text(columns: str | tuple[str, ...]) -> str:
+    return columns if isinstance(columns, str) else ", ".join(columns)
 
 
 def rows_text(made: Report | Comparison) -> str:
     """The rows read, and the dropped ones with reasons: 12 rows read, 1 dropped (null label: 1)."""
-    dropped = {reason: n for reason, n in made.dropped.items() if n}
-    more = f", {sum(dropped.values()):,} dropped ({format_counts(dropped)})" if dropped else ""
-    return f"{made.rows:,} rows read{more}"
+    return f"{made.rows:,} rows read{dropped_text(made.dropped)}"
 
 
 def seconds_text(made: Report | Comparison) -> str:
@@ -72,7 +90,7 @@ def seconds_text(made: Report | Comparison) -> str:
 
 def column_roles(made: Report | Comparison) -> list[tuple[str, str]]:
     """Role and columns as text: ("score", "model_a, model_b")."""
-    return [(role, name if isinstance(name, str) else ", ".join(name)) for role, name in made.columns.items()]
+    return [(role, column_text(columns)) for role, columns in made.columns.items()]
 
 
 def report_table(report: Report) -> ReportTable:
@@ -95,8 +113,8 @@ def report_table(report: Report) -> ReportTable:
 
 
 def rows_by_model(results: Sequence[Result]) -> list[dict[str, Result]]:
-    """A row for every label, score and slice: metric -> result."""
-    rows = grouped(((result.label, result.score, repr(result.slice)), result) for result in results)
+    """A row for every task, label, score and slice: metric -> result."""
+    rows = grouped(((Model.of(result), repr(result.slice)), result) for result in results)
     return [{result.metric: result for result in row} for row in rows.values()]
 
 
@@ -105,7 +123,7 @@ def wide_table(table_rows: list[dict[str, Result]]) -> ReportTable:
     first_results = [next(iter(row.values())) for row in table_rows]
     metrics = list(dict.fromkeys(metric for row in table_rows for metric in row))
     keys = slice_keys(first_results)
-    series = [name for name in ("label", "score") if len({getattr(result, name) for result in first_results}) > 1]
+    series = [name for name in Model._fields if len({getattr(result, name) for result in first_results}) > 1]
     counts = [
         max((result.coverage["rows"] for result in row.values() if "rows" in result.coverage), default=None)
         for row in table_rows

@@ -13,7 +13,7 @@ from rich.text import Text
 from fastmetrics._core.grouping import grouped
 from fastmetrics.reporting.number_formats import UNDEFINED, counted, format_coverage_value, format_row_rate
 from fastmetrics.reporting.report_notes import Note, interval_note, left_out_texts
-from fastmetrics.reporting.report_text import MAX_TABLE_ROWS, column_roles, report_table
+from fastmetrics.reporting.report_text import MAX_TABLE_ROWS, column_roles, report_table, task_facts
 from fastmetrics.reporting.terminal.console import (
     GAP,
     INDENT,
@@ -152,7 +152,9 @@ def metric_table() -> Table:
 
 def print_heading(console: Console, report: "Report") -> None:
     roles = [Text.assemble((f"{role} ", "dim"), names) for role, names in column_roles(report)]
-    console.print("", Text(" ") + Text("  ").join(roles), "", sep="\n")
+    lines = [Text(" ") + Text("  ").join(roles)] if roles or not report.tasks else []
+    lines += [Text.assemble(" ", (f"task {name} ", "dim"), text) for name, text in task_facts(report)]
+    console.print("", *lines, "", sep="\n")
 
 
 def row_name(result: "Result") -> Text:
