@@ -75,7 +75,8 @@ def compare(
         raise typer.BadParameter(f"models are compared by {options_given}, not by both", param_hint=hint)
     model_role, columns = next(iter(models.items()), (SCORE_ROLE, None))
     names = compared_metrics(log.metric_text, gates, grouped=log.group is not None, model_role=model_role)
-    check_columns(names, log.label, columns, baseline, model_role)
+    if not log.task:
+        check_columns(names, log.label, columns, baseline, model_role)
     level = read_level(ci)
     comparison: Comparison = run_on_log(
         fastmetrics.compare,

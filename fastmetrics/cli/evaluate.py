@@ -24,6 +24,7 @@ EXAMPLES = examples(
     "evaluate log.parquet --plugin my_metrics --metrics snips --role reward=revenue --role propensity=p",
     "evaluate images.parquet --metrics 'accuracy,f1(average=macro)' --label class --prediction predicted",
     "evaluate images.parquet --metrics logloss,brier,ece --label class --probabilities p_ant,p_bee,p_cat",
+    "evaluate log.parquet --task 'ctr: label=click; score=pctr' --task 'sales: label=order; score=porder'",
     "evaluate points.parquet --metrics {partition_metrics} --label kind --score k10 --score k20",
 )
 
@@ -54,7 +55,8 @@ def evaluate(
     models = arguments["probabilities"]
     model_roles = named_model_roles(log.score or None, log.prediction or None, models)
     names = read_metrics(log.metric_text, grouped=log.group is not None, model_roles=model_roles)
-    check_columns(names, log.label, log.score, log.prediction, models)
+    if not log.task:
+        check_columns(names, log.label, log.score, log.prediction, models)
     level = read_intervals(ci, log.unit)
     reject_unused_options(ci, context)
     run_on_log(

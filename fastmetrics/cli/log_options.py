@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any, NamedTuple, get_type_hints
 
 from fastmetrics.cli import options
+from fastmetrics.cli.task_options import read_tasks
 
 
 class LogOptions(NamedTuple):
@@ -22,6 +23,7 @@ class LogOptions(NamedTuple):
     weight: options.WeightColumn = None
     by: options.SliceColumns = None
     role: options.RoleColumns = None
+    task: options.Tasks = None
     metrics: options.Metrics = None
     plugin: options.Plugins = None
     ci_method: options.IntervalMethod = "bootstrap"
@@ -48,6 +50,7 @@ class LogOptions(NamedTuple):
             "weight": self.weight,
             "by": self.by or None,
             "roles": options.read_roles(self.role),
+            "tasks": read_tasks(self.task),
             "probabilities": options.read_probabilities(self.probabilities),
             "ci_method": self.ci_method,
             "replicates": self.replicates,

@@ -85,6 +85,15 @@ Metrics = Annotated[
         "metrics of --fail-if, or else those of them that have a better direction.",
     ),
 ]
+Tasks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--task",
+        metavar="TASK",
+        help="A question of the log with columns of its own: 'cvr: label=conversion; score=pcvr'. What it does not "
+        "name is that of the other options. May be repeated: all tasks share one scan.",
+    ),
+]
 Plugins = Annotated[
     list[str] | None,
     typer.Option(

@@ -327,7 +327,8 @@ class Accumulator:
 
     def _resolve(self, state: AccumulatorState) -> ResolvedTask:
         """The final states of a task."""
-        parts = [self._resolve_part(part, state.task.resampling) for part in state.parts]
+        with name_task_in_errors(state.task.name):
+            parts = [self._resolve_part(part, state.task.resampling) for part in state.parts]
         return ResolvedTask(state.task, state.log_scan, parts)
 
     def _resolve_part(self, part: PartState, resampling: Resampling | None) -> ResolvedPart:

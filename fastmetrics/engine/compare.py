@@ -242,10 +242,11 @@ def compare(
     with scan_log(data, input_options, planned, on_invalid, budget, threads, progress, by_unit=True) as log_pass:
         for task, log_scan in zip(planned, log_pass.log_scans, strict=True):
             compared = []
-            for scan in log_scan.scans:
-                resampling = cast("Resampling", task.resampling)
-                compared.append(compare_part(scan, task.names.group, resampling, threads, progress))
-                notes += explain_missing_counts(scan.plan, compared[-1].replicates)
+            resampling = cast("Resampling", task.resampling)
+            with name_task_in_errors(task.name):
+                for scan in log_scan.scans:
+                    compared.append(compare_part(scan, task.names.group, resampling, threads, progress))
+                    notes += explain_missing_counts(scan.plan, compared[-1].replicates)
             differences += [
                 difference if task.name is None else difference.replace(task=task.name)
                 for slice_number, slice_values in log_scan.slices.in_order()

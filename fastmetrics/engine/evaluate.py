@@ -12,7 +12,7 @@ from fastmetrics._core.columns.validation import check_flag
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.input.input_options import InputOptions
-from fastmetrics.engine.plan.tasks import IntervalArguments, Task, plan_tasks
+from fastmetrics.engine.plan.tasks import IntervalArguments, Task, name_task_in_errors, plan_tasks
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import ResolvedTask, make_report, resolve_part
 from fastmetrics.engine.scan.log_scan import Progress, make_memory_budget, scan_log
@@ -221,13 +221,14 @@ def evaluate(
     by_unit = ci is not None and not plots
     resolved, bands = [], []
     with scan_log(data, input_options, planned, on_invalid, budget, threads, progress, by_unit) as log_pass:
-        for task_number, (task, log_scan) in enumerate(zip(planned, log_pass.log_scans, strict=True)):
+        for number, (task, log_scan) in enumerate(zip(planned, log_pass.log_scans, strict=True)):
             parts = []
-            for number, scan in enumerate(log_scan.scans):
-                parts.append(resolve_part(scan, task.resampling, threads, progress))
-                if plots and plots[task_number].part == number:
-                    bands.append(plots[task_number].sample_bands(parts[-1], threads))
-                scan.close()  # the next part needs the memory
+            with name_task_in_errors(task.name):
+                for part_number, scan in enumerate(log_scan.scans):
+                    parts.append(resolve_part(scan, task.resampling, threads, progress))
+                    if plots and plots[number].part == part_number:
+                        bands.append(plots[number].sample_bands(parts[-1], threads))
+                    scan.close()  # the next part needs the memory
             resolved.append(ResolvedTask(task, log_scan, parts))
     report = make_report(resolved, time.perf_counter() - started)
     if not plots:

@@ -300,6 +300,37 @@ def test_memory_limit_that_cannot_be_read_is_wrong_usage_found_before_reading(tm
     assert "Traceback" not in done.stderr
 
 
+TASKS = ["--task", "ctr: label=click; score=a,b", "--task", "sales: label=buy; score=c; metrics=auc"]
+
+
+def test_tasks_are_those_of_python(folder):
+    done = run("evaluate", "log.parquet", "-m", "auc,logloss", *TASKS, "--by", "channel", "--json", "-", folder=folder)
+    tasks = {"ctr": fm.Task(label="click", score=["a", "b"]), "sales": fm.Task(label="buy", score="c", metrics="auc")}
+    expected = fm.evaluate(folder / "log.parquet", "auc,logloss", tasks=tasks, by="channel")
+    assert json.loads(done.stdout) == expected.to_dict()
+    compared = [*TASKS[:2], "--task", "sales: label=buy; score=c,a"]
+    done = run("compare", "log.parquet", "-m", "auc", *compared, "--replicates", "20", "--json", "-", folder=folder)
+    assert {own["task"] for own in json.loads(done.stdout)["differences"]} == {"ctr", "sales"}
+
+
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        (["ctr"], "type NAME: label=COLUMN; score=COLUMN"),
+        (["ctr: label"], "cannot read 'label'"),
+        (["ctr: lable=click"], "a task has no 'lable'"),
+        (["ctr: label=click; label=buy"], "label is given twice"),
+        (["ctr: label=click", "ctr: label=buy"], "task ctr is given twice"),
+    ],
+    ids=["no colon", "no value", "unknown key", "key twice", "name twice"],
+)
+def test_bad_tasks(folder, tasks, message):
+    options = [text for task in tasks for text in ("--task", task)]
+    done = run("evaluate", "log.parquet", *options, folder=folder)
+    assert done.returncode == 2
+    assert message in plain(done.stderr)
+
+
 @pytest.mark.parametrize(("place", "reason"), [("nowhere", "no such folder"), ("log.parquet", "not a folder")])
 def test_spill_folder_that_cannot_be_used(folder, place, reason):
     done = run(*EVALUATE, "--score", "a", "--spill-dir", place, folder=folder)

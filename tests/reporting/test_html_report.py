@@ -12,6 +12,7 @@ from fastmetrics.reporting import html_parts
 from fastmetrics.reporting.html_report import names_in_plots
 from fastmetrics.reporting.number_formats import format_value
 from fastmetrics.reporting.page_style import DARK, LIGHT, SCRIPT, script_hash
+from fastmetrics.reporting.report_notes import Model
 from support import html_pages
 from support.cases import assert_raises, each_case
 from support.html_pages import Page, complaints, contrast, full_report, report, result
@@ -150,7 +151,7 @@ class TestContent:
         log = {name: generator.integers(0, 2, 200) for name in "yz"} | {name: generator.random(200) for name in "ab"}
         for labels in ("y", ["y", "z"]):
             made = fm.evaluate(log, ["auc", "logloss"], label=labels, score=["a", "b"], curves=True)
-            models = list(dict.fromkeys((own.label, own.score) for own in made))
+            models = list(dict.fromkeys(map(Model.of, made)))
             assert [own.name for own in made.pictures["roc"].lines] == names_in_plots(models)
             page = Page(made.to_html())
             keys = [own["class"].split()[1] for own in page.all("span") if (own["class"] or "").startswith("key")]

@@ -348,6 +348,18 @@ def test_invalid_rows_are_dropped_from_all(spark, holes, tmp_path):
     assert report.dropped
 
 
+def test_tasks_have_rows_of_their_own(spark, holes, tmp_path):
+    pa.parquet.write_table(holes, tmp_path / "holes.parquet")
+    df = spark.read.parquet(str(tmp_path / "holes.parquet")).repartition(2)
+    tasks = {"fine": fm.Task(score="pctr"), "coarse": fm.Task(score="coarse", metrics=["auc", "logloss"])}
+    options = {"score": None, "by": "channel", "on_invalid": "drop", "tasks": tasks}
+    report = evaluate(df, ["auc", "gauc"], **options)
+    assert report == fm.evaluate(holes, ["auc", "gauc"], **{**COLUMNS, **options})
+    assert report.tasks["fine"].dropped != report.tasks["coarse"].dropped
+    message = r"task 'fine': label column 'click' has a null at row .*Spark partition"
+    assert_raises(ValueError, message, evaluate, df, ["auc"], score=None, tasks=tasks)
+
+
 def test_slices_of_weightless_rows(spark):
     """A slice whose rows weigh nothing, everywhere or in some ranges only."""
     random = np.random.default_rng(8)
