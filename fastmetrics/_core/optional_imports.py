@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-EXTRAS = {"pyarrow": "arrow"}  # where the extra has another name than the package
+EXTRAS = {"pyarrow": "arrow", "sqlglot": "arrow"}  # where the extra has another name than the package
 
 
 def import_extra(package: str, user: str) -> Any:

@@ -21,11 +21,15 @@ MAX_CHOICES = 10  # in the message of a look-up
 
 
 class TaskRows(NamedTuple):
-    """Which rows a task of an evaluation reads: `rows` that it keeps, `dropped` rows by reason, `columns` by role."""
+    """Which rows a task of an evaluation reads: `rows` that it keeps, `dropped` rows by reason, `columns` by role.
+
+    `filtered` are the rows that its filter left out, which are not among those dropped; None without a filter.
+    """
 
     rows: int
     dropped: Mapping[str, int]
     columns: Mapping[str, str | tuple[str, ...]]
+    filtered: int | None = None
 
 
 class ResultSet(Immutable, Generic[Item]):
@@ -154,4 +158,11 @@ def as_json_value(value: Any) -> Any:
 
 def tasks_as_dicts(tasks: Mapping[str, TaskRows]) -> dict[str, Any]:
     """The rows of tasks as plain Python for JSON; nothing if there are none."""
-    return {"tasks": {name: as_json_value(rows._asdict()) for name, rows in tasks.items()}} if tasks else {}
+    return {"tasks": {name: task_as_dict(rows) for name, rows in tasks.items()}} if tasks else {}
+
+
+def task_as_dict(rows: TaskRows) -> dict[str, Any]:
+    fields = rows._asdict()
+    if rows.filtered is None:
+        del fields["filtered"]
+    return {name: as_json_value(value) for name, value in fields.items()}

@@ -31,6 +31,7 @@ def evaluate(
     score: str | Sequence[str] | None = None,
     group: str | Sequence[str] | None = None,
     weight: str | None = None,
+    where: Any = None,
     by: str | Sequence[str] | None = None,
     memory_limit: int | str | None = None,
     spill_dir: str | os.PathLike[str] | None = None,
@@ -93,6 +94,10 @@ def evaluate(
         that are computed inside groups need it.
     weight : str, optional
         The column of row weights, from 0 to 1e300; a row of weight zero is left out.
+    where : str or expression, optional
+        Which rows are evaluated: a condition in SQL, such as ``"clicked = 1 and country in ('DE', 'FR')"``; rows for
+        which it is false or null are left out before anything else is checked. Wherever a column is named, an
+        expression of columns may stand too, such as ``score="p_ctr * p_cvr"``: docs/expressions.md has the grammar.
     by : str or list of str, optional
         Columns whose values divide the rows into slices (numbers, strings, booleans or dates; at most 10,000
         combinations). Every metric is computed for every slice and for all rows. Slices take memory beyond the limit:
@@ -204,7 +209,7 @@ def evaluate(
     started = time.perf_counter()
     check_flag(curves, "curves")
     call = Task(
-        label, score, group, weight, metrics, prediction, probabilities, item, treatment, propensity, roles
+        label, score, group, weight, metrics, prediction, probabilities, item, treatment, propensity, roles, where
     )
     intervals = IntervalArguments(ci, ci_method, replicates, seed, unit)
     planned = plan_tasks(call, tasks, by, intervals)

@@ -29,6 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("_core.comparison",),
     FAMILIES,
     ("metrics",),
+    ("engine.expressions",),
     ("engine.plan",),
     ("engine.input",),
     ("engine.results",),

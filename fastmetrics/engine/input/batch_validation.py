@@ -57,6 +57,8 @@ class ValidatedBatch(NamedTuple):
         Rows of the batch before any was dropped.
     dropped : dict
         Reason -> dropped rows.
+    filtered : int
+        Rows that the filter left out, which are no dropped rows.
     label_kinds_seen : tuple of int
         SAW_ bits of every label column and of every other column of two classes; empty without a valid row.
     minus_one_rows : tuple of int or None
@@ -75,6 +77,7 @@ class ValidatedBatch(NamedTuple):
     minus_one_rows: tuple[int | None, ...] = ()
     unit_keys: Keys | None = None
     n_classes: int | None = None
+    filtered: int = 0
 
 
 class ColumnReader:
@@ -93,7 +96,7 @@ class ColumnReader:
     def read(self, rows: SelectedBatch) -> ValidatedBatch:
         """The columns of selected rows."""
         if rows.kept == 0:
-            return ValidatedBatch(None, None, rows.rows_read, rows.dropped)
+            return ValidatedBatch(None, None, rows.rows_read, rows.dropped, filtered=rows.filtered)
         names, valid = self.names, rows.valid
         columns = RowBlock(
             (),
@@ -118,7 +121,9 @@ class ColumnReader:
             key_column = None if key_column is None else key_column.select(rows.present)
             unit_keys = None if unit_keys is None else unit_keys.select(rows.present)
             unit_keys = key_column if is_group else unit_keys
-        batch = ValidatedBatch(None, None, rows.rows_read, rows.dropped, seen, minus_one_rows, n_classes=n_classes)
+        batch = ValidatedBatch(
+            None, None, rows.rows_read, rows.dropped, seen, minus_one_rows, n_classes=n_classes, filtered=rows.filtered
+        )
         return batch if columns.rows == 0 else batch._replace(columns=columns, keys=key_column, unit_keys=unit_keys)
 
     def read_unit_keys(self, rows: SelectedBatch, group_keys: Keys | None) -> Keys | None:

@@ -5,7 +5,7 @@ Messages name a row by its number in the whole log.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.slices import SliceNumbers
-from fastmetrics.engine.plan.column_names import describe_column
+from fastmetrics.engine.plan.column_names import describe_column, filter_column
 from fastmetrics.engine.plan.plan_parts import PlanPart
 
 POLICIES = ("raise", "drop")
@@ -39,6 +39,8 @@ class SelectedBatch(NamedTuple):
         Rows of the batch before any was dropped.
     dropped : dict
         Reason -> dropped rows.
+    filtered : int
+        Rows that the filter left out.
     first_row : int
         The number of the batch's first row in the log.
     valid : ndarray or None
@@ -55,12 +57,13 @@ class SelectedBatch(NamedTuple):
     slices: np.ndarray | None = None
     weights: np.ndarray | None = None
     present: np.ndarray | None = None
+    filtered: int = 0
 
     @property
     def kept(self) -> int:
-        """Rows without a null or NaN; rows of weight zero are among them."""
+        """Rows that the filter kept, without a null or NaN; rows of weight zero are among them."""
         dropped = sum(count for reason, count in self.dropped.items() if reason != ZERO_WEIGHT)
-        return self.rows_read - dropped
+        return self.rows_read - self.filtered - dropped
 
     def locate(self, row: int) -> int:
         """The row of the log that is row `row` of the kept rows."""
@@ -78,6 +81,7 @@ class RowSelector:
         self.drop = on_invalid == "drop"
         self.by = parts[0].names.by
         self.weight = parts[0].names.weight
+        self.where = parts[0].names.where
         self.slices = SliceNumbers(self.by) if slices is None else slices
         # Role, column, and the kind that tells which values hold nothing; in the order of the messages.
         columns: dict[tuple[str, str], Kind | None] = {}
@@ -93,21 +97,35 @@ class RowSelector:
 
     def select(self, batch: Any, first_row: int) -> SelectedBatch:
         """The rows of a pyarrow RecordBatch that begins at `first_row` of the log."""
-        arrays = {
-            (name, keep): decode_column(batch.column(batch.schema.get_field_index(name)), keep_dictionary=keep)
-            for name, keep in self.arrays
-        }
-        valid, dropped = self.find_valid(arrays, batch.num_rows, first_row)
+        kept, n_kept = self.apply_filter(batch)
+        filtered = batch.num_rows - n_kept
+        if n_kept == 0:
+            return SelectedBatch({}, batch.num_rows, {}, first_row, filtered=filtered)
+        arrays = {}
+        for name, keep in self.arrays:
+            column = batch.column(batch.schema.get_field_index(name))
+            column = column if kept is None else column.filter(kept)
+            arrays[name, keep] = decode_column(column, keep_dictionary=keep)
+        own = None if kept is None else np.asarray(kept)
+        valid, dropped = self.find_valid(arrays, n_kept, lambda row: log_row(row, first_row, own))
         if valid is not None:
             mask = pyarrow.array(valid)
             arrays = {key: column.filter(mask) for key, column in arrays.items()}
-        rows = SelectedBatch(arrays, batch.num_rows, dropped, first_row, valid)
+        rows = SelectedBatch(arrays, batch.num_rows, dropped, first_row, narrow(own, valid), filtered=filtered)
         if rows.kept == 0:
             return rows
         if self.by:
             by = [arrays[name, True] for name in self.by]
             rows = rows._replace(slices=self.slices.number_rows(by, rows.locate))
         return rows if self.weight is None else self.weigh(rows)
+
+    def apply_filter(self, batch: Any) -> tuple[Any, int]:
+        """The mask of the rows that the filter keeps, None if it keeps all, and their number."""
+        if self.where is None:
+            return None, batch.num_rows
+        mask = batch.column(batch.schema.get_field_index(filter_column(self.where)))
+        n_kept = mask.true_count
+        return (None if n_kept == batch.num_rows else mask), n_kept
 
     def weigh(self, rows: SelectedBatch) -> SelectedBatch:
         """The rows with their weights. Rows of weight zero are counted as dropped."""
@@ -119,7 +137,7 @@ class RowSelector:
         return rows._replace(weights=weights, present=present, dropped=dropped)
 
     def find_valid(
-        self, arrays: dict[tuple[str, bool], Any], rows: int, first_row: int
+        self, arrays: dict[tuple[str, bool], Any], rows: int, locate: Callable[[int], int]
     ) -> tuple[np.ndarray | None, dict[str, int]]:
         """The mask of rows without null and NaN (None: all rows), and counts of the others by their first reason."""
         valid: np.ndarray | None = None
@@ -131,7 +149,7 @@ class RowSelector:
                 what = "no text" if reason == NO_REFERENCE else describe_missing(column[row])
                 title = describe_column(role, name)
                 raise ValueError(
-                    f"{title} has {what} at row {first_row + row}; on_invalid='drop' leaves such rows out"
+                    f"{title} has {what} at row {locate(row)}; on_invalid='drop' leaves such rows out"
                 )
             valid = np.ones(rows, bool) if valid is None else valid
             dropped[reason] = dropped.get(reason, 0) + int(np.count_nonzero(missing & valid))
@@ -203,6 +221,15 @@ def find_missing(column: Any) -> np.ndarray | None:
             return None if missing is None or not missing.any() else missing
         return np.asarray(column.is_null(nan_is_null=True))
     return np.asarray(column.is_null()) if column.null_count else None
+
+
+def narrow(kept: np.ndarray | None, valid: np.ndarray | None) -> np.ndarray | None:
+    """The mask of the rows of a batch that a filter kept and that are valid; `valid` is of the kept rows."""
+    if kept is None or valid is None:
+        return valid if kept is None else kept
+    mask = kept.copy()
+    mask[kept] = valid
+    return mask
 
 
 def log_row(row: int, first_row: int, valid: np.ndarray | None) -> int:

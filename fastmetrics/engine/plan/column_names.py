@@ -22,7 +22,7 @@ class ColumnNames(NamedTuple):
 
     A part of a plan has one column for each model, or several columns of probabilities: its `scores` are columns of the
     role `model_role`, and it has no `predictions` and no `probabilities`. `unnamed` are label and score, where the
-    caller named none and a metric has a default for them.
+    caller named none and a metric has a default for them. `where` is the filter, as it was written.
     """
 
     labels: tuple[str, ...]
@@ -36,6 +36,7 @@ class ColumnNames(NamedTuple):
     model_role: str = SCORE_ROLE
     unnamed: tuple[str, ...] = ()
     probabilities: tuple[Key, ...] = ()
+    where: str | None = None
 
     def models(self, role: str) -> tuple[Key, ...]:
         """The columns that the caller named for a role of models."""
@@ -58,14 +59,15 @@ class ColumnNames(NamedTuple):
 
     def distinct_columns(self) -> list[str]:
         """The columns to read, each once."""
-        return list(dict.fromkeys(name for _, name in self.columns_with_roles()))
+        filters = [] if self.where is None else [filter_column(self.where)]
+        return list(dict.fromkeys([*(name for _, name in self.columns_with_roles()), *filters]))
 
     def by_role(self) -> dict[str, str | tuple[str, ...]]:
         """Role -> column, or a tuple of columns if there are several."""
         by_role: dict[str, Any] = {
             "label": self.labels, "score": self.scores, "prediction": self.predictions,
             "probabilities": tuple(map(format_key, self.probabilities)), "group": self.group, "weight": self.weight,
-            "by": self.by, "unit": self.unit, **dict(self.others),
+            "by": self.by, "unit": self.unit, **dict(self.others), "where": self.where,
         }  # fmt: skip
         return {
             role: names[0] if isinstance(names, tuple) and len(names) == 1 else names
@@ -85,6 +87,11 @@ class ColumnNames(NamedTuple):
     def score_of(self, pair: ScoreLabelPair) -> str:
         """The score column of a pair, or its columns of probabilities; empty if its metrics read no scores."""
         return format_key(self.scores[pair.score]) if self.scores else ""
+
+
+def filter_column(where: str) -> str:
+    """The name of the boolean column of a filter, which is that of no stored column."""
+    return f"\0where {where}"
 
 
 def describe_column(role: str, name: Key) -> str:

@@ -11,6 +11,7 @@ from fastmetrics.engine.plan.column_names import ColumnNames, join_roles, named_
 from fastmetrics.engine.plan.metric_plan import Plan, make_plan
 from fastmetrics.engine.plan.plan_parts import PlanPart, divide_plan
 from fastmetrics.engine.plan.resampling_options import Resampling, read_resampling
+from fastmetrics.engine.plan.row_filters import RowFilter, join_filters, read_filter
 
 __all__ = ["Task"]
 
@@ -30,6 +31,8 @@ class Task(NamedTuple):
         The metrics of the task.
     roles : dict of str and str, optional
         Columns of any other role; they are added to those of the call.
+    where : str or expression, optional
+        The filter of the task's rows, such as "click = 1"; together with a filter of the call, both have to hold.
 
     Examples
     --------
@@ -52,6 +55,7 @@ class Task(NamedTuple):
     treatment: str | None = None
     propensity: str | None = None
     roles: Mapping[str, str] | None = None
+    where: Any = None
 
     def other_roles(self) -> dict[str, Any]:
         """The columns of all roles but label, score, group and weight."""
@@ -66,6 +70,7 @@ class Task(NamedTuple):
         own = {name: value for name, value in self._asdict().items() if value is not None}
         if call.roles and self.roles:
             own["roles"] = {**call.roles, **self.roles}
+        own["where"] = join_filters(call.where, self.where)
         return call._replace(**own)
 
 
@@ -91,6 +96,8 @@ class PlannedTask(NamedTuple):
         The columns as the caller named them, with the resampling unit.
     parts : list of PlanPart
     resampling : Resampling or None
+    where : RowFilter or None
+        Which rows the task reads.
     """
 
     name: str | None
@@ -98,6 +105,7 @@ class PlannedTask(NamedTuple):
     names: ColumnNames
     parts: list[PlanPart]
     resampling: Resampling | None = None
+    where: RowFilter | None = None
 
 
 def plan_task(
@@ -109,11 +117,13 @@ def plan_task(
     names = read_column_names(
         plan, columns.label, columns.score, columns.group, columns.weight, by, columns.other_roles()
     )
+    where = read_filter(columns.where)
+    names = names._replace(where=None if where is None else where.name)
     resampling = read_resampling(*intervals, names.group, plan, columns.weight)
     parts = divide_plan(plan, names, resampling)
     if resampling is not None:
         names = names._replace(unit=resampling.unit)
-    return PlannedTask(name, plan, names, parts, resampling)
+    return PlannedTask(name, plan, names, parts, resampling, where)
 
 
 def plan_tasks(

@@ -143,11 +143,13 @@ class Report(ResultSet[Result]):
     results : tuple of Result
     rows : int
         Rows read, the dropped ones included.
+    filtered : int or None
+        Rows that the filter `where` left out; they are among `rows`, not among `dropped`. None without a filter.
     dropped : dict
         Reason -> rows that no metric uses.
     columns : dict
-        Role (label, score, group, weight, by) -> column name, or a tuple of names if there are several. Roles without
-        a column are missing.
+        Role (label, score, group, weight, by, where) -> column name, or a tuple of names if there are several. Roles
+        without a column are missing.
     version : str
         The version of fastmetrics that computed it.
     seconds : float or None
@@ -168,8 +170,8 @@ class Report(ResultSet[Result]):
     """
 
     __slots__ = (
-        "columns", "confusion_matrices", "dropped", "label_tables", "missing_pictures", "pictures", "results", "rows",
-        "seconds", "tasks", "version",
+        "columns", "confusion_matrices", "dropped", "filtered", "label_tables", "missing_pictures", "pictures",
+        "results", "rows", "seconds", "tasks", "version",
     )  # fmt: skip
     _noun = "report"
     _item_noun = "result"
@@ -177,6 +179,7 @@ class Report(ResultSet[Result]):
 
     results: tuple[Result, ...]
     rows: int
+    filtered: int | None
     dropped: Mapping[str, int]
     columns: Mapping[str, str | tuple[str, ...]]
     version: str
@@ -197,14 +200,16 @@ class Report(ResultSet[Result]):
         version: str,
         seconds: float | None = None,
         tasks: Mapping[str, TaskRows] = EMPTY,
+        filtered: int | None = None,
     ) -> None:
         named = {role: column for role, column in columns.items() if column is not None}
         self._set(results=tuple(results), rows=rows, dropped=FrozenDict(dropped), columns=FrozenDict(named))
         self._set(version=version, seconds=seconds, pictures=EMPTY, missing_pictures=EMPTY)
-        self._set(confusion_matrices=(), label_tables=(), tasks=FrozenDict(tasks))
+        self._set(confusion_matrices=(), label_tables=(), tasks=FrozenDict(tasks), filtered=filtered)
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        self._set(confusion_matrices=(), label_tables=(), tasks=EMPTY)  # reports of version 0.1 have none
+        # Reports of version 0.1 have none of these.
+        self._set(confusion_matrices=(), label_tables=(), tasks=EMPTY, filtered=None)
         super().__setstate__(state)
 
     @property
@@ -217,7 +222,8 @@ class Report(ResultSet[Result]):
     def _content(self) -> tuple[object, ...]:
         plots = tuple((name, plot_content(plot)) for name, plot in self.pictures.items())
         drawn = plots, self.missing_pictures, self.confusion_matrices, self.label_tables
-        return self.results, self.rows, self.dropped, self.columns, self.version, self.tasks, *drawn
+        rows = self.rows, self.filtered, self.dropped
+        return self.results, *rows, self.columns, self.version, self.tasks, *drawn
 
     def __getitem__(self, metric: str) -> float:
         """The value of `metric`, by its name or an alias, in any spelling. KeyError if there is not exactly one."""
@@ -278,6 +284,7 @@ class Report(ResultSet[Result]):
             "schema": SCHEMA_VERSION,
             "version": self.version,
             "rows": self.rows,
+            **({} if self.filtered is None else {"filtered": self.filtered}),
             "dropped": as_json_value(self.dropped),
             "columns": as_json_value(self.columns),
             **tasks_as_dicts(self.tasks),

@@ -139,7 +139,7 @@ class ResolvedTask(NamedTuple):
 def rows_of_task(task: PlannedTask, log_scan: LogScan) -> TaskRows:
     """Which rows and columns a task reads."""
     dropped = dict(sorted(log_scan.dropped.items()))
-    return TaskRows(log_scan.rows_kept, FrozenDict(dropped), FrozenDict(task.names.by_role()))
+    return TaskRows(log_scan.rows_kept, FrozenDict(dropped), FrozenDict(task.names.by_role()), log_scan.filtered)
 
 
 def make_report(resolved: Sequence[ResolvedTask], seconds: float | None) -> Report:
@@ -150,6 +150,7 @@ def make_report(resolved: Sequence[ResolvedTask], seconds: float | None) -> Repo
     report = Report(
         [result for one in resolved for result in one.results()],
         rows=resolved[0].log_scan.rows,
+        filtered=None if only is None else only.filtered,
         dropped={} if only is None else only.dropped,
         columns={} if only is None else only.columns,
         version=__version__,

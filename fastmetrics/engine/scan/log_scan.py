@@ -43,18 +43,17 @@ def scan_log(
 ) -> Iterator[LogPass]:
     """Read a log; yield the pass, which holds its rows until the context ends. `by_unit` is that of `Scan`."""
     # Imported here because it takes milliseconds, which `import fastmetrics` should not take.
+    from fastmetrics.engine.input.computed_columns import open_columns
     from fastmetrics.engine.input.sources import open_source
 
     source = open_source(data, input_options)
     source.memory_limit = budget.explicit_limit
     parts = [part for task in tasks for part in task.parts]
-    for _, names in parts:
-        for role, column in names.columns_with_roles():
-            source.require(column, role)
+    source = open_columns(source, parts, [task.where for task in tasks])
     declare_column_kinds(source, parts)
     log_pass = LogPass(tasks, on_invalid, source.rows, budget, by_unit)
-    if source.rows is not None and on_invalid == "raise":
-        # Nothing is read yet. How many rows would be dropped is not known, and how many rows a stream has.
+    if source.rows is not None and on_invalid == "raise" and not any(task.where for task in tasks):
+        # Nothing is read yet. How many rows would be left out is not known, and how many rows a stream has.
         budget.check_disk_space(source.rows * log_pass.least_row_bytes())
     try:
         run_scan(log_pass, source, n_threads, progress)
@@ -95,6 +94,9 @@ def explain_no_rows(scan: LogScan) -> str:
     if scan.rows == 0:
         return "data has no rows: at least one is needed"
     reasons = ", ".join(f"{count} with {reason}" for reason, count in scan.dropped.items())
+    if scan.filtered:
+        left_out = f"where={scan.selector.where!r} leaves out {scan.filtered}"
+        reasons = f"{left_out}, then {reasons}" if reasons else left_out
     return f"no row is left of {scan.rows} read: {reasons}"
 
 

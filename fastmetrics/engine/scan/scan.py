@@ -92,8 +92,8 @@ class Scan:
         The additive states by unit bucket of every thread, for intervals, if no exchange keeps the rows for them.
     counted_rows : CountedRows or None
         Counts of every row, for resampling metrics of text and of partitions: no exchange keeps such rows.
-    rows, rows_kept, dropped : int, int and dict
-        Rows read; rows that were not dropped; dropped rows by reason.
+    rows, rows_kept, filtered, dropped : int, int, int and dict
+        Rows read; rows that are evaluated; rows that the filter left out; dropped rows by reason.
     class_columns : list of (role, column)
         The label columns, and other columns of two classes.
     label_kinds_seen, minus_one_rows : list
@@ -131,6 +131,7 @@ class Scan:
         self.store = BlockStore(1, budget)
         self.rows = 0
         self.rows_kept = 0
+        self.filtered = 0
         self.dropped: dict[str, int] = {}
         self.class_columns = class_columns(plan, names)
         self.label_kinds_seen = [0] * len(self.class_columns)
@@ -248,7 +249,8 @@ class Scan:
         """Add the counts of a batch to those of the scan. Only one thread may call this."""
         self.record_classes(batch.n_classes)
         self.rows += batch.rows_read
-        self.rows_kept += batch.rows_read - sum(batch.dropped.values())
+        self.filtered += batch.filtered
+        self.rows_kept += batch.rows_read - batch.filtered - sum(batch.dropped.values())
         for reason, count in batch.dropped.items():
             self.dropped[reason] = self.dropped.get(reason, 0) + count
         for number, (seen, row) in enumerate(zip(batch.label_kinds_seen, batch.minus_one_rows, strict=True)):
@@ -273,8 +275,11 @@ class Scan:
         """Add the counts of another scan."""
         kinds, rows = tuple(other.label_kinds_seen), tuple(other.minus_one_rows)
         self.record_batch(
-            ValidatedBatch(None, None, other.rows, dict(other.dropped), kinds, rows, n_classes=other.n_classes)
-        )
+            ValidatedBatch(
+                None, None, other.rows, dict(other.dropped), kinds, rows, n_classes=other.n_classes,
+                filtered=other.filtered,
+            )
+        )  # fmt: skip
 
     def check_labels(self) -> None:
         """Check, after all rows, that labels are 0 and 1, or -1 and +1, but not a mix."""
@@ -364,6 +369,11 @@ class LogScan:
     def rows_kept(self) -> int:
         """Rows read so far and not dropped."""
         return self.scans[0].rows_kept
+
+    @property
+    def filtered(self) -> int | None:
+        """Rows that the filter left out; None if there is no filter."""
+        return None if self.selector.where is None else self.scans[0].filtered
 
     @property
     def dropped(self) -> dict[str, int]:

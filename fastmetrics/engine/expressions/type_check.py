@@ -1,0 +1,603 @@
+"""From a tree to primitives: types are checked, values are brought to common types, and shorthands are written out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from fastmetrics.engine.expressions.errors import ExpressionError
+from fastmetrics.engine.expressions.parser import parse_time
+from fastmetrics.engine.expressions.primitives import (
+    BOOLEAN,
+    DATE,
+    DECIMAL,
+    DOUBLE,
+    INSTANT,
+    INT64_MAX,
+    INT64_MIN,
+    INTEGER,
+    MAX_PRECISION,
+    NULL,
+    NUMBERS,
+    OTHER,
+    TEXT,
+    TIMESTAMP,
+    UINT64_MAX,
+    UNSIGNED,
+    Primitive,
+    ValueType,
+)
+from fastmetrics.engine.expressions.tree import SLICE_FUNCTIONS, Call, Column, Expression, Literal, Node, Number
+
+COMPARISONS = {"=": "equal", "<>": "not_equal", "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
+TURNED = {"less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal"}
+ARITHMETIC = {"+": "add", "-": "subtract", "*": "multiply"}
+INTEGER_RANGES = {
+    "tinyint": (-(1 << 7), (1 << 7) - 1), "smallint": (-(1 << 15), (1 << 15) - 1),
+    "int": (-(1 << 31), (1 << 31) - 1), "bigint": (INT64_MIN, INT64_MAX),
+}  # fmt: skip
+DECIMAL_DIGITS = {INTEGER: 19, UNSIGNED: 20}  # of the decimal that holds every value
+EXACT_FLOATS = 1 << 53
+TIMES = (DATE, TIMESTAMP, INSTANT)
+CLOCK_UNITS = ("hour", "minute", "second")
+MAX_ROUND_DIGITS = 15
+BOOL, INT, UINT, FLOAT = ValueType(BOOLEAN), ValueType(INTEGER), ValueType(UNSIGNED), ValueType(DOUBLE)
+STRING = ValueType(TEXT)
+MICROSECOND = timedelta(microseconds=1)
+
+
+def check_types(expression: Expression, type_of: Callable[[str], ValueType]) -> Primitive:
+    """The primitives of an expression; `type_of` gives the type of a column.
+
+    Raises
+    ------
+    ExpressionError
+        Types that do not fit; the message shows the place.
+    """
+    return Checker(expression.text, type_of).check(expression.root)
+
+
+class Checker:
+    """Checks the nodes of one expression."""
+
+    def __init__(self, text: str, type_of: Callable[[str], ValueType]) -> None:
+        self.text = text
+        self.type_of = type_of
+
+    def check(self, node: Node) -> Primitive:
+        if isinstance(node, Column):
+            return Primitive("column", self.type_of(node.name), (), (node.name,), self.source(node))
+        if isinstance(node, Literal):
+            return self.literal(node, node.value)
+        if node.name in COMPARISONS:
+            return self.compare(node, COMPARISONS[node.name], *node.arguments)
+        if node.name in ARITHMETIC:
+            return self.arithmetic(node)
+        return self.checker(node)(node)
+
+    def checker(self, node: Call) -> Callable[[Call], Primitive]:
+        methods: dict[str, Callable[[Call], Primitive]] = {
+            "and": self.logic, "or": self.logic, "not": self.logic, "is null": self.is_null, "is": self.is_boolean,
+            "is same": self.is_same, "is distinct": self.is_same, "in": self.in_list, "between": self.between,
+            "like": self.like, "case": self.case, "coalesce": self.coalesce, "nullif": self.nullif,
+            "greatest": self.extreme, "least": self.extreme, "/": self.divide, "//": self.int_divide,
+            "%": self.modulo, "negate": self.negate, "abs": self.negate, "round": self.round, "floor": self.round,
+            "ceil": self.round, "exp": self.mathematics, "ln": self.mathematics, "sqrt": self.mathematics,
+            "power": self.mathematics, "length": self.of_text, "lower": self.of_text, "upper": self.of_text,
+            "substr": self.substr, "concat": self.concat, "date_trunc": self.date_part, "extract": self.date_part,
+            "cast": self.cast, "try_cast": self.cast,
+        }  # fmt: skip
+        if node.name in SLICE_FUNCTIONS:
+            raise self.refuse(node, f"{node.name} divides rows into slices: it stands alone in by=")
+        if node.name not in methods:
+            raise self.refuse(node, f"a {node.name} is no value of a row")
+        return methods[node.name]
+
+    # -------------------------------------------------------------------------------------------------- helpers
+
+    def refuse(self, node: Node, what: str) -> ExpressionError:
+        return ExpressionError(what, self.text, node.place)
+
+    def source(self, node: Node) -> str:
+        return self.text[slice(*node.place)]
+
+    def make(
+        self, node: Node, operation: str, kind: ValueType, *arguments: Primitive, options: tuple[Any, ...] = ()
+    ) -> Primitive:
+        return Primitive(operation, kind, arguments, options, self.source(node))
+
+    def wanted(self, node: Node, value: Primitive, what: str, *kinds: str) -> Primitive:
+        """The value, which has to be of one of the kinds."""
+        if value.kind not in (*kinds, NULL):
+            raise self.refuse(node, f"{what} is wanted here; this is {value.type}")
+        return value
+
+    def check_arity(self, node: Call, least: int, most: int | None = None) -> list[Primitive]:
+        most = least if most is None else most
+        if not least <= len(node.arguments) <= most:
+            wanted = str(least) if least == most else f"{least} to {most}"
+            raise self.refuse(node, f"{node.name} takes {wanted} arguments; found {len(node.arguments)}")
+        return [self.check(argument) for argument in node.arguments]
+
+    def literal(self, node: Node, value: Any) -> Primitive:
+        if value is None:
+            kind = ValueType(NULL)
+        elif isinstance(value, bool):
+            kind = BOOL
+        elif isinstance(value, int):
+            kind = self.integer_type(node, value)
+        elif isinstance(value, Number):
+            kind, value = FLOAT, float(value.text)
+            if math.isinf(value):
+                raise self.refuse(node, "the number is too large for a float64")
+        elif isinstance(value, str):
+            kind = STRING
+        elif isinstance(value, datetime):
+            kind = ValueType(TIMESTAMP if value.tzinfo is None else INSTANT)
+        elif isinstance(value, date):
+            kind = ValueType(DATE)
+        else:
+            raise self.refuse(node, "an interval is added to a date or a timestamp, or taken from one")
+        return self.make(node, "literal", kind, options=(value,))
+
+    def integer_type(self, node: Node, value: int) -> ValueType:
+        if INT64_MIN <= value <= INT64_MAX:
+            return INT
+        if 0 <= value <= UINT64_MAX:
+            return UINT
+        digits = len(str(abs(value)))
+        if digits > MAX_PRECISION:
+            raise self.refuse(node, f"a number has at most {MAX_PRECISION} digits; write it with a point for a float64")
+        return ValueType(DECIMAL, digits, 0)
+
+    # -------------------------------------------------------------------------------------------- common types
+
+    def to_double(self, node: Node, value: Primitive) -> Primitive:
+        if value.kind in (DOUBLE, NULL):
+            return value
+        if value.is_literal:
+            return self.make(node, "literal", FLOAT, options=(float(value.options[0]),))
+        return self.make(node, "to_double", FLOAT, value)
+
+    def to_decimal(self, node: Node, value: Primitive, kind: ValueType | None = None) -> Primitive:
+        """An integer as a decimal, and a decimal with more digits."""
+        if value.kind == NULL:
+            return value
+        own = value.type
+        if value.is_literal and value.kind in (INTEGER, UNSIGNED):
+            own = ValueType(DECIMAL, len(str(abs(value.options[0]))), 0)
+        elif value.kind in DECIMAL_DIGITS:
+            own = ValueType(DECIMAL, DECIMAL_DIGITS[value.kind], 0)
+        own = own if kind is None else kind
+        if value.is_literal:
+            return self.make(node, "literal", own, options=(Decimal(value.options[0]),))
+        return value if own == value.type else self.make(node, "to_decimal", own, value)
+
+    def decimal_literal(self, node: Node) -> Primitive | None:
+        """A number with a point as a decimal of its digits; None if it is none, or has an exponent."""
+        if not isinstance(node, Literal) or not isinstance(node.value, Number) or "e" in node.value.text.lower():
+            return None
+        exact = Decimal(node.value.text)
+        digits, exponent = exact.as_tuple().digits, int(exact.as_tuple().exponent)
+        precision = max(len(digits), -exponent)
+        if precision > MAX_PRECISION:
+            return None
+        return self.make(node, "literal", ValueType(DECIMAL, precision, -exponent), options=(exact,))
+
+    def as_time(self, node: Node, value: Primitive, kind: str) -> Primitive:
+        """A text between quotes beside dates and timestamps, as one of them."""
+        if not value.is_literal or value.kind != TEXT:
+            return value
+        text = value.options[0]
+        if kind == DATE and parse_time(text, "date") is None:
+            kind = TIMESTAMP
+        words = {DATE: "date", TIMESTAMP: "timestamp", INSTANT: "timestamptz"}
+        found = parse_time(text, words[kind])
+        if found is None:
+            raise self.refuse(node, f"{text!r} is no {words[kind]}: write '2026-11-01' or '2026-11-01 12:00:00'")
+        return self.make(node, "literal", ValueType(kind), options=(found,))
+
+    def to_timestamp(self, node: Node, value: Primitive) -> Primitive:
+        if value.kind != DATE:
+            return value
+        if value.is_literal:
+            midnight = datetime.combine(value.options[0], datetime.min.time())
+            return self.make(node, "literal", ValueType(TIMESTAMP), options=(midnight,))
+        return self.make(node, "to_timestamp", ValueType(TIMESTAMP), value)
+
+    def unify(self, node: Node, nodes: Sequence[Node]) -> list[Primitive]:
+        """The values of several nodes in one type."""
+        values = [self.check(own) for own in nodes]
+        kinds = {value.kind for value in values} - {NULL}
+        if DECIMAL in kinds and DOUBLE in kinds:
+            # A number with a point is a decimal beside decimals.
+            values = [self.decimal_literal(own) or value for own, value in zip(nodes, values, strict=True)]
+            kinds = {value.kind for value in values} - {NULL}
+        times = [kind for kind in (INSTANT, TIMESTAMP, DATE) if kind in kinds]
+        if times and TEXT in kinds:
+            values = [self.as_time(own, value, times[0]) for own, value in zip(nodes, values, strict=True)]
+            kinds = {value.kind for value in values} - {NULL}
+        if BOOLEAN in kinds and INTEGER in kinds:
+            values = [self.as_boolean(own, value) for own, value in zip(nodes, values, strict=True)]
+            kinds = {value.kind for value in values} - {NULL}
+        if len(kinds) <= 1 and kinds != {DECIMAL}:
+            return values
+        if kinds <= set(NUMBERS):
+            return self.unify_numbers(node, nodes, values, kinds)
+        if kinds == {DATE, TIMESTAMP}:
+            return [self.to_timestamp(own, value) for own, value in zip(nodes, values, strict=True)]
+        first, second = self.differing(values)
+        advice = ""
+        if kinds == {TIMESTAMP, INSTANT} or kinds == {DATE, INSTANT}:
+            advice = ": say in which zone, cast(... as timestamptz) reads it as UTC"
+        elif TEXT in kinds and kinds & set(NUMBERS):
+            advice = ": write texts between quotes and numbers without, or cast"
+        raise self.refuse(node, f"{first.type} and {second.type} do not fit each other{advice}")
+
+    def differing(self, values: Sequence[Primitive]) -> tuple[Primitive, Primitive]:
+        present = [value for value in values if value.kind != NULL]
+        return present[0], next(value for value in present if value.kind != present[0].kind)
+
+    def as_boolean(self, node: Node, value: Primitive) -> Primitive:
+        """0 and 1 beside booleans, as booleans."""
+        if value.is_literal and value.kind == INTEGER and value.options[0] in (0, 1):
+            return self.make(node, "literal", BOOL, options=(bool(value.options[0]),))
+        return value
+
+    def unify_numbers(
+        self, node: Node, nodes: Sequence[Node], values: list[Primitive], kinds: set[str]
+    ) -> list[Primitive]:
+        pairs = list(zip(nodes, values, strict=True))
+        if DOUBLE in kinds:
+            return [self.to_double(own, value) for own, value in pairs]
+        if kinds == {INTEGER, UNSIGNED} and all(
+            value.kind != INTEGER or (value.is_literal and value.options[0] >= 0) for value in values
+        ):
+            return [value._replace(type=UINT) if value.kind == INTEGER else value for value in values]
+        decimals = [self.to_decimal(own, value) for own, value in pairs]
+        present = [value.type for value in decimals if value.kind == DECIMAL]
+        scale = max(kind.scale for kind in present)
+        precision = max(kind.precision - kind.scale for kind in present) + scale
+        if precision > MAX_PRECISION:
+            raise self.refuse(node, f"a decimal of {precision} digits is needed, more than {MAX_PRECISION}: {CASTS}")
+        common = ValueType(DECIMAL, precision, scale)
+        return [self.to_decimal(own, value, common) for (own, _), value in zip(pairs, decimals, strict=True)]
+
+    # -------------------------------------------------------------------------------------------- comparisons
+
+    def compare(self, node: Node, operation: str, left: Node, right: Node) -> Primitive:
+        values = self.check(left), self.check(right)
+        kinds = [value.kind for value in values]
+        if OTHER in kinds:
+            bad = left if kinds[0] == OTHER else right
+            raise self.refuse(bad, f"values of type {values[kinds.index(OTHER)].type} are not compared")
+        if DOUBLE in kinds and set(kinds) & {INTEGER, UNSIGNED}:
+            if kinds[0] == DOUBLE:
+                return self.compare_mixed(node, TURNED.get(operation, operation), right, *reversed(values))
+            return self.compare_mixed(node, operation, left, *values)
+        first, second = self.unify(node, (left, right))
+        return self.make(node, operation, BOOL, first, second)
+
+    def compare_mixed(self, node: Node, operation: str, left: Node, whole: Primitive, number: Primitive) -> Primitive:
+        """An integer with a float, exactly: large integers are not floats."""
+        if whole.is_literal and abs(whole.options[0]) <= EXACT_FLOATS:
+            turned = TURNED.get(operation, operation)
+            return self.make(node, turned, BOOL, number, self.to_double(left, whole))
+        if number.is_literal:
+            return self.compare_with_float(node, operation, whole, number.options[0])
+        if whole.kind == UNSIGNED:
+            whole = self.to_double(left, whole)
+            return self.make(node, operation, BOOL, whole, number)
+        return self.make(node, f"{operation}_mixed", BOOL, whole, number)
+
+    def compare_with_float(self, node: Node, operation: str, whole: Primitive, number: float) -> Primitive:
+        """Integers with a float literal, as integers with an integer."""
+        low, high = (INT64_MIN, INT64_MAX) if whole.kind == INTEGER else (0, UINT64_MAX)
+        if operation in ("equal", "not_equal"):
+            bound, operations = number, operation
+            fits = number.is_integer() and low <= number <= high
+        else:
+            bound = math.ceil(number) if operation in ("less", "greater_equal") else math.floor(number)
+            operations, fits = operation, low <= bound <= high
+        if fits:
+            literal = self.make(node, "literal", whole.type, options=(int(bound),))
+            return self.make(node, operations, BOOL, whole, literal)
+        true_above = operation in ("less", "less_equal", "not_equal")
+        true_below = operation in ("greater", "greater_equal", "not_equal")
+        answer = true_above if number > 0 else true_below
+        return self.make(node, "constant_unless_null", BOOL, whole, options=(answer,))
+
+    def between(self, node: Call) -> Primitive:
+        value, low, high = node.arguments
+        above = self.compare(node, "greater_equal", value, low)
+        return self.make(node, "and", BOOL, above, self.compare(node, "less_equal", value, high))
+
+    def in_list(self, node: Call) -> Primitive:
+        value, *candidates = node.arguments
+        compared = [self.compare(node, "equal", value, candidate) for candidate in candidates]
+        constants = [own.arguments[1] for own in compared if own.operation == "equal"]
+        present = [own for own in constants if own.kind != NULL]
+        sets = (TEXT, INTEGER, UNSIGNED, DATE)
+        subjects = {own.arguments[0] for own in compared if own.arguments and own.arguments[0].kind != NULL}
+        is_set = len(constants) == len(compared) and len(subjects) == 1 and bool(present) and present[0].kind in sets
+        if is_set and all(own.is_literal and own.type == present[0].type for own in present):
+            (subject,) = subjects
+            found = self.make(node, "in_set", BOOL, subject, options=tuple(own.options[0] for own in present))
+            if len(present) == len(constants):
+                return found
+            return self.make(node, "or", BOOL, found, self.make(node, "literal", BOOL, options=(None,)))
+        joined = compared[0]
+        for other in compared[1:]:
+            joined = self.make(node, "or", BOOL, joined, other)
+        return joined
+
+    def is_same(self, node: Call) -> Primitive:
+        left, right = node.arguments
+        equal = self.compare(node, "equal", left, right)
+        both = [self.make(node, "is_null", BOOL, self.check(own)) for own in (left, right)]
+        # Equal, or both null. `equal` is null if one is.
+        known = self.make(node, "coalesce", BOOL, equal, self.make(node, "literal", BOOL, options=(False,)))
+        same = self.make(node, "or", BOOL, known, self.make(node, "and", BOOL, *both))
+        return same if node.name == "is same" else self.make(node, "not", BOOL, same)
+
+    def like(self, node: Call) -> Primitive:
+        value = self.wanted(node.arguments[0], self.check(node.arguments[0]), "a text", TEXT)
+        return self.make(node, "like", BOOL, value, options=node.options)
+
+    # -------------------------------------------------------------------------------------------------- logic
+
+    def condition(self, node: Node) -> Primitive:
+        value = self.check(node)
+        if value.kind in (BOOLEAN, NULL):
+            return value
+        advice = f"; write {self.source(node)} <> 0" if value.kind in NUMBERS else ""
+        raise self.refuse(node, f"a condition is wanted here; this is {value.type}{advice}")
+
+    def logic(self, node: Call) -> Primitive:
+        return self.make(node, node.name, BOOL, *map(self.condition, node.arguments))
+
+    def is_null(self, node: Call) -> Primitive:
+        return self.make(node, "is_null", BOOL, self.check(node.arguments[0]))
+
+    def is_boolean(self, node: Call) -> Primitive:
+        value = self.condition(node.arguments[0])
+        otherwise = self.make(node, "literal", BOOL, options=(False,))
+        wanted = value if node.options[0] else self.make(node, "not", BOOL, value)
+        return self.make(node, "coalesce", BOOL, wanted, otherwise)
+
+    def case(self, node: Call) -> Primitive:
+        conditions = [self.condition(own) for own in node.arguments[:-1:2]]
+        values = self.unify(node, [*node.arguments[1:-1:2], node.arguments[-1]])
+        pairs = [own for pair in zip(conditions, values, strict=False) for own in pair]
+        return self.make(node, "case", self.type_of_values(values), *pairs, values[-1])
+
+    def type_of_values(self, values: Sequence[Primitive]) -> ValueType:
+        return next((value.type for value in values if value.kind != NULL), ValueType(NULL))
+
+    def coalesce(self, node: Call) -> Primitive:
+        values = self.unify(node, node.arguments)
+        return self.make(node, "coalesce", self.type_of_values(values), *values)
+
+    def nullif(self, node: Call) -> Primitive:
+        self.check_arity(node, 2)
+        value = self.check(node.arguments[0])
+        equal = self.compare(node, "equal", *node.arguments)
+        null = self.make(node, "literal", ValueType(NULL), options=(None,))
+        return self.make(node, "case", value.type, equal, null, value)
+
+    def extreme(self, node: Call) -> Primitive:
+        """The greatest or the least of the values that are not null."""
+        values = self.unify(node, node.arguments)
+        kind = self.type_of_values(values)
+        if kind.kind in (BOOLEAN, OTHER):
+            raise self.refuse(node, f"{node.name} is of numbers, texts or times; this is {kind}")
+        operation = "greater_equal" if node.name == "greatest" else "less_equal"
+        found = values[0]
+        for other in values[1:]:
+            wins = self.make(node, operation, BOOL, found, other)
+            missing = self.make(node, "is_null", BOOL, other)
+            found = self.make(node, "case", kind, self.make(node, "or", BOOL, wins, missing), found, other)
+        return found
+
+    # --------------------------------------------------------------------------------------------- arithmetic
+
+    def numbers(self, node: Call, *nodes: Node) -> list[Primitive]:
+        return [self.wanted(own, self.check(own), "a number", *NUMBERS) for own in nodes]
+
+    def arithmetic(self, node: Call) -> Primitive:
+        left, right = node.arguments
+        for own, other in ((right, left), (left, right)):
+            if isinstance(own, Literal) and isinstance(own.value, timedelta):
+                if node.name == "*" or (node.name == "-" and own is left):
+                    raise self.refuse(node, "an interval is added to a date or a timestamp, or taken from one")
+                return self.shift(node, other, own.value if node.name == "+" else -own.value)
+        self.numbers(node, left, right)
+        values = self.unify_operands(node, left, right)
+        kind = self.type_of_values(values)
+        if kind.kind == DECIMAL:
+            kind = self.decimal_result(node, *values)
+        return self.make(node, ARITHMETIC[node.name], kind, *values)
+
+    def unify_operands(self, node: Call, left: Node, right: Node) -> list[Primitive]:
+        """Operands of one kind. Decimals keep their own digits: only sums need one scale."""
+        nodes = (left, right)
+        values = [self.check(own) for own in nodes]
+        kinds = {value.kind for value in values} - {NULL}
+        if node.name != "*" or DECIMAL not in kinds:
+            return self.unify(node, nodes)
+        if DOUBLE in kinds:
+            values = [self.decimal_literal(own) or value for own, value in zip(nodes, values, strict=True)]
+            if any(value.kind == DOUBLE for value in values):
+                return [self.to_double(own, value) for own, value in zip(nodes, values, strict=True)]
+        return [self.to_decimal(own, value) for own, value in zip(nodes, values, strict=True)]
+
+    def decimal_result(self, node: Call, left: Primitive, right: Primitive) -> ValueType:
+        one = left.type if left.kind == DECIMAL else right.type
+        two = right.type if right.kind == DECIMAL else one
+        if node.name == "*":
+            precision, scale = one.precision + two.precision + 1, one.scale + two.scale
+        else:
+            scale = max(one.scale, two.scale)
+            precision = max(one.precision - one.scale, two.precision - two.scale) + scale + 1
+        if precision > MAX_PRECISION:
+            raise self.refuse(node, f"the result needs {precision} digits, more than {MAX_PRECISION}: {CASTS}")
+        return ValueType(DECIMAL, precision, scale)
+
+    def divide(self, node: Call) -> Primitive:
+        numbers = zip(node.arguments, self.numbers(node, *node.arguments), strict=True)
+        return self.make(node, "divide", FLOAT, *(self.to_double(own, value) for own, value in numbers))
+
+    def int_divide(self, node: Call) -> Primitive:
+        values = self.numbers(node, *node.arguments)
+        for own, value in zip(node.arguments, values, strict=True):
+            if value.kind not in (INTEGER, UNSIGNED, NULL):
+                raise self.refuse(own, f"// is of integers; this is {value.type}: write floor(a / b)")
+        values = self.unify(node, node.arguments)
+        kind = self.type_of_values(values)
+        if kind.kind == DECIMAL:
+            raise self.refuse(node, f"{MIXED_SIGNS}: cast one of them")
+        return self.make(node, "int_divide", kind, *values)
+
+    def modulo(self, node: Call) -> Primitive:
+        self.numbers(node, *node.arguments)
+        values = self.unify(node, node.arguments)
+        kind = self.type_of_values(values)
+        if kind.kind == DECIMAL:
+            raise self.refuse(node, f"% is of integers and floats; this is {kind}: {CASTS}")
+        return self.make(node, "modulo", kind, *values)
+
+    def negate(self, node: Call) -> Primitive:
+        (value,) = self.check_arity(node, 1)
+        self.wanted(node.arguments[0], value, "a number", *NUMBERS)
+        if value.kind == UNSIGNED:
+            if node.name == "abs":
+                return value
+            value = self.to_decimal(node, value)
+        return self.make(node, node.name, value.type, value)
+
+    def round(self, node: Call) -> Primitive:
+        value, *digits = self.check_arity(node, 1, 2 if node.name == "round" else 1)
+        self.wanted(node.arguments[0], value, "a number", *NUMBERS)
+        n_digits = 0
+        if digits:
+            n_digits = self.constant(node.arguments[1], 0, MAX_ROUND_DIGITS)
+        if value.kind in (INTEGER, UNSIGNED, NULL):
+            return value
+        if value.kind == DECIMAL:
+            raise self.refuse(node, f"{node.name} is of floats; this is {value.type}: {CASTS}")
+        return self.make(node, node.name, FLOAT, value, options=(n_digits,) if node.name == "round" else ())
+
+    def constant(self, node: Node, least: int, most: int) -> int:
+        if not isinstance(node, Literal) or type(node.value) is not int or not least <= node.value <= most:
+            raise self.refuse(node, f"a whole number from {least} to {most} is wanted here")
+        return node.value
+
+    def mathematics(self, node: Call) -> Primitive:
+        values = self.check_arity(node, 2 if node.name == "power" else 1)
+        doubles = [
+            self.to_double(own, self.wanted(own, value, "a number", *NUMBERS))
+            for own, value in zip(node.arguments, values, strict=True)
+        ]
+        return self.make(node, node.name, FLOAT, *doubles)
+
+    # -------------------------------------------------------------------------------------------------- texts
+
+    def of_text(self, node: Call) -> Primitive:
+        (value,) = self.check_arity(node, 1)
+        self.wanted(node.arguments[0], value, "a text", TEXT)
+        return self.make(node, node.name, INT if node.name == "length" else STRING, value)
+
+    def substr(self, node: Call) -> Primitive:
+        value, *_ = self.check_arity(node, 2, 3)
+        self.wanted(node.arguments[0], value, "a text", TEXT)
+        start = self.constant(node.arguments[1], 1, INT64_MAX)
+        length = self.constant(node.arguments[2], 0, INT64_MAX) if len(node.arguments) > 2 else None
+        return self.make(node, "substr", STRING, value, options=(start, length))
+
+    def concat(self, node: Call) -> Primitive:
+        values = [self.wanted(own, self.check(own), "a text", TEXT) for own in node.arguments]
+        return self.make(node, "concat", STRING, *values)
+
+    # -------------------------------------------------------------------------------------------------- times
+
+    def shift(self, node: Call, moved: Node, interval: timedelta) -> Primitive:
+        """A date or a timestamp moved by an interval."""
+        value = self.wanted(moved, self.check(moved), "a date or a timestamp", *TIMES)
+        if value.kind == DATE and interval % timedelta(days=1):
+            value = self.to_timestamp(moved, value)
+        if value.is_literal and value.kind != NULL:
+            try:
+                return self.literal(node, value.options[0] + interval)
+            except OverflowError:
+                raise self.refuse(node, "the time is out of range") from None
+        if value.kind == DATE:
+            return self.make(node, "shift_days", value.type, value, options=(interval.days,))
+        return self.make(node, "shift", value.type, value, options=(interval // MICROSECOND,))
+
+    def date_part(self, node: Call) -> Primitive:
+        value = self.wanted(node.arguments[0], self.check(node.arguments[0]), "a date or a timestamp", *TIMES)
+        (unit,) = node.options
+        if value.kind == DATE and unit in CLOCK_UNITS:
+            if node.name == "date_trunc":
+                raise self.refuse(node, f"a date has no {unit}: cast it to timestamp")
+            value = self.to_timestamp(node.arguments[0], value)
+        if node.name == "date_trunc":
+            return self.make(node, "date_trunc", value.type, value, options=node.options)
+        return self.make(node, "extract", FLOAT if unit == "epoch" else INT, value, options=node.options)
+
+    # -------------------------------------------------------------------------------------------------- casts
+
+    def cast(self, node: Call) -> Primitive:
+        inner = node.arguments[0]
+        value = self.check(inner)
+        word = node.options[0]
+        safe = ("safe",) if node.name == "try_cast" else ()
+        target = self.target(node)
+        if value.kind == NULL:
+            return self.make(node, "literal", target, options=(None,))
+        if value.kind == target.kind and value.kind != DECIMAL and word not in INTEGER_RANGES:
+            return value
+        allowed = CASTS_FROM.get(value.kind, ())
+        if target.kind not in allowed:
+            can = ", ".join(allowed) or "nothing"
+            raise self.refuse(node, f"{value.type} is not cast to {word}; it is cast to {can}")
+        if target.kind == DOUBLE and value.kind != TEXT:
+            return self.to_double(inner, value) if value.kind != BOOLEAN else self.make(node, "to_double", FLOAT, value)
+        if target.kind == TIMESTAMP and value.kind == DATE:
+            return self.to_timestamp(inner, value)
+        limits = INTEGER_RANGES.get(word, ())
+        return self.make(node, "cast", target, value, options=(*safe, *limits))
+
+    def target(self, node: Call) -> ValueType:
+        word, *numbers = node.options
+        kinds = {
+            "boolean": BOOLEAN, "double": DOUBLE, "text": TEXT, "date": DATE, "timestamp": TIMESTAMP,
+            "timestamptz": INSTANT,
+        }  # fmt: skip
+        if word == "decimal":
+            precision, scale = numbers[0], numbers[1] if len(numbers) > 1 else 0
+            if not 1 <= precision <= MAX_PRECISION or not 0 <= scale <= precision:
+                raise self.refuse(
+                    node, f"a decimal has 1 to {MAX_PRECISION} digits, and at most as many behind the point"
+                )
+            return ValueType(DECIMAL, precision, scale)
+        return ValueType(kinds.get(word, INTEGER))
+
+
+CASTS = "cast one of them, such as cast(x as double)"
+MIXED_SIGNS = "// is of integers that are all signed, or all unsigned"
+CASTS_FROM = {
+    BOOLEAN: (INTEGER, DOUBLE, TEXT),
+    INTEGER: (INTEGER, DOUBLE, DECIMAL, TEXT, BOOLEAN),
+    UNSIGNED: (INTEGER, DOUBLE, DECIMAL, TEXT),
+    DOUBLE: (INTEGER,),
+    DECIMAL: (INTEGER, DOUBLE, DECIMAL),
+    TEXT: (INTEGER, DOUBLE, DECIMAL, DATE, TIMESTAMP, BOOLEAN),
+    DATE: (TIMESTAMP, INSTANT, TEXT),
+    TIMESTAMP: (DATE, INSTANT),
+    INSTANT: (DATE, TIMESTAMP),
+}
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -1,0 +1,360 @@
+"""Columns that are computed while a log is read: expressions wherever a column is named, and filters of rows.
+
+A source with computed columns hands them out under the text of their expression. Everything behind it, such as checks,
+exchanges, states and reports, knows columns by name only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.columns.validation import missing_column_text
+from fastmetrics._core.optional_imports import pyarrow as pa
+from fastmetrics.engine.expressions.arrow_values import arrow_type_of, compute, value_type
+from fastmetrics.engine.expressions.errors import ExpressionError
+from fastmetrics.engine.expressions.parser import is_plain_name, parse_expression
+from fastmetrics.engine.expressions.primitives import BOOLEAN, NULL, OTHER, Primitive, ValueType
+from fastmetrics.engine.expressions.row_errors import RowError
+from fastmetrics.engine.expressions.tree import Column, Expression, iterate_nodes
+from fastmetrics.engine.expressions.type_check import check_types
+from fastmetrics.engine.input.batches import Source, SourcePartition
+from fastmetrics.engine.plan.column_names import describe_column, filter_column
+from fastmetrics.engine.plan.plan_parts import PlanPart
+from fastmetrics.engine.plan.row_filters import RowFilter
+
+WHERE = "where"
+
+
+def open_columns(source: Source, parts: Sequence[PlanPart], filters: Sequence[RowFilter | None] = ()) -> Source:
+    """The source with all columns of a plan: those that it has, those that are computed, and those of filters.
+
+    Raises
+    ------
+    ValueError
+        A name that is no column and no expression; the message has near names, or shows the place of an error.
+    """
+    computed: dict[str, ComputedColumn] = {}
+    for _, names in parts:
+        for role, name in names.columns_with_roles():
+            if name not in computed:
+                expression = find_expression(source, role, name)
+                if expression is None:
+                    continue
+                computed[name] = ComputedColumn(role, expression, {})
+            computed[name].filters[names.where] = None
+    masks: dict[str, Condition] = {}
+    for where in filters:
+        if where is not None and filter_column(where.name) not in masks:
+            masks[filter_column(where.name)] = read_condition(source, where)
+    return ComputedColumns(source, computed, masks, None in filters) if computed or masks else source
+
+
+class ComputedColumn(NamedTuple):
+    """An expression, its role in messages, and the filters of the rows that it is computed for (None: all rows)."""
+
+    role: str
+    expression: Expression
+    filters: dict[str | None, None]
+
+
+class Condition(NamedTuple):
+    """The condition of a filter: an expression, or that of another library with the columns that it reads."""
+
+    where: str
+    expression: Expression | None
+    native: Any
+    columns: list[str]
+
+
+def find_expression(source: Source, role: str, name: str) -> Expression | None:
+    """The expression that a name is; None if it is a column."""
+    if name in source.column_names or is_plain_name(name):
+        source.require(name, role)
+        return None
+    try:
+        source.require(name, role)
+    except ValueError:
+        return check_columns(source, role, read_expression(source, role, name))
+    return None
+
+
+def read_condition(source: Source, where: RowFilter) -> Condition:
+    """The condition of a filter, which may be the name of a boolean column."""
+    if where.native is not None:
+        return Condition(where.name, None, where.native, columns_of_native(where.native, source))
+    if where.name in source.column_names:
+        name = Column(where.name, (0, len(where.name)))
+        return Condition(where.name, Expression(where.name, name), None, [where.name])
+    expression = check_columns(source, WHERE, read_expression(source, WHERE, where.name))
+    return Condition(where.name, expression, None, expression.columns)
+
+
+def read_expression(source: Source, role: str, text: str) -> Expression:
+    """Parse a name that is no column."""
+    try:
+        return parse_expression(text)
+    except ExpressionError as error:
+        if role == WHERE:
+            raise ExpressionError(f"{role}: {error.what}", text, error.place) from None
+        missing = missing_column_text(text, source.label, source.column_names)
+        raise ExpressionError(
+            f"{role}: {missing}. As an expression: {error.what}", text, error.place
+        ) from None
+    except ImportError as error:
+        missing = missing_column_text(text, source.label, source.column_names)
+        raise ImportError(f"{role}: {missing}. As an expression: {error}") from error
+
+
+def check_columns(source: Source, role: str, expression: Expression) -> Expression:
+    """Check that the source has every column of an expression."""
+    for node in iterate_nodes(expression.root):
+        if not isinstance(node, Column) or node.name in source.column_names:
+            continue
+        try:
+            source.require(node.name, role)
+        except ValueError as error:
+            raise ExpressionError(str(error), expression.text, node.place) from None
+    return expression
+
+
+class ComputedColumns(Source):
+    """A source with computed columns, and with the boolean columns of filters.
+
+    `masks` are the filters by the names of their boolean columns. `reads_all`: some task of the pass has no filter.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        computed: Mapping[str, ComputedColumn],
+        masks: Mapping[str, Condition],
+        reads_all: bool,
+    ) -> None:
+        self.source = source
+        self.computed = computed
+        self.masks = masks
+        self.reads_all = reads_all
+        self.label = source.label
+        self.rows = source.rows
+        self.column_names = [*source.column_names, *computed]
+
+    def require(self, column: str, argument: str = "columns") -> None:
+        if column not in self.computed and column not in self.masks:
+            self.source.require(column, argument)
+
+    def batches(self, columns: Sequence[str], *, use_threads: bool = True) -> Iterator[pa.RecordBatch]:
+        """See `Source.batches`: the same batches, with the computed columns among the others."""
+        work = BatchColumns(self, list(dict.fromkeys(columns)))
+        return work.compute_all(self.source.batches(work.inputs, use_threads=use_threads), 0)
+
+    def partitions(self, columns: Sequence[str]) -> list[SourcePartition]:
+        """See `Source.partitions`: the same partitions."""
+        work = BatchColumns(self, list(dict.fromkeys(columns)))
+        return [
+            own._replace(read=partial(read_partition, own, work)) for own in self.source.partitions(work.inputs)
+        ]
+
+    def allow_dictionaries(self, columns: Sequence[str]) -> None:
+        self.source.allow_dictionaries(self.stored(columns))
+
+    def expect_texts(self, columns: Sequence[str]) -> None:
+        self.source.expect_texts(self.stored(columns))
+
+    def expect_lists(self, columns: Sequence[str], are_long: bool) -> None:
+        self.source.expect_lists(self.stored(columns), are_long)
+
+    def stored(self, columns: Sequence[str]) -> list[str]:
+        return [name for name in columns if name not in self.computed]
+
+    @property
+    def batch_rows(self) -> int:
+        return self.source.batch_rows
+
+    @property
+    def memory_limit(self) -> int | None:
+        return self.source.memory_limit
+
+    @memory_limit.setter
+    def memory_limit(self, limit: int | None) -> None:
+        self.source.memory_limit = limit
+
+    def locate(self, row: int) -> str:
+        return self.source.locate(row)
+
+    def _read(self, columns: list[str], use_threads: bool) -> Iterable[pa.RecordBatch]:
+        return self.batches(columns, use_threads=use_threads)
+
+
+def read_partition(partition: SourcePartition, work: BatchColumns) -> Iterator[pa.RecordBatch]:
+    return work.compute_all(partition.read(), partition.first_row)
+
+
+class BatchColumns:
+    """The columns of batches, in the order asked for. Several threads may compute batches."""
+
+    def __init__(self, source: ComputedColumns, columns: list[str]) -> None:
+        self.columns = columns
+        self.computed = {name: own for name, own in source.computed.items() if name in columns}
+        self.masks = source.masks
+        needed = [name for name in columns if name not in source.computed and name not in source.masks]
+        for own in self.computed.values():
+            needed += own.expression.columns
+        for mask in self.masks.values():
+            needed += mask.columns
+        # Without any column, the first one gives the number of rows.
+        self.inputs = list(dict.fromkeys(needed)) or source.source.column_names[:1]
+        self.checked: tuple[dict[str, Primitive], dict[str, Primitive]] | None = None
+
+    def compute_all(self, batches: Iterable[Any], first_row: int) -> Iterator[Any]:
+        try:
+            for batch in batches:
+                yield self.compute(batch, first_row)
+                first_row += batch.num_rows
+        finally:
+            close = getattr(batches, "close", None)
+            if close is not None:
+                close()
+
+    def compute(self, batch: Any, first_row: int) -> Any:
+        """The batch with the columns asked for."""
+        values, conditions = self.check(batch.schema)
+        inputs = {name: batch.column(number) for number, name in enumerate(batch.schema.names)}
+        masks = {name: self.mask(name, conditions, batch, inputs, first_row) for name in self.masks}
+        found: dict[str, Any] = {}
+        for name, own in self.computed.items():
+            keep = None
+            if None not in own.filters and values[name].can_fail():
+                keep = any_of([masks[filter_column(where)] for where in own.filters if where is not None])
+            work = ColumnWork(own.role, name, values[name], first_row)
+            found[name] = work.compute(inputs, batch.num_rows, keep)
+        arrays = [masks.get(name, found.get(name, inputs.get(name))) for name in self.columns]
+        return pa.RecordBatch.from_arrays(arrays, names=self.columns)
+
+    def check(self, schema: Any) -> tuple[dict[str, Primitive], dict[str, Primitive]]:
+        """The primitives of all expressions and of all filters; types are checked with the first batch."""
+        if self.checked is None:
+            types = {field.name: value_type(field.type) for field in schema}
+            values = {
+                name: check_expression(own.expression, own.role, types.__getitem__)
+                for name, own in self.computed.items()
+            }
+            conditions = {
+                name: check_condition(mask.expression, types.__getitem__)
+                for name, mask in self.masks.items()
+                if mask.expression is not None
+            }
+            self.checked = values, conditions
+        return self.checked
+
+    def mask(
+        self, name: str, conditions: Mapping[str, Primitive], batch: Any, inputs: Mapping[str, Any], first_row: int
+    ) -> Any:
+        """Which rows a filter keeps, without nulls."""
+        if name in conditions:
+            work = ColumnWork(WHERE, self.masks[name].where, conditions[name], first_row)
+            found = work.compute(inputs, batch.num_rows, None)
+        else:
+            found = mask_of_native(self.masks[name].native, batch)
+        return found.fill_null(False)
+
+
+class ColumnWork(NamedTuple):
+    """The computation of a column for a batch."""
+
+    role: str
+    name: str
+    value: Primitive
+    first_row: int
+
+    def compute(self, inputs: Mapping[str, Any], rows: int, keep: Any) -> Any:
+        """The values; null for rows that are not to keep, which are not computed since they might be refused."""
+        if keep is None or keep.true_count == rows:
+            return self.compute_rows(inputs, rows, None)
+        numbers = np.flatnonzero(np.asarray(keep))
+        taken = pa.array(numbers)
+        kept = {name: column.take(taken) for name, column in inputs.items()}
+        found = self.compute_rows(kept, numbers.shape[0], numbers)
+        positions = np.full(rows, -1, np.int64)
+        positions[numbers] = np.arange(numbers.shape[0])
+        return found.take(pa.array(positions, mask=positions < 0))
+
+    def compute_rows(self, inputs: Mapping[str, Any], rows: int, numbers: np.ndarray | None) -> Any:
+        """The values of rows; `numbers` are those of the rows in their batch, if it was filtered."""
+        try:
+            found = compute(self.value, inputs, rows)
+        except RowError as error:
+            row = self.first_row + (error.row if numbers is None else int(numbers[error.row]))
+            title = WHERE if self.role == WHERE else describe_column(self.role, self.name)
+            raise ValueError(f"{title} has {error.what}, at row {row}, in the expression {self.name!r}") from None
+        return found.cast(arrow_type_of(self.value.type)) if found.type == pa.null() else found
+
+
+def any_of(masks: Sequence[Any]) -> Any:
+    """The rows that any of the masks has."""
+    import pyarrow.compute as pc
+
+    found = masks[0]
+    for mask in masks[1:]:
+        found = pc.or_(found, mask)
+    return found
+
+
+def check_expression(expression: Expression, role: str, type_of: Callable[[str], ValueType]) -> Primitive:
+    """The primitives of an expression; errors name the role."""
+    try:
+        value = check_types(expression, type_of)
+    except ExpressionError as error:
+        raise ExpressionError(f"{role}: {error.what}", error.text, error.place) from None
+    if value.kind in (NULL, OTHER):
+        whole = (0, len(expression.text))
+        raise ExpressionError(f"{role}: the expression has no type; it is {value.type}", expression.text, whole)
+    return value
+
+
+def check_condition(expression: Expression, type_of: Callable[[str], ValueType]) -> Primitive:
+    """The primitives of a filter, which has to be a condition."""
+    value = check_expression(expression, WHERE, type_of)
+    if value.kind != BOOLEAN:
+        text = expression.text
+        what = f"a condition is wanted; this is {value.type}: compare it, such as {text} > 0"
+        raise ExpressionError(f"{WHERE}: {what}", text, (0, len(text)))
+    return value
+
+
+def columns_of_native(native: Any, source: Source) -> list[str]:
+    """The columns that an expression of another library reads."""
+    if hasattr(native, "meta"):
+        names = list(native.meta.root_names())
+    else:
+        text = str(native)
+        names = [name for name in source.column_names if name in text]
+    for name in names:
+        source.require(name, WHERE)
+    return names
+
+
+def mask_of_native(native: Any, batch: Any) -> Any:
+    """The values of an expression of pyarrow or polars for a batch."""
+    if hasattr(native, "meta"):
+        import polars as pl
+
+        found = pl.DataFrame(pa.Table.from_batches([batch])).select(native.alias(WHERE))
+        column = found.to_arrow().column(0).combine_chunks()
+    else:
+        from pyarrow import acero
+
+        plan = acero.Declaration.from_sequence([
+            acero.Declaration("table_source", acero.TableSourceNodeOptions(pa.Table.from_batches([batch]))),
+            acero.Declaration("project", acero.ProjectNodeOptions([native], [WHERE])),
+        ])
+        try:
+            column = plan.to_table(use_threads=False).column(0).combine_chunks()
+        except pa.ArrowException as error:
+            raise ValueError(f"where: the expression of pyarrow cannot be computed: {error}") from error
+    if not pa.types.is_boolean(column.type) or len(column) != batch.num_rows:
+        raise TypeError(f"where: the expression gives {len(column)} values of type {column.type}, not booleans")
+    return column

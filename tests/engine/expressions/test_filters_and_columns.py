@@ -1,0 +1,133 @@
+"""Filters and computed columns in the entry points: the values are those of a log that has the columns and the rows."""
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+import fastmetrics as fm
+from fastmetrics.engine.plan.tasks import Task
+
+N_ROWS = 3000
+
+
+@pytest.fixture(scope="module")
+def log():
+    random = np.random.default_rng(3)
+    return pa.table({
+        "click": random.integers(0, 2, N_ROWS),
+        "buys": random.integers(0, 4, N_ROWS),
+        "p_ctr": random.random(N_ROWS).astype(np.float32),
+        "p_cvr": random.random(N_ROWS),
+        "user": random.integers(0, 40, N_ROWS),
+        "country": random.choice(["DE", "FR", "US"], N_ROWS),
+    })
+
+
+@pytest.fixture(scope="module")
+def path(log, tmp_path_factory):
+    path = tmp_path_factory.mktemp("log") / "log.parquet"
+    pq.write_table(log, path, row_group_size=700)
+    return path
+
+
+def stored(log):
+    """The log of which expressions and filters are stored columns and rows."""
+    log = log.filter(pc.and_(pc.is_in(log["country"], pa.array(["DE", "FR"])), pc.greater(log["p_ctr"], 0.25)))
+    score = np.asarray(log["p_ctr"]).astype(np.float64) * np.asarray(log["p_cvr"])
+    return log.append_column("score", pa.array(score)).append_column("label", pc.greater(log["buys"], 2))
+
+
+WHERE = "country in ('DE', 'FR') and p_ctr > 0.25"
+METRICS = ["auc", "gauc", "logloss"]
+
+
+def values(report):
+    return [result.value for result in report.results]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_values_are_those_of_stored_columns(log, path, n_threads):
+    expected = fm.evaluate(stored(log), METRICS, label="label", score="score", group="user", by="country")
+    report = fm.evaluate(
+        path, METRICS, label="buys > 2", score="p_ctr * p_cvr", group="user", by="country", where=WHERE,
+        n_threads=n_threads,
+    )  # fmt: skip
+    assert values(report) == values(expected)
+    assert (report.rows, report.filtered) == (N_ROWS, N_ROWS - expected.rows)
+    assert report.columns["where"] == WHERE
+    assert report.columns["score"] == "p_ctr * p_cvr"
+    assert report.to_dict()["filtered"] == report.filtered
+    assert expected.filtered is None
+    assert "filtered" not in expected.to_dict()
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        pc.field("country").isin(["DE", "FR"]) & (pc.field("p_ctr") > 0.25),
+        pl.col("country").is_in(["DE", "FR"]) & (pl.col("p_ctr") > 0.25),
+    ],
+    ids=["pyarrow", "polars"],
+)
+def test_expressions_of_other_libraries(log, path, where):
+    report = fm.evaluate(path, "auc", label="click", score="p_cvr", where=where)
+    assert report["auc"] == fm.evaluate(stored(log), "auc", label="click", score="p_cvr")["auc"]
+    assert report.filtered == N_ROWS - len(stored(log))
+
+
+def test_rows_that_are_left_out_are_not_checked(log):
+    data = {"click": [0, 1, None, 1], "score": [0.1, 0.9, float("nan"), 0.3], "text": ["1", "2", "no", "3"]}
+    data["show"] = [True, True, None, False]
+    report = fm.evaluate(data, "auc", label="click", score="score", where="show")
+    assert (report["auc"], report.rows, report.filtered, dict(report.dropped)) == (1.0, 4, 2, {})
+    report = fm.evaluate(data, "auc", label="click", score="cast(text as double)", where="text <> 'no'")
+    assert report.filtered == 1
+
+
+def test_errors_name_rows_of_the_log():
+    data = {"click": [0, 1, 1, None], "score": [0.1, 0.9, 0.2, 0.3], "show": [1, 0, 1, 1]}
+    with pytest.raises(ValueError, match="label column 'click' has a null at row 3"):
+        fm.evaluate(data, "auc", label="click", score="score", where="show = 1")
+    data = {"click": [0, 1, 1, 0], "text": ["1", "x", "0.5", "y"], "show": [1, 0, 1, 1]}
+    with pytest.raises(ValueError, match=r"score column .* has 'y', which is no number, at row 3"):
+        fm.evaluate(data, "auc", label="click", score="cast(text as double)", where="show = 1")
+
+
+def test_no_row_is_left():
+    data = {"click": [0, 1], "score": [0.1, 0.9]}
+    with pytest.raises(ValueError, match=r"no row is left of 2 read: where='click > 1' leaves out 2"):
+        fm.evaluate(data, "auc", label="click", score="score", where="click > 1")
+
+
+def test_a_column_wins_over_an_expression():
+    data = {"click": [0, 1, 1], "a - b": [0.1, 0.2, 0.3], "a": [3, 2, 1], "b": [0, 0, 0]}
+    assert fm.evaluate(data, "auc", label="click", score="a - b")["auc"] == 1.0
+    assert fm.evaluate(data, "auc", label="click", score="a-b")["auc"] == 0.0
+    assert fm.evaluate(data, "auc", label="click", score='-"a - b"')["auc"] == 0.0
+
+
+def test_a_filter_may_be_called_as_a_column():
+    data = {"click": [True, False, True], "p": [0.9, 0.2, 0.3], "rate": [1, 0, 0]}
+    report = fm.evaluate(data, "auc", label="rate", score="p", where="click")
+    assert (report["auc"], report.filtered) == (1.0, 1)
+    report = fm.evaluate(data, "ctr", label="click", score="p", where="click")
+    assert (report["ctr"], report.filtered) == (1.0, 1)
+
+
+def test_tasks_have_filters_of_their_own(log):
+    tasks = {
+        "all": Task(),
+        "clicked": Task(where="click = 1"),
+        "constant": Task(score="cast(10 // click as tinyint)", where="click = 1"),
+    }
+    report = fm.evaluate(log, "auc", label="buys > 2", score="p_ctr", tasks=tasks, where="user < 20")
+    below = log.filter(pc.less(log["user"], 20))
+    clicked = below.filter(pc.equal(below["click"], 1))
+    for name, rows in (("all", below), ("clicked", clicked)):
+        expected = fm.evaluate(rows, "auc", label="buys > 2", score="p_ctr")["auc"]
+        assert report.value("auc", task=name) == expected
+        assert report.tasks[name].filtered == N_ROWS - len(rows)
+    assert report.value("auc", task="constant") == 0.5
