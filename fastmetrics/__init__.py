@@ -12,13 +12,17 @@ from fastmetrics._core import registry, rendering
 registry.METRIC_PACKAGES += [f"{__name__}.metrics"]
 rendering.RENDERERS |= {
     "aligned lines": f"{__name__}.reporting.text_table:aligned_lines",
+    "comparison markdown": f"{__name__}.reporting.markdown:comparison_markdown",
     "comparison notebook": f"{__name__}.reporting.comparison_text:comparison_notebook_html",
     "comparison page": f"{__name__}.reporting.html_comparison:comparison_html",
     "comparison text": f"{__name__}.reporting.comparison_text:comparison_text",
+    "parquet file": f"{__name__}.reporting.output_files:write_parquet",
+    "report markdown": f"{__name__}.reporting.markdown:report_markdown",
     "report notebook": f"{__name__}.reporting.report_text:report_notebook_html",
     "report page": f"{__name__}.reporting.html_report:report_html",
     "report plot": f"{__name__}.reporting.matplotlib_plots:plot_report",
     "report text": f"{__name__}.reporting.report_text:report_text",
+    "text file": f"{__name__}.reporting.output_files:write_text",
 }
 
 # Its lines are `from MODULE import NAME`. The loader also reads it from an archive.

@@ -14,7 +14,7 @@ from fastmetrics._core.comparison.test_results import check_level
 from fastmetrics._core.kinds import PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.result_set import TaskRows
+from fastmetrics._core.results.result_set import TaskRows
 from fastmetrics._version import __version__
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.plan.column_names import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from fastmetrics.reporting.number_formats import UNDEFINED, counted
+from fastmetrics.reporting.number_formats import ALL_DIGITS, UNDEFINED, counted
 from fastmetrics.reporting.report_text import (
     ALL_ROWS,
     MAX_TABLE_ROWS,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fastmetrics._core.comparison.comparison import Comparison, Difference
 
 SIGNIFICANT = "*"
+DIGITS = 6
 TEXT_COLUMNS = ("task", "metric", "label", "baseline", "other")
 
 
@@ -41,8 +42,10 @@ def comparison_heading(comparison: Comparison) -> list[str]:
     return [first, *filter(None, [columns]), *map(": ".join, task_facts(comparison)), *more, *comparison.notes]
 
 
-def comparison_table(comparison: Comparison) -> list[list[str]]:
+def comparison_table(comparison: Comparison, digits: int | None = DIGITS) -> list[list[str]]:
     """The header, and a row of texts for every difference. Columns without any content are left out.
+
+    Values have so many significant digits, or all of them if `digits` is None.
 
     If all differences are of the same two models, the columns of values have the models' names.
     """
@@ -58,8 +61,9 @@ def comparison_table(comparison: Comparison) -> list[list[str]]:
     rows = [
         [
             one.task or "", one.metric, one.label or "", *(slice_value(one, key) for key in keys),
-            *((one.baseline, one.other) if several else ("", "")), format_number(one.value_a),
-            format_number(one.value_b), format_number(one.difference, sign=True), format_ends(one.interval),
+            *((one.baseline, one.other) if several else ("", "")), format_number(one.value_a, digits),
+            format_number(one.value_b, digits), format_number(one.difference, digits, sign=True),
+            format_ends(one.interval, digits),
             format_probability(one.pvalue),
             format_probability(one.adjusted_pvalue) if comparison.correction != "none" else "",
             SIGNIFICANT if comparison.is_significant(one) else "",
@@ -86,9 +90,9 @@ def comparison_footer(comparison: Comparison) -> list[str]:
     return lines
 
 
-def comparison_text(comparison: Comparison) -> str:
+def comparison_text(comparison: Comparison, digits: int | None = DIGITS) -> str:
     """The comparison as plain text: heading, table, footer."""
-    table = comparison_table(comparison)
+    table = comparison_table(comparison, digits)
     text_columns = {*TEXT_COLUMNS, "", "notes"}.union(*(one.slice for one in comparison.differences))
     left = [column for column, name in enumerate(table[0]) if name in text_columns]
     lines = [*comparison_heading(comparison), "", *aligned_lines(table, left), *comparison_footer(comparison)]
@@ -115,17 +119,24 @@ def slice_value(difference: Difference, key: str) -> str:
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
 
 
-def format_number(value: float, sign: bool = False) -> str:
-    """Six significant digits; the fields of the difference have all digits."""
-    return UNDEFINED if math.isnan(value) else f"{value:{'+' if sign else ''}.6g}"
+def format_number(value: float, digits: int | None, *, sign: bool = False) -> str:
+    """So many significant digits; the fields of the difference have all digits."""
+    if math.isnan(value):
+        return UNDEFINED
+    if digits is None or digits >= ALL_DIGITS:
+        return f"{'+' if sign and value >= 0 else ''}{value!r}"
+    return f"{value:{'+' if sign else ''}.{digits}g}"
 
 
 def format_probability(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.4g}"
 
 
-def format_ends(interval: tuple[float, float] | None) -> str:
-    return "" if interval is None else f"[{format_number(interval[0], True)}, {format_number(interval[1], True)}]"
+def format_ends(interval: tuple[float, float] | None, digits: int | None) -> str:
+    if interval is None:
+        return ""
+    low, high = (format_number(end, digits, sign=True) for end in interval)
+    return f"[{low}, {high}]"
 
 
 def format_count(count: int | None) -> str:

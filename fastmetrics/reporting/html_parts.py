@@ -9,17 +9,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastmetrics._core.grouping import grouped
 from fastmetrics.reporting.number_formats import decimals_for, format_counts
-from fastmetrics.reporting.output_files import complete_or_nothing
+from fastmetrics.reporting.output_files import write_text
 from fastmetrics.reporting.page_style import SCRIPT, script_hash, style_sheet
 from fastmetrics.reporting.report_text import column_roles, task_facts
 from fastmetrics.reporting.svg_plots import escape_text, plot_svg, series_class
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from fastmetrics._core.comparison.comparison import Comparison
     from fastmetrics._core.plot import Plot
     from fastmetrics.engine.results.report import Report
@@ -75,8 +76,7 @@ def html_document(
 def write_page(page: str, path: str | Path | None) -> str:
     """The page, which is also written to `path` if there is one. The file gets its name only when it is complete."""
     if path is not None:
-        with complete_or_nothing(Path(path)) as temporary:
-            temporary.write_text(page, encoding="utf-8")
+        write_text(page, path)
     return page
 
 

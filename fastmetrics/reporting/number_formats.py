@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 UNDEFINED = "undefined"
 MINUS = "−"
 LARGE, SMALL = 1e6, 1e-4  # from here on an exponent is easier to read
+ALL_DIGITS = 17  # of a float64
 ONE_DECIMAL = 1000  # coverage numbers from here on have one decimal
 
 
@@ -30,6 +31,19 @@ def format_fixed(value: float | int | str, digits: int | None, undefined: str = 
     if math.isnan(value):
         return undefined
     return repr(value) if digits is None else f"{value:.{digits}f}"
+
+
+def number_formatter(values: Sequence[float], digits: int | None) -> Callable[[float], str]:
+    """How to write the values of a column: the greatest has so many digits, and all have as many decimals.
+
+    Without `digits`, or with 17 and more, every value has the shortest decimals that mean exactly it.
+    """
+    if digits is None or digits >= ALL_DIGITS:
+        return repr
+    decimals = decimals_for(values, digits)
+    return lambda value: (
+        f"{value:.{digits}g}" if decimals is None or not math.isfinite(value) else f"{value:.{decimals}f}"
+    )
 
 
 def format_coverage_value(value: object) -> str:

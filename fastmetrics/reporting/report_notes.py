@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastmetrics._core.grouping import grouped
@@ -73,7 +73,7 @@ def results_of(table_rows: TableRows) -> list[Result]:
 
 def table_notes(table_rows: TableRows, *, sliced: bool) -> list[Note]:
     """The notes below a table with a row for every label, score and slice."""
-    notes = [*undefined_notes(table_rows), *interval_notes(table_rows), *missing_interval_notes(table_rows)]
+    notes = [*undefined_notes(table_rows), *bounds_notes(table_rows), *missing_interval_notes(table_rows)]
     return notes + left_out_table_notes(table_rows, sliced=sliced)
 
 
@@ -139,29 +139,14 @@ def missing_interval_notes(table_rows: TableRows) -> list[Note]:
     )
 
 
-def interval_notes(table_rows: TableRows) -> list[Note]:
-    """The widest bounds of every approximate metric, then the confidence intervals of all rows."""
-    with_interval = [result for result in results_of(table_rows) if result.interval is not None]
-    bounds = grouped((own.metric, own.interval or NO_INTERVAL) for own in with_interval if interval_level(own) is None)
+def bounds_notes(table_rows: TableRows) -> list[Note]:
+    """The widest bounds of every approximate metric. Confidence intervals stand in the table."""
+    with_bounds = [own for own in results_of(table_rows) if own.interval is not None and interval_level(own) is None]
     notes = []
-    for metric, intervals in bounds.items():
+    for metric, intervals in grouped((own.metric, own.interval or NO_INTERVAL) for own in with_bounds).items():
         widest = max(intervals, key=lambda interval: interval[1] - interval[0])
         notes.append((metric, f"approximate, the widest interval is {bounds_text(widest)}"))
-    with_level = [own for own in with_interval if not own.slice and interval_level(own) is not None]
-    for metric, results in grouped((own.metric, own) for own in with_level).items():
-        several = len(results) > 1
-        texts = [
-            f"{short_interval(one.interval or NO_INTERVAL)}{f' ({label_and_score(one, results)})' if several else ''}"
-            for one in results
-        ]
-        notes.append((metric, f"{interval_level(results[0])} interval {'; '.join(texts)}"))
     return limited(notes)
-
-
-def label_and_score(result: Result, results: Sequence[Result]) -> str:
-    """The task, label and score of a result, as far as the results differ in them."""
-    names = [name for name in Model._fields if len({getattr(one, name) for one in results}) > 1]
-    return ", ".join(str(getattr(result, name)) for name in names)
 
 
 def left_out_table_notes(table_rows: TableRows, *, sliced: bool) -> list[Note]:

@@ -6,12 +6,12 @@ Plain Python, as the report itself. The terminal's table is `terminal/report.py`
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from fastmetrics._core.grouping import grouped
-from fastmetrics.reporting.number_formats import UNDEFINED, format_counts
-from fastmetrics.reporting.report_notes import Model, Note, result_notes, table_notes
+from fastmetrics.reporting.number_formats import UNDEFINED, format_counts, number_formatter
+from fastmetrics.reporting.report_notes import Model, Note, interval_level, result_notes, short_interval, table_notes
 from fastmetrics.reporting.text_table import aligned_lines
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ class ReportTable(NamedTuple):
 
     A report with several slices, scores or labels has a row for each of them and a column for each metric: `n_fixed`
     columns come before the metrics, and `sections` are the rows at which another slice begins, if a slice has several
-    rows. Otherwise every metric is a row, and `n_fixed` is 0.
+    rows. `intervals` are the columns of intervals, texts that belong to the column before. Otherwise every metric is a
+    row, and `n_fixed` is 0.
     """
 
     header: list[str]
@@ -39,12 +40,15 @@ class ReportTable(NamedTuple):
     notes: list[Note]
     n_fixed: int = 0
     sections: tuple[int, ...] = ()
+    intervals: tuple[int, ...] = ()
 
-    def texts(self, max_rows: int | None = None) -> list[list[str]]:
-        """The rows as text, with the decimal points of a column aligned."""
+    def texts(self, max_rows: int | None = None, digits: int | None = None) -> list[list[str]]:
+        """The rows as text, with the decimal points of a column aligned. All digits, unless so many are asked for."""
         rows = self.rows[:max_rows]
         undefined = UNDEFINED if self.n_fixed else "nan"
-        columns = [column_texts(column, undefined) for column in zip(*rows, strict=True)]
+        columns = [
+            column_texts(column, undefined, digits, one_metric=bool(self.n_fixed)) for column in zip(*rows, strict=True)
+        ]
         return [list(cells) for cells in zip(*columns, strict=True)]
 
     def note_lines(self) -> list[str]:
@@ -129,12 +133,13 @@ def wide_table(table_rows: list[dict[str, Result]]) -> ReportTable:
         for row in table_rows
     ]
     with_counts = any(count is not None for count in counts)
+    levels = interval_levels(table_rows)
     rows: list[list[Cell]] = [
         [
             *(getattr(result, name) or "" for name in series),
             *(slice_text(result, key) for key in keys),
             *([count] if with_counts else []),
-            *(row[metric].value if metric in row else None for metric in metrics),
+            *(cell for metric in metrics for cell in metric_cells(row.get(metric), metric in levels)),
         ]
         for row, result, count in zip(table_rows, first_results, counts, strict=True)
     ]
@@ -142,13 +147,34 @@ def wide_table(table_rows: list[dict[str, Result]]) -> ReportTable:
     starts = [number for number in range(1, len(rows)) if slices[number] != slices[number - 1]]
     fixed = [*series, *keys, *(["rows"] if with_counts else [])]
     notes = table_notes(table_rows, sliced=bool(keys))
-    return ReportTable([*fixed, *metrics], rows, notes, len(fixed), tuple(starts) if series else ())
+    columns = [(name, level) for metric in metrics for name, level in metric_headers(metric, levels.get(metric))]
+    intervals = tuple(number for number, (_, is_interval) in enumerate(columns, len(fixed)) if is_interval)
+    header = [*fixed, *(name for name, _ in columns)]
+    return ReportTable(header, rows, notes, len(fixed), tuple(starts) if series else (), intervals)
 
 
-def report_text(report: Report) -> str:
-    """The report as plain text: heading, table, notes."""
+def interval_levels(table_rows: list[dict[str, Result]]) -> dict[str, str]:
+    """The level of every metric that has confidence intervals."""
+    found = ((metric, result) for row in table_rows for metric, result in row.items() if result.interval is not None)
+    return {metric: level for metric, result in found if (level := interval_level(result)) is not None}
+
+
+def metric_headers(metric: str, level: str | None) -> list[tuple[str, bool]]:
+    """The names of a metric's columns, and which is that of its intervals."""
+    return [(metric, False), *([] if level is None else [(f"{level} interval", True)])]
+
+
+def metric_cells(result: Result | None, with_interval: bool) -> list[Cell]:
+    """The value of a metric, and its interval if the table has a column for it."""
+    value = None if result is None else result.value
+    interval = None if result is None else result.interval
+    return [value, *(["" if interval is None else short_interval(interval)] if with_interval else [])]
+
+
+def report_text(report: Report, digits: int | None = None) -> str:
+    """The report as plain text: heading, table, notes. Values have all digits, unless so many are asked for."""
     table = report_table(report)
-    lines = aligned_lines([table.header, *table.texts()], range(len(table.header)))
+    lines = aligned_lines([table.header, *table.texts(digits=digits)], range(len(table.header)))
     notes = table.note_lines()
     matrices: list[str] = []
     if report.confusion_matrices or report.label_tables:
@@ -198,9 +224,21 @@ def notebook_html(
     )
 
 
-def column_texts(cells: Sequence[Cell], undefined: str) -> list[str]:
-    """A column as text: decimal points of values aligned, numbers of rows aligned right."""
-    texts = [cell_text(cell, undefined) for cell in cells]
+def column_texts(
+    cells: Sequence[Cell], undefined: str, digits: int | None = None, *, one_metric: bool = False
+) -> list[str]:
+    """A column as text: decimal points of values aligned, numbers of rows aligned right.
+
+    Values of one metric have equally many decimals if `digits` are asked for.
+    """
+    values = [cell for cell in cells if isinstance(cell, float)]
+    of_column = number_formatter(values, digits)
+    texts = [
+        cell_text(cell, undefined, of_column if one_metric else number_formatter([cell], digits))
+        if isinstance(cell, float)
+        else cell_text(cell, undefined, of_column)
+        for cell in cells
+    ]
     is_number = [isinstance(cell, (int, float)) and text != UNDEFINED for cell, text in zip(cells, texts, strict=True)]
     before = [len(text.partition(".")[0]) * number for text, number in zip(texts, is_number, strict=True)]
     width = max(before, default=0)
@@ -209,13 +247,13 @@ def column_texts(cells: Sequence[Cell], undefined: str) -> list[str]:
     ]
 
 
-def cell_text(cell: Cell, undefined: str) -> str:
-    """A cell as text; a value with the shortest decimals that mean exactly it."""
+def cell_text(cell: Cell, undefined: str, format_number: Callable[[float], str]) -> str:
+    """A cell as text."""
     if cell is None or isinstance(cell, str):
         return cell or ""
     if isinstance(cell, int):
         return f"{cell:,}"
-    return undefined if math.isnan(cell) else repr(cell)
+    return undefined if math.isnan(cell) else format_number(cell)
 
 
 def slice_keys(results: Sequence[Result]) -> list[str]:

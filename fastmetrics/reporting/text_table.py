@@ -55,16 +55,17 @@ class TextTable(NamedTuple):
             for row, cells in enumerate(self.rows)
         ]
 
-    def markdown_lines(self) -> Iterator[str]:
-        """A table of Markdown, the best values in bold."""
+    def markdown_lines(self, names: Container[int] | None = None) -> Iterator[str]:
+        """A table of Markdown, the best values in bold. `names` are the columns of names, if not the first ones."""
+        left = range(self.n_names) if names is None else names
         cells = [
             [f"**{cell}**" if (row, column) in self.best else cell for column, cell in enumerate(cells)]
             for row, cells in enumerate(self.rows)
         ]
         escaped = [[cell.replace("|", "\\|") for cell in row] for row in [self.header, *cells]]
-        header, *rows = padded_columns(escaped, range(self.n_names), min_width=3)
+        header, *rows = padded_columns(escaped, left, min_width=3)
         widths = map(len, header)
-        rule = ["-" * n if column < self.n_names else "-" * (n - 1) + ":" for column, n in enumerate(widths)]
+        rule = ["-" * n if column in left else "-" * (n - 1) + ":" for column, n in enumerate(widths)]
         for row in [header, rule, *rows]:
             yield f"| {' | '.join(row)} |"
 

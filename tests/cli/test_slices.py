@@ -4,6 +4,7 @@ import io
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -160,19 +161,21 @@ def test_three_models_and_five_slices_in_a_terminal(folder, columns):
     shown = [name for table in tables for name in table[0].split()[3:]]
     metrics = json.loads(run(*arguments, "--json", "-", folder=folder).stdout)["results"]
     assert shown == list(dict.fromkeys(result["metric"] for result in metrics))
-    assert "rounded to fit the window" in result
+    assert "5 digits; all of them are in a pipe" in result
     assert result.count("undefined in") <= 6
 
 
-def test_all_digits_are_shown_in_a_wide_window(folder):
+def test_digits_on_a_terminal(folder):
+    """Five by default, the same in every row of a column; as many as are asked for."""
     arguments = [*EVALUATE, *MODELS[:4], "--by", "channel", "--metrics", "auc,ks"]
     values = [result["value"] for result in json.loads(run(*arguments, "--json", "-", folder=folder).stdout)["results"]]
-    wide = plain(run_in_terminal(*arguments, folder=folder, columns=80)[1])
-    assert all(repr(value) in wide for value in values if value is not None)
-    assert "rounded" not in wide
-    narrow = plain(run_in_terminal(*arguments, folder=folder, columns=50)[1])
-    assert all(f"{value:.6f}" in narrow for value in values if value is not None)
-    assert "rounded to fit the window" in narrow
+    usual = plain(run_in_terminal(*arguments, folder=folder)[1])
+    assert all(re.search(rf"(?<=\s){value:.5f}(?=\s)", usual) for value in values if value is not None)
+    few = plain(run_in_terminal(*arguments, "--digits", 3, folder=folder)[1])
+    assert all(re.search(rf"(?<=\s){value:.3f}(?=\s)", few) for value in values if value is not None)
+    exact = plain(run_in_terminal(*arguments, "--digits", 17, folder=folder)[1])
+    assert all(repr(value) in exact for value in values if value is not None)
+    assert "digits;" not in exact
 
 
 def test_names_are_shown_as_they_are(tmp_path):
@@ -218,9 +221,9 @@ def test_drawn_table():
         if value is not None
     ]
 
-    def drawn(width: int) -> list[str]:
+    def drawn(width: int, digits: int = 17) -> list[str]:
         console = Console(file=io.StringIO(), width=width)
-        print_wide_table(console, report_table(Report(results, rows=1200, version="0")))
+        print_wide_table(console, report_table(Report(results, rows=1200, version="0")), digits)
         return [line.rstrip() for line in console.file.getvalue().splitlines()]
 
     assert drawn(49) == [
@@ -235,19 +238,9 @@ def test_drawn_table():
         " b      1        300   0.5   undefined       7.0",
     ]
 
-    assert " rounded to fit the window; every digit is in a" in drawn(48)
-    assert max(map(len, drawn(48))) <= 48
-
-
-@each_case(
-    ("value", "text"),
-    [(0.0, "0.000000"), (0.5, "0.500000"), (-12.3456789, "-12.345679"), (0.000123456789, "0.000123457"),
-     (1234567.875, "1234570.0"), (1.23456789e-7, "1.23457e-07"), (math.inf, "inf"), (math.nan, "nan")],
-)  # fmt: skip
-def test_rounded_values_keep_six_digits(value, text):
-    from fastmetrics.reporting.terminal.report import format_rounded
-
-    assert format_rounded(value) == text
+    assert max(map(len, drawn(40))) <= 40
+    rounded = [line.split()[3:] for line in drawn(60, 5)[4:6]]
+    assert rounded == [["12.250", "1.2346e-05"], ["0.500", "undefined", "7.0000"]]
 
 
 def test_one_score_without_slices_has_a_row_for_each_metric(folder):

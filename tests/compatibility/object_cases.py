@@ -445,6 +445,28 @@ def of_comparisons() -> Cases:
     return {f"compare {name}": lambda name=name: compared(name) for name in COMPARISONS}
 
 
+# The columns of `to_arrow` in version 0.1, in which slices and coverage records were JSON texts.
+COLUMNS_OF_REPORTS = [
+    "metric", "label", "score", "by", "day", "slice", "value", "interval_low", "interval_high", "standard_error",
+    "signature", "reason", "coverage",
+]  # fmt: skip
+COLUMNS_OF_COMPARISONS = [
+    "metric", "baseline", "other", "slice", "label", "value_a", "value_b", "difference", "interval_low",
+    "interval_high", "standard_error", "pvalue", "adjusted_pvalue", "won", "lost", "tied", "n_units", "method",
+    "signature", "reason",
+]  # fmt: skip
+
+
+def with_json_texts(found: fm.Report | fm.Comparison, names: list[str]) -> dict[str, list[Any]]:
+    """The table as version 0.1 had it: what was JSON text is in columns now, or in the items themselves."""
+    table = found.to_arrow()
+    columns = table.to_pydict()
+    slices = [{name: row[name] for name in row["sliced_by"].split(", ") if name} for row in table.to_pylist()]
+    columns["slice"] = [json.dumps(own, ensure_ascii=False) for own in slices]
+    columns["coverage"] = [json.dumps(own.to_dict().get("coverage"), ensure_ascii=False) for own in found]
+    return {name: columns[name] for name in names}
+
+
 def of_tables() -> Cases:
     """Results as tables of Arrow, and by their accessors."""
     log = data.click_log(90, 8)
@@ -459,12 +481,12 @@ def of_tables() -> Cases:
     order = fm.ScoreOrder(log["label"], log["score"])
     found = {"score": "second", "slice": {"day": 1, "by": "ulm"}}
     return {
-        "Report.to_arrow": lambda: report().to_arrow().to_pydict(),
+        "Report.to_arrow": lambda: with_json_texts(report(), COLUMNS_OF_REPORTS),
         "Report.value": lambda: report().value("ndcg@3", **found),
         "Report.result": lambda: report().result("gauc", **found).to_dict(),
         "Report.slices": lambda: report().slices(),
         "Report of one value": lambda: fm.evaluate(log, "auc", label="label", score="prob")["auc"],
-        "Comparison.to_arrow": lambda: compared("slices").to_arrow().to_pydict(),
+        "Comparison.to_arrow": lambda: with_json_texts(compared("slices"), COLUMNS_OF_COMPARISONS),
         "Comparison.difference": lambda: compared("units").difference("gauc").to_dict(),
         "GroupTable.to_arrow": lambda: by_group("auc_by_group", "label", "score"),
         "ErrorTable.to_arrow": lambda: by_group("errors_by_group", "target", "forecast"),

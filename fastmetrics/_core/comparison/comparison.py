@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.immutable import EMPTY, FrozenDict, Immutable
-from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.rendering import render
-from fastmetrics._core.result_set import ResultSet, TaskRows, as_json_value, tasks_as_dicts
+from fastmetrics._core.results.flat_names import NamedNumbers, flat_metrics
+from fastmetrics._core.results.result_set import ResultSet, TaskRows, as_json_value, tasks_as_dicts
+from fastmetrics._core.results.table_columns import Kind, TableColumn, interval_columns, slice_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pandas as pd
     import pyarrow as pa
 
 __all__ = ["Comparison", "Difference"]
@@ -27,11 +27,14 @@ FIELDS = (
     "metric", "baseline", "other", "slice", "label", "value_a", "value_b", "difference", "interval", "standard_error",
     "pvalue", "adjusted_pvalue", "won", "lost", "tied", "n_units", "method", "signature", "reason", "task",
 )  # fmt: skip
-# The fields that are float columns of a table, in this order.
-FLOATS = (
-    "value_a", "value_b", "difference", "interval_low", "interval_high", "standard_error", "pvalue", "adjusted_pvalue"
-)  # fmt: skip
-COUNTS = ("won", "lost", "tied", "n_units")
+# The kinds of columns of a table; the others are texts.
+KINDS: dict[str, Kind] = {
+    **dict.fromkeys(
+        ("value_a", "value_b", "difference", "standard_error", "pvalue", "adjusted_pvalue"), "number"
+    ),
+    **dict.fromkeys(("won", "lost", "tied", "n_units"), "count"),
+}
+COLUMN_NAMES = frozenset({*FIELDS, "interval_low", "interval_high"})
 
 
 class Difference(Immutable):
@@ -318,30 +321,38 @@ class Comparison(ResultSet[Difference]):
         return str(render("comparison page", self, path, title=title))
 
     def to_arrow(self) -> pa.Table:
-        """One row per difference. The slice is JSON; the interval is in `interval_low` and `interval_high`."""
-        pa = import_extra("pyarrow", "Comparison.to_arrow")
-        types = dict.fromkeys(FLOATS, pa.float64()) | dict.fromkeys(COUNTS, pa.int64())
-        columns = self._flat_columns()
-        return pa.table({name: pa.array(cells, types.get(name, pa.string())) for name, cells in columns.items()})
+        """One row per difference.
 
-    def to_pandas(self) -> pd.DataFrame:
-        """The same rows and columns as :meth:`to_arrow`. Counts are nullable integers of pandas."""
-        frame = import_extra("pandas", "Comparison.to_pandas").DataFrame(self._flat_columns())
-        return frame.astype(dict.fromkeys(FLOATS, "float64") | dict.fromkeys(COUNTS, "Int64"))
+        Columns: task, if there are tasks; metric, baseline, other; one for every column of slices, under its own name
+        (``slice_...`` if that name is taken), and sliced_by, the names of those that the row is a slice of: empty for
+        all rows. Then label, value_a, value_b, difference, interval_low, interval_high, standard_error, pvalue,
+        adjusted_pvalue, won, lost, tied, n_units, method, signature and reason.
+        """
+        return super().to_arrow()
 
-    def _flat_columns(self) -> dict[str, list[Any]]:
-        import json
+    def to_metrics(self) -> dict[str, float]:
+        """Flat names and numbers, as experiment trackers such as MLflow accept them; undefined ones are left out.
 
-        columns: dict[str, list[Any]] = {}
-        for name in FIELDS if self.tasks else FIELDS[:-1]:
+        "auc.baseline" and "auc.other" are the two values, "auc.difference" is their difference, "auc.low" and
+        "auc.high" are the ends of its interval, "auc.pvalue" and "auc.adjusted_pvalue" belong to its test. Slices and
+        several models are named as in `Report.to_metrics`: "auc/other.model_b/channel.feed.difference".
+
+        Returns
+        -------
+        dict of str and float
+        """
+        return flat_metrics(map(named_numbers, self.differences))
+
+    def _table_columns(self) -> list[TableColumn]:
+        columns: list[TableColumn] = []
+        for name in (*(["task"] if self.tasks else []), *(field for field in FIELDS if field != "task")):
             cells = [getattr(one, name) for one in self.differences]
             if name == "interval":
-                columns["interval_low"] = [cell and cell[0] for cell in cells]
-                columns["interval_high"] = [cell and cell[1] for cell in cells]
+                columns += interval_columns(cells)
             elif name == "slice":
-                columns[name] = [json.dumps(one.to_dict()["slice"], ensure_ascii=False) for one in self.differences]
+                columns += slice_columns(cells, COLUMN_NAMES)
             else:
-                columns[name] = cells
+                columns.append(TableColumn(name, KINDS.get(name, "text"), cells))
         return columns
 
     def too_few_replicates(self, difference: Difference) -> int:
@@ -351,3 +362,14 @@ class Comparison(ResultSet[Difference]):
         if not found or not number.isdigit() or self.is_significant(difference):
             return 0
         return int(number) if difference.pvalue * (int(number) + 1) < 1 + 1e-9 else 0  # the p-value is rounded
+
+
+def named_numbers(one: Difference) -> NamedNumbers:
+    """The numbers of a difference for `Comparison.to_metrics`."""
+    low, high = one.interval or (None, None)
+    numbers = {
+        "baseline": one.value_a, "other": one.value_b, "difference": one.difference, "low": low, "high": high,
+        "pvalue": one.pvalue, "adjusted_pvalue": one.adjusted_pvalue,
+    }  # fmt: skip
+    models = {"task": one.task, "label": one.label, "baseline": one.baseline, "other": one.other}
+    return NamedNumbers(one.metric, models, one.slice, {f".{name}": number for name, number in numbers.items()})

@@ -11,14 +11,14 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.immutable import EMPTY, FrozenDict, Immutable
-from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.rendering import render
-from fastmetrics._core.result_set import ResultSet, TaskRows, as_json_value, tasks_as_dicts
+from fastmetrics._core.results.flat_names import NamedNumbers, flat_metrics
+from fastmetrics._core.results.result_set import ResultSet, TaskRows, as_json_value, tasks_as_dicts
+from fastmetrics._core.results.table_columns import TableColumn, interval_columns, slice_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pandas as pd
     import pyarrow as pa
     from matplotlib.axes import Axes
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["Report", "Result"]
 
 SCHEMA_VERSION = 1
-FLOAT_COLUMNS = ("value", "interval_low", "interval_high", "standard_error")
 
 
 class Result(Immutable):
@@ -129,8 +128,15 @@ class Result(Immutable):
         if self.standard_error is not None:
             fields["standard_error"] = self.standard_error
         if fields["value"] is None:
-            fields["reason"] = self.reason or ("undefined" if math.isnan(self.value) else f"the value is {self.value}")
+            fields["reason"] = self.reason_of_null
         return fields
+
+    @property
+    def reason_of_null(self) -> str | None:
+        """Why JSON has no number for the value; None if it has one."""
+        if math.isfinite(self.value):
+            return None
+        return self.reason or ("undefined" if math.isnan(self.value) else f"the value is {self.value}")
 
 
 class Report(ResultSet[Result]):
@@ -336,35 +342,27 @@ class Report(ResultSet[Result]):
         """One row per result.
 
         Columns: task, if there are tasks; metric, label, score; one for every column of slices, under its own name
-        (``slice_...`` if that name is taken) and null for all rows; slice (the same as JSON), value, interval_low and
-        interval_high (null without an interval), standard_error, signature, reason, coverage (JSON).
+        (``slice_...`` if that name is taken), and sliced_by, the names of those that the row is a slice of: empty for
+        all rows. Then value, interval_low and interval_high (null without an interval), standard_error, rows,
+        positives, groups, the groups and rows that were left out and other counts of `coverage`, signature, and the
+        reason of an undefined value.
         """
-        pa = import_extra("pyarrow", "Report.to_arrow")
-        columns, slices = self._flat_columns()
+        return super().to_arrow()
 
-        def array(name: str, values: list[Any]) -> Any:
-            if name not in slices:
-                return pa.array(values, pa.float64() if name in FLOAT_COLUMNS else pa.string())
-            try:
-                return pa.array(values)
-            except (pa.ArrowException, OverflowError):  # values of several types
-                return pa.array([None if value is None else str(value) for value in values], pa.string())
+    def to_metrics(self) -> dict[str, float]:
+        """Flat names and numbers, as experiment trackers such as MLflow accept them.
 
-        return pa.table({name: array(name, values) for name, values in columns.items()})
+        "auc" is the value of all rows, "auc.low" and "auc.high" are the ends of its interval, and
+        "auc/channel.feed" is the value of a slice. Several tasks, label or score columns are in the names too, as in
+        "auc/score.pctr". Names consist of letters, digits and ``_-. /:``, have at most 250 characters, differ, and
+        depend only on what they name. Where signs had to be replaced in a label, score or slice, eight digits of a
+        hash of the original follow. Undefined values are left out.
 
-    def to_pandas(self) -> pd.DataFrame:
-        """The same rows and columns as :meth:`to_arrow`. Slices of integers or booleans get pandas' nullable types."""
-        pd = import_extra("pandas", "Report.to_pandas")
-        columns, slices = self._flat_columns()
-        frame = pd.DataFrame(columns).astype(dict.fromkeys(FLOAT_COLUMNS, "float64"))
-        for name in slices:
-            values = columns[name]
-            # Otherwise the null of all rows would turn every 1 into 1.0.
-            kinds = {type(value) for value in values if value is not None}
-            dtype = {int: "Int64", bool: "boolean"}.get(kinds.pop()) if len(kinds) == 1 else None
-            if dtype is not None:
-                frame[name] = pd.array(values, dtype=dtype)
-        return frame
+        Returns
+        -------
+        dict of str and float
+        """
+        return flat_metrics(map(named_numbers, self.results))
 
     def to_html(self, path: str | Path | None = None, *, title: str | None = None) -> str:
         """The report as one HTML page: values with intervals, curves, slices, coverage, signatures.
@@ -386,32 +384,57 @@ class Report(ResultSet[Result]):
         """
         return str(render("report page", self, path, title=title))
 
-    def _flat_columns(self) -> tuple[dict[str, list[Any]], list[str]]:
-        """The columns of a table with one row per result, and the names of its slice columns."""
-        import json
+    def _table_columns(self) -> list[TableColumn]:
+        results = self.results
+        names = (*(["task"] if self.tasks else []), "metric", "label", "score")
+        leading = [TableColumn(name, "text", attributes(results, name)) for name in names]
+        values = [
+            TableColumn("value", "number", attributes(results, "value")),
+            *interval_columns(attributes(results, "interval")),
+            TableColumn("standard_error", "number", attributes(results, "standard_error")),
+            *coverage_columns([result.coverage for result in results]),
+            TableColumn("signature", "text", attributes(results, "signature")),
+            TableColumn("reason", "text", [result.reason_of_null for result in results]),
+        ]
+        taken = {column.name for column in (*leading, *values)}
+        return [*leading, *slice_columns(attributes(results, "slice"), taken), *values]
 
-        rows = [result.to_dict() for result in self.results]
-        leading: dict[str, list[Any]] = {
-            name: [getattr(result, name) for result in self.results]
-            for name in (*(["task"] if self.tasks else []), "metric", "label", "score")
-        }
-        values: dict[str, list[Any]] = {
-            "slice": [json.dumps(row["slice"], ensure_ascii=False) for row in rows],
-            "value": [result.value for result in self.results],
-            "interval_low": [result.interval and result.interval[0] for result in self.results],
-            "interval_high": [result.interval and result.interval[1] for result in self.results],
-            "standard_error": [result.standard_error for result in self.results],
-            "signature": [result.signature for result in self.results],
-            "reason": [row.get("reason") for row in rows],
-            "coverage": [json.dumps(row["coverage"], ensure_ascii=False) for row in rows],
-        }
-        slices: dict[str, list[Any]] = {}
-        for key in dict.fromkeys(key for result in self.results for key in result.slice):
-            name = key
-            while name in leading or name in values or name in slices:
-                name = f"slice_{name}"
-            slices[name] = [result.slice.get(key) for result in self.results]
-        return leading | slices | values, list(slices)
+
+def named_numbers(result: Result) -> NamedNumbers:
+    """The numbers of a result for `Report.to_metrics`."""
+    ends = zip((".low", ".high"), result.interval or (None, None), strict=True)
+    models = {"task": result.task, "label": result.label, "score": result.score}
+    return NamedNumbers(result.metric, models, result.slice, {"": result.value, **dict(ends)})
+
+
+# Counts of coverage that a table always has.
+COUNTS = ("rows", "positives", "groups", "groups_used", "groups_left_out", "rows_left_out")
+# Not for people: how many units were resampled together.
+INTERNAL = ("lots",)
+
+
+def attributes(items: Sequence[Any], name: str) -> list[Any]:
+    return [getattr(item, name) for item in items]
+
+
+def coverage_columns(coverages: Sequence[Mapping[str, Any]]) -> list[TableColumn]:
+    """The numbers of coverage records as columns; of counts by reason their sum. Texts stay in the records."""
+    cells = [{name: plain_number(value) for name, value in own.items() if name not in INTERNAL} for own in coverages]
+    found = dict.fromkeys((*COUNTS, *(name for own in cells for name, number in own.items() if number is not None)))
+    columns = []
+    for name in found:
+        numbers = [own.get(name) for own in cells]
+        is_float = any(isinstance(number, float) for number in numbers)
+        columns.append(TableColumn(name, "number" if is_float else "count", numbers))
+    return columns
+
+
+def plain_number(value: Any) -> float | int | None:
+    """A number, or the sum of counts by reason; None for anything else."""
+    if isinstance(value, Mapping):
+        counts = list(value.values())
+        return sum(counts) if all(isinstance(count, int) for count in counts) else None
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def tables_as_dicts(name: str, tables: Sequence[ClassMatrix | LabelTable]) -> dict[str, Any]:

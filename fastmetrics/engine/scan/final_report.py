@@ -9,7 +9,7 @@ from fastmetrics._core.class_matrix import ClassMatrix, LabelTable
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair
 from fastmetrics._core.immutable import FrozenDict
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.result_set import TaskRows
+from fastmetrics._core.results.result_set import TaskRows
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 from fastmetrics.engine.plan.tasks import PlannedTask

@@ -32,15 +32,20 @@ BETTER, WORSE = "bold green", "bold red"
 NOTES = "notes"
 
 
-def print_comparison(comparison: "Comparison") -> None:
-    """Draw the differences. A significant one is green if the other model is better, red if it is worse.
+DIGITS = 5  # of values, if no other number is asked for
+
+
+def print_comparison(comparison: "Comparison", digits: int = DIGITS) -> None:
+    """Draw the differences. Values have so many digits; 17 are all digits.
+
+    A significant one is green if the other model is better, red if it is worse.
 
     If the window is too narrow for all columns, there are several tables.
     """
     console = standard_output()
     first, *more = comparison_heading(comparison)
     console.print("", Text(f" {first}", "dim"), *(Padding(Text(line), INDENT) for line in more), "", sep="\n")
-    header, columns = styled_columns(comparison)
+    header, columns = styled_columns(comparison, digits)
     names = {*TEXT_COLUMNS}.union(*(one.slice for one in comparison))
     n_fixed = next((column for column, name in enumerate(header) if name not in names), len(header))
     widths = [column_width(name, column) for name, column in zip(header, columns, strict=True)]
@@ -63,9 +68,9 @@ def print_comparison(comparison: "Comparison") -> None:
         console.print(Padding(Text(line), INDENT), style="dim")
 
 
-def styled_columns(comparison: "Comparison") -> tuple[list[str], list[list[Text]]]:
+def styled_columns(comparison: "Comparison", digits: int) -> tuple[list[str], list[list[Text]]]:
     """Names and columns of the table. Marks stand after the numbers they belong to; notes are left out."""
-    header, *rows = comparison_table(comparison)
+    header, *rows = comparison_table(comparison, digits)
     differences = list(comparison)[:MAX_TABLE_ROWS]
     columns: list[list[Text]] = []
     names: list[str] = []

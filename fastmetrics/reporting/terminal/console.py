@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from fastmetrics._core.result_set import as_json_value
+from fastmetrics._core.results.result_set import as_json_value
 from fastmetrics._version import __version__
 from fastmetrics.reporting.text_table import TextTable
 

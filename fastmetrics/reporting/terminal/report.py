@@ -11,7 +11,14 @@ from rich.table import Table
 from rich.text import Text
 
 from fastmetrics._core.grouping import grouped
-from fastmetrics.reporting.number_formats import UNDEFINED, counted, format_coverage_value, format_row_rate
+from fastmetrics.reporting.number_formats import (
+    ALL_DIGITS,
+    UNDEFINED,
+    counted,
+    format_coverage_value,
+    format_row_rate,
+    number_formatter,
+)
 from fastmetrics.reporting.report_notes import Note, interval_note, left_out_texts
 from fastmetrics.reporting.report_text import MAX_TABLE_ROWS, column_roles, report_table, task_facts
 from fastmetrics.reporting.terminal.console import (
@@ -30,22 +37,22 @@ if TYPE_CHECKING:
     from fastmetrics.engine.results.report import Report, Result
     from fastmetrics.reporting.report_text import Cell, ReportTable
 
-# Decimals for comparing values. The others are dimmed; they are there to be copied.
-BRIGHT_DECIMALS = 6
-# Values outside of these have too few digits in so many decimals, or too many to fit.
-MIN_ROUNDED, MAX_ROUNDED = 1e-3, 1e6
+DIGITS = 5  # of values, if no other number is asked for
 
 
-def print_report(report: "Report") -> None:
-    """Draw the report as a table."""
+def print_report(report: "Report", digits: int = DIGITS) -> None:
+    """Draw the report as a table. Values have so many digits; 17 are all digits."""
     console = standard_output()
     print_heading(console, report)
     cells = report_table(report)
     if cells.n_fixed:
-        print_wide_table(console, cells)
+        print_wide_table(console, cells, digits)
         print_notes(console, report, cells.notes)
     else:
-        print_metric_rows(console, report)
+        print_metric_rows(console, report, digits)
+    if digits < ALL_DIGITS:
+        where = f"all of them are in a pipe, in --json and with --digits {ALL_DIGITS}"
+        console.print(f" {digits} digits; {where}", style="dim")
     if report.confusion_matrices or report.label_tables:
         from fastmetrics.reporting.class_tables import class_lines
 
@@ -53,12 +60,12 @@ def print_report(report: "Report") -> None:
             console.print(Text(line), no_wrap=True, overflow="ellipsis")
 
 
-def print_metric_rows(console: Console, report: "Report") -> None:
+def print_metric_rows(console: Console, report: "Report", digits: int) -> None:
     """A row for every metric, with what it is computed from."""
     table = metric_table()
     table.add_column("value", no_wrap=True)
     table.add_column("computed from", style="dim")
-    for result, value in zip(report, aligned_values([result.value for result in report]), strict=True):
+    for result, value in zip(report, values_of_metrics(report, digits), strict=True):
         table.add_row(row_name(result), value, Text(computed_from(result)))
     console.print(table)
     print_notes(console, report, left_out_notes(report))
@@ -71,38 +78,32 @@ def print_reports(titled_reports: Sequence[tuple[str, "Report"]]) -> None:
     for title, _ in titled_reports:
         table.add_column(title, no_wrap=True)
     names = [result.metric for result in titled_reports[0][1]]
-    columns = [aligned_values([result.value for result in report]) for _, report in titled_reports]
+    columns = [values_of_metrics(report, DIGITS) for _, report in titled_reports]
     for name, *values in zip(names, *columns, strict=True):
         table.add_row(name, *values)
     console.print(table)
     print_notes(console, titled_reports[0][1], left_out_notes(titled_reports[0][1]))
 
 
-def print_wide_table(console: Console, cells: "ReportTable") -> None:
+def print_wide_table(console: Console, cells: "ReportTable", digits: int) -> None:
     """A row for every slice, score and label, a column for every metric; several tables if the window is too narrow.
 
-    Values have all digits if they fit into one table, otherwise six decimals.
+    An interval stands in the column of its value.
     """
     n_rows = len(cells.rows)
     cells = cells._replace(rows=cells.rows[:MAX_TABLE_ROWS])
     n_fixed = cells.n_fixed
     sections = set(cells.sections)
-    headers = [*cells.header[:n_fixed], *map(broken_name, cells.header[n_fixed:])]
     names = list(zip(*cells.texts(), strict=True))[:n_fixed]
-    values = list(zip(*cells.rows, strict=True))[n_fixed:]
-    name_widths = [column_width(*column) for column in zip(headers, names, strict=False)]
+    name_widths = [column_width(*column) for column in zip(cells.header, names, strict=False)]
     name_widths = folded_widths(name_widths, console.width // 2)
     available = console.width - sum(width + GAP for width in name_widths)
-    for format_number in (format_exact, format_rounded):
-        columns = [aligned_values(column, format_number) for column in values]
-        widths = [column_width(*column) for column in zip(headers[n_fixed:], columns, strict=True)]
-        tables = split_columns(widths, available)
-        if len(tables) == 1:
-            break
-    for metric_numbers in tables:
-        table = table_of_names(cells, headers, name_widths)
+    headers, columns = metric_columns(cells, digits)
+    widths = [column_width(*column) for column in zip(headers, columns, strict=True)]
+    for metric_numbers in split_columns(widths, available):
+        table = table_of_names(cells, cells.header, name_widths)
         for number in metric_numbers:
-            table.add_column(Text(headers[n_fixed + number]), no_wrap=True, vertical="bottom")
+            table.add_column(Text(headers[number]), no_wrap=True, vertical="bottom")
         for row in range(len(cells.rows)):
             if row in sections:
                 table.add_section()
@@ -112,8 +113,27 @@ def print_wide_table(console: Console, cells: "ReportTable") -> None:
         console.print(*blank_line, Padding(table, INDENT, expand=False), sep="\n")
     if n_rows > len(cells.rows):
         console.print(f"\n {n_rows - len(cells.rows):,} more rows are in a pipe and in --json", style="yellow")
-    if format_number is format_rounded:
-        console.print("\n rounded to fit the window; every digit is in a pipe and in --json", style="dim")
+
+
+def metric_columns(cells: "ReportTable", digits: int) -> tuple[list[str], list[list[Text]]]:
+    """The headers and columns of metrics, each value with its interval beside it."""
+    headers: list[str] = []
+    columns: list[list[Text]] = []
+    for number, column in enumerate(zip(*cells.rows, strict=True)):
+        if number < cells.n_fixed:
+            continue
+        if number in cells.intervals:
+            headers[-1] += f"\n{cells.header[number]}"
+            columns[-1] = [beside(value, interval) for value, interval in zip(columns[-1], column, strict=True)]
+        else:
+            headers.append(broken_name(cells.header[number]))
+            values = [float(value) for value in column if value is not None]
+            columns.append(aligned_values(column, number_formatter(values, digits)))
+    return headers, columns
+
+
+def beside(value: Text, interval: "Cell") -> Text:
+    return Text.assemble(value, (f"  {interval}", "dim")) if interval else value
 
 
 def table_of_names(cells: "ReportTable", headers: Sequence[str], widths: Sequence[int]) -> Table:
@@ -130,18 +150,6 @@ def table_of_names(cells: "ReportTable", headers: Sequence[str], widths: Sequenc
 def broken_name(name: str) -> str:
     """A metric with its parameters on lines of their own, for the header of a narrow column."""
     return re.sub(r",\s*", ",\n ", name.replace("(", "\n(", 1))
-
-
-def format_exact(value: float) -> str:
-    """The shortest decimals that mean exactly the value."""
-    return repr(value)
-
-
-def format_rounded(value: float) -> str:
-    """Six decimals; six digits where six decimals would be too few or too many."""
-    if value == 0 or MIN_ROUNDED <= abs(value) < MAX_ROUNDED:
-        return f"{value:.{BRIGHT_DECIMALS}f}"
-    return repr(float(f"{value:.{BRIGHT_DECIMALS}g}"))
 
 
 def metric_table() -> Table:
@@ -162,19 +170,27 @@ def row_name(result: "Result") -> Text:
     return Text(" ".join([result.metric, *(f"{column}={value}" for column, value in result.slice.items())]))
 
 
-def aligned_values(values: Sequence["Cell"], format_number: Callable[[float], str] = format_exact) -> list[Text]:
+def values_of_metrics(report: "Report", digits: int) -> list[Text]:
+    """The values of different metrics: each has so many digits."""
+    texts = [number_formatter([result.value], digits)(result.value) for result in report]
+    return aligned_texts(texts)
+
+
+def aligned_values(values: Sequence["Cell"], format_number: Callable[[float], str]) -> list[Text]:
     """Numbers padded so that their decimal points are aligned; None is empty."""
-    texts = [format_number(float(value)) if isinstance(value, (int, float)) else "" for value in values]
-    width = max((len(text.partition(".")[0]) for text in texts if text not in ("nan", "inf", "-inf")), default=0)
-    return [styled_number(text, width) for text in texts]
+    return aligned_texts([format_number(float(own)) if isinstance(own, (int, float)) else "" for own in values])
 
 
-def styled_number(text: str, width: int) -> Text:
-    if text == "nan":
-        return Text(UNDEFINED, style="bold yellow")
-    before, point, after = text.partition(".")
-    bright = len(after) if "e" in after else BRIGHT_DECIMALS
-    return Text.assemble((before.rjust(width) + point + after[:bright], "bold"), (after[bright:], "dim"))
+def aligned_texts(texts: Sequence[str]) -> list[Text]:
+    """Numbers padded to the left so that their decimal points are aligned, and to the right to equal width."""
+    finite = [text for text in texts if text not in ("nan", "inf", "-inf")]
+    width = max((len(text.partition(".")[0]) for text in finite), default=0)
+    padded = [text if text in ("", "nan") else " " * (width - len(text.partition(".")[0])) + text for text in texts]
+    longest = max(map(len, padded), default=0)
+    return [
+        Text(UNDEFINED, style="bold yellow") if text == "nan" else Text(text.ljust(longest), style="bold")
+        for text in padded
+    ]
 
 
 def computed_from(result: "Result") -> str:

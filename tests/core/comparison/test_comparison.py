@@ -75,7 +75,7 @@ def test_writing():
     assert table["won"].to_pylist() == [3, None, None, None]
     frame = comparison.to_pandas()
     assert list(frame.columns) == table.column_names
-    assert (frame["won"][0], frame["slice"][3]) == (3, '{"country": "NL"}')
+    assert (frame["won"][0], frame["country"][3], frame["sliced_by"][3]) == (3, "NL", "country")
     assert frame["interval_high"].isna().tolist() == [False, True, True, True]
 
 

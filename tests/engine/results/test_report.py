@@ -15,7 +15,6 @@ import pytest
 from fastmetrics.engine.results.report import Report, Result
 from fastmetrics.reporting.report_text import report_table
 from support.cases import assert_raises, each_case
-from support.peers import pandas, polars
 
 LEFT_OUT = {"one class: no positive": 700, "one class: no negative": 12}
 GROUPED = {
@@ -283,6 +282,23 @@ def test_intervals_are_shown():
     assert report_table(report(made)).notes == [("auc", "approximate, the widest interval is between 0.49 and 0.51")]
 
 
+def test_intervals_of_slices_stand_beside_their_values():
+    level = "s|ci:0.9|method:bootstrap"
+    made = [
+        Result("auc", "s", {}, 0.75, level, {}, interval=(0.7, 0.8)),
+        Result("ks", "s", {}, 0.25, "s", {}),
+        Result("auc", "s", {"c": 1}, 0.5, level, {}, interval=(0.4, 0.5001)),
+        Result("ks", "s", {"c": 1}, 0.125, "s", {}),
+        Result("auc", "s", {"c": 2}, math.nan, level, {}, "one class"),
+    ]
+    table = report_table(report(made))
+    assert table.header == ["c", "auc", "90 % interval", "ks"]
+    assert [row[2] for row in table.rows] == ["0.700 to 0.800", "0.400 to 0.500", ""]
+    assert (table.n_fixed, table.intervals) == (1, (2,))
+    lines = str(report(made)).splitlines()[3:7]
+    assert lines[1].split() == ["(all)", "0.75", "0.700", "to", "0.800", "0.25"]
+
+
 @each_case(("value", "shown"), [("a\nb", "'a\\nb'"), ("", "''"), ("\x1b[31m", "'\\x1b[31m'"), ("ü", "ü")])
 def test_a_slice_stays_in_its_cell(value, shown):
     made = [Result("auc", "s", part, 0.5, "s", {}) for part in ({}, {"c": value})]
@@ -460,63 +476,13 @@ def test_json_of_values_of_other_types():
     assert "ü" in counted.to_json()
 
 
-# -------------------------------------------------------------------------------------------------------- tables
-
-
-def test_arrow_and_pandas():
-    table = sliced().to_arrow()
-    fixed = ["slice", "value", "interval_low", "interval_high", "standard_error", "signature", "reason", "coverage"]
-    assert table.column_names == ["metric", "label", "score", "channel", "day", *fixed]
-    assert table["day"].to_pylist() == [None, None, 1, 1, 2, 2]
-    assert table["channel"].to_pylist() == [None, None, "ads", "ads", "web", "web"]
-    assert table["label"].to_pylist() == table["interval_low"].to_pylist() == [None] * 6
-    assert table["value"].to_pylist() == [0.5, 0.5, 0.625, 0.625, 0.75, 0.75]
-    assert json.loads(table["slice"][2].as_py()) == {"channel": "ads", "day": 1}
-    assert [json.loads(text) for text in table["coverage"].to_pylist()] == [{"rows": 10}] * 6
-    frame = report().to_pandas()
-    assert type(frame) is pandas().DataFrame
-    assert list(frame.columns) == ["metric", "label", "score", *fixed]
-    assert frame["value"].to_list()[:3] == [0.9600813796015879, 0.25, 12.5]
-    assert math.isnan(frame["value"][3])
-    assert report().to_arrow()["reason"].to_pylist() == [None, None, None, "no positive label"]
-    assert polars().from_arrow(report().to_arrow())["metric"].to_list() == [result.metric for result in report()]
-
-
-def test_tables_have_columns_of_slices_with_their_own_types():
-    day, later = datetime.date(2026, 5, 1), datetime.date(2026, 5, 2)
-    parts = [{}, {"value": 1, "day": day, "ok": True, "x": "a"}, {"value": 2, "day": later, "ok": False, "x": 7}]
-    made = report([Result("auc", "s", part, 0.5, "s", {}, label="y", interval=(0.25, 0.75)) for part in parts])
-    table = made.to_arrow()
-    assert table.column_names[:8] == ["metric", "label", "score", "slice_value", "day", "ok", "x", "slice"]
-    assert [str(table[name].type) for name in ("slice_value", "day", "ok", "x")] == [
-        "int64",
-        "date32[day]",
-        "bool",
-        "string",
-    ]
-    assert table["x"].to_pylist() == [None, "a", "7"]
-    assert table.select(["label", "interval_low", "interval_high"]).to_pylist()[2] == {
-        "label": "y", "interval_low": 0.25, "interval_high": 0.75,
-    }  # fmt: skip
-    frame = made.to_pandas()
-    assert (frame["slice_value"].dtype, frame["ok"].dtype) == ("Int64", "boolean")
-    assert frame["interval_high"].to_list() == [0.75] * 3
-    assert made.to_pandas().pivot(index="day", columns="metric", values="value").shape == (3, 1)
-    assert str(report().to_pandas()["interval_low"].dtype) == "float64"
-
-
-def test_a_missing_library_is_an_error_with_the_command_to_type(monkeypatch):
-    for name, extra, method in (("pyarrow", "arrow", "to_arrow"), ("pandas", "pandas", "to_pandas")):
-        monkeypatch.setitem(sys.modules, name, None)
-        assert_raises(ImportError, rf"pip install 'fastmetrics\[{extra}\]'", getattr(report(), method))
-
-
 def test_reports_need_neither_pyarrow_nor_pandas():
     code = (
         "import sys; sys.modules.update(pyarrow=None, pandas=None)\n"
         "from fastmetrics.engine.results.report import Report, Result\n"
         "report = Report([Result('auc', 's', {}, 0.5, 'x', {})], rows=1, version='0')\n"
-        "assert report['auc'] == 0.5 and str(report) and report.to_json() and report._repr_html_()"
+        "assert report['auc'] == 0.5 and str(report) and report.to_json() and report._repr_html_()\n"
+        "assert report.to_csv() and report.to_markdown() and report.to_metrics() == {'auc': 0.5}"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -10,11 +10,25 @@ import difflib
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from fastmetrics._core.immutable import Immutable
 from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics._core.rendering import render
+from fastmetrics._core.results.table_columns import (
+    TableColumn,
+    arrow_table,
+    csv_text,
+    pandas_frame,
+    polars_frame,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
 Item = TypeVar("Item")
 MAX_CHOICES = 10  # in the message of a look-up
@@ -113,6 +127,70 @@ class ResultSet(Immutable, Generic[Item]):
         import json
 
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def _table_columns(self) -> list[TableColumn]:
+        """The columns of `to_arrow`, `to_pandas`, `to_polars`, `to_csv` and `to_parquet`: a row for every item."""
+        raise NotImplementedError
+
+    def _caller(self, method: str) -> str:
+        return f"{type(self).__name__}.{method}"
+
+    def to_arrow(self) -> pa.Table:
+        """A table of pyarrow with a row for every item."""
+        return arrow_table(self._table_columns(), self._caller("to_arrow"))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same rows and columns as `to_arrow`. Counts, and slices of integers or booleans, have nullable types."""
+        return pandas_frame(self._table_columns(), self._caller("to_pandas"))
+
+    def to_polars(self) -> pl.DataFrame:
+        """The same rows, columns and types as `to_arrow`."""
+        return polars_frame(self._table_columns(), self._caller("to_polars"))
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """The same rows and columns as `to_arrow`, as CSV with all digits.
+
+        A null is an empty cell, an empty text is "". Needs no other library.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            A file to write it to as well. It is written completely or not at all.
+
+        Returns
+        -------
+        str
+            CSV.
+        """
+        text = csv_text(self._table_columns())
+        if path is not None:
+            render("text file", text, path)
+        return text
+
+    def to_parquet(self, path: str | Path) -> None:
+        """Write the table of `to_arrow` to a Parquet file.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file. It is written completely or not at all.
+        """
+        render("parquet file", arrow_table(self._table_columns(), self._caller("to_parquet")), path)
+
+    def to_markdown(self, digits: int | None = None) -> str:
+        """The table of ``print`` as Markdown, with its notes below it.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Significant digits of the greatest value of a column; by default all digits.
+
+        Returns
+        -------
+        str
+            A table, as GitHub shows it.
+        """
+        return str(render(f"{self._noun} markdown", self, digits))
 
     def __str__(self) -> str:
         return str(render(f"{self._noun} text", self))
