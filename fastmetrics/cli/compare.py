@@ -11,7 +11,8 @@ from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics.cli import options
 from fastmetrics.cli.gates import FORM, Gate, read_gate
 from fastmetrics.cli.log_evaluation import read_level, read_metrics, run_on_log
-from fastmetrics.cli.log_options import LogOptions, shared_options
+from fastmetrics.cli.log_options import LogOptions, reject_unused_options, shared_options
+from fastmetrics.cli.outputs import Tables, read_outputs
 from fastmetrics.cli.terminal import examples, standard_error
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ EXAMPLES = examples(
 
 @shared_options
 def compare(
+    context: typer.Context,
     paths: options.Paths,
     log: LogOptions,
     baseline: Annotated[
@@ -60,6 +62,7 @@ def compare(
     All scores are resampled with the same units: users if there is a group, otherwise rows.
     The numbers do not depend on the number of threads, nor on the order of rows unless rows are the units.
     """
+    from fastmetrics.reporting.comparison_text import comparison_text
     from fastmetrics.reporting.terminal.comparison import print_comparison
 
     options.import_plugins(log.plugin)
@@ -78,13 +81,14 @@ def compare(
     if not log.task:
         check_columns(names, log.label, columns, baseline, model_role)
     level = read_level(ci)
+    reject_unused_options(context, log)
+    outputs = read_outputs(log, paths, has_gates=bool(gates))
     comparison: Comparison = run_on_log(
         fastmetrics.compare,
-        print_comparison,
         paths,
         names,
-        json=log.json,
-        html=log.html,
+        outputs,
+        Tables(print_comparison, comparison_text),
         scores=log.score,
         predictions=log.prediction,
         baseline=options.split_columns(baseline) if baseline and log.probabilities else baseline,

@@ -7,7 +7,8 @@ import typer
 import fastmetrics
 from fastmetrics.cli import options
 from fastmetrics.cli.log_evaluation import read_level, read_metrics, run_on_log
-from fastmetrics.cli.log_options import LogOptions, shared_options
+from fastmetrics.cli.log_options import LogOptions, reject_unused_options, shared_options
+from fastmetrics.cli.outputs import Tables, read_outputs
 from fastmetrics.cli.terminal import examples
 
 # `LogCommand` fills in the metrics.
@@ -48,6 +49,7 @@ def evaluate(
     An undefined metric is shown as undefined, with the reason.
     """
     from fastmetrics.engine.plan.column_names import named_model_roles
+    from fastmetrics.reporting.report_text import report_text
     from fastmetrics.reporting.terminal.report import print_report
 
     options.import_plugins(log.plugin)
@@ -58,18 +60,18 @@ def evaluate(
     if not log.task:
         check_columns(names, log.label, log.score, log.prediction, models)
     level = read_intervals(ci, log.unit)
-    reject_unused_options(ci, context)
+    reject_unused_options(context, log, with_intervals=ci is not None)
+    outputs = read_outputs(log, paths)
     run_on_log(
         fastmetrics.evaluate,
-        print_report,
         paths,
         names,
-        json=log.json,
-        html=log.html,
+        outputs,
+        Tables(print_report, report_text),
         score=log.score or None,
         prediction=log.prediction or None,
         ci=level,
-        curves=log.html is not None,
+        curves=outputs.has_page,
         **arguments,
     )
 
@@ -106,11 +108,3 @@ def read_intervals(ci: str | None, unit: list[str] | None) -> float | None:
     if ci is None and unit is not None:
         raise typer.BadParameter("it is for intervals: add --ci 95", param_hint="--unit")
     return None if ci is None else read_level(ci)
-
-
-def reject_unused_options(ci: str | None, context: typer.Context) -> None:
-    """Reject --ci-method, --replicates and --seed without --ci: they would be ignored silently."""
-    for name in ("ci_method", "replicates", "seed"):
-        source = context.get_parameter_source(name)
-        if ci is None and source is not None and source.name == "COMMANDLINE":
-            raise typer.BadParameter("it is for intervals: add --ci 95", param_hint=f"--{name.replace('_', '-')}")

@@ -1,11 +1,8 @@
 """What the commands for logs share: metrics from the registry, and calls with a progress bar, warnings and advice."""
 
-import sys
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import typer
@@ -15,8 +12,8 @@ import fastmetrics
 from fastmetrics._core.columns.validation import LabelError, ProbabilityError
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.kinds import SCORE_ROLE
-from fastmetrics.cli.terminal import show_warning, shown_path
-from fastmetrics.reporting.output_files import complete_or_nothing
+from fastmetrics.cli.outputs import Outputs, Tables, write_result
+from fastmetrics.cli.terminal import show_warning
 
 PERCENT = 100
 
@@ -121,52 +118,38 @@ def read_level(text: str) -> float:
 
 def run_on_log(
     function: Callable[..., Any],
-    draw: Callable[[Any], None],
     paths: Sequence[str],
     metrics: str | list[str],
+    outputs: Outputs,
+    tables: Tables,
     *,
-    json: str | None,
-    html: str | None,
     memory_limit: str | None,
     **options: Any,
 ) -> Any:
-    """Call `evaluate` or `compare`, write the files of --json and --html, and draw the result unless JSON is printed.
+    """Call `evaluate` or `compare`, write the output files, and print the result.
 
-    The files get their names when all of them are written. Options and folders are checked before the log is read.
+    Options and folders are checked before the log is read.
     """
     try:
         parse_size(memory_limit, "--memory-limit")
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    if html == "-":
-        raise typer.BadParameter("name a file, for instance report.html", param_hint="--html")
-    with ExitStack() as files:
-        json_file, html_file = (
-            files.enter_context(complete_or_nothing(Path(name))) if name not in (None, "-") else None
-            for name in (json, html)
-        )
-        result = call_on_log(function, paths, metrics, memory_limit=memory_limit, **options)
-        if json_file is not None:
-            json_file.write_text(result.to_json(indent=2) + "\n", encoding="utf-8")
-        if html_file is not None:
-            html_file.write_text(result.to_html(), encoding="utf-8")
-    if html is not None:
-        typer.echo(f"wrote {shown_path(Path(html))}", err=True)
-    if json == "-":
-        typer.echo(result.to_json(indent=2))
-    elif sys.stdout.isatty():
-        draw(result)
-    else:
-        typer.echo(str(result))
-    return result
+
+    def compute() -> Any:
+        quiet = outputs.layout is None
+        return call_on_log(function, paths, metrics, quiet=quiet, memory_limit=memory_limit, **options)
+
+    return write_result(compute, outputs, tables)
 
 
-def call_on_log(function: Callable[..., Any], paths: Sequence[str], metrics: str | list[str], **options: Any) -> Any:
+def call_on_log(
+    function: Callable[..., Any], paths: Sequence[str], metrics: str | list[str], *, quiet: bool = False, **options: Any
+) -> Any:
     """Call a function of a log under a progress bar. Its warnings are shown without Python's file and line."""
     import_module("pyarrow")  # if it is missing, the error names the command line's extra, not the engine's
     from fastmetrics.cli.progress import row_progress
 
-    with warnings.catch_warnings(record=True) as caught, row_progress() as report_rows:
+    with warnings.catch_warnings(record=True) as caught, row_progress(quiet=quiet) as report_rows:
         # The result has every undefined metric with its reason.
         warnings.simplefilter("ignore", fastmetrics.UndefinedMetricWarning)
         try:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, NamedTuple, get_type_hints
 
+import typer
+
 from fastmetrics.cli import options
 from fastmetrics.cli.task_options import read_tasks
 
@@ -36,6 +38,11 @@ class LogOptions(NamedTuple):
     spill_dir: options.SpillFolder = None
     json: options.JsonFile = None
     html: options.HtmlFile = None
+    output: options.OutputFiles = None
+    no_clobber: options.NoClobber = False
+    layout: options.ResultFormat = None
+    digits: options.Digits = None
+    quiet: options.Quiet = False
 
     @property
     def metric_text(self) -> str | None:
@@ -89,3 +96,16 @@ def shared_options(command: Callable[..., None]) -> Callable[..., None]:
     with_record.__annotations__ = {own.name: own.annotation for own in parameters}
     del with_record.__wrapped__  # its signature is another
     return with_record
+
+
+def reject_unused_options(context: typer.Context, log: LogOptions, *, with_intervals: bool = True) -> None:
+    """Reject options of intervals where there are none, and of resampling where nothing is resampled."""
+    unused: dict[str, str] = {}
+    if not with_intervals:
+        unused = dict.fromkeys(("ci_method", "replicates", "seed"), "it is for intervals: add --ci 95")
+    elif log.ci_method == "delong":
+        unused = dict.fromkeys(("replicates", "seed"), "--ci-method delong resamples nothing, so it has no effect")
+    for name, why in unused.items():
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter(why, param_hint=f"--{name.replace('_', '-')}")

@@ -140,6 +140,32 @@ JsonFile = Annotated[
 HtmlFile = Annotated[
     str | None, typer.Option(metavar="FILE", help="Also write the result as a page with plots; it needs no network.")
 ]
+OutputFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Also write the result, with all digits, as the suffix says: .csv, .md, .parquet, .json or .html. "
+        "May be repeated.",
+    ),
+]
+NoClobber = Annotated[
+    bool, typer.Option("--no-clobber", help="A file to write that exists is an error, before anything is read.")
+]
+ResultFormat = Annotated[
+    Literal["table", "csv", "markdown", "json"] | None,
+    typer.Option("--format", help="How to print the result. Default: table.", show_default=False),
+]
+Digits = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=1, max=17, help="Digits of the values in a printed table. Default: 5 on a terminal, else all."
+    ),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", help="Print neither the result nor progress: for files and exit codes.")
+]
 PrintJson = Annotated[bool, typer.Option("--json", help="Short for --format json: all digits.")]
 LogUsers = Annotated[
     int | None, typer.Option(metavar="N", min=1, help="Users to draw from, by a power law. Default: rows / 10.")

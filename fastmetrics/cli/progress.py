@@ -45,9 +45,9 @@ def show_evaluation(path: str) -> Iterator[None]:
 
 
 @contextmanager
-def row_progress() -> Iterator[Reporter | None]:
+def row_progress(*, quiet: bool = False) -> Iterator[Reporter | None]:
     """A callable (stage, rows done, all rows or None) that draws one bar per stage; None if there is no terminal."""
-    if not sys.stderr.isatty():
+    if quiet or not sys.stderr.isatty():
         yield None
         return
     columns = (

@@ -20,7 +20,7 @@ from fastmetrics.cli.log_options import LogOptions, shared_options  # noqa: E402
 COMMANDS = {"evaluate": evaluate, "compare": compare}
 MODELS = ["--label", "y", "--score", "a", "--score", "b"]
 # Options of one command, or with another default there.
-OWN = {"evaluate": {"context", "ci"}, "compare": {"baseline", "ci", "correction", "fail_if"}}
+OWN = {"evaluate": {"context", "ci"}, "compare": {"context", "baseline", "ci", "correction", "fail_if"}}
 
 
 @pytest.fixture

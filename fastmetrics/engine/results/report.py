@@ -409,8 +409,6 @@ def named_numbers(result: Result) -> NamedNumbers:
 
 # Counts of coverage that a table always has.
 COUNTS = ("rows", "positives", "groups", "groups_used", "groups_left_out", "rows_left_out")
-# Not for people: how many units were resampled together.
-INTERNAL = ("lots",)
 
 
 def attributes(items: Sequence[Any], name: str) -> list[Any]:
@@ -419,7 +417,9 @@ def attributes(items: Sequence[Any], name: str) -> list[Any]:
 
 def coverage_columns(coverages: Sequence[Mapping[str, Any]]) -> list[TableColumn]:
     """The numbers of coverage records as columns; of counts by reason their sum. Texts stay in the records."""
-    cells = [{name: plain_number(value) for name, value in own.items() if name not in INTERNAL} for own in coverages]
+    cells = [{name: plain_number(value) for name, value in own.items()} for own in coverages]
+    for own in cells:
+        own.pop("lots", None)  # of the method of resampling, not of the rows
     found = dict.fromkeys((*COUNTS, *(name for own in cells for name, number in own.items() if number is not None)))
     columns = []
     for name in found:

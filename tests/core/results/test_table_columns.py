@@ -37,7 +37,7 @@ def report(some: list[Result] | None = None) -> Report:
         Result("gauc", "p", {}, 0.5, "gauc|v", GROUPS, label="y"),
         Result("auc", "p", {"channel": "a,b", "day": DAY}, math.nan, "auc|v", {"rows": 4, "positives": 0}, "one class",
                label="y"),
-        Result("logloss", "p", {"channel": None}, math.inf, "logloss|v", {"rows": 9, "rows_clipped": 2, "lots": 3},
+        Result("logloss", "p", {"channel": None}, math.inf, "logloss|v", {"rows": 9, "rows_clipped": 2},
                label="y"),
     ]  # fmt: skip
     return Report(made if some is None else some, rows=100, version="0")
