@@ -75,9 +75,11 @@ def compares_with_peers(module: ModuleType) -> bool:
 def group_of(item: pytest.Item) -> str:
     """For `pytest -n 2 --dist loadgroup`: one worker has a file's tests, and so makes its fixtures once.
 
-    One worker has all tests of Spark, whose session takes ten seconds and a gigabyte. Slow tests are spread, if the
-    test has the marker and not its file.
+    One worker has all tests of Spark, whose session takes ten seconds and a gigabyte, and one those of the store. Slow
+    tests are spread, if the test has the marker and not its file.
     """
+    if "store" in item.fixturenames:
+        return "store"
     if item.get_closest_marker("spark"):
         return "spark"
     if any(own.name == "slow" for own in item.own_markers):
@@ -111,6 +113,15 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     spark_sessions.require_spark()
     with spark_sessions.spark_session(tmp_path_factory.mktemp("spark")) as session:
         yield session
+
+
+@pytest.fixture(scope="session")
+def store() -> Iterator[Any]:
+    """A running store with the protocol of S3, on loopback."""
+    from support.files.stores import run_store
+
+    with run_store() as running:
+        yield running
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import partial
-from itertools import chain
 
 import numpy as np
 
@@ -24,8 +23,6 @@ from fastmetrics.engine.input.arrow_sources import (
     top_module,
 )
 from fastmetrics.engine.input.batches import Source
-from fastmetrics.engine.input.files.file_source import FileSource
-from fastmetrics.engine.input.files.paths import find_files
 from fastmetrics.engine.input.frame_sources import (
     native_frame,
     open_frame,
@@ -33,6 +30,8 @@ from fastmetrics.engine.input.frame_sources import (
     refuse_cluster_frames,
 )
 from fastmetrics.engine.input.input_options import NO_INPUT_OPTIONS, InputOptions
+from fastmetrics.engine.input.lake.table_objects import open_table_object
+from fastmetrics.engine.input.path_sources import open_paths, refuse_path_options, refuse_snapshot_options
 from fastmetrics.engine.input.stream_sources import open_batches
 
 ACCEPTED = (
@@ -72,14 +71,15 @@ def open_source(data: object, options: InputOptions = NO_INPUT_OPTIONS) -> Sourc
     """
     pa = import_extra("pyarrow", "reading data")
     if isinstance(data, str | os.PathLike):
-        return FileSource(find_files(data), label=os.fsdecode(data))
+        return open_paths([data], options)
     if isinstance(data, list | tuple) and all(isinstance(item, str | os.PathLike) for item in data):
         if not data:
             raise ValueError("data is an empty list: name at least one file")
-        return FileSource(
-            list(chain.from_iterable(map(find_files, data))),
-            label=os.fsdecode(data[0]) if len(data) == 1 else "the list of files",
-        )
+        return open_paths(data, options)
+    refuse_path_options(options, data)
+    if (source := open_table_object(data, options)) is not None:
+        return source
+    refuse_snapshot_options(options, f"of type {type(data).__name__}, which has no versions")
     data = native_frame(data)
     refuse_cluster_frames(data)
     if isinstance(data, Mapping):

@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 import os
-from pathlib import PurePath
-from typing import Any, NamedTuple
+from pathlib import PurePath, PurePosixPath
+from threading import Lock
+from typing import Any
 
 from fastmetrics._core.optional_imports import pyarrow as pa
+from fastmetrics.engine.input.files.block_cache import CachedBlocks
+
+# A store answers every read with a request: streams are read in pieces of this size.
+STREAM_BYTES = 4 << 20
 
 
-class DataFile(NamedTuple):
+class DataFile:
     """A file that can be opened any number of times.
 
     Attributes
     ----------
     path : str
-        The name in messages: a local path, or a URI.
+        The name in messages: a local path, or a URI without credentials.
     filesystem : pyarrow.fs.FileSystem or None
         None: the local disk.
     address : str
         The path in the file system.
-    known_size : int or None
-        The number of bytes, if the listing of a folder gave it.
+    footer : object or None
+        What a format keeps of a file of a store, so that it is fetched once.
     """
 
-    path: str
-    filesystem: Any
-    address: str
-    known_size: int | None = None
+    __slots__ = ("_handle", "_lock", "address", "filesystem", "footer", "path")
+
+    def __init__(self, path: str, filesystem: Any, address: str) -> None:
+        self.path = path
+        self.filesystem = filesystem
+        self.address = address
+        self.footer: Any = None
+        self._handle: pa.NativeFile | None = None
+        self._lock = Lock()
 
     @classmethod
     def local(cls, path: str | os.PathLike[str]) -> DataFile:
@@ -41,21 +51,32 @@ class DataFile(NamedTuple):
     @property
     def parts(self) -> tuple[str, ...]:
         """The folders of the path, and the name: files are sorted by them."""
-        return PurePath(self.address).parts
+        return (PurePath if self.filesystem is None else PurePosixPath)(self.address).parts
 
     @property
     def name(self) -> str:
         """The last part of the path."""
-        return PurePath(self.address).name
+        return self.parts[-1]
+
+    @property
+    def is_local(self) -> bool:
+        return self.filesystem is None
+
+    def handle(self) -> pa.NativeFile:
+        """A file of a store, opened once for all reads at places: opening it again would be a request."""
+        with self._lock:
+            if self._handle is None:
+                self._handle = self.filesystem.open_input_file(self.address)
+            return self._handle
 
     def open_file(self) -> pa.NativeFile:
         """Open the file for reads at any place. A local file is not memory-mapped."""
         if self.filesystem is None:
             return pa.OSFile(self.address)
-        return self.filesystem.open_input_file(self.address)
+        return pa.PythonFile(CachedBlocks(self.handle()), mode="r")
 
     def open_stream(self, compression: str | None = None) -> pa.NativeFile:
         """Open the file for reads from its beginning to its end, decompressed if `compression` names a codec."""
         if self.filesystem is None:
             return pa.input_stream(self.address, compression=compression)
-        return self.filesystem.open_input_stream(self.address, compression=compression)
+        return self.filesystem.open_input_stream(self.address, compression=compression, buffer_size=STREAM_BYTES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from fastmetrics._core.columns.validation import missing_column_text
 from fastmetrics._core.optional_imports import pyarrow as pa
+from fastmetrics._core.parallel import submit
 from fastmetrics.engine.input.batches import (
     BATCH_ROWS,
     Source,
@@ -29,10 +30,12 @@ from fastmetrics.engine.input.files.formats import (
     find_format,
     name_file_in_errors,
 )
-from fastmetrics.engine.input.files.parquet_reading import parquet_row_groups
+from fastmetrics.engine.input.files.parquet_reading import forget_footers, parquet_row_groups
+from fastmetrics.engine.input.files.store_paths import name_path_in_errors
 
 PARTITION_BATCHES = 2
 PARTITION_ROWS = PARTITION_BATCHES * BATCH_ROWS
+STORE_REQUESTS = 16  # at the same time
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -53,7 +56,7 @@ class FileSource(Source):
 
     def __init__(self, data_files: list[DataFile], *, label: str) -> None:
         self.label = label if len(data_files) == 1 else f"{label} ({len(data_files)} files)"
-        self._files = [_inspect_file(data_file) for data_file in data_files]
+        self._files = inspect_files(data_files)
         self._hive_types = _hive_types(self._files)
         self.column_names = self._collect_column_names()
         counts = [file.rows for file in self._files]
@@ -184,8 +187,33 @@ class FileSource(Source):
                 yield _conform_batch(batch, schema, file)
 
 
+def inspect_files(data_files: list[DataFile]) -> list[SourceFile]:
+    """Inspect files in their order; those of stores, where each is a request or two, several at a time."""
+    if all(data_file.is_local for data_file in data_files):
+        return [_inspect_file(data_file) for data_file in data_files]
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    files: list[SourceFile] = []
+    with ThreadPoolExecutor(STORE_REQUESTS, thread_name_prefix="fastmetrics-inspect") as threads:
+        try:
+            waiting: deque[Future[SourceFile]] = deque()
+            for data_file in data_files:
+                waiting.append(submit(threads, _inspect_file, data_file))
+                if len(waiting) >= 2 * STORE_REQUESTS:
+                    files.append(waiting.popleft().result())
+                    forget_footers(file.data_file for file in files)
+            files += [inspected.result() for inspected in waiting]
+        finally:
+            threads.shutdown(cancel_futures=True)
+    forget_footers(file.data_file for file in files)
+    return files
+
+
 def _inspect_file(data_file: DataFile) -> SourceFile:
     file_format = find_format(data_file)
+    if not data_file.is_local:
+        with name_path_in_errors(data_file):
+            data_file.handle()
     with name_file_in_errors(data_file, file_format):
         schema, rows = file_format.inspect(data_file)
     return SourceFile(data_file, file_format, schema, rows, _hive_values_of(data_file))

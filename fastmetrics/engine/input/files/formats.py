@@ -5,6 +5,7 @@ Parquet has a module of its own, `parquet_reading`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import PurePath
@@ -16,6 +17,7 @@ from fastmetrics.engine.input.batches import first_line
 from fastmetrics.engine.input.files.compressed_pieces import check_ipc_batches
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.parquet_reading import inspect_parquet, read_parquet
+from fastmetrics.engine.input.files.store_paths import name_path_in_errors
 
 # Arrow infers the types of a CSV file from its first block.
 CSV_BLOCK_BYTES = 4 << 20
@@ -32,11 +34,17 @@ class FileFormat(NamedTuple):
 
 
 def find_format(data_file: DataFile) -> FileFormat:
-    """The format that the file's suffix names."""
+    """The format that the file's suffix names, or else its first bytes: Spark may write files without a suffix."""
     name = data_file.name.lower()
     for suffix, file_format in FORMATS.items():
         if name.endswith(suffix):
             return file_format
+    if not data_file.is_local or os.path.isfile(data_file.address):
+        with name_path_in_errors(data_file), data_file.open_file() as opened:
+            first = opened.read(max(map(len, FIRST_BYTES)))
+        for magic, file_format in FIRST_BYTES.items():
+            if first.startswith(magic):
+                return file_format
     raise ValueError(f"{data_file} has no known suffix; known are {', '.join(FORMATS)}")
 
 
@@ -151,3 +159,4 @@ FORMATS = {
     ".csv.gz": CSV,
     ".csv.zst": CSV,
 }
+FIRST_BYTES = {b"PAR1": PARQUET, b"ARROW1": _IPC}

@@ -1,4 +1,4 @@
-"""Paths, directories and globs -> data files. Nothing is fetched from a network."""
+"""Paths, folders and globs -> data files, on the local disk and in stores."""
 
 from __future__ import annotations
 
@@ -9,28 +9,56 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NoReturn
 
+from fastmetrics.engine.input.files import store_paths
 from fastmetrics.engine.input.files.data_file import DataFile
+from fastmetrics.engine.input.files.file_systems import Location
 from fastmetrics.engine.input.files.formats import FORMATS, find_format
+from fastmetrics.engine.input.files.hidden_names import is_hidden, is_hidden_match
+from fastmetrics.engine.input.files.store_paths import name_path_in_errors
+from fastmetrics.engine.input.files.table_markers import TableFinder, local_folder_kind, raise_table_below
 
 parts_of = attrgetter("parts")
 
 
-def find_files(item: str | os.PathLike[str]) -> list[DataFile]:
-    """The data files of a path, a directory or a glob, sorted."""
-    text = os.path.expanduser(os.fsdecode(item))
+def find_files(location: Location, tables: TableFinder, file_format: str | None = None) -> list[DataFile]:
+    """The data files of a path, a directory or a glob, sorted. Files inside a table of a lake are an error."""
+    if location.filesystem is None:
+        files, folder = _find_local_files(location)
+    else:
+        with name_path_in_errors(location):
+            files, folder = _find_stored_files(location, tables.kind_of(location))
+    if folder is not None:
+        if file_format is None:
+            _require_one_format(folder, files)
+        tables.refuse_parts(location)
+    else:
+        for data_file in files:
+            tables.refuse_parts(location.child(data_file.address))
+    return files
+
+
+def _find_local_files(location: Location) -> tuple[list[DataFile], str | None]:
+    """The files, and the folder if the path is one."""
+    text = location.address
     path = Path(text)
     if path.is_dir():
-        return _files_of_directory(path) or _raise_no_file(f"{path} holds no data file")
+        return _files_of_directory(path) or _raise_no_file(f"{path} holds no data file"), str(path)
     if path.exists():
-        return [DataFile.local(path)]
-    if "://" in text:
-        raise ValueError(
-            f"{text} is not a local path, and nothing is fetched from a network; "
-            f"open it yourself, e.g. pyarrow.dataset.dataset({text!r}), and pass the Dataset"
-        )
+        return [DataFile.local(path)], None
     if any(sign in text for sign in "*?["):
-        return _files_of_glob(text) or _raise_no_file(f"no file matches {text}")
+        return _files_of_glob(text) or _raise_no_file(f"no file matches {text}"), None
     raise FileNotFoundError(_not_found(path))
+
+
+def _find_stored_files(location: Location, kind: str | None) -> tuple[list[DataFile], str | None]:
+    if kind == "file":
+        return [location.data_file()], None
+    if kind == "folder":
+        files = store_paths.files_below(location)
+        return files or _raise_no_file(f"{location} holds no data file"), str(location)
+    if store_paths.GLOB_SIGNS & set(location.address):
+        return store_paths.files_of_glob(location) or _raise_no_file(f"no file matches {location}"), None
+    raise FileNotFoundError(f"there is no file {location}")
 
 
 def _raise_no_file(what: str) -> NoReturn:
@@ -39,34 +67,35 @@ def _raise_no_file(what: str) -> NoReturn:
 
 def _files_of_glob(pattern: str) -> list[DataFile]:
     """Matching files and the files of matching folders, each once: "logs/**" matches a folder and its files."""
-    pattern_path = Path(pattern)
-    found: set[DataFile] = set()
+    pattern_parts = Path(pattern).parts
+    found: dict[str, DataFile] = {}
     for match in map(Path, glob.glob(pattern, recursive=True)):
-        hidden_folder = any(map(_is_hidden, set(match.parts[:-1]) - set(pattern_path.parts)))
-        if hidden_folder or (_is_hidden(match.name) and not _is_hidden(pattern_path.name)):
-            continue
-        found.update(_files_of_directory(match) if match.is_dir() else [DataFile.local(match)])
-    return sorted(found, key=parts_of)
+        if not is_hidden_match(match.parts, pattern_parts):
+            files = _files_of_directory(match) if match.is_dir() else [DataFile.local(match)]
+            found.update((data_file.path, data_file) for data_file in files)
+    return sorted(found.values(), key=parts_of)
 
 
 def _files_of_directory(directory: Path) -> list[DataFile]:
-    """All data files below `directory`. A file of an unknown format is an error: its rows would be missing."""
+    """All data files below `directory`. A table of a lake below is an error."""
     files: list[DataFile] = []
     seen: set[str] = set()
     for folder, subfolders, names in os.walk(directory, followlinks=True):
-        subfolders[:] = [name for name in subfolders if not _is_hidden(name)]
+        if (kind := local_folder_kind(folder, subfolders)) is not None:
+            raise_table_below(str(directory), kind, folder)
+        subfolders[:] = [name for name in subfolders if not is_hidden(name)]
         if (real_path := os.path.realpath(folder)) in seen:  # a link to a folder above
             subfolders.clear()
             continue
         seen.add(real_path)
-        files += [DataFile.local(Path(folder, name)) for name in names if not _is_hidden(name)]
-    _require_one_format(directory, files)
+        files += [DataFile.local(Path(folder, name)) for name in names if not is_hidden(name)]
     return sorted(files, key=parts_of)
 
 
-def _require_one_format(directory: Path, files: list[DataFile]) -> None:
+def _require_one_format(directory: str, files: list[DataFile]) -> None:
+    """A file of an unknown format is an error: its rows would be missing."""
     formats: dict[str, DataFile] = {}
-    for data_file in sorted(files, key=parts_of):
+    for data_file in files:
         try:
             formats.setdefault(find_format(data_file).name, data_file)
         except ValueError as error:
@@ -76,11 +105,6 @@ def _require_one_format(directory: Path, files: list[DataFile]) -> None:
         raise ValueError(
             f"{directory} holds files of several formats, {found}; choose with a glob: '{directory}/*.csv'"
         )
-
-
-def _is_hidden(name: str) -> bool:
-    """Whether it is a marker of another tool, such as _SUCCESS or .part-0.crc. A hive folder _day=1 is data."""
-    return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
 def _not_found(path: Path) -> str:

@@ -112,11 +112,6 @@ def test_two_formats_in_one_directory(tmp_path):
     assert read(str(tmp_path / "*")).num_rows == 2
 
 
-@pytest.mark.parametrize("address", ["s3://bucket/log.parquet", "https://example.org/log.csv", "hdfs://host/logs/*"])
-def test_nothing_is_fetched_from_a_network(address):
-    assert_raises(ValueError, r"is not a local path, and nothing is fetched from a network", open_source, address)
-
-
 # ------------------------------------------------------------------------------------------------ several files
 
 

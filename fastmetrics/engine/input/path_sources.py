@@ -1,0 +1,52 @@
+"""Sources of paths: files, or the table of a lake that a path names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from itertools import chain
+
+from fastmetrics.engine.input.batches import Source
+from fastmetrics.engine.input.files.file_source import FileSource
+from fastmetrics.engine.input.files.file_systems import Location, locate_paths
+from fastmetrics.engine.input.files.paths import find_files
+from fastmetrics.engine.input.files.store_paths import name_path_in_errors
+from fastmetrics.engine.input.files.table_markers import ICEBERG, LakeTable, TableFinder, is_metadata
+from fastmetrics.engine.input.input_options import InputOptions
+
+
+def open_paths(items: Sequence[str | os.PathLike[str]], options: InputOptions) -> Source:
+    """Open paths, globs, folders and URIs as one log; no row is read yet."""
+    locations = locate_paths(items, options.filesystem, options.storage_options)
+    tables = TableFinder()
+    if len(locations) == 1 and (table := find_table(locations[0], tables)) is not None:
+        from fastmetrics.engine.input.lake.lake_tables import open_table
+
+        return open_table(table, options)
+    refuse_snapshot_options(options, "a path of files, which have no versions")
+    files = chain.from_iterable(find_files(location, tables, options.format) for location in locations)
+    return FileSource(list(files), label=str(locations[0]) if len(locations) == 1 else "the list of files")
+
+
+def find_table(location: Location, tables: TableFinder) -> LakeTable | None:
+    """The table that a path names: its folder, or a file of Iceberg's metadata."""
+    if is_metadata(location.address):
+        return LakeTable(ICEBERG, location)
+    if location.filesystem is None:
+        return tables.table_at(location)
+    with name_path_in_errors(location):
+        return tables.table_at(location) if tables.kind_of(location) == "folder" else None
+
+
+def refuse_snapshot_options(options: InputOptions, what: str) -> None:
+    """Raise ValueError for a version or a time of data that has none."""
+    for name in ("version", "timestamp"):
+        if getattr(options, name) is not None:
+            raise ValueError(f"{name}: it is for tables of Delta Lake and Iceberg, and data is {what}")
+
+
+def refuse_path_options(options: InputOptions, data: object) -> None:
+    """Raise ValueError for options of paths, if data is none."""
+    for name in ("filesystem", "storage_options"):
+        if getattr(options, name) is not None:
+            raise ValueError(f"{name}: it is for paths, and data is of type {type(data).__name__}")
