@@ -23,6 +23,7 @@ class LogOptions(NamedTuple):
     probabilities: options.ProbabilityColumns = None
     group: options.GroupColumns = None
     weight: options.WeightColumn = None
+    where: options.RowFilters = None
     by: options.SliceColumns = None
     role: options.RoleColumns = None
     task: options.Tasks = None
@@ -55,6 +56,7 @@ class LogOptions(NamedTuple):
             "label": self.label or None,
             "group": self.group,
             "weight": self.weight,
+            "where": self.where,
             "by": self.by or None,
             "roles": options.read_roles(self.role),
             "tasks": read_tasks(self.task),

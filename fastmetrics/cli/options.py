@@ -56,6 +56,15 @@ GroupColumns = Annotated[
     ),
 ]
 WeightColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of row weights.")]
+RowFilters = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CONDITION",
+        help="Which rows are evaluated: a condition in SQL, such as \"clicked = 1 and country in ('DE', 'FR')\". "
+        "Rows for which it is false or null are left out. Wherever a column is named, an expression may stand too.",
+        show_default=False,
+    ),
+]
 SliceColumns = Annotated[
     list[str] | None,
     typer.Option(

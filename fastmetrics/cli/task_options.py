@@ -44,6 +44,24 @@ def read_task(fields: str, text: str) -> Task:
             raise typer.BadParameter(words, param_hint="--task")
         if key in values:
             raise typer.BadParameter(f"{key} is given twice, in {text!r}", param_hint="--task")
-        columns = [own.strip() for own in value.split(",")]
+        columns = split_names(value)
         values[key] = columns if key in COLUMN_KEYS and len(columns) > 1 else value
     return Task(**values)
+
+
+def split_names(text: str) -> list[str]:
+    """Names or expressions that are separated by commas. Commas inside brackets and quotes separate nothing."""
+    names, start, depth, quote = [], 0, 0, ""
+    for position, character in enumerate(text):
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"`":
+            quote = character
+        elif character in "([":
+            depth += 1
+        elif character in ")]":
+            depth -= 1
+        elif character == "," and depth <= 0:
+            names.append(text[start:position].strip())
+            start = position + 1
+    return [*names, text[start:].strip()]

@@ -16,6 +16,7 @@ from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.plan.column_names import ROW_UNITS
 from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind
 from fastmetrics.engine.plan.resampling_options import Resampling
+from fastmetrics.engine.plan.row_filters import refuse_native, same_filters
 from fastmetrics.engine.plan.tasks import IntervalArguments, Task, name_task_in_errors, plan_tasks
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask, make_report, resolve_part
@@ -67,6 +68,10 @@ class Accumulator:
         that are computed inside groups need it.
     weight : str, optional
         The column of row weights, from 0 to 1e300; a row of weight zero is left out.
+    where : str or expression, optional
+        Which rows are evaluated: a condition in SQL, such as ``"clicked = 1 and country in ('DE', 'FR')"``; rows for
+        which it is false or null are left out before anything else is checked. Wherever a column is named, an
+        expression of columns may stand too, such as ``score="p_ctr * p_cvr"``: docs/expressions.md has the grammar.
     by : str or list of str, optional
         Columns whose values divide the rows into slices (numbers, strings, booleans or dates; at most 10,000
         combinations). Every metric is computed for every slice and for all rows. Slices take memory beyond the limit:
@@ -161,6 +166,7 @@ class Accumulator:
         score: str | Sequence[str] | None = None,
         group: str | Sequence[str] | None = None,
         weight: str | None = None,
+        where: Any = None,
         by: str | Sequence[str] | None = None,
         on_invalid: str = "raise",
         n_threads: int | None = None,
@@ -180,8 +186,9 @@ class Accumulator:
         tasks: Mapping[str, Task] | None = None,
     ) -> None:
         call = Task(
-            label, score, group, weight, metrics, prediction, probabilities, item, treatment, propensity, roles
-        )
+            label, score, group, weight, metrics, prediction, probabilities, item, treatment, propensity, roles,
+            where,
+        )  # fmt: skip
         planned = plan_tasks(call, tasks, by, IntervalArguments(ci, ci_method, replicates, seed, unit))
         self.on_invalid = on_invalid
         self.n_threads = n_threads
@@ -287,6 +294,9 @@ class Accumulator:
         for what, mine, theirs in options:
             if mine != theirs:
                 raise ValueError(f"states of different {what} do not merge: {mine} here, {theirs} there")
+        for own, their in zip(self._states, other._states, strict=True):
+            if not same_filters(own.task.where, their.task.where):
+                raise ValueError("states of different filters do not merge: where= is another expression there")
 
     def _task_names(self) -> list[str | None]:
         return [state.task.name for state in self._states]
@@ -346,9 +356,16 @@ class Accumulator:
         bytes
             `from_bytes` of this and every later version of the library reads them, on any machine, with the same
             result.
+
+        Raises
+        ------
+        TypeError
+            The filter is an expression of pyarrow or polars: bytes hold filters in SQL.
         """
         from fastmetrics.engine.state_bytes import write_states
 
+        for state in self._states:
+            refuse_native(state.task.where, "to_bytes of an Accumulator")
         self.flush()
         return write_states(self._states, self.state_size)
 

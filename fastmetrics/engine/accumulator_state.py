@@ -18,6 +18,7 @@ from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics.engine.input.batch_validation import ValidatedBatch, mixes_zero_and_minus_one
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.column_types import LISTS, type_name, types_fit
+from fastmetrics.engine.input.computed_columns import open_columns
 from fastmetrics.engine.input.row_selection import SelectedBatch, declare_column_kinds, may_be_dictionary
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, key_columns
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
@@ -142,10 +143,8 @@ class StateUpdate:
 def update_states(states: Sequence[AccumulatorState], source: Source, n_threads: int | None) -> None:
     """Take in the rows of a source, which is read once. After an error all states are as before."""
     parts = [part for state in states for part in state.task.parts]
+    source = open_columns(source, parts, [state.task.where for state in states])
     declare_column_kinds(source, parts)
-    for _, names in parts:
-        for role, column in names.columns_with_roles():
-            source.require(column, role)
     columns = list(dict.fromkeys(name for state in states for name in state.log_scan.distinct_columns()))
     updates = [StateUpdate(state) for state in states]
     try:

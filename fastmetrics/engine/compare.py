@@ -46,6 +46,7 @@ def compare(
     label: str | Sequence[str] | None = None,
     group: str | Sequence[str] | None = None,
     weight: str | None = None,
+    where: Any = None,
     by: str | Sequence[str] | None = None,
     unit: str | Sequence[str] | None = None,
     ci: float = 0.95,
@@ -113,6 +114,10 @@ def compare(
         that are computed inside groups need it.
     weight : str, optional
         The column of row weights, from 0 to 1e300; a row of weight zero is left out.
+    where : str or expression, optional
+        Which rows are evaluated: a condition in SQL, such as ``"clicked = 1 and country in ('DE', 'FR')"``; rows for
+        which it is false or null are left out before anything else is checked. Wherever a column is named, an
+        expression of columns may stand too, such as ``score="p_ctr * p_cvr"``: docs/expressions.md has the grammar.
     by : str or list of str, optional
         Columns whose values divide the rows into slices (numbers, strings, booleans or dates; at most 10,000
         combinations). Every metric is computed for every slice and for all rows. Slices take memory beyond the limit:
@@ -226,7 +231,9 @@ def compare(
     started = time.perf_counter()
     correction = read_correction(correction)
     check_level(ci, required=True)
-    call = Task(label, scores, group, weight, metrics, predictions, probabilities, item, treatment, propensity, roles)
+    call = Task(
+        label, scores, group, weight, metrics, predictions, probabilities, item, treatment, propensity, roles, where
+    )
     intervals = IntervalArguments(ci, ci_method, replicates, seed, unit)
     planned = plan_tasks(call, tasks, by, intervals, lambda task: order_models(task, baseline, ci_method))
     for task in planned:
@@ -263,6 +270,7 @@ def compare(
         version=__version__,
         notes=list(dict.fromkeys(notes)) if tasks else notes,
         rows=log_pass.rows,
+        filtered=None if only is None else only.filtered,
         dropped={} if only is None else only.dropped,
         columns={} if only is None else only.columns,
         seconds=time.perf_counter() - started,

@@ -91,7 +91,9 @@ def write_state(
         roles[PREDICTION_ROLE] = state.names.predictions
     if state.names.probabilities:
         roles[PROBABILITIES_ROLE] = list(map(key_columns, state.names.probabilities))
-    if len(parts) == 1 and not roles and not has_tuples:
+    if state.task.where is not None:
+        header |= {"where": state.task.where.name, "filtered": scan.filtered}
+    if len(parts) == 1 and not roles and not has_tuples and state.task.where is None:
         return header | parts[0], arrays, FIRST_FORMAT
     return header | {"roles": roles, "parts": parts}, arrays, PARTS_FORMAT
 
@@ -228,8 +230,9 @@ def read_task(header: dict[str, Any]) -> tuple[Task, dict[str, Any]]:
     roles = dict(header.get("roles", {}))
     prediction, probabilities = (roles.pop(role, None) for role in (PREDICTION_ROLE, PROBABILITIES_ROLE))
     columns = Task(
-        labels or None, scores or None, group, weight, header["metrics"], prediction, probabilities, roles=roles
-    )
+        labels or None, scores or None, group, weight, header["metrics"], prediction, probabilities, roles=roles,
+        where=header.get("where"),
+    )  # fmt: skip
     return columns, {
         "by": by or None, "on_invalid": header["on_invalid"], "approximate": header["approximate"],
         "state_size": header["state_size"], **header["intervals"],
@@ -249,13 +252,15 @@ def fill_state(state: AccumulatorState, header: dict[str, Any], arrays: ArrayRea
     """Fill an empty state of a task."""
     headers = header.get("parts", [header])
     require(len(headers) == len(state.parts), "its parts are not those of its metrics")
-    rows, dropped = header["rows"], header["dropped"]
+    rows, dropped, filtered = header["rows"], header["dropped"], header.get("filtered", 0)
+    counts = [filtered, *dropped.values()]
     require(
-        is_count(rows, 1 << 63) and all(map(is_count, dropped.values())) and sum(dropped.values()) <= rows,
+        is_count(rows, 1 << 63) and all(map(is_count, counts)) and sum(counts) <= rows,
         "its counts of rows do not fit each other",
     )
     for part, part_header in zip(state.parts, headers, strict=True):
-        part.scan.rows, part.scan.rows_kept, part.scan.dropped = rows, rows - sum(dropped.values()), dict(dropped)
+        part.scan.rows, part.scan.rows_kept, part.scan.dropped = rows, rows - sum(counts), dict(dropped)
+        part.scan.filtered = filtered
         read_labels(part, part_header)
     slices = slices_from_array(arrays.get(header["slices"], np.uint8, None), len(state.names.by))
     state.log_scan.slices.number_slices(slices)
@@ -297,7 +302,7 @@ def read_labels(part: PartState, header: dict[str, Any]) -> None:
         ),
         "its labels are not of one kind",
     )
-    valid = scan.rows - sum(count for reason, count in scan.dropped.items() if reason != ZERO_WEIGHT)
+    valid = scan.rows - scan.filtered - sum(count for reason, count in scan.dropped.items() if reason != ZERO_WEIGHT)
     types = header["types"]
     require((types is None) == (valid == 0), "it has rows without types, or types without rows")
     require(

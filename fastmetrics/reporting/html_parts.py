@@ -89,7 +89,8 @@ def facts_of_rows(made: Report | Comparison) -> list[tuple[str, str]]:
     if made.tasks:
         return [("rows read", f"{made.rows:,}"), *((f"task {name}", text) for name, text in task_facts(made)), *roles]
     n_dropped = f"{sum(dropped.values()):,} ({format_counts(dropped)})" if dropped else "none"
-    return [("rows read", f"{made.rows:,}"), ("dropped", n_dropped), *roles]
+    filtered = [] if made.filtered is None else [("left out by where", f"{made.filtered:,}")]
+    return [("rows read", f"{made.rows:,}"), *filtered, ("dropped", n_dropped), *roles]
 
 
 def facts_of_run(made: Report | Comparison) -> list[tuple[str, str]]:

@@ -69,8 +69,13 @@ def task_facts(made: Report | Comparison) -> list[tuple[str, str]]:
     facts = []
     for name, task in made.tasks.items():
         columns = ", ".join(f"{role} {column_text(own)}" for role, own in task.columns.items())
-        facts.append((name, f"{columns}; {task.rows:,} rows{dropped_text(task.dropped)}"))
+        facts.append((name, f"{columns}; {task.rows:,} rows{filtered_text(task.filtered)}{dropped_text(task.dropped)}"))
     return facts
+
+
+def filtered_text(filtered: int | None) -> str:
+    """The rows that a filter left out; empty without a filter."""
+    return "" if filtered is None else f", {filtered:,} left out by where"
 
 
 def dropped_text(dropped: Mapping[str, int]) -> str:
@@ -84,8 +89,8 @@ def column_text(columns: str | tuple[str, ...]) -> str:
 
 
 def rows_text(made: Report | Comparison) -> str:
-    """The rows read, and the dropped ones with reasons: 12 rows read, 1 dropped (null label: 1)."""
-    return f"{made.rows:,} rows read{dropped_text(made.dropped)}"
+    """The rows read, left out and dropped with reasons: 12 rows read, 1 dropped (null label: 1)."""
+    return f"{made.rows:,} rows read{filtered_text(made.filtered)}{dropped_text(made.dropped)}"
 
 
 def seconds_text(made: Report | Comparison) -> str:
@@ -102,7 +107,7 @@ def report_table(report: Report) -> ReportTable:
     table_rows = rows_by_model(report.results)
     if len(table_rows) > 1:
         return wide_table(table_rows)
-    used_rows = report.rows - sum(report.dropped.values())
+    used_rows = report.rows - (report.filtered or 0) - sum(report.dropped.values())
     keys = slice_keys(report.results)
     rows: list[list[Cell]] = [
         [

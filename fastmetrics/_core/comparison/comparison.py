@@ -182,6 +182,8 @@ class Comparison(ResultSet[Difference]):
         Remarks on all differences.
     rows : int or None
         The number of rows read, including dropped rows, if a log was compared.
+    filtered : int or None
+        Rows that the filter `where` left out; they are among `rows`, not among `dropped`. None without a filter.
     dropped : dict
         Reason -> the number of rows that were left out of every metric.
     columns : dict
@@ -194,8 +196,8 @@ class Comparison(ResultSet[Difference]):
     """
 
     __slots__ = (
-        "columns", "correction", "differences", "dropped", "level", "notes", "rows", "seconds", "tasks", "unit",
-        "version",
+        "columns", "correction", "differences", "dropped", "filtered", "level", "notes", "rows", "seconds", "tasks",
+        "unit", "version",
     )  # fmt: skip
     _noun = "comparison"
     _item_noun = _lookup = "difference"
@@ -207,6 +209,7 @@ class Comparison(ResultSet[Difference]):
     version: str
     notes: tuple[str, ...]
     rows: int | None
+    filtered: int | None
     dropped: Mapping[str, int]
     columns: Mapping[str, str | tuple[str, ...]]
     seconds: float | None
@@ -226,15 +229,16 @@ class Comparison(ResultSet[Difference]):
         columns: Mapping[str, str | tuple[str, ...]] = EMPTY,
         seconds: float | None = None,
         tasks: Mapping[str, TaskRows] = EMPTY,
+        filtered: int | None = None,
     ) -> None:
         self._set(
             differences=tuple(differences), level=level, correction=correction, unit=unit, version=version,
             notes=tuple(notes), seconds=seconds, rows=rows, dropped=FrozenDict(dropped), columns=FrozenDict(columns),
-            tasks=FrozenDict(tasks),
+            tasks=FrozenDict(tasks), filtered=filtered,
         )  # fmt: skip
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        self._set(tasks=EMPTY)  # comparisons of version 0.1 have none
+        self._set(tasks=EMPTY, filtered=None)  # comparisons of version 0.1 have none
         super().__setstate__(state)
 
     @property
@@ -295,6 +299,7 @@ class Comparison(ResultSet[Difference]):
             "correction": self.correction,
             "unit": self.unit,
             **({} if self.rows is None else {"rows": self.rows, "dropped": dict(self.dropped)}),
+            **({} if self.filtered is None else {"filtered": self.filtered}),
             **({"columns": as_json_value(self.columns)} if self.columns else {}),
             **tasks_as_dicts(self.tasks),
             "notes": list(self.notes),

@@ -225,6 +225,10 @@ def print_notes(console: Console, report: "Report", notes: Iterable[Note]) -> No
 
 
 def dropped_lines(report: "Report") -> Iterator[Text]:
+    if report.filtered is not None:
+        where = report.columns.get("where", "")
+        text = f"{report.filtered:,} of {counted(report.rows, 'row')} by where: {where}"
+        yield Text.assemble(("left out ", "yellow"), text)
     for reason, rows in report.dropped.items():
         yield Text.assemble(("dropped ", "yellow"), f"{rows:,} of {counted(report.rows, 'row')}: {reason}")
 
