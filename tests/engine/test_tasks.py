@@ -185,3 +185,33 @@ def test_no_row_of_a_task(log):
 def test_an_error_behind_the_scan_names_the_task(log):
     tasks = {"lists": fm.Task(label="click", score="pctr", group="user", weight="weight", metrics="ndcg@5")}
     assert_raises(ValueError, "task 'lists': group .* has weights", fm.evaluate, log, ["auc"], tasks=tasks)
+
+
+def test_ctr_cvr_and_ctcvr_come_from_one_scan(log, tmp_path):
+    """Conversions are evaluated on clicked rows, and clicks that convert on all rows."""
+    pq.write_table(log, tmp_path / "log.parquet", row_group_size=700)
+    tasks = {
+        "ctr": fm.Task(label="click", score="pctr"),
+        "cvr": fm.Task(label="conversion", score="pcvr", where="click = 1"),
+        "ctcvr": fm.Task(label="click = 1 and conversion = 1", score="pctr * pcvr"),
+    }
+    options = {"group": "user", "by": "channel"}
+    report = fm.evaluate(tmp_path / "log.parquet", METRICS, tasks=tasks, **options)
+    for name, task in tasks.items():
+        columns = {role: value for role, value in task._asdict().items() if value is not None}
+        expected = fm.evaluate(log, METRICS, **options, **columns)
+        assert content(own for own in report if own.task == name) == content(expected)
+    clicked = log.filter(pa.compute.equal(log["click"], 1))
+    of_clicked = fm.evaluate(clicked, METRICS, label="conversion", score="pcvr", **options)
+    of_task = [own for own in report if own.task == "cvr"]
+    assert [(own.metric, own.slice, own.value) for own in of_task] == [
+        (own.metric, own.slice, own.value) for own in of_clicked
+    ]
+
+
+def test_filters_of_the_call_and_of_a_task_are_joined(log):
+    tasks = {"cvr": fm.Task(label="conversion", score="pcvr", where="click = 1")}
+    report = fm.evaluate(log, ["auc"], tasks=tasks, where="channel = 'feed' or channel = 'none'")
+    kept = log.filter(pa.compute.and_(pa.compute.equal(log["click"], 1), pa.compute.equal(log["channel"], "feed")))
+    assert report.value("auc", task="cvr") == fm.evaluate(kept, ["auc"], label="conversion", score="pcvr")["auc"]
+    assert report.tasks["cvr"].rows == kept.num_rows
