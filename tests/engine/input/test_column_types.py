@@ -214,4 +214,5 @@ def test_columns_that_hold_no_numbers_say_what_to_type():
     groups = pa.table({"click": [1, 0], "s": [0.5, 0.25], "p": [[1], [2]]})
     assert_raises(TypeError, words, fm.evaluate, groups, ["gauc"], label="click", score="s", group="p")
     nulls = {"click": [1, 0], "p": [None, None]}
-    assert_raises(ValueError, "score column 'p' has a null at row 0", fm.evaluate, nulls, ["auc"], label="click", score="p")
+    words = "score column 'p' has a null at row 0"
+    assert_raises(ValueError, words, fm.evaluate, nulls, ["auc"], label="click", score="p")
