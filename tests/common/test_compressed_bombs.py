@@ -10,7 +10,7 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics.engine.input import batches
-from fastmetrics.engine.input.files import compressed_pieces, formats
+from fastmetrics.engine.input.files import compressed_pieces, text_blocks
 from fastmetrics.metrics.ranking.runs import trec_files
 from fastmetrics.metrics.text.inputs import random_access_bytes, segment_files
 from support.cases import assert_raises
@@ -30,14 +30,14 @@ def write_gzip(path, *chunks):
 @pytest.mark.parametrize(
     ("chunks", "message"),
     [
-        ([bytes(MIB)] * 4, "CSV"),
+        ([bytes(MIB)] * 4, "behind row #1 is longer than 256 KiB"),
         ([b"label,score\n1,0.5\n0,0.1\n1,", *[b"1" * MIB] * 4], "behind row #[0-9,]+ is longer than 256 KiB"),
         ([b'label,score\n1,0.5\n0,0.1\n1,"', *[b"1\n" * (MIB // 2)] * 4], "behind row #[0-9,]+ is longer than 256 KiB"),
         ([b"label,score\n", b"1,0.5\n0,0.1\n" * 60_000, b"1," + b"1" * 2 * MIB], "behind row #[0-9,]{6,} is longer"),
     ],
 )
 def test_a_log_is_read_in_blocks(tmp_path, monkeypatch, chunks, message):
-    monkeypatch.setattr(formats, "CSV_BLOCK_BYTES", MIB // 4)
+    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", MIB // 4)
     path = write_gzip(tmp_path / "log.csv.gz", *chunks)
     assert_raises(ValueError, rf"log\.csv\.gz cannot be read as CSV.*{message}", fm.evaluate, path, ["auc"], **LOG)
 

@@ -59,6 +59,7 @@ class Source(ABC):
     lists: frozenset[str] = frozenset()
     has_long_lists = False
     memory_limit: int | None = None
+    n_threads: int | None = None  # the threads that parse text; None: as many as the process may use
     reads_once = False  # can it be read only once?
     reads_ahead = False  # does another thread read, if threads may be used?
 

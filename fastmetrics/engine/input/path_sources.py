@@ -25,7 +25,8 @@ def open_paths(items: Sequence[str | os.PathLike[str]], options: InputOptions) -
         return open_table(table, options)
     refuse_snapshot_options(options, "a path of files, which have no versions")
     files = chain.from_iterable(find_files(location, tables, options.format) for location in locations)
-    return FileSource(list(files), label=str(locations[0]) if len(locations) == 1 else "the list of files")
+    label = str(locations[0]) if len(locations) == 1 else "the list of files"
+    return FileSource(list(files), label=label, options=options)
 
 
 def find_table(location: Location, tables: TableFinder) -> LakeTable | None:
@@ -50,3 +51,10 @@ def refuse_path_options(options: InputOptions, data: object) -> None:
     for name in ("filesystem", "storage_options"):
         if getattr(options, name) is not None:
             raise ValueError(f"{name}: it is for paths, and data is of type {type(data).__name__}")
+
+
+def refuse_format_options(options: InputOptions, data: object) -> None:
+    """Raise ValueError for options of the format of files, if data is none."""
+    for name in ("format", "format_options"):
+        if getattr(options, name) is not None:
+            raise ValueError(f"{name}: it is for files, and data is of type {type(data).__name__}")

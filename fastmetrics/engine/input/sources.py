@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from fastmetrics.engine.input.arrow_sources import (
     top_module,
 )
 from fastmetrics.engine.input.batches import Source
+from fastmetrics.engine.input.files.file_source import FileSource
+from fastmetrics.engine.input.files.opened_files import open_handle
 from fastmetrics.engine.input.frame_sources import (
     native_frame,
     open_frame,
@@ -31,7 +34,12 @@ from fastmetrics.engine.input.frame_sources import (
 )
 from fastmetrics.engine.input.input_options import NO_INPUT_OPTIONS, InputOptions
 from fastmetrics.engine.input.lake.table_objects import open_table_object
-from fastmetrics.engine.input.path_sources import open_paths, refuse_path_options, refuse_snapshot_options
+from fastmetrics.engine.input.path_sources import (
+    open_paths,
+    refuse_format_options,
+    refuse_path_options,
+    refuse_snapshot_options,
+)
 from fastmetrics.engine.input.stream_sources import open_batches
 
 ACCEPTED = (
@@ -69,7 +77,7 @@ def open_source(data: object, options: InputOptions = NO_INPUT_OPTIONS) -> Sourc
     ImportError
         pyarrow is not installed.
     """
-    pa = import_extra("pyarrow", "reading data")
+    import_extra("pyarrow", "reading data")
     if isinstance(data, str | os.PathLike):
         return open_paths([data], options)
     if isinstance(data, list | tuple) and all(isinstance(item, str | os.PathLike) for item in data):
@@ -77,11 +85,28 @@ def open_source(data: object, options: InputOptions = NO_INPUT_OPTIONS) -> Sourc
             raise ValueError("data is an empty list: name at least one file")
         return open_paths(data, options)
     refuse_path_options(options, data)
+    if hasattr(data, "read") and not hasattr(data, "columns"):
+        refuse_snapshot_options(options, "an open file, which has no versions")
+        opened = open_handle(data)
+        return FileSource([opened], label=opened.path, options=options)
     if (source := open_table_object(data, options)) is not None:
         return source
     refuse_snapshot_options(options, f"of type {type(data).__name__}, which has no versions")
     data = native_frame(data)
     refuse_cluster_frames(data)
+    source = _open_columns(data)
+    if source is not None:
+        refuse_format_options(options, data)
+        return source
+    source = open_batches(data, partial(open_source, options=options))
+    if source is not None:
+        return source
+    raise TypeError(f"data must be {ACCEPTED}; got {type(data).__name__}{_suggest_instead(data)}")
+
+
+def _open_columns(data: Any) -> Source | None:
+    """The source of data that has columns itself; None for other data."""
+    pa = import_extra("pyarrow", "reading data")
     if isinstance(data, Mapping):
         return ArraySource(data)
     if isinstance(data, np.ndarray) and data.dtype.names is not None:
@@ -98,10 +123,7 @@ def open_source(data: object, options: InputOptions = NO_INPUT_OPTIONS) -> Sourc
         return StreamSource(data)
     if hasattr(data, "__arrow_c_array__"):
         return TableSource(pa.record_batch(data))
-    source = open_with_narwhals(data) or open_batches(data, partial(open_source, options=options))
-    if source is not None:
-        return source
-    raise TypeError(f"data must be {ACCEPTED}; got {type(data).__name__}{_suggest_instead(data)}")
+    return open_with_narwhals(data)
 
 
 def _is_pandas_frame(data: object) -> bool:

@@ -47,7 +47,7 @@ def scan_log(
     from fastmetrics.engine.input.sources import open_source
 
     source = open_source(data, input_options)
-    source.memory_limit = budget.explicit_limit
+    source.memory_limit, source.n_threads = budget.explicit_limit, n_threads
     parts = [part for task in tasks for part in task.parts]
     source = open_columns(source, parts, [task.where for task in tasks])
     declare_column_kinds(source, parts)

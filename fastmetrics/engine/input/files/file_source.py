@@ -24,14 +24,15 @@ from fastmetrics.engine.input.batches import (
 )
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.formats import (
-    CSV,
     PARQUET,
     FileFormat,
     find_format,
     name_file_in_errors,
 )
+from fastmetrics.engine.input.files.opened_files import StreamFile
 from fastmetrics.engine.input.files.parquet_reading import forget_footers, parquet_row_groups
 from fastmetrics.engine.input.files.store_paths import name_path_in_errors
+from fastmetrics.engine.input.input_options import NO_INPUT_OPTIONS, InputOptions
 
 PARTITION_BATCHES = 2
 PARTITION_ROWS = PARTITION_BATCHES * BATCH_ROWS
@@ -52,11 +53,15 @@ class SourceFile(NamedTuple):
 class FileSource(Source):
     """Files that are read one after the other; columns are matched by name."""
 
-    reads_ahead = True
-
-    def __init__(self, data_files: list[DataFile], *, label: str) -> None:
+    def __init__(
+        self, data_files: list[DataFile], *, label: str, options: InputOptions = NO_INPUT_OPTIONS
+    ) -> None:
         self.label = label if len(data_files) == 1 else f"{label} ({len(data_files)} files)"
-        self._files = inspect_files(data_files)
+        self._files = inspect_files(data_files, options)
+        self._found_types: dict[str, pa.DataType] = {}
+        self.reads_once = any(isinstance(data_file, StreamFile) for data_file in data_files)
+        # A thread that waits for data of a stream could not be interrupted.
+        self.reads_ahead = not self.reads_once
         self._hive_types = _hive_types(self._files)
         self.column_names = self._collect_column_names()
         counts = [file.rows for file in self._files]
@@ -139,7 +144,7 @@ class FileSource(Source):
         Columns with few different texts stay dictionaries, as Parquet stores them. Texts in CSV files are read as
         texts, since their type would only be guessed.
         """
-        if column in self.texts and all(file.format is CSV and column in file.schema.names for file in self._files):
+        if column in self.texts and all(self._is_only_inferred(file, column) for file in self._files):
             return pa.string()
         unified = self._unified_type(column)
         # Arrow does not read dictionaries inside structs.
@@ -147,6 +152,11 @@ class FileSource(Source):
         if is_whole and column in self.dictionaries and all(file.format is PARQUET for file in self._files):
             return _dictionary_type(unified)
         return unified
+
+    def _is_only_inferred(self, file: SourceFile, column: str) -> bool:
+        """Is the type of a column just what its texts look like?"""
+        is_given = column in file.format.column_types
+        return file.format.name in ("CSV", "TSV") and column in file.schema.names and not is_given
 
     def _unified_type(self, column: str) -> pa.DataType:
         first = self._files[0]
@@ -160,7 +170,19 @@ class FileSource(Source):
                     f"{first.data_file}; write the files with one type"
                 )
             unified = merged
-        return unified
+        return self._find_later_type(column) if pa.types.is_null(unified) else unified
+
+    def _find_later_type(self, column: str) -> pa.DataType:
+        """The type of a column without a value in the first block of every file."""
+        if column not in self._found_types:
+            found = pa.null()
+            for file in self._files:
+                if file.format.find_types is not None and column in file.schema.names and not self.reads_once:
+                    with name_file_in_errors(file.data_file, file.format):
+                        types = file.format.find_types(file.data_file, file.schema.names, [column])
+                    found = _find_common_type(found, types.get(column, found)) or found
+            self._found_types[column] = found
+        return self._found_types[column]
 
     def _type_in(self, file: SourceFile, column: str) -> pa.DataType:
         if column in file.schema.names:
@@ -180,17 +202,18 @@ class FileSource(Source):
         self, file: SourceFile, schema: pa.Schema, use_threads: bool, *row_groups: list[int]
     ) -> Iterator[pa.RecordBatch]:
         in_file = self._schema_in_file(file, schema)
+        options = {"names": file.schema.names, "n_threads": self.n_threads} if file.format.is_text else {}
         with name_file_in_errors(file.data_file, file.format):
             for batch in file.format.read(
-                file.data_file, in_file, use_threads, self.batch_rows, self.memory_limit, *row_groups
+                file.data_file, in_file, use_threads, self.batch_rows, self.memory_limit, *row_groups, **options
             ):
                 yield _conform_batch(batch, schema, file)
 
 
-def inspect_files(data_files: list[DataFile]) -> list[SourceFile]:
+def inspect_files(data_files: list[DataFile], options: InputOptions = NO_INPUT_OPTIONS) -> list[SourceFile]:
     """Inspect files in their order; those of stores, where each is a request or two, several at a time."""
     if all(data_file.is_local for data_file in data_files):
-        return [_inspect_file(data_file) for data_file in data_files]
+        return [_inspect_file(data_file, options) for data_file in data_files]
     from concurrent.futures import Future, ThreadPoolExecutor
 
     files: list[SourceFile] = []
@@ -198,7 +221,7 @@ def inspect_files(data_files: list[DataFile]) -> list[SourceFile]:
         try:
             waiting: deque[Future[SourceFile]] = deque()
             for data_file in data_files:
-                waiting.append(submit(threads, _inspect_file, data_file))
+                waiting.append(submit(threads, _inspect_file, data_file, options))
                 if len(waiting) >= 2 * STORE_REQUESTS:
                     files.append(waiting.popleft().result())
                     forget_footers(file.data_file for file in files)
@@ -209,8 +232,8 @@ def inspect_files(data_files: list[DataFile]) -> list[SourceFile]:
     return files
 
 
-def _inspect_file(data_file: DataFile) -> SourceFile:
-    file_format = find_format(data_file)
+def _inspect_file(data_file: DataFile, options: InputOptions) -> SourceFile:
+    file_format = find_format(data_file, options)
     if not data_file.is_local:
         with name_path_in_errors(data_file):
             data_file.handle()

@@ -1,51 +1,118 @@
 """File formats: how each is inspected and how its columns are read, batch by batch.
 
-Parquet has a module of its own, `parquet_reading`.
+Parquet, CSV and JSON lines have modules of their own. The format of a file is that of the option `format`, of its
+suffix, or, for open files and streams, of its first bytes.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import PurePath
+from functools import partial
 from typing import Any, NamedTuple
 
-from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import first_line
 from fastmetrics.engine.input.files.compressed_pieces import check_ipc_batches
+from fastmetrics.engine.input.files.csv_reading import find_missing_types as find_csv_types
+from fastmetrics.engine.input.files.csv_reading import inspect_csv, read_csv
 from fastmetrics.engine.input.files.data_file import DataFile
+from fastmetrics.engine.input.files.format_options import TextOptions, read_format_name, read_format_options
+from fastmetrics.engine.input.files.json_reading import find_missing_types as find_json_types
+from fastmetrics.engine.input.files.json_reading import inspect_json, read_json
+from fastmetrics.engine.input.files.opened_files import OpenedFile, StreamFile
 from fastmetrics.engine.input.files.parquet_reading import inspect_parquet, read_parquet
 from fastmetrics.engine.input.files.store_paths import name_path_in_errors
+from fastmetrics.engine.input.files.text_blocks import BLOCK_BYTES
+from fastmetrics.engine.input.input_options import NO_INPUT_OPTIONS, InputOptions
 
-# Arrow infers the types of a CSV file from its first block.
-CSV_BLOCK_BYTES = 4 << 20
+SUFFIXES = {
+    ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".arrows": "arrow", ".feather": "arrow",
+    ".ipc": "arrow", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".json": "jsonl", ".orc": "orc",
+}  # fmt: skip
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+COMPRESSED_FORMATS = ("csv", "tsv", "jsonl")  # the others compress their own pieces
+# All suffixes, as messages list them.
+FORMATS = (*SUFFIXES, *(f"{own}{zipped}" for own in (".csv", ".tsv", ".jsonl") for zipped in COMPRESSIONS))
+FIRST_BYTES = {b"PAR1": "parquet", b"ORC": "orc", b"ARROW1": "arrow", b"FEA1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+COMPRESSED_BYTES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class FileFormat(NamedTuple):
-    """How files of one format are inspected (schema and, if that is cheap, number of rows) and read."""
+    """How files of one format are inspected (schema and, if that is cheap, number of rows) and read.
+
+    `find_types` gives the types of columns that have no value in the first block of a text file.
+    """
 
     name: str
     advice: str
     inspect: Callable[[DataFile], tuple[pa.Schema, int | None]]
     read: Callable[..., Iterator[pa.RecordBatch]]
     reads_fields: bool = False  # are fields of structs decoded without the others?
+    find_types: Callable[[DataFile, list[str], list[str]], dict[str, Any]] | None = None
+    column_types: Mapping[str, Any] = {}  # those that the user gave
+
+    @property
+    def is_text(self) -> bool:
+        """Are types inferred from texts?"""
+        return self.find_types is not None
 
 
-def find_format(data_file: DataFile) -> FileFormat:
-    """The format that the file's suffix names, or else its first bytes: Spark may write files without a suffix."""
-    name = data_file.name.lower()
-    for suffix, file_format in FORMATS.items():
+def find_format(data_file: DataFile, options: InputOptions = NO_INPUT_OPTIONS) -> FileFormat:
+    """The format that the options name, or the file's suffix; of an open file also that of its first bytes."""
+    stem, compression = split_compression(data_file.name.lower())
+    suffix = next((own for own in SUFFIXES if stem.endswith(own)), None)
+    name = None
+    if options.format is not None:
+        name = read_format_name(options.format)
+    elif suffix is not None and (compression is None or SUFFIXES[suffix] in COMPRESSED_FORMATS):
+        name = SUFFIXES[suffix]
+    if isinstance(data_file, OpenedFile | StreamFile):
+        recognised, compression = recognise_format(data_file.first_bytes(), data_file.path)
+        name = name or recognised
+    elif name is None and (not data_file.is_local or os.path.isfile(data_file.address)):
+        name = recognise_stored(data_file)  # Spark may write files without a suffix
+    if name is None:
+        raise ValueError(f"{data_file} has no known suffix; known are {', '.join(FORMATS)}; or name it: format='csv'")
+    return make_format(name, compression, read_format_options(name, options.format_options))
+
+
+def recognise_stored(data_file: DataFile) -> str | None:
+    """The format of a file whose first bytes are those of a format that is not text."""
+    with name_path_in_errors(data_file), data_file.open_file() as opened:
+        first = opened.read(max(map(len, FIRST_BYTES)))
+    return next((name for magic, name in FIRST_BYTES.items() if first.startswith(magic)), None)
+
+
+def split_compression(name: str) -> tuple[str, str | None]:
+    """A file's name without the suffix of a compression, and that compression."""
+    for suffix, compression in COMPRESSIONS.items():
         if name.endswith(suffix):
-            return file_format
-    if not data_file.is_local or os.path.isfile(data_file.address):
-        with name_path_in_errors(data_file), data_file.open_file() as opened:
-            first = opened.read(max(map(len, FIRST_BYTES)))
-        for magic, file_format in FIRST_BYTES.items():
-            if first.startswith(magic):
-                return file_format
-    raise ValueError(f"{data_file} has no known suffix; known are {', '.join(FORMATS)}")
+            return name.removesuffix(suffix), compression
+    return name, None
+
+
+def recognise_format(first: bytes, path: str) -> tuple[str, str | None]:
+    """The format and the compression of a file that begins with these bytes."""
+    for magic, compression in COMPRESSED_BYTES.items():
+        if first.startswith(magic):
+            with pa.CompressedInputStream(pa.BufferReader(first), compression) as opened:
+                return recognise_format(opened.read(1 << 12), path)[0], compression
+    for magic, name in FIRST_BYTES.items():
+        if first.startswith(magic):
+            return name, None
+    if not first:
+        raise ValueError(f"{path} is empty")
+    if first.startswith(UTF16) or b"\0" in first[:1000]:
+        raise ValueError(f"{path} is of no known format: its first bytes are {first[:8]!r}; name it: format='csv'")
+    text = first.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text.startswith(b"{"):
+        return "jsonl", None
+    line = text.partition(b"\n")[0]
+    return "tsv" if b"\t" in line and b"," not in line else "csv", None
 
 
 @contextmanager
@@ -98,65 +165,65 @@ def _read_ipc(
             yield batch
 
 
-# CSV: Arrow's streaming reader parses in one thread either way; without its threads its errors name the row.
+# ORC: one stripe after the other, as a whole.
 
 
-def _open_csv(data_file: DataFile, schema: pa.Schema | None = None) -> Any:
-    import pyarrow.csv as csv
+def _inspect_orc(data_file: DataFile) -> tuple[pa.Schema, int | None]:
+    from pyarrow import orc
 
-    compression = {".gz": "gzip", ".zst": "zstd"}.get(PurePath(data_file.name).suffix.lower())
-    selection = {} if schema is None else {"include_columns": schema.names, "column_types": schema}
-    return csv.open_csv(
-        data_file.open_stream(compression),
-        read_options=csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK_BYTES),
-        parse_options=csv.ParseOptions(newlines_in_values=True),
-        convert_options=csv.ConvertOptions(**selection),
-    )
+    with data_file.open_file() as opened:
+        file = orc.ORCFile(opened)
+        return file.schema, file.nrows
 
 
-@contextmanager
-def name_long_rows(rows: list[int]) -> Iterator[None]:
-    """Say what is wrong with a row that does not fit in a block; `rows` are the lengths of the batches before it."""
-    try:
-        yield
-    except pa.ArrowInvalid as error:
-        if "straddling object" not in str(error):
-            raise
-        raise pa.ArrowInvalid(
-            f"A row behind row #{1 + sum(rows):,} is longer than {format_size(CSV_BLOCK_BYTES)}, the most read at "
-            "once; is a quote not closed, or a line break missing?"
-        ) from error
-
-
-def _inspect_csv(data_file: DataFile) -> tuple[pa.Schema, int | None]:
-    with name_long_rows([]), _open_csv(data_file) as reader:
-        return reader.schema, None
-
-
-def _read_csv(
+def _read_orc(
     data_file: DataFile, schema: pa.Schema, use_threads: bool, batch_rows: int, memory_limit: int | None
 ) -> Iterator[pa.RecordBatch]:
-    rows: list[int] = []
-    with name_long_rows(rows), _open_csv(data_file, schema) as reader:
-        for batch in reader:
-            rows.append(batch.num_rows)
-            yield batch
+    from pyarrow import orc
+
+    with data_file.open_file() as opened:
+        file = orc.ORCFile(opened)
+        for stripe in range(file.nstripes):
+            batch = file.read_stripe(stripe, columns=schema.names)
+            yield from pa.Table.from_batches([batch]).select(schema.names).to_batches()
+
+
+# CSV and JSON lines, with their options.
+
+
+def make_format(name: str, compression: str | None, options: TextOptions) -> FileFormat:
+    """The format of a name, with what its readers need to know."""
+    if name in ("csv", "tsv"):
+        inspect: Any = partial(inspect_csv, compression=compression, options=options)
+
+        def read_text(
+            data_file: DataFile, schema: pa.Schema, use_threads: bool, batch_rows: int, memory_limit: int | None,
+            *, names: list[str], n_threads: int | None,
+        ) -> Iterator[pa.RecordBatch]:  # fmt: skip
+            return read_csv(data_file, compression, options, names, schema, use_threads, n_threads)
+
+        def find_types(data_file: DataFile, names: list[str], columns: list[str]) -> dict[str, Any]:
+            return find_csv_types(data_file, compression, options, names, columns)
+
+        return FileFormat(name.upper(), _FROM_FIRST_BLOCK, inspect, read_text, False, find_types, options.column_types)
+    if name == "jsonl":
+        inspect = partial(inspect_json, compression=compression, options=options)
+
+        def read_lines(
+            data_file: DataFile, schema: pa.Schema, use_threads: bool, batch_rows: int, memory_limit: int | None,
+            *, names: list[str], n_threads: int | None,
+        ) -> Iterator[pa.RecordBatch]:  # fmt: skip
+            return read_json(data_file, compression, schema, use_threads, n_threads)
+
+        def find_json(data_file: DataFile, names: list[str], columns: list[str]) -> dict[str, Any]:
+            return find_json_types(data_file, compression, columns)
+
+        return FileFormat("JSON lines", _FROM_FIRST_BLOCK, inspect, read_lines, False, find_json, options.column_types)
+    return {"parquet": PARQUET, "orc": _ORC, "arrow": _IPC}[name]
 
 
 _CUT_SHORT = "is it damaged or cut short?"
-_FROM_FIRST_BLOCK = f"column types are taken from the first {CSV_BLOCK_BYTES >> 20} MiB."
+_FROM_FIRST_BLOCK = f"column types are taken from the first {BLOCK_BYTES >> 20} MiB."
 PARQUET = FileFormat("Parquet", _CUT_SHORT, inspect_parquet, read_parquet, reads_fields=True)
 _IPC = FileFormat("Arrow IPC", _CUT_SHORT, _inspect_ipc, _read_ipc)
-CSV = FileFormat("CSV", _FROM_FIRST_BLOCK, _inspect_csv, _read_csv)
-FORMATS = {
-    ".parquet": PARQUET,
-    ".pq": PARQUET,
-    ".arrow": _IPC,
-    ".arrows": _IPC,
-    ".feather": _IPC,
-    ".ipc": _IPC,
-    ".csv": CSV,
-    ".csv.gz": CSV,
-    ".csv.zst": CSV,
-}
-FIRST_BYTES = {b"PAR1": PARQUET, b"ARROW1": _IPC}
+_ORC = FileFormat("ORC", _CUT_SHORT, _inspect_orc, _read_orc)

@@ -14,6 +14,7 @@ from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.file_systems import Location
 from fastmetrics.engine.input.files.formats import FORMATS, find_format
 from fastmetrics.engine.input.files.hidden_names import is_hidden, is_hidden_match
+from fastmetrics.engine.input.files.opened_files import open_special_file
 from fastmetrics.engine.input.files.store_paths import name_path_in_errors
 from fastmetrics.engine.input.files.table_markers import TableFinder, local_folder_kind, raise_table_below
 
@@ -23,7 +24,7 @@ parts_of = attrgetter("parts")
 def find_files(location: Location, tables: TableFinder, file_format: str | None = None) -> list[DataFile]:
     """The data files of a path, a directory or a glob, sorted. Files inside a table of a lake are an error."""
     if location.filesystem is None:
-        files, folder = _find_local_files(location)
+        files, folder = _find_local_files(location, file_format)
     else:
         with name_path_in_errors(location):
             files, folder = _find_stored_files(location, tables.kind_of(location))
@@ -37,14 +38,14 @@ def find_files(location: Location, tables: TableFinder, file_format: str | None 
     return files
 
 
-def _find_local_files(location: Location) -> tuple[list[DataFile], str | None]:
+def _find_local_files(location: Location, file_format: str | None) -> tuple[list[DataFile], str | None]:
     """The files, and the folder if the path is one."""
     text = location.address
     path = Path(text)
     if path.is_dir():
         return _files_of_directory(path) or _raise_no_file(f"{path} holds no data file"), str(path)
     if path.exists():
-        return [DataFile.local(path)], None
+        return [open_special_file(text, is_stream=file_format is not None) or DataFile.local(path)], None
     if any(sign in text for sign in "*?["):
         return _files_of_glob(text) or _raise_no_file(f"no file matches {text}"), None
     raise FileNotFoundError(_not_found(path))

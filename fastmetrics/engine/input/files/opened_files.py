@@ -1,0 +1,227 @@
+"""Open files and streams as data: handles that can seek, and pipes and standard input, which are read once.
+
+A stream of text is read front to back: what was read to find the columns is read again from memory. Formats that are
+read at any place are stored first, in memory or in a temporary file without a name. All reads of a stream are made by
+the thread that asks for them, in Python, so that an interrupt ends a read that waits for data.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import tempfile
+from pathlib import PurePath
+from threading import Lock
+from typing import Any
+
+from fastmetrics._core.exchange.memory_size import format_size
+from fastmetrics._core.optional_imports import pyarrow as pa
+from fastmetrics.engine.input.arrow_sources import READ_ONCE
+from fastmetrics.engine.input.files.data_file import DataFile
+
+FIRST_BYTES = 1 << 16  # of a file, from which its format is recognised
+MOST_IN_MEMORY = 64 << 20  # of a stream that is stored
+COPIED_AT_ONCE = 1 << 20
+
+
+class OpenedFile(DataFile):
+    """A handle that can seek, from the place where it stands. It stays open, and is read by several threads."""
+
+    def __init__(self, handle: Any, label: str, start: int, size: int) -> None:
+        super().__init__(label, None, file_name(handle))
+        self.opened = handle
+        self.start = start
+        self.size = size
+        self.lock = Lock()
+
+    @property
+    def name(self) -> str:
+        return PurePath(self.address).name
+
+    @classmethod
+    def of(cls, handle: Any, label: str) -> OpenedFile:
+        start = handle.tell()
+        size = handle.seek(0, os.SEEK_END)
+        size = handle.tell() if size is None else size
+        handle.seek(start)
+        if size <= start:
+            advice = "it is at its end; type handle.seek(0) first" if start else "it is empty"
+            raise ValueError(f"data: {label} has nothing to read: {advice}")
+        return cls(handle, label, start, size - start)
+
+    def open_file(self) -> pa.NativeFile:
+        if isinstance(self.opened, io.BytesIO):
+            return pa.BufferReader(pa.py_buffer(self.opened.getbuffer()[self.start :]))
+        return pa.PythonFile(SharedReader(self), "r")
+
+    def open_stream(self, compression: str | None = None) -> Any:
+        opened = self.open_file()
+        return opened if compression is None else pa.CompressedInputStream(opened, compression)
+
+    def first_bytes(self) -> bytes:
+        with self.open_file() as opened:
+            return bytes(opened.read(FIRST_BYTES))
+
+
+class SharedReader(io.RawIOBase):
+    """Reads of a handle that other readers use too: each has a place of its own."""
+
+    def __init__(self, file: OpenedFile) -> None:
+        super().__init__()
+        self._file = file
+        self._place = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._place
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._place = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._file.size}[whence]
+        return self._place
+
+    def read(self, size: int | None = -1) -> bytes:
+        file = self._file
+        left = max(0, file.size - self._place)
+        wanted = left if size is None or size < 0 else min(size, left)
+        with file.lock:
+            before = file.opened.tell()
+            file.opened.seek(file.start + self._place)
+            data = read_fully(file.opened, wanted)
+            file.opened.seek(before)
+        self._place += len(data)
+        return data
+
+
+class StreamFile(DataFile):
+    """A stream that cannot seek. It is opened twice: to find the columns, and to read the rows."""
+
+    def __init__(self, handle: Any, label: str) -> None:
+        super().__init__(label, None, file_name(handle))
+        self.opened = handle
+        self.seen = bytearray()
+        self.times_opened = 0
+        self.stored: OpenedFile | None = None
+
+    @property
+    def name(self) -> str:
+        return PurePath(self.address).name
+
+    def first_bytes(self) -> bytes:
+        if len(self.seen) < FIRST_BYTES:
+            self.seen += read_fully(self.opened, FIRST_BYTES - len(self.seen))
+        return bytes(self.seen[:FIRST_BYTES])
+
+    def open_stream(self, compression: str | None = None) -> Any:
+        if self.stored is not None:
+            return self.stored.open_stream(compression)
+        self.times_opened += 1
+        if self.times_opened > 2:
+            raise ValueError(f"data: {self.path} {READ_ONCE}")
+        reader = StreamReader(self, keeps=self.times_opened == 1)
+        return reader if compression is None else pa.CompressedInputStream(pa.PythonFile(reader, "r"), compression)
+
+    def open_file(self) -> pa.NativeFile:
+        if self.stored is None:
+            self.stored = OpenedFile.of(store_stream(self), self.path)
+        return self.stored.open_file()
+
+
+class StreamReader(io.RawIOBase):
+    """The stream from its beginning: first what was read before, then what comes. `keeps` that for the next reader."""
+
+    def __init__(self, stream: StreamFile, keeps: bool) -> None:
+        super().__init__()
+        self._stream = stream
+        self._keeps = keeps
+        self._place = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1) -> bytes:
+        stream = self._stream
+        if self._place < len(stream.seen):
+            end = len(stream.seen) if size is None or size < 0 else self._place + size
+            data = bytes(stream.seen[self._place : end])
+            self._place += len(data)
+            if not self._keeps and self._place == len(stream.seen):
+                stream.seen, self._place = bytearray(), 0
+            return data
+        data = stream.opened.read(size) or b""
+        if self._keeps:
+            stream.seen += data
+            self._place += len(data)
+        return data
+
+
+def read_fully(handle: Any, size: int) -> bytes:
+    """Exactly so many bytes, or all that are left: a pipe gives what it has."""
+    parts: list[bytes] = []
+    while size > 0 and (data := handle.read(size)):
+        parts.append(bytes(data))
+        size -= len(data)
+    return b"".join(parts)
+
+
+def store_stream(stream: StreamFile) -> Any:
+    """All of a stream in memory, or in a temporary file without a name if it is large."""
+    stored: Any = tempfile.SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115 - it is closed with the last reader
+    size = 0
+    try:
+        stored.write(stream.seen)
+        while data := stream.opened.read(COPIED_AT_ONCE):
+            size += len(data)
+            stored.write(data)
+        stored.flush()
+    except OSError as error:
+        raise OSError(
+            error.errno,
+            f"{stream.path} cannot be stored in {tempfile.gettempdir()} after {format_size(size)}: {error.strerror}. "
+            "This format is read at any place: give a file, or set TMPDIR to a folder with more space",
+        ) from error
+    stored.seek(0)
+    return stored
+
+
+def file_name(handle: Any) -> str:
+    """The name of a handle's file, whose suffix may tell the format; empty if it has none."""
+    name = getattr(handle, "name", "")
+    return name if isinstance(name, str) and not name.startswith("<") else ""
+
+
+def open_handle(handle: Any, label: str | None = None) -> DataFile:
+    """A binary file that is open, or a stream."""
+    if isinstance(handle, io.TextIOBase):
+        advice = "io.BytesIO(text.encode())" if isinstance(handle, io.StringIO) else "open(path, 'rb')"
+        raise TypeError(f"data is a file of text: give bytes, {advice}")
+    if getattr(handle, "closed", False):
+        raise ValueError("data is a file that is closed: open it again")
+    label = label or file_name(handle) or f"the {type(handle).__name__}"
+    seekable = getattr(handle, "seekable", None)
+    return OpenedFile.of(handle, label) if seekable is not None and seekable() else StreamFile(handle, label)
+
+
+def open_special_file(path: str, is_stream: bool) -> DataFile | None:
+    """A FIFO or a device as a stream, if `is_stream`, otherwise an error; None for other files."""
+    mode = os.stat(path).st_mode
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return None
+    if stat.S_ISSOCK(mode):
+        raise ValueError(f"{path} is a socket: connect to it, and give the file of the connection, makefile('rb')")
+    kind = "FIFO" if stat.S_ISFIFO(mode) else "device"
+    if not is_stream:
+        raise ValueError(
+            f"{path} is a {kind}, which is read once and may wait for data: name its format to read it as a stream, "
+            "format='csv' or --input-format csv"
+        )
+    handle = open(path, "rb")  # noqa: SIM115 - it is closed with the last reader
+    if handle.isatty():
+        handle.close()
+        raise ValueError(f"{path} is a terminal: give a file, or a pipe")
+    return StreamFile(handle, path)
