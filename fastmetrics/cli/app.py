@@ -17,7 +17,9 @@ USER_ERRORS = (ValueError, TypeError, LookupError, OSError, ImportError, MemoryE
 
 app = typer.Typer(
     help="Exact evaluation metrics for click logs, rankings, texts and detections.",
-    epilog=examples("demo", "evaluate clicks.parquet --label click --score pctr --group user_id", "list"),
+    epilog=examples(
+        "demo", "evaluate clicks.parquet --label click --score pctr --group user_id", "list", has_gates=True
+    ),
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

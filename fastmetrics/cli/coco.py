@@ -10,7 +10,7 @@ import typer
 import fastmetrics
 from fastmetrics._core.grouping import grouped
 from fastmetrics.cli.input_names import file_names
-from fastmetrics.cli.options import PrintJson, Threads
+from fastmetrics.cli.options import PrintJson, Threads, check_json_layout
 from fastmetrics.cli.terminal import examples
 from fastmetrics.reporting.number_formats import format_fixed
 from fastmetrics.reporting.terminal.console import write_json, write_lines, write_table
@@ -40,6 +40,7 @@ EXAMPLES = examples(
 
 
 def coco(
+    context: typer.Context,
     truth: Annotated[
         str, typer.Argument(metavar="GT", help="Annotations: a JSON file in COCO's format.", show_default=False)
     ],
@@ -81,6 +82,7 @@ def coco(
         "class_agnostic": class_agnostic,
         "n_threads": threads,
     }
+    check_json_layout(context, layout, as_json=as_json)
     layout = "json" if as_json else layout
     check_options(layout, found, per_class=per_class)
     results = evaluate(truth, found, options)

@@ -13,14 +13,10 @@ from fastmetrics.cli.gates import FORM, Gate, read_gate
 from fastmetrics.cli.log_evaluation import read_level, read_metrics, run_on_log
 from fastmetrics.cli.log_options import LogOptions, reject_unused_options, shared_options
 from fastmetrics.cli.outputs import Tables, read_outputs
-from fastmetrics.cli.terminal import examples, standard_error
+from fastmetrics.cli.terminal import GATE_FAILED, examples, standard_error
 
 if TYPE_CHECKING:
     from fastmetrics import Comparison
-
-# The exit code of a failed gate; 1 is an error, 2 is wrong usage.
-GATE_FAILED = 3
-
 
 # `LogCommand` fills in the metrics.
 EXAMPLES = examples(
@@ -29,6 +25,7 @@ EXAMPLES = examples(
     "compare log.parquet --label y --score a --score b --unit day --fail-if '{gate_metric} drops 0.001'",
     "compare log.parquet --label y --score a --score b --fail-if '{gate_metric} drops 0.5% significantly' --json -",
     "compare systems.parquet -m {text_metrics} --label reference --score a --score b",
+    has_gates=True,
 )
 
 

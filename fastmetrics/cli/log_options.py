@@ -108,6 +108,5 @@ def reject_unused_options(context: typer.Context, log: LogOptions, *, with_inter
     elif log.ci_method == "delong":
         unused = dict.fromkeys(("replicates", "seed"), "--ci-method delong resamples nothing, so it has no effect")
     for name, why in unused.items():
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
+        if options.was_given(context, name):
             raise typer.BadParameter(why, param_hint=f"--{name.replace('_', '-')}")

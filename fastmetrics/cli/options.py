@@ -214,3 +214,15 @@ def import_plugins(modules: list[str] | None) -> None:
         sys.path.insert(0, os.getcwd())
     for module in modules:
         import_plugin(module, "--plugin")
+
+
+def was_given(context: typer.Context, parameter: str) -> bool:
+    """Whether an option stands on the command line."""
+    source = context.get_parameter_source(parameter)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def check_json_layout(context: typer.Context, layout: str, *, as_json: bool) -> None:
+    """--json is short for --format json: with another format it is wrong usage."""
+    if as_json and layout != "json" and was_given(context, "layout"):
+        raise typer.BadParameter(f"it is short for --format json, not for {layout}", param_hint="--json")

@@ -181,7 +181,8 @@ def is_matched(output: Path, pattern: str) -> bool:
     folder, name = os.path.split(pattern)
     if not glob.has_magic(pattern) or not fnmatch.fnmatchcase(output.name, name):
         return False
-    folders = glob.iglob(folder or os.curdir, recursive=True)
+    folders = [os.curdir] if folder in ("", "**") else []  # the latter matches no folder too
+    folders += glob.iglob(folder, recursive=True)
     return any(is_same_file(own, output.absolute().parent) for own in folders)
 
 

@@ -14,6 +14,16 @@ from rich.text import Text
 from fastmetrics._core.exchange.spill import SpillError
 
 
+GATE_FAILED = 3
+EXIT_CODES = {
+    0: "0 done",
+    1: "1 error",
+    2: "2 wrong usage",
+    GATE_FAILED: "3 a gate of --fail-if failed",
+    130: "130 interrupted",
+}
+
+
 def standard_error() -> Console:
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -68,7 +78,8 @@ def quoted(text: str) -> str:
     return subprocess.list2cmdline([text]) if sys.platform == "win32" else shlex.quote(text)
 
 
-def examples(*commands: str) -> str:
-    """The examples of a --help page. Each is a paragraph, because the help joins single line breaks."""
+def examples(*commands: str, has_gates: bool = False) -> str:
+    """The exit codes and examples of a --help page. Each is a paragraph, because the help joins single line breaks."""
     lines = [f"[cyan]fastmetrics {escape(command)}[/cyan]" for command in commands]
-    return "\n\n".join(["[bold]Examples[/bold]", *lines])
+    codes = ", ".join(text for code, text in EXIT_CODES.items() if has_gates or code != GATE_FAILED)
+    return "\n\n".join([f"[bold]Exit codes[/bold]: {codes}", "[bold]Examples[/bold]", *lines])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 import fastmetrics
-from fastmetrics.cli.options import PrintJson, Threads
+from fastmetrics.cli.options import PrintJson, Threads, check_json_layout
 from fastmetrics.cli.terminal import examples
 from fastmetrics.reporting.number_formats import format_fixed
 from fastmetrics.reporting.terminal.console import write_json, write_lines, write_table
@@ -30,6 +30,7 @@ EXAMPLES = examples(
 
 
 def voc(
+    context: typer.Context,
     truth: Annotated[
         str, typer.Argument(metavar="ANNOTATIONS", help="The folder of XML files, or its parent.", show_default=False)
     ],
@@ -58,6 +59,7 @@ def voc(
     A row for every class, then the mean. A class without objects is undefined
     (–) and not in the mean.
     """
+    check_json_layout(context, layout, as_json=as_json)
     from fastmetrics.cli.progress import show_evaluation
 
     with show_evaluation(found):
