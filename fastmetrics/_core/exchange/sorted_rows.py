@@ -221,14 +221,16 @@ class OrderedRows:
         return curve_of_ranges(classes, totals, kind, descending, n_more, count_threads(self.n_threads))
 
     def weighted_curve(self, kind: int, descending: bool, n_more: int) -> Curve:
+        if descending and not self.expected_statistics:
+            return self.only_weighted_curve(kind, n_more)
         with_below = kind == curve_points.ERROR_RATES or bool(self.expected_statistics)
         points = self.weighted_points
         if points is None or points.below.shape[0] < with_below:
             statistic = WeightedCurve(self.rows, with_below)
             points = self.weighted_points = statistic.join(self.compute([statistic])[statistic])
         n_threads = 1 if self.is_small else count_threads(self.n_threads)
-        if kind == curve_points.CORNERS:
-            return weighted_corners(points, n_more, n_threads)
+        if kind == curve_points.CORNERS and (corners := weighted_corners(points, n_more, n_threads)) is not None:
+            return corners
         n = points.scores.shape[0]
         curve = new_curve(n, n_more)
         bounds = list(block_bounds(n))
@@ -239,6 +241,19 @@ class OrderedRows:
 
         for_each(len(bounds), lambda: write, n_threads)
         return curve
+
+    def only_weighted_curve(self, kind: int, n_more: int) -> Curve:
+        """A curve in the order of the points, if no other curve needs them: their memory becomes that of the curve."""
+        statistic = WeightedCurve(self.rows, False, n_more)
+        points = statistic.join(self.compute([statistic])[statistic])
+        if kind == curve_points.CORNERS:
+            n_threads = 1 if self.is_small else count_threads(self.n_threads)
+            corners = weighted_corners(points, n_more, n_threads)
+            if corners is not None:
+                return corners
+        if points is statistic.columns:
+            return Curve(*statistic.longer)
+        return Curve(*(np.concatenate((np.empty(n_more), column)) for column in points[:3]))
 
 
 def write_block(points: WeightedPoints, kind: int, descending: bool, own: slice, curve: Curve) -> None:
@@ -262,8 +277,11 @@ def new_curve(n: int, n_more: int) -> Curve:
     return Curve(np.empty(n + n_more), np.empty(n + n_more), np.empty(n + n_more))
 
 
-def weighted_corners(points: WeightedPoints, n_more: int, n_threads: int) -> Curve:
-    """The corners of a curve of weighted rows: first their number in every block of points, then the corners."""
+def weighted_corners(points: WeightedPoints, n_more: int, n_threads: int) -> Curve | None:
+    """The corners of a curve of weighted rows; None if all points are corners.
+
+    First their number is found in every block of points, then they are written.
+    """
     columns = points[:3]
     bounds = list(block_bounds(points.scores.shape[0]))
     nothing = np.empty(0)
@@ -272,6 +290,8 @@ def weighted_corners(points: WeightedPoints, n_more: int, n_threads: int) -> Cur
         lambda: lambda number: weighted_sweep.write_corners(*columns, *bounds[number], nothing, nothing, nothing),
         n_threads,
     )
+    if sum(counts) == points.scores.shape[0]:
+        return None
     firsts = np.cumsum([n_more, *counts]).tolist()
     curve = new_curve(firsts[-1], 0)
 

@@ -72,15 +72,18 @@ def points_of_range(
 class WeightedCurve(Statistic):
     """The statistic of the range exchange whose state are the points of the curve, one item for each range.
 
-    All points are written into the same columns, which are as long as the rows.
+    All points are written into the same columns, which are as long as the rows. `longer` are the columns of scores and
+    sums with room for `n_more` points before the first.
     """
 
-    __slots__ = ("columns",)
+    __slots__ = ("columns", "longer")
     needs_position = True
     pivots_on_positives = False
 
-    def __init__(self, n_rows: int, with_below: bool) -> None:
-        self.columns = new_points(n_rows, with_below)
+    def __init__(self, n_rows: int, with_below: bool, n_more: int = 0) -> None:
+        scores, fps, tps, *others = new_points(n_more + n_rows, with_below)
+        self.longer = scores, fps, tps
+        self.columns = WeightedPoints(*(column[n_more:] for column in (*self.longer, *others)))
 
     def fields(self) -> tuple[Any, ...]:
         """Two statistics never share their columns."""

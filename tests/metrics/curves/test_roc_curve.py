@@ -221,6 +221,25 @@ class TestArea:
         check_parity("auc", x, y)
 
 
+@pytest.mark.parametrize("rows", [2000, 100_000])
+@pytest.mark.parametrize("drop_intermediate", [True, False])
+def test_weighted_curve_without_ties_has_a_point_for_every_row(rows, drop_intermediate):
+    """Such a curve takes the memory of its points; a curve whose points are needed again does not."""
+    random = np.random.default_rng(4)
+    labels, scores, weights = random.integers(0, 2, rows), random.permutation(rows) / rows, random.random(rows) + 0.5
+    options = {"sample_weight": weights, "drop_intermediate": drop_intermediate}
+    fpr, tpr, thresholds = fm.roc_curve(labels, scores, **options)
+    order = np.argsort(-scores)
+    assert thresholds.tolist() == [math.inf, *scores[order]]
+    for rates, own in ((fpr, labels == 0), (tpr, labels == 1)):
+        summed = np.concatenate(([0.0], np.cumsum(np.where(own, weights, 0)[order])))
+        np.testing.assert_allclose(rates, summed / summed[-1], rtol=1e-11)
+    shared = fm.ScoreOrder(labels, scores, sample_weight=weights)
+    for _ in range(2):
+        again = shared.roc_curve(drop_intermediate=drop_intermediate)
+        assert all(np.array_equal(*both) for both in zip(again, (fpr, tpr, thresholds), strict=True))
+
+
 class TestPartialArea:
     @given(weighted_scores(), st.sampled_from([1e-9, 0.01, 0.1, 1 / 3, 0.5, 0.999, 1.0]))
     def test_definition(self, case, max_fpr):
