@@ -13,7 +13,6 @@ from rich.text import Text
 
 from fastmetrics._core.exchange.spill import SpillError
 
-
 GATE_FAILED = 3
 EXIT_CODES = {
     0: "0 done",

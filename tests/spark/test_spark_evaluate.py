@@ -137,7 +137,10 @@ def test_intervals_are_those_of_one_machine(df, log, metrics, options):
     of_one_machine = {key: value for key, value in options.items() if key not in ("n_partitions", "memory_limit")}
     expected = fm.evaluate(log, metrics, **{**COLUMNS, **of_one_machine})
     assert all(result.interval is not None for result in expected)
-    assert evaluate(df, metrics, **options) == expected
+    report = evaluate(df, metrics, **options)
+    assert report == expected
+    assert report.to_arrow().equals(expected.to_arrow())
+    assert report.to_metrics() == expected.to_metrics()
 
 
 def test_intervals_of_more_units_than_buckets(spark, tmp_path):
