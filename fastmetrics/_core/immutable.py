@@ -50,7 +50,12 @@ class Immutable:
 
     def _content(self) -> tuple[object, ...]:
         """The values of all slots but `seconds`. Two undefined values are equal, although NaN does not equal itself."""
-        names = [name for own in type(self).__mro__ for name in vars(own).get("__slots__", ()) if name != "seconds"]
+        return self._content_without("seconds")
+
+    def _content_without(self, *left_out: str) -> tuple[object, ...]:
+        """The values of all slots but some."""
+        slots = (name for own in type(self).__mro__ for name in vars(own).get("__slots__", ()))
+        names = [name for name in slots if name not in left_out]
         values = [getattr(self, name) for name in names]
         return tuple("undefined" if isinstance(value, float) and value != value else value for value in values)
 

@@ -24,9 +24,11 @@ from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, k
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.engine.scan.additive_states import AdditiveStates, StateKey, split_rows_by_slice
 from fastmetrics.engine.scan.scan import LogScan, Scan, ScanWorker, locate_minus_one
+from fastmetrics.engine.scan.slice_counts import SliceCounts
 
 FLUSH_ROWS = 8 * BLOCK_ROWS  # rows that wait until the exchange is worth several threads
 MAX_ROWS = (1 << 63) - 1  # counts are integers of 64 bits
+NO_TYPE = "null"  # the type of a column without a value
 MIXED_LABELS = "labels must be 0 and 1, or -1 and +1, not a mix"
 
 # The number of a pair of label and score column, and of a slice (None: all rows).
@@ -76,7 +78,7 @@ class AccumulatorState:
     def merge(self, other: AccumulatorState, n_threads: int | None, other_n_threads: int | None) -> None:
         """Take in all rows of another state of the same columns and options; it stays as it is."""
         # Additive states may be large, and are only read: they are not copied, even where both states are the same.
-        additive = [list(part.additive.sums.items()) for part in other.parts]
+        additive = [(list(part.additive.sums.items()), part.additive.counts) for part in other.parts]
         other = other.copy_rows(other_n_threads)
         self.flush(n_threads)
         slices = self.log_scan.slices
@@ -86,8 +88,8 @@ class AccumulatorState:
         except ValueError:
             slices.truncate(n_slices)
             raise
-        for part, other_part, states in zip(self.parts, other.parts, additive, strict=True):
-            part.merge(other_part, states, numbers)
+        for part, other_part, (states, counts) in zip(self.parts, other.parts, additive, strict=True):
+            part.merge(other_part, states, counts, numbers)
 
     def copy(self, n_threads: int | None) -> AccumulatorState:
         """A state of the same rows. Blocks of rows are shared: they never change."""
@@ -280,6 +282,14 @@ class PartState:
         types = tuple(type_name(schema.field(name).type) for name in self.typed_columns())
         if self.types is None:
             self.types = types
+        n_others = len(types) - len(self.scan.names.by)
+        # Nulls alone have a type that says nothing about other batches, and they are a slice.
+        fitting = [
+            (found if earlier == NO_TYPE else earlier, earlier if found == NO_TYPE else found)
+            for earlier, found in zip(self.types[n_others:], types[n_others:], strict=True)
+        ]
+        self.types = (*self.types[:n_others], *(earlier for earlier, _ in fitting))
+        types = (*types[:n_others], *(found for _, found in fitting))
         for name, earlier, found in zip(self.typed_columns(), self.types, types, strict=True):
             if not types_fit(earlier, found):
                 raise TypeError(
@@ -356,10 +366,17 @@ class PartState:
                 store.truncate(n_before)
             self.pending, self.pending_rows = pending, rows
 
-    def merge(self, other: PartState, states: list[tuple[StateKey, Any]], numbers: np.ndarray) -> None:
+    def merge(
+        self,
+        other: PartState,
+        states: list[tuple[StateKey, Any]],
+        counts: SliceCounts | None,
+        numbers: np.ndarray,
+    ) -> None:
         """Take in the rows and the additive states of another part; its slice s becomes numbers[s]."""
         for (statistic, pair, number), state in states:
             self.additive.state(statistic, pair, None if number is None else int(numbers[number])).merge(state)
+        self.additive.merge_counts(counts, numbers)
         for (pair, number), histogram in other.histograms.items():
             own_key = (pair, None if number is None else int(numbers[number]))
             self.histograms.setdefault(own_key, ScoreHistogram(self.n_bins)).merge(histogram)

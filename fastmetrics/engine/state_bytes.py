@@ -37,6 +37,8 @@ from fastmetrics.engine.plan.column_names import key_columns
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.plan.tasks import Task
 from fastmetrics.engine.scan.scan import Scan
+from fastmetrics.engine.scan.slice_counts import RowCount, SliceCounts
+from fastmetrics.engine.scan.state_counts import find_counts
 from fastmetrics.engine.state_format import (
     FIRST_FORMAT,
     PARTS_FORMAT,
@@ -84,7 +86,8 @@ def write_state(
     plugins = plugins_of(metrics)
     if plugins:
         header["plugins"] = plugins
-    parts = [write_part(part, arrays) for part in state.parts]
+    has_nulls = any(None in values for values in scan.slices.values())  # version 0.1 has no slices of nulls
+    parts = [write_part(part, arrays) | write_counts(part, has_nulls) for part in state.parts]
     has_tuples = any(len(key_columns(key)) > 1 for key in (state.names.group, state.names.unit))
     roles: dict[str, Any] = dict(state.names.others)
     if state.names.predictions:
@@ -93,7 +96,7 @@ def write_state(
         roles[PROBABILITIES_ROLE] = list(map(key_columns, state.names.probabilities))
     if state.task.where is not None:
         header |= {"where": state.task.where.name, "filtered": scan.filtered}
-    if len(parts) == 1 and not roles and not has_tuples and state.task.where is None:
+    if len(parts) == 1 and not roles and not has_tuples and not has_nulls and state.task.where is None:
         return header | parts[0], arrays, FIRST_FORMAT
     return header | {"roles": roles, "parts": parts}, arrays, PARTS_FORMAT
 
@@ -143,6 +146,43 @@ def write_key_texts(key_texts: KeyTexts, arrays: ArrayWriter) -> dict[str, Any]:
     if key_texts.kind is None:
         return {}
     return {"key_texts": [key_texts.kind, *map(arrays.add, key_texts.arrays())]}
+
+
+def write_counts(part: PartState, always: bool) -> dict[str, Any]:
+    """The rows and positives of every slice, if nothing else in the state tells them.
+
+    Without `always`, only those of labels of two classes: the values of other metrics know their rows.
+    """
+    counts = part.additive.counts
+    if counts is None or not part.scan.names.by or not (counts.n_labels or always):
+        return {}
+    if find_counts(part.scan, part.additive, part.histograms) is not None:
+        return {}
+    by_slice = [(None, counts.count(None)), *counts.counts().items()]
+    return {"counts": [[number, count.rows, *count.positives] for number, count in by_slice]}
+
+
+def read_counts(part: PartState, header: dict[str, Any]) -> None:
+    """The rows of every slice: as they were counted, or as far as the rest of the state tells them."""
+    scan = part.scan
+    if "counts" not in header:
+        part.additive.counts = find_counts(scan, part.additive, part.histograms)
+        return
+    n_labels = len(scan.names.labels) if scan.plan.label_kinds.binary else 0
+    counts = SliceCounts(n_labels)
+    total = RowCount(0, (0,) * n_labels)
+    for number, *found in header["counts"]:
+        require(number is None or is_count(number, len(scan.slices)), "counts belong to no slice")
+        require(len(found) == 1 + n_labels and all(map(is_count, found)), "its counts of slices do not fit its labels")
+        count = RowCount(found[0], tuple(found[1:]))
+        require(all(own <= count.rows for own in count.positives), "a slice has more positives than rows")
+        counts.add_count(number, count)
+        total = total if number is None else total.plus(count)
+    require(
+        counts.count(None).rows == scan.rows_kept and counts.count(None) == total,
+        "its slices have not the rows it counts",
+    )
+    part.additive.counts = counts
 
 
 def describe_exchange(exchange: HashExchange | None) -> list[Any] | None:
@@ -270,6 +310,7 @@ def fill_state(state: AccumulatorState, header: dict[str, Any], arrays: ArrayRea
         read_sums(part, part_header, arrays)
         read_histograms(part, part_header, arrays)
         read_rows(part, part_header, arrays)
+        read_counts(part, part_header)
 
 
 def slices_from_array(data: np.ndarray, n_columns: int) -> list[tuple[Any, ...]]:
@@ -280,9 +321,7 @@ def slices_from_array(data: np.ndarray, n_columns: int) -> list[tuple[Any, ...]]
         table.validate(full=True)
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(f"the state is damaged: its slices cannot be read ({error})") from error
-    require(
-        table.num_columns == n_columns and not any(column.null_count for column in table.columns), "slices lack values"
-    )
+    require(table.num_columns == n_columns, "slices lack values")
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 

@@ -13,6 +13,7 @@ from fastmetrics.reporting.number_formats import ALL_DIGITS, UNDEFINED, counted
 from fastmetrics.reporting.report_text import (
     ALL_ROWS,
     MAX_TABLE_ROWS,
+    NULL,
     column_roles,
     notebook_html,
     rows_text,
@@ -114,6 +115,8 @@ def slice_value(difference: Difference, key: str) -> str:
     if key not in difference.slice:
         return ALL_ROWS
     value: Any = difference.slice[key]
+    if value is None:
+        return NULL
     if isinstance(value, float) and not math.isfinite(value):
         return "None"  # as JSON has it
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)

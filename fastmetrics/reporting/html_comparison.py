@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fastmetrics._core.comparison.comparison import Comparison, Difference
 from fastmetrics._core.grouping import grouped
+from fastmetrics.reporting.comparison_text import slice_value
 from fastmetrics.reporting.html_parts import (
     MIN_TALL_ROWS,
     Section,
@@ -35,7 +36,7 @@ from fastmetrics.reporting.number_formats import (
     format_signed,
     format_value,
 )
-from fastmetrics.reporting.report_text import ALL_ROWS, MAX_TABLE_ROWS
+from fastmetrics.reporting.report_text import MAX_TABLE_ROWS
 from fastmetrics.reporting.svg_plots import coordinate, escape_text, series_class
 
 DIGITS = 4  # of the greatest difference
@@ -271,7 +272,7 @@ def slice_row(
 ) -> str:
     scale = scales[one.metric]
     cells = "".join(
-        f'<th scope="row"{sort_attribute(one.slice.get(key))}>{name_html(str(one.slice.get(key, ALL_ROWS)))}</th>'
+        f'<th scope="row"{sort_attribute(one.slice.get(key))}>{name_html(slice_value(one, key))}</th>'
         for key in keys
     )
     cells += f"<td>{name_html(one.metric)}</td>"

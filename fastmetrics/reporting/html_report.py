@@ -41,7 +41,14 @@ from fastmetrics.reporting.number_formats import (
     format_value,
 )
 from fastmetrics.reporting.report_notes import NO_REASON, Model, count_labels, general_reason, left_out_texts
-from fastmetrics.reporting.report_text import MAX_TABLE_ROWS, column_roles, rows_by_model, slice_keys, slice_text
+from fastmetrics.reporting.report_text import (
+    MAX_TABLE_ROWS,
+    column_roles,
+    count_rows,
+    rows_by_model,
+    slice_keys,
+    slice_text,
+)
 from fastmetrics.reporting.svg_plots import escape_text, series_class
 
 if TYPE_CHECKING:
@@ -291,7 +298,8 @@ class SliceTable:
         }
         self.footnotes = Footnotes()
         self.positions = {model: position for position, model in enumerate(names)}
-        self.has_counts = any("rows" in result.coverage for row in rows for result in row.values())
+        self.has_counts = any(count_rows(result) is not None for row in rows for result in row.values())
+        self.has_positives = any(result.positives is not None for row in rows for result in row.values())
         self.max_count = max((count or 0 for count in map(row_count, rows)), default=0)
         self.decimals = {
             metric: common_decimals(
@@ -315,6 +323,7 @@ class SliceTable:
         columns = [(key, False) for key in self.keys]
         columns += [("model", False)] if len(self.names) > 1 else []
         columns += [("rows", True)] if self.has_counts else []
+        columns += [("positives", True)] if self.has_positives else []
         return columns + [(metric, True) for metric in self.metrics]
 
     def row(self, results: Mapping[str, Result], *, is_whole: bool = False) -> str:
@@ -334,6 +343,10 @@ class SliceTable:
             text = "" if count is None else f"{count:,}"
             bar = "" if count is None or is_whole else bar_html(count, None, self.max_count)
             cells += f'<td class="n bars" data-key="{"" if count is None else count}">{text}{bar}</td>'
+        if self.has_positives:
+            positives = "" if first.positives is None else first.positives
+            text = f"{positives:,}" if positives != "" else ""
+            cells += f'<td class="n" data-key="{positives}">{text}</td>'
         cells += "".join(self.cell(results.get(metric), metric, is_whole=is_whole) for metric in self.metrics)
         return f'<tr class="whole">{cells}</tr>' if is_whole else f"<tr>{cells}</tr>"
 
@@ -353,7 +366,7 @@ class SliceTable:
 
 
 def row_count(results: Mapping[str, Result]) -> int | None:
-    counts = (result.coverage["rows"] for result in results.values() if "rows" in result.coverage)
+    counts = (count for result in results.values() if (count := count_rows(result)) is not None)
     return max(counts, default=None)
 
 

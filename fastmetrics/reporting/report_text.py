@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastmetrics._core.grouping import grouped
 from fastmetrics.reporting.number_formats import UNDEFINED, format_counts, number_formatter
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fastmetrics.engine.results.report import Report, Result
 
 ALL_ROWS = "(all)"
+NULL = "null"
 MAX_TABLE_ROWS = 1000  # in a browser or on a terminal; the plain text has all rows
 
 Cell = str | int | float | None
@@ -102,11 +103,14 @@ def column_roles(made: Report | Comparison) -> list[tuple[str, str]]:
     return [(role, column_text(columns)) for role, columns in made.columns.items()]
 
 
-def report_table(report: Report) -> ReportTable:
-    """A row for every metric; with several slices, scores or labels a row for each and a column for every metric."""
+def report_table(report: Report, *, with_positives: bool = True) -> ReportTable:
+    """A row for every metric; with several slices, scores or labels a row for each and a column for every metric.
+
+    Tables of slices have a column with the positives of each, unless they are to be narrow.
+    """
     table_rows = rows_by_model(report.results)
     if len(table_rows) > 1:
-        return wide_table(table_rows)
+        return wide_table(table_rows, with_positives)
     used_rows = report.rows - (report.filtered or 0) - sum(report.dropped.values())
     keys = slice_keys(report.results)
     rows: list[list[Cell]] = [
@@ -127,30 +131,32 @@ def rows_by_model(results: Sequence[Result]) -> list[dict[str, Result]]:
     return [{result.metric: result for result in row} for row in rows.values()]
 
 
-def wide_table(table_rows: list[dict[str, Result]]) -> ReportTable:
+def wide_table(table_rows: list[dict[str, Result]], with_positives: bool) -> ReportTable:
     """A row for every label, score and slice, a column for every metric, and the notes of all rows together."""
     first_results = [next(iter(row.values())) for row in table_rows]
     metrics = list(dict.fromkeys(metric for row in table_rows for metric in row))
     keys = slice_keys(first_results)
     series = [name for name in Model._fields if len({getattr(result, name) for result in first_results}) > 1]
     counts = [
-        max((result.coverage["rows"] for result in row.values() if "rows" in result.coverage), default=None)
+        max((count for result in row.values() if (count := count_rows(result)) is not None), default=None)
         for row in table_rows
     ]
     with_counts = any(count is not None for count in counts)
     levels = interval_levels(table_rows)
+    with_positives &= bool(keys) and all(result.positives is not None for result in first_results)
     rows: list[list[Cell]] = [
         [
             *(getattr(result, name) or "" for name in series),
             *(slice_text(result, key) for key in keys),
             *([count] if with_counts else []),
+            *([result.positives] if with_positives else []),
             *(cell for metric in metrics for cell in metric_cells(row.get(metric), metric in levels)),
         ]
         for row, result, count in zip(table_rows, first_results, counts, strict=True)
     ]
     slices = [result.slice for result in first_results]
     starts = [number for number in range(1, len(rows)) if slices[number] != slices[number - 1]]
-    fixed = [*series, *keys, *(["rows"] if with_counts else [])]
+    fixed = [*series, *keys, *(["rows"] if with_counts else []), *(["positives"] if with_positives else [])]
     notes = table_notes(table_rows, sliced=bool(keys))
     columns = [(name, level) for metric in metrics for name, level in metric_headers(metric, levels.get(metric))]
     intervals = tuple(number for number, (_, is_interval) in enumerate(columns, len(fixed)) if is_interval)
@@ -174,6 +180,12 @@ def metric_cells(result: Result | None, with_interval: bool) -> list[Cell]:
     value = None if result is None else result.value
     interval = None if result is None else result.interval
     return [value, *(["" if interval is None else short_interval(interval)] if with_interval else [])]
+
+
+def count_rows(result: Result) -> int | None:
+    """The rows of a result's slice, or those that its value is computed from."""
+    rows: int | None = result.coverage.get("rows") if result.rows is None else result.rows
+    return rows
 
 
 def report_text(report: Report, digits: int | None = None) -> str:
@@ -268,5 +280,11 @@ def slice_keys(results: Sequence[Result]) -> list[str]:
 
 def slice_text(result: Result, key: str) -> str:
     """The value of a slice column as text, or "(all)"."""
-    text = str(result.slice.get(key, ALL_ROWS))
-    return text if text and text.isprintable() else repr(text)
+    return slice_value_text(result.slice[key]) if key in result.slice else ALL_ROWS
+
+
+def slice_value_text(value: Any) -> str:
+    """A value of a slice as text; a null is null, and a text that could be taken for it is quoted."""
+    text = NULL if value is None else str(value)
+    is_clear = text and text.isprintable() and (value is None or text not in (NULL, ALL_ROWS))
+    return text if is_clear else repr(text)

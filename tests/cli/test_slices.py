@@ -69,7 +69,7 @@ def test_slices_are_rows_and_metrics_columns_of_plain_text(folder):
     assert (done.returncode, done.stderr) == (0, "")
     assert ESCAPE not in done.stdout
     header, *rows = table_of(done.stdout)
-    assert header == ["score", "channel", "rows", "auc", "gauc", "ctr"]
+    assert header == ["score", "channel", "rows", "positives", "auc", "gauc", "ctr"]
     assert [row[:3] for row in rows] == [
         [score, channel, "4,000" if channel == "(all)" else "1,000"]
         for channel in ("(all)", *CHANNELS)
@@ -78,7 +78,7 @@ def test_slices_are_rows_and_metrics_columns_of_plain_text(folder):
     document = json.loads(run(*arguments, "--json", "-", folder=folder).stdout)
     assert document["columns"] == {"label": "click", "score": ["a", "b", "c"], "group": "user", "by": "channel"}
     values = [result["value"] for result in document["results"]]
-    assert [None if text == "undefined" else float(text) for row in rows for text in row[3:]] == values
+    assert [None if text == "undefined" else float(text) for row in rows for text in row[4:]] == values
     assert "auc: undefined in 3 of 15 rows of the table, " in done.stdout
     assert done.stdout.count("undefined in") == 2
 
@@ -88,7 +88,7 @@ def test_labels_and_combinations_of_slices(folder):
     done = run(*arguments, "--json", "report.json", folder=folder)
     assert (done.returncode, done.stderr) == (0, "")
     header, *rows = table_of(done.stdout)
-    assert header == ["label", "channel", "country", "rows", "auc"]
+    assert header == ["label", "channel", "country", "rows", "positives", "auc"]
     assert [row[:3] for row in rows[:4]] == [
         ["click", "(all)", "(all)"], ["buy", "(all)", "(all)"], ["click", "ads", "de"], ["buy", "ads", "de"],
     ]  # fmt: skip

@@ -21,6 +21,7 @@ VERSIONS = [
     (re.compile(r"\|v\d[^|\s\"]*"), "|v*"),
 ]
 NOT_COMPARED = ("seconds", "version")
+ADDED = ("rows", "positives", "groups")  # to every result, after 0.1; readers of documents ask for keys by name
 EXPLANATIONS = ("reason", "interval")  # "interval" of a coverage says why there is none
 SHOWN = 3  # of an array's values; the digest stands for all of them
 # What users read of results that are no tuples, mappings or numbers. Other attributes may change.
@@ -60,7 +61,8 @@ def without_wording(value: Any) -> Any:
         return [without_wording(item) for item in value]
     if not isinstance(value, dict):
         return value
-    kept = {key: without_wording(own) for key, own in value.items() if key not in NOT_COMPARED}
+    left_out = NOT_COMPARED + (ADDED if "signature" in value else ())
+    kept = {key: without_wording(own) for key, own in value.items() if key not in left_out}
     kept |= {key: "explained" for key, own in kept.items() if key in EXPLANATIONS and isinstance(own, str)}
     return kept | ({"notes": len(kept["notes"])} if "notes" in kept else {})
 

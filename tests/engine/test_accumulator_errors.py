@@ -44,7 +44,6 @@ BAD = {
     "negative weight": ("w", [1.0, -2.0, 1.0, 1.0], r"'w' has -2.0 at row 1\b"),
     "infinite weight": ("w", [1.0, 2.0, float("inf"), 1.0], r"'w' has inf at row 2\b"),
     "null key": ("group", [1, 2, None, 2], r"'group' has a null at row 2\b"),
-    "null slice": ("by", ["a", None, "z", "b"], r"'by' has a null at row 1\b"),
     "text scores": ("prob", ["0.1", "0.2", "0.3", "0.4"], r"'prob'"),
     "text keys": ("group", ["1", "2", "3", "4"], r"'group' has Arrow type string, but int64 in earlier batches"),
     "unsigned keys": ("group", np.array([1, 2, 3, 4], np.uint64), r"'group' has Arrow type uint64, but int64"),

@@ -249,7 +249,7 @@ class Comparison(ResultSet[Difference]):
         return hash((self.differences, self.version))
 
     def __getitem__(self, metric: str) -> Difference:
-        """The difference of `metric`, a metric string in any form. Raises KeyError if there is not exactly one."""
+        """The difference of `metric` of all rows. Raises KeyError if there is not exactly one."""
         return self.difference(metric)
 
     def is_significant(self, difference: Difference) -> bool:
@@ -275,7 +275,7 @@ class Comparison(ResultSet[Difference]):
         other, baseline : str, optional
             The names of the two models; needed if there are several.
         slice : dict, optional
-            Column -> value; needed if there are slices. ``{}`` is all rows.
+            Column -> value, such as ``{"channel": "search"}``, or ``{"channel": None}`` for nulls. By default all rows.
         label : str, optional
             The label column; needed if there are several.
         task : str, optional
@@ -286,7 +286,7 @@ class Comparison(ResultSet[Difference]):
         KeyError
             No difference matches, or more than one; the message lists the choices.
         """
-        wanted = {"task": task, "other": other, "baseline": baseline, "slice": slice, "label": label}
+        wanted = {"task": task, "other": other, "baseline": baseline, "slice": slice or {}, "label": label}
         found: Difference = self._only(metric, wanted)
         return found
 

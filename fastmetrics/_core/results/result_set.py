@@ -105,7 +105,7 @@ class ResultSet(Immutable, Generic[Item]):
         attributes = [
             name
             for name, value in wanted.items()
-            if value is not None or any(getattr(item, name) != getattr(of_metric[0], name) for item in of_metric)
+            if value not in (None, {}) or any(getattr(item, name) != getattr(of_metric[0], name) for item in of_metric)
         ]
         near = matching or sorted(of_metric, key=lambda item: -count_matches(item, wanted))
         choices = [

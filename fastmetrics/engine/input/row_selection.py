@@ -91,7 +91,8 @@ class RowSelector:
             roles = {LABEL_ROLE, names.model_role, *dict(names.others)}
             for role, name in names.columns_with_roles():
                 kind = plan.kind(role) if role in roles else None
-                columns.setdefault((role, name), kind)
+                if role != "by":  # a null is a slice as others
+                    columns.setdefault((role, name), kind)
                 self.arrays[name, role == "by" or (kind is not None and may_be_dictionary(kind))] = None
         self.columns = dict(sorted(columns.items(), key=lambda item: ROLE_ORDER.get(item[0][0], OTHER_ROLES)))
 
@@ -257,5 +258,5 @@ def declare_column_kinds(source: Source, parts: Sequence[PlanPart]) -> None:
 
 
 # Messages name the first bad column in this order of roles; other roles come after scores.
-ROLE_ORDER = {"label": 0, **dict.fromkeys(MODEL_ROLES, 1), "group": 3, "weight": 4, "unit": 5, "by": 6}
+ROLE_ORDER = {"label": 0, **dict.fromkeys(MODEL_ROLES, 1), "group": 3, "weight": 4, "unit": 5}
 OTHER_ROLES = 2

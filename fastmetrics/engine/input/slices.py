@@ -1,6 +1,7 @@
 """Slices of a log: every combination of values of the `by` columns gets a number when it first occurs.
 
-The numbers depend on the order of rows. Results do not: outside a scan, slices are identified by their values.
+The numbers depend on the order of rows. Results do not: outside a scan, slices are identified by their values. A null
+is a value as others: None. A NaN counts as a null.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class SliceNumbers:
 
     def in_order(self) -> list[tuple[int | None, dict[str, Any]]]:
         """Number and values of all rows (None), then of every slice in the order of the values."""
-        named = [(self.numbers[values], dict(zip(self.names, values, strict=True))) for values in sorted(self.numbers)]
+        in_order = sorted(self.numbers, key=order_of_values)
+        named = [(self.numbers[values], dict(zip(self.names, values, strict=True))) for values in in_order]
         return [(None, {}), *named]
 
     def truncate(self, n_slices: int) -> None:
@@ -53,7 +55,7 @@ class SliceNumbers:
         return np.array(numbers, np.uint16)
 
     def number_rows(self, columns: list[Any], locate: Callable[[int], int]) -> np.ndarray:
-        """The slice of every row (uint16); the columns are pyarrow arrays without nulls."""
+        """The slice of every row (uint16); the columns are pyarrow arrays."""
         encoded = [encode_column(column, name) for column, name in zip(columns, self.names, strict=True)]
         combined = encoded[0][0].astype(np.int64)
         size = len(encoded[0][1])
@@ -105,19 +107,32 @@ def encode_column(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
     """A column's values as codes, and the values that the codes stand for."""
     types = pyarrow.types
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-    if types.is_nested(kind) or types.is_null(kind):
+    if types.is_nested(kind):
         raise TypeError(
             f"by column {name!r} has Arrow type {kind}: slices are made of numbers, strings, booleans or dates; name a "
             "column, or a field, that has such values"
         )
+    if types.is_null(kind):
+        return np.zeros(len(column), np.int32), [None]
     if types.is_float16(column.type):
         column = column.cast(pyarrow.float32())
     coded = column if types.is_dictionary(column.type) else column.dictionary_encode()
     if types.is_time64(kind) and kind.unit == "ns":
         coded = times_in_microseconds(coded, name)
     values = coded.dictionary.to_pylist()
-    # -0.0 becomes 0.0: they are equal, but differ in print.
-    return np.asarray(coded.indices), [value + 0.0 for value in values] if types.is_floating(kind) else values
+    if types.is_floating(kind):
+        # -0.0 becomes 0.0: they are equal, but differ in print. NaN is no value.
+        values = [None if value is None or value != value else value + 0.0 for value in values]
+    indices = coded.indices
+    if not indices.null_count:
+        return np.asarray(indices), values
+    codes = np.asarray(indices.cast(pyarrow.int64()).fill_null(len(values)))
+    return codes, [*values, None]
+
+
+def order_of_values(values: SliceValues) -> tuple[tuple[bool, Any], ...]:
+    """The key by which slices are sorted: by their values, a null last."""
+    return tuple((value is None, 0 if value is None else value) for value in values)
 
 
 def times_in_microseconds(coded: Any, name: str) -> Any:

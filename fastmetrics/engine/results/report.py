@@ -59,11 +59,16 @@ class Result(Immutable):
         With an interval: the standard deviation of the replicates, or of DeLong's estimate of the value.
     task : str or None
         The name of the task, if the evaluation has tasks.
+    rows, positives : int or None
+        The rows of the slice that were not dropped, and those of them with label 1, if labels are of two classes; None
+        if they were not counted. They are no part of what makes results equal.
+    groups : int or None
+        The groups that the value is computed from, for metrics that are computed inside groups.
     """
 
     __slots__ = (
-        "coverage", "interval", "label", "metric", "reason", "score", "signature", "slice", "standard_error", "task",
-        "value",
+        "coverage", "interval", "label", "metric", "positives", "reason", "rows", "score", "signature", "slice",
+        "standard_error", "task", "value",
     )  # fmt: skip
 
     metric: str
@@ -77,6 +82,8 @@ class Result(Immutable):
     interval: tuple[float, float] | None
     standard_error: float | None
     task: str | None
+    rows: int | None
+    positives: int | None
 
     def __init__(
         self,
@@ -92,14 +99,26 @@ class Result(Immutable):
         interval: tuple[float, float] | None = None,
         standard_error: float | None = None,
         task: str | None = None,
+        rows: int | None = None,
+        positives: int | None = None,
     ) -> None:
         self._set(metric=metric, score=score, slice=FrozenDict(slice), value=float(value))
         self._set(signature=signature, coverage=FrozenDict(coverage), reason=reason, label=label, interval=interval)
-        self._set(standard_error=standard_error, task=task)
+        self._set(standard_error=standard_error, task=task, rows=rows, positives=positives)
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        self._set(task=None)  # results of version 0.1 have none
+        self._set(task=None, rows=None, positives=None)  # results of version 0.1 have none
         super().__setstate__(state)
+
+    @property
+    def groups(self) -> int | None:
+        """The groups that the value is computed from; None if the metric is not computed inside groups."""
+        groups = self.coverage.get("groups")
+        return None if groups is None else int(groups)
+
+    def _content(self) -> tuple[object, ...]:
+        # States of version 0.1 do not have all counts.
+        return super()._content_without("rows", "positives")
 
     def __repr__(self) -> str:
         fields: tuple[str, ...] = (
@@ -127,6 +146,11 @@ class Result(Immutable):
             fields["interval"] = list(self.interval)
         if self.standard_error is not None:
             fields["standard_error"] = self.standard_error
+        fields |= {
+            name: count
+            for name in ("rows", "positives", "groups")
+            if (count := getattr(self, name)) is not None
+        }
         if fields["value"] is None:
             fields["reason"] = self.reason_of_null
         return fields
@@ -232,7 +256,7 @@ class Report(ResultSet[Result]):
         return self.results, *rows, self.columns, self.version, self.tasks, *drawn
 
     def __getitem__(self, metric: str) -> float:
-        """The value of `metric`, by its name or an alias, in any spelling. KeyError if there is not exactly one."""
+        """The value of `metric` of all rows, by its name or an alias. KeyError if there is not exactly one."""
         return self.result(metric).value
 
     def value(
@@ -244,7 +268,7 @@ class Report(ResultSet[Result]):
         label: str | None = None,
         task: str | None = None,
     ) -> float:
-        """The value of `metric` for one `score` column, `label`, `slice` and `task`; ``slice={}`` is all rows."""
+        """The value of `metric` for one `score` column, `label`, `slice` and `task`; by default of all rows."""
         return self.result(metric, score=score, slice=slice, label=label, task=task).value
 
     def result(
@@ -265,7 +289,7 @@ class Report(ResultSet[Result]):
         score : str, optional
             The score column, needed if there are several.
         slice : dict, optional
-            Column -> value, needed if there are slices; ``{}`` is all rows.
+            Column -> value, such as ``{"channel": "search"}``, or ``{"channel": None}`` for nulls. By default all rows.
         label : str, optional
             The label column, needed if there are several.
         task : str, optional
@@ -276,7 +300,7 @@ class Report(ResultSet[Result]):
         KeyError
             No result matches (the message has near names), or several do (the message says how to choose).
         """
-        found: Result = self._only(metric, {"task": task, "label": label, "score": score, "slice": slice})
+        found: Result = self._only(metric, {"task": task, "label": label, "score": score, "slice": slice or {}})
         return found
 
     def slices(self) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.exchange.row_ranges import split_statistics
 from fastmetrics._core.statistic import State
 from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.scan.slice_counts import SliceCounts
 
 if TYPE_CHECKING:
     from fastmetrics._core.resampling.counted_row_replicates import CountedRows
@@ -40,6 +41,8 @@ class AdditiveStates:
         self.score_label_pairs = score_label_pairs
         self.budget = budget
         self.counted = counted
+        self.has_classes = plan.label_kinds.binary
+        self.counts: SliceCounts | None = None  # made by the first block, which shows how many labels there are
         self.sums: dict[StateKey, State] = {}
         self.by_pair_and_slice: dict[tuple[int, int | None], list[State]] = {}
 
@@ -66,6 +69,7 @@ class AdditiveStates:
 
         Statistics of the range exchange check the values here, where rows have their numbers.
         """
+        self.count(columns)
         for pair in self.score_label_pairs if self.checks else ():
             rows = columns.pair_rows(pair)
             for check in self.checks:
@@ -91,6 +95,12 @@ class AdditiveStates:
                 for statistic in self.statistics:
                     statistic.update(statistic.new(), rows)
             raise
+
+    def count(self, columns: RowBlock) -> None:
+        """Count the rows of a block, and the positive ones."""
+        if self.counts is None:
+            self.counts = SliceCounts(len(columns.labels) if self.has_classes else 0)
+        self.counts.add(columns)
 
     def update_slice(self, columns: RowBlock, slice_number: int | None) -> None:
         for pair_number, pair in enumerate(self.score_label_pairs):
@@ -121,6 +131,15 @@ class AdditiveStates:
     def merge(self, other: AdditiveStates) -> None:
         for key, state in other.sums.items():
             self.state(*key).merge(state)
+        self.merge_counts(other.counts)
+
+    def merge_counts(self, counts: SliceCounts | None, numbers: np.ndarray | None = None) -> None:
+        """Add the counts of rows of another state; its slice s is numbers[s] here."""
+        if counts is None:
+            return
+        if self.counts is None:
+            self.counts = SliceCounts(counts.n_labels)
+        self.counts.merge(counts, numbers)
 
     def clear(self) -> None:
         """Remove all states, and free what they reserved."""
@@ -128,6 +147,7 @@ class AdditiveStates:
             if hasattr(state, "close"):
                 state.close()
         self.sums.clear()
+        self.counts = None
         self.by_pair_and_slice.clear()
 
 

@@ -95,9 +95,12 @@ class ResolvedPart(NamedTuple):
             value = value._replace(coverage=value.coverage | found.coverage)
         approximate = self.bounds is not None and interval is not None
         signature = metric.signature(value.coverage, names.weight, approximate)
+        count = self.scan.row_count(slice_number)
         return Result(
             repr(metric), names.score_of(pair), slice_values, value.value, signature + suffix, value.coverage,
             value.reason, label=names.label_of(pair), interval=interval, standard_error=error, task=task,
+            rows=value.coverage.get("rows") if count is None else count.rows,
+            positives=count.positives[pair.label] if count is not None and count.positives else None,
         )  # fmt: skip
 
 

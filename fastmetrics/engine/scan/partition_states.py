@@ -29,6 +29,7 @@ from fastmetrics.engine.scan.additive_states import StateKey
 from fastmetrics.engine.scan.group_units import find_units_of_groups
 from fastmetrics.engine.scan.intervals import MetricReplicates, ReplicateStates, finalise_replicates, replicate_additive
 from fastmetrics.engine.scan.range_shards import (
+    EMPTY_COUNTS,
     NO_TOTALS,
     WHOLE_COLUMN,
     PartitionResampling,
@@ -44,6 +45,7 @@ from fastmetrics.engine.scan.range_shards import (
 from fastmetrics.engine.scan.resolve import FinalStates, empty_state, resolve
 from fastmetrics.engine.scan.scan import LogScan, Scan
 from fastmetrics.engine.scan.score_columns import score_columns
+from fastmetrics.engine.scan.slice_counts import SliceCounts
 
 TRAVELLING_REPLICATES = (AdditiveReplicates, ValueReplicates)  # these merge, and are small when pickled
 
@@ -137,7 +139,10 @@ def make_partition_state(scan: Scan, states: FinalStates, totals: RangeTotals) -
     """The state of a scanned partition. Slices are identified by their values: partitions number them differently."""
     kinds, slices = tuple(scan.label_kinds_seen), scan.slices.values()
     by_key = key_by_slice_values(scan, states.by_key)
-    return PartitionState(scan.rows, scan.dropped, kinds, slices, by_key, totals, n_classes=scan.n_classes)
+    counts = EMPTY_COUNTS if scan.counts is None else scan.counts.of_values(slices)
+    return PartitionState(
+        scan.rows, scan.dropped, kinds, slices, by_key, totals, n_classes=scan.n_classes, counts=counts
+    )
 
 
 def key_by_slice_values(scan: Scan, states: dict[Any, Any]) -> dict[SliceStateKey, Any]:
@@ -237,6 +242,10 @@ class PartitionMerger:
                 None, None, partition.rows, partition.dropped, kinds, no_rows, n_classes=partition.n_classes
             )
             self.scan.record_batch(batch)
+            if partition.counts:
+                if self.scan.counts is None:
+                    self.scan.counts = SliceCounts(len(partition.counts[None].positives))
+                self.scan.counts.add_values(partition.counts, self.scan.slices.numbers)
 
     def add_range_states(self, ranges: list[PartitionState], score: int, model: int | None = None) -> None:
         """Merge the states of all ranges of score column number `score`, by default that of model number `score`."""

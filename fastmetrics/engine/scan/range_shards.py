@@ -7,7 +7,7 @@ states of ranges in the order of scores.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -56,6 +56,7 @@ from fastmetrics.engine.scan.additive_states import split_rows_by_slice
 from fastmetrics.engine.scan.intervals import ReplicateStates
 from fastmetrics.engine.scan.scan import Scan
 from fastmetrics.engine.scan.score_columns import ScoreColumn, read_statistics, score_columns
+from fastmetrics.engine.scan.slice_counts import RowCount
 
 WHOLE_COLUMN = -1  # the range number of a shard that belongs to a whole score column
 SPLIT_ROWS = 1 << 22  # rows that are split into ranges at a time
@@ -122,6 +123,7 @@ class RangeTotals(NamedTuple):
         return RangePosition(totals, above)
 
 
+EMPTY_COUNTS: dict[SliceValues | None, RowCount] = {}
 NO_TOTALS = RangeTotals({}, WeightSpan(), {})
 
 
@@ -138,7 +140,7 @@ class PartitionState(NamedTuple):
     """The state of a partition, or of a range of scores: counts of rows, and states by slice values.
 
     `range_number` is the number of the range; `replicates` are present if units are resampled; `n_classes` is the
-    number of probabilities of a row, if metrics read them.
+    number of probabilities of a row, if metrics read them. `counts` are the rows of slices, of a partition.
     """
 
     rows: int
@@ -150,6 +152,7 @@ class PartitionState(NamedTuple):
     range_number: int = 0
     replicates: dict[SliceStateKey, Any] | None = None
     n_classes: int | None = None
+    counts: Mapping[SliceValues | None, RowCount] = EMPTY_COUNTS
 
 
 def find_range_numbers(scores: np.ndarray, cuts: Sequence[float]) -> np.ndarray:

@@ -35,6 +35,7 @@ from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, Key, de
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.additive_states import AdditiveStates
+from fastmetrics.engine.scan.slice_counts import RowCount, SliceCounts
 
 if TYPE_CHECKING:
     from fastmetrics._core.resampling.counted_row_replicates import CountedRows
@@ -100,6 +101,8 @@ class Scan:
         For every one of these, SAW_ bits and the first row with label -1.
     n_classes : int or None
         How many probabilities every row has, if metrics read probabilities of classes and a row was read.
+    counts : SliceCounts or None
+        After the additive states were merged: the rows of every slice. None if they are not known.
     """
 
     def __init__(
@@ -137,6 +140,7 @@ class Scan:
         self.label_kinds_seen = [0] * len(self.class_columns)
         self.minus_one_rows: list[int | None] = [None] * len(self.class_columns)
         self.n_classes: int | None = None
+        self.counts: SliceCounts | None = None
 
     def find_states_by_unit(self) -> Callable[[], StatesByUnit] | None:
         """What makes the states by unit bucket of a thread; None if rows have to be kept."""
@@ -185,6 +189,7 @@ class Scan:
         hashes = worker.hash_keys("unit", batch.unit_keys).keys.hashes[: columns.rows]
         if not worker.by_unit.takes(hashes):
             return False
+        worker.additive.count(columns)
         worker.by_unit.update(columns, hashes)
         return True
 
@@ -297,7 +302,14 @@ class Scan:
         for worker in others:
             merged.merge(worker.additive)
             worker.additive.clear()
+        self.counts = merged.counts
         return merged
+
+    def row_count(self, slice_number: int | None) -> RowCount | None:
+        """The rows of a slice, or of all slices (None), that were not dropped; None if they are not known."""
+        if self.counts is not None:
+            return self.counts.count(slice_number)
+        return RowCount(self.rows_kept) if slice_number is None else None
 
     def range_store(self) -> BlockStore:
         """The store with the rows of the range exchange."""

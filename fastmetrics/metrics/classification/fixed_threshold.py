@@ -57,6 +57,11 @@ class ThresholdCounts(SumStatistic):
             state.counts[4] = 1
             fixed_threshold.weigh_cells(rows.labels, rows.scores, rows.weights, self.threshold, state.exact)
 
+    def class_rows(self, state: Sums) -> tuple[int, int]:
+        """The rows that a state has counted, and the positive ones."""
+        cells = state.counts[:4].tolist()
+        return sum(cells), cells[2] + cells[3]
+
     def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
         """As `update`, with row i for the state numbers[i]."""
         cells = np.empty(rows.labels.shape[0], np.uint8)

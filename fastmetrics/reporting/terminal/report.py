@@ -20,7 +20,13 @@ from fastmetrics.reporting.number_formats import (
     number_formatter,
 )
 from fastmetrics.reporting.report_notes import Note, interval_note, left_out_texts
-from fastmetrics.reporting.report_text import MAX_TABLE_ROWS, column_roles, report_table, task_facts
+from fastmetrics.reporting.report_text import (
+    MAX_TABLE_ROWS,
+    column_roles,
+    report_table,
+    slice_value_text,
+    task_facts,
+)
 from fastmetrics.reporting.terminal.console import (
     GAP,
     INDENT,
@@ -44,7 +50,7 @@ def print_report(report: "Report", digits: int = DIGITS) -> None:
     """Draw the report as a table. Values have so many digits; 17 are all digits."""
     console = standard_output()
     print_heading(console, report)
-    cells = report_table(report)
+    cells = report_table(report, with_positives=False)
     if cells.n_fixed:
         print_wide_table(console, cells, digits)
         print_notes(console, report, cells.notes)
@@ -167,7 +173,8 @@ def print_heading(console: Console, report: "Report") -> None:
 
 def row_name(result: "Result") -> Text:
     """The metric, and the slice if the only slice of the report is not all rows."""
-    return Text(" ".join([result.metric, *(f"{column}={value}" for column, value in result.slice.items())]))
+    values = (f"{column}={slice_value_text(value)}" for column, value in result.slice.items())
+    return Text(" ".join([result.metric, *values]))
 
 
 def values_of_metrics(report: "Report", digits: int) -> list[Text]:

@@ -2,12 +2,15 @@
 
 import datetime
 import math
+import struct
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+import fastmetrics as fm
 from fastmetrics.engine.input import slices
 from support.cases import assert_raises, each_case
 from support.registry_cases import REAL, taking_row_weights
@@ -56,7 +59,7 @@ def check_slices(log, by, metrics=METRICS, **options):
     found = slices_of(report)
     columns = [pa.array(log[name]).to_pylist() for name in names]
     values = list(zip(*columns, strict=True))
-    assert list(found) == [(), *sorted(set(values))]
+    assert list(found) == [(), *sorted(set(values), key=lambda own: [(one is None, one) for one in own])]
     assert contents(found.pop(())) == contents(evaluate(log, metrics, **options))
     for own, results in found.items():
         alone = slice_rows(log, np.array([other == own for other in values]))
@@ -182,36 +185,158 @@ class TestEverySlice:
                 assert len(report) == 4 * len(taking_row_weights(METRICS, weight)) * (5 if by else 1)
 
 
-class TestDroppedRows:
-    def test_a_null_is_refused_with_its_row(self):
-        for kind in ("text", "int64", "dictionary", "date", "bool"):
-            values = COLUMNS_OF[kind].to_pylist()
-            for row in (1234, 2345):
-                values[row] = None
-            column = pa.array(values, COLUMNS_OF[kind].type)
-            assert_raises(
-                ValueError, r"by column 'by' has a null at row 1234\b", evaluate, {**LOG, "by": column}, by="by"
-            )
-
-    def test_nulls_are_dropped_and_counted(self):
+class TestNulls:
+    @each_case("kind", ["text", "text view", "int64", "dictionary", "date", "bool", "double", "dictionary of floats"])
+    @pytest.mark.parametrize("on_invalid", ["raise", "drop"])
+    def test_a_null_is_a_slice(self, kind, on_invalid):
+        whole = COLUMNS_OF[kind]
         missing = np.random.default_rng(0).random(ROWS) < 0.3
-        for kind in ("text", "dictionary", "int64"):
-            whole = COLUMNS_OF[kind]
-            values = [None if gone else value for gone, value in zip(missing, whole.to_pylist(), strict=True)]
-            report = evaluate({**LOG, "by": pa.array(values, whole.type)}, by="by", on_invalid="drop")
-            assert report.dropped == {"null or NaN by": int(missing.sum())}
-            rest = slice_rows({**LOG, "by": COLUMNS_OF[kind]}, ~missing)
-            assert list(report) == list(check_slices(rest, "by"))
+        values = [None if gone else value for gone, value in zip(missing, whole.to_pylist(), strict=True)]
+        column = pa.array(values, whole.type.value_type if pa.types.is_dictionary(whole.type) else whole.type)
+        if kind == "dictionary":
+            column = column.dictionary_encode()
+        report = check_slices({**LOG, "by": column}, "by", on_invalid=on_invalid)
+        assert report.dropped == {}
+        nulls = report.result("auc", slice={"by": None})
+        assert nulls == [own for own in report if own.metric == "auc"][-1]
+        assert nulls.rows == int(missing.sum())
 
     def test_nulls_among_the_values_of_a_dictionary(self):
-        column = pa.DictionaryArray.from_arrays(pa.array(LOG["hour"] % 3), pa.array(["a", None, "b"]))
-        row = int(np.argmax(LOG["hour"] % 3 == 1))
-        assert_raises(
-            ValueError, rf"by column 'by' has a null at row {row}\b", evaluate, {**LOG, "by": column}, by="by"
-        )
-        report = evaluate({**LOG, "by": column}, ["auc"], by="by", on_invalid="drop")
-        assert [own.slice.get("by") for own in report] == [None, "a", "b"]
+        """A null may be an index without a value, or an index whose value is null: both are one slice."""
+        codes = pa.array(LOG["hour"] % 3, mask=np.arange(ROWS) % 5 == 0)
+        column = pa.DictionaryArray.from_arrays(codes, pa.array(["a", None, "b"]))
+        report = check_slices({**LOG, "by": column}, "by", ["auc", "logloss"])
+        assert [own["by"] for own in report.slices()[1:]] == ["a", "b", None]
 
+    def test_nan_is_a_null(self):
+        values = np.where(LOG["hour"] == 1, np.nan, LOG["hour"] / 2)
+        with_nulls = pa.array(values, from_pandas=True)
+        mixed = pa.array([None if row % 2 and value != value else value for row, value in enumerate(values.tolist())])
+        expected = check_slices({**LOG, "by": with_nulls}, "by", ["auc"])
+        assert evaluate({**LOG, "by": values}, ["auc"], by="by") == expected
+        assert evaluate({**LOG, "by": mixed}, ["auc"], by="by") == expected
+        assert evaluate({**LOG, "by": values.astype(np.float16)}, ["auc"], by="by") == expected
+
+    def test_only_nulls(self):
+        report = check_slices({**LOG, "by": pa.nulls(ROWS)}, "by", ["auc"])
+        assert report.slices() == [{}, {"by": None}]
+
+    def test_of_several_columns(self):
+        column = pa.array([None if hour == 1 else "x" for hour in LOG["hour"]])
+        report = evaluate({**LOG, "by": column}, ["auc"], by=["by", "city"])
+        alone = slice_rows(LOG, (LOG["hour"] == 1) & np.array([city == "Bern" for city in LOG["city"].to_pylist()]))
+        assert report.value("auc", slice={"by": None, "city": "Bern"}) == evaluate(alone, ["auc"])["auc"]
+
+    def test_a_null_of_a_column_with_another_role_is_no_label(self):
+        values = pa.array([None if row == 7 else int(own) for row, own in enumerate(LOG["group"])])
+        log = {**LOG, "group": values}
+        assert_raises(ValueError, r"group column 'group' has a null at row 7\b", evaluate, log, by="group")
+        report = evaluate(log, by="group", on_invalid="drop")
+        assert report.dropped == {"null or NaN group": 1}
+
+    def test_in_text_and_json(self):
+        log = {**LOG, "by": pa.array(["null" if hour else None for hour in LOG["hour"]])}
+        report = evaluate(log, ["auc", "ctr"], by="by")
+        lines = [line.split()[0] for line in str(report).splitlines()[4:7]]
+        assert lines == ["(all)", "'null'", "null"]
+        assert [own["slice"] for own in report.to_dict()["results"]][::2] == [{}, {"by": "null"}, {"by": None}]
+        assert ">null<" in report.to_html()
+
+    def test_states_of_nulls(self):
+        """In any order of batches, and as bytes; version 0.1 is told that it cannot read them."""
+        column = pa.array([None if hour == 1 else hour / 2 for hour in LOG["hour"].tolist()])
+        log = {**LOG, "by": column}
+        expected = evaluate(log, by="by")
+        new = partial(fm.Accumulator, METRICS, label="label", score="prob", group="group", by="by")
+        one, other = new(), new()
+        other.update(slice_rows(log, np.arange(ROWS) >= 1000))
+        one.update(slice_rows(log, np.arange(ROWS) < 1000))
+        assert one.merge(fm.Accumulator.from_bytes(other.to_bytes())).result() == expected
+        assert struct.unpack_from("<I", one.to_bytes(), 8) == (2,)
+        nulls = new()
+        nulls.update({**slice_rows(LOG, LOG["hour"] == 1), "by": [None] * int((LOG["hour"] == 1).sum())})
+        nulls.update(slice_rows(log, LOG["hour"] != 1))
+        assert nulls.result() == expected
+
+
+class TestCounts:
+    @pytest.mark.parametrize("weight", [None, "weight"])
+    def test_rows_positives_and_groups(self, weight):
+        report = evaluate(LOG, ["auc", "gauc", "logloss"], by=["city", "hour"], weight=weight)
+        city = np.array(LOG["city"].to_pylist())
+        present = np.ones(ROWS, bool) if weight is None else LOG["weight"] > 0
+        for own in report:
+            kept = present.copy()
+            if own.slice:
+                kept &= (city == own.slice["city"]) & (LOG["hour"] == own.slice["hour"])
+            assert (own.rows, own.positives) == (kept.sum(), LOG["label"][kept].sum())
+            assert own.groups == (own.coverage["groups"] if own.metric == "gauc" else None)
+        assert sum(own.rows for own in report if own.slice) == report.result("auc").rows * 3
+
+    def test_labels_that_are_no_classes(self):
+        report = evaluate(LOG, ["rmse"], label="target", score="forecast", by="hour")
+        assert [own.positives for own in report] == [None] * 5
+        assert [own.rows for own in report][1:] == np.bincount(LOG["hour"]).tolist()
+
+    def test_several_labels(self):
+        log = {**LOG, "buy": np.roll(LOG["label"], 11)}
+        report = evaluate(log, ["auc"], label=["buy", "label"], by="hour")
+        for own in report:
+            assert own.positives == log[own.label][LOG["hour"] == own.slice["hour"] if own.slice else ...].sum()
+
+    @each_case("metrics", [["auc"], ["logloss"], ["brier"], ["f1"], ["gauc", "logloss"], ["rmse"]])
+    @pytest.mark.parametrize("n_threads", [1, 2])
+    def test_of_accumulators(self, metrics, n_threads):
+        expected = evaluate(LOG, metrics, by="hour")
+        new = partial(fm.Accumulator, metrics, label="label", score="prob", group="group", by="hour")
+        parts = [new(n_threads=n_threads) for _ in range(2)]
+        for number, part in enumerate(parts):
+            part.update(slice_rows(LOG, np.arange(ROWS) % 2 == number))
+        for state in (parts[1].copy().merge(parts[0]), fm.Accumulator.from_bytes(parts[0].merge(parts[1]).to_bytes())):
+            found = state.result()
+            assert found == expected
+            assert [(own.rows, own.positives) for own in found] == [(own.rows, own.positives) for own in expected]
+
+    def test_of_approximate_accumulators(self):
+        state = fm.Accumulator(["auc"], label="label", score="prob", by="hour", approximate=True)
+        state.update(LOG)
+        expected = [(own.rows, own.positives) for own in evaluate(LOG, ["auc"], by="hour")]
+        for found in (state.result(), fm.Accumulator.from_bytes(state.to_bytes()).result()):
+            assert [(own.rows, own.positives) for own in found] == expected
+
+    def test_they_are_no_part_of_equality(self):
+        result = evaluate(LOG, ["auc"], by="hour").results[1]
+        names = ("metric", "score", "slice", "value", "signature", "coverage")
+        fields = {name: getattr(result, name) for name in names}
+        assert fm.Result(**fields, label=result.label) == result
+
+
+class TestAllRows:
+    """A metric without a slice is that of all rows."""
+
+    def test_of_reports(self):
+        report = evaluate(LOG, ["auc", "gauc"], by=["hour", "city"])
+        whole = evaluate(LOG, ["auc", "gauc"])
+        assert (report["auc"], report.value("gauc")) == (whole["auc"], whole["gauc"])
+        assert report.result("auc") == whole.result("auc")
+        assert report.result("auc", slice={"hour": 1, "city": "Bern"}).value != whole["auc"]
+
+    def test_of_several_scores(self):
+        log = {**LOG, "other": LOG["prob"][::-1].copy()}
+        report = evaluate(log, ["auc"], score=["prob", "other"], by="hour")
+        assert_raises(KeyError, "2 results for 'auc'.*score='prob'", report.__getitem__, "auc")
+        assert report.value("auc", score="prob") == evaluate(LOG, ["auc"])["auc"]
+
+    def test_of_comparisons(self):
+        log = {**LOG, "other": LOG["prob"][::-1].copy()}
+        options = {"label": "label", "scores": ["prob", "other"], "unit": "group", "replicates": 9}
+        comparison = fm.compare(log, ["auc"], by="hour", **options)
+        assert comparison["auc"].value_b == fm.compare(log, ["auc"], **options)["auc"].value_b
+        assert comparison["auc"].slice == {}
+        assert comparison.difference("auc", slice={"hour": 1}).slice == {"hour": 1}
+
+
+class TestWeightZero:
     def test_weight_zero(self):
         """A slice whose rows all have weight zero is in the report, with undefined values."""
         log = {**LOG, "weight": np.where(LOG["hour"] == 2, 0.0, LOG["weight"])}

@@ -1,0 +1,99 @@
+"""How many rows every slice has, and how many of them are positive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.columns.row_blocks import RowBlock
+
+FIRST_SIZE = 16
+
+
+class RowCount(NamedTuple):
+    """The rows of a slice, and those with label 1 of every label column (empty if labels are not of two classes)."""
+
+    rows: int
+    positives: tuple[int, ...] = ()
+
+    def plus(self, other: RowCount) -> RowCount:
+        return RowCount(self.rows + other.rows, tuple(map(sum, zip(self.positives, other.positives, strict=True))))
+
+
+class SliceCounts:
+    """The rows and positives of every slice by its number, and of all rows together (None).
+
+    `n_labels` is the number of label columns of two classes, whose positives are counted.
+    """
+
+    def __init__(self, n_labels: int) -> None:
+        self.n_labels = n_labels
+        self.total = np.zeros(1 + n_labels, np.int64)
+        self.by_slice = np.zeros((1 + n_labels, 0), np.int64)
+
+    def reserve(self, n_slices: int) -> None:
+        """Make room for so many slices."""
+        if n_slices > self.by_slice.shape[1]:
+            grown = np.zeros((1 + self.n_labels, max(FIRST_SIZE, 2 * n_slices)), np.int64)
+            grown[:, : self.by_slice.shape[1]] = self.by_slice
+            self.by_slice = grown
+
+    def add(self, columns: RowBlock) -> None:
+        """Count the rows of a block: all of them, and by slice if they have slices."""
+        self.total[0] += columns.rows
+        for number in range(self.n_labels):
+            self.total[1 + number] += np.count_nonzero(columns.labels[number])
+        if columns.slices is not None:
+            self.add_slices(columns.slices, columns.labels)
+
+    def add_slices(self, slices: np.ndarray, labels: tuple[np.ndarray, ...]) -> None:
+        """Count the rows of every slice."""
+        if not slices.shape[0]:
+            return
+        rows = np.bincount(slices)
+        self.reserve(rows.shape[0])
+        self.by_slice[0, : rows.shape[0]] += rows
+        for number in range(self.n_labels):
+            positives = np.bincount(slices[labels[number].view(bool)])
+            self.by_slice[1 + number, : positives.shape[0]] += positives
+
+    def add_count(self, slice_number: int | None, count: RowCount) -> None:
+        """Add the counts of a slice, or of all rows."""
+        found = np.array([count.rows, *count.positives], np.int64)
+        if slice_number is None:
+            self.total += found
+            return
+        self.reserve(slice_number + 1)
+        self.by_slice[:, slice_number] += found
+
+    def merge(self, other: SliceCounts, numbers: np.ndarray | None = None) -> None:
+        """Add the counts of others; their slice s is numbers[s] here."""
+        self.total += other.total
+        for number, count in other.counts().items():
+            self.add_count(number if numbers is None else int(numbers[number]), count)
+
+    def counts(self) -> dict[int, RowCount]:
+        """The counts of every slice that has rows."""
+        numbers = np.flatnonzero(self.by_slice[0]).tolist()
+        return {number: self.count(number) for number in numbers}
+
+    def count(self, slice_number: int | None) -> RowCount:
+        """The counts of a slice, or of all rows."""
+        if slice_number is None:
+            rows, *positives = self.total.tolist()
+        elif slice_number < self.by_slice.shape[1]:
+            rows, *positives = self.by_slice[:, slice_number].tolist()
+        else:
+            return RowCount(0, (0,) * self.n_labels)
+        return RowCount(rows, tuple(positives))
+
+    def of_values(self, values: list[Any]) -> dict[Any, RowCount]:
+        """The counts by the values of slices, and of all rows (None)."""
+        return {None: self.count(None)} | {values[number]: count for number, count in self.counts().items()}
+
+    def add_values(self, counts: Mapping[Any, RowCount], numbers: Mapping[Any, int]) -> None:
+        """Add counts by the values of slices, whose numbers are given."""
+        for values, count in counts.items():
+            self.add_count(None if values is None else numbers[values], count)
