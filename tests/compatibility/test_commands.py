@@ -1,6 +1,5 @@
 """The output and the exit codes of the commands are those of version 0.1, but for run time and version."""
 
-import json
 import re
 
 import pytest
@@ -44,11 +43,7 @@ def test_output(name, folder, monkeypatch):
     if name == "evaluate slices":
         output = without_column(output, "positives")
     if name == "evaluate JSON":
-        document = json.loads(output)
-        for result in document["results"]:
-            for added in ADDED:
-                result.pop(added, None)
-        output = json.dumps(document, indent=2) + "\n"
+        output = re.sub(rf',\n {{6}}"({"|".join(ADDED)})": \d+', "", output)
     assert output.split("\n") == expected
 
 
