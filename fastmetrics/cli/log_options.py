@@ -25,6 +25,7 @@ class LogOptions(NamedTuple):
     weight: options.WeightColumn = None
     where: options.RowFilters = None
     by: options.SliceColumns = None
+    grouping_set: options.GroupingSets = None
     role: options.RoleColumns = None
     task: options.Tasks = None
     metrics: options.Metrics = None
@@ -57,7 +58,7 @@ class LogOptions(NamedTuple):
             "group": self.group,
             "weight": self.weight,
             "where": self.where,
-            "by": self.by or None,
+            "by": options.read_slices(self.by, self.grouping_set),
             "roles": options.read_roles(self.role),
             "tasks": read_tasks(self.task),
             "probabilities": options.read_probabilities(self.probabilities),

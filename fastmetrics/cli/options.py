@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -71,6 +71,15 @@ SliceColumns = Annotated[
         metavar="COLUMN",
         help="A slice for every value of the column, beside all rows. "
         "May be repeated, for every combination of values.",
+    ),
+]
+GroupingSets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--grouping-set",
+        metavar="COLUMN,...",
+        help="A slice for every combination of values of these columns, separated by commas. May be repeated: "
+        "all sets are computed in one scan, as in --grouping-set channel --grouping-set channel,day.",
     ),
 ]
 RoleColumns = Annotated[
@@ -184,6 +193,13 @@ LogUsers = Annotated[
 def read_probabilities(probabilities: list[str] | None) -> list[list[str]] | None:
     """The columns of every model of --probabilities; None if there is none."""
     return [split_columns(text) for text in probabilities] if probabilities else None
+
+
+def read_slices(by: list[str] | None, grouping_sets: list[str] | None) -> list[Any] | None:
+    """The columns of --by, or the sets of --grouping-set; None if there are none."""
+    if by and grouping_sets:
+        raise typer.BadParameter("it has all columns of slices: leave out --by", param_hint="--grouping-set")
+    return [split_columns(own) for own in grouping_sets] if grouping_sets else by or None
 
 
 def split_columns(text: str) -> list[str]:

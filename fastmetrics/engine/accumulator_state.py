@@ -19,6 +19,7 @@ from fastmetrics.engine.input.batch_validation import ValidatedBatch, mixes_zero
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.column_types import LISTS, type_name, types_fit
 from fastmetrics.engine.input.computed_columns import open_columns
+from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import SelectedBatch, declare_column_kinds, may_be_dictionary
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, key_columns
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
@@ -82,11 +83,11 @@ class AccumulatorState:
         other = other.copy_rows(other_n_threads)
         self.flush(n_threads)
         slices = self.log_scan.slices
-        n_slices = len(slices)
+        mark = slices.mark()
         try:
             numbers = slices.number_slices(other.log_scan.slices.values())
         except ValueError:
-            slices.truncate(n_slices)
+            slices.restore(mark)
             raise
         for part, other_part, (states, counts) in zip(self.parts, other.parts, additive, strict=True):
             part.merge(other_part, states, counts, numbers)
@@ -113,7 +114,7 @@ class StateUpdate:
 
     def __init__(self, state: AccumulatorState) -> None:
         self.state = state
-        self.n_slices = len(state.log_scan.slices)
+        self.slices = state.log_scan.slices.mark()
         self.rows = 0
         self.parts = [PartUpdate(part) for part in state.parts]
 
@@ -134,7 +135,7 @@ class StateUpdate:
         """Leave the state as it was."""
         for part in self.parts:
             part.undo()
-        self.state.log_scan.slices.truncate(self.n_slices)
+        self.state.log_scan.slices.restore(self.slices)
 
     def finish(self) -> None:
         """Count the rows."""
@@ -176,7 +177,7 @@ class PartUpdate:
         self.n_classes = scan.n_classes
         self.n_blocks = [(store, len(store.blocks_in_memory)) for store in scan.stores()]
         self.histograms = {key: histogram.copy() for key, histogram in part.histograms.items()}
-        self.additive = AdditiveStates(scan.plan, scan.score_label_pairs)
+        self.additive = AdditiveStates(scan.plan, scan.score_label_pairs, slices=scan.slices)
         self.batches: list[ValidatedBatch] = []
 
     def add(self, rows: Any, selected: SelectedBatch) -> None:
@@ -245,7 +246,7 @@ class PartState:
         self.scan = scan
         self.approximate = approximate
         self.n_bins = n_bins
-        worker = ScanWorker(scan.plan, scan.score_label_pairs, 1)
+        worker = ScanWorker(scan.plan, scan.score_label_pairs, 1, slices=scan.slices)
         scan.workers = [worker]
         self.additive = worker.additive
         self.histograms: dict[HistogramKey, ScoreHistogram] = {}
@@ -315,11 +316,23 @@ class PartState:
     def fill_histograms(self, histograms: dict[HistogramKey, ScoreHistogram], columns: RowBlock) -> None:
         if not self.scan.plan.needs("range"):
             return
-        by_slice = [(None, columns)] if columns.slices is None else split_rows_by_slice(columns, columns.slices)
-        for slice_number, block in by_slice:
+        for slice_number, block in self.split_by_slice(columns):
             for pair_number, pair in enumerate(self.scan.score_label_pairs):
                 histogram = histograms.setdefault((pair_number, slice_number), ScoreHistogram(self.n_bins))
                 histogram.add(block.labels[pair.label], block.scores[pair.score])
+
+    def split_by_slice(self, columns: RowBlock) -> Iterator[tuple[int | None, RowBlock]]:
+        """The rows of every slice, of every grouping set."""
+        sets = self.scan.slices
+        if isinstance(sets, GroupingSets):
+            without_codes = columns._replace(slice_codes=())
+            for number, own in enumerate(sets.sets):
+                for local, block in split_rows_by_slice(without_codes, sets.number_set(number, columns.slice_codes)):
+                    yield own.numbers[local], block
+        elif columns.slices is None:
+            yield None, columns
+        else:
+            yield from split_rows_by_slice(columns, columns.slices)
 
     def flush(self, n_threads: int | None) -> None:
         """Move waiting rows to the exchange, in blocks of a good size, with several threads."""
@@ -415,8 +428,10 @@ class PartState:
     def bounds(self) -> dict[StateKey, tuple[Any, Any]]:
         """For every statistic of the range exchange, pair and slice: a state below and a state above the exact one."""
         totals = dict(self.histograms)
+        sets = self.scan.slices
+        in_first = sets.set_of_slices() == 0 if isinstance(sets, GroupingSets) else np.ones(len(sets), bool)
         for (pair, number), histogram in self.histograms.items():
-            if number is not None:
+            if number is not None and in_first[number]:
                 totals.setdefault((pair, None), ScoreHistogram(self.n_bins)).merge(histogram)
         return {
             (statistic, pair, number): statistic.bounds(histogram)
@@ -457,6 +472,7 @@ def join_batches(batches: list[ValidatedBatch]) -> ValidatedBatch:
         scores=tuple(map(np.concatenate, zip(*(block.scores for block in blocks), strict=True))),
         weights=join_arrays([block.weights for block in blocks]),
         slices=join_arrays([block.slices for block in blocks]),
+        slice_codes=tuple(map(np.concatenate, zip(*(block.slice_codes for block in blocks), strict=True))),
         others={role: np.concatenate([block.others[role] for block in blocks]) for role in blocks[0].others},
     )
     keys = concatenate_keys([batch.keys for batch in batches])

@@ -13,7 +13,16 @@ import numpy as np
 
 from fastmetrics._core.columns.key_types import HEAD, TAIL, TEXT, parts_of
 from fastmetrics._core.columns.role_columns import is_allowed, stored_dtype
-from fastmetrics._core.columns.row_blocks import SCORE, SLICE, WEIGHT, label_name, role_name, score_name, vector_name
+from fastmetrics._core.columns.row_blocks import (
+    SCORE,
+    SLICE,
+    WEIGHT,
+    label_name,
+    role_name,
+    score_name,
+    slice_code_name,
+    vector_name,
+)
 from fastmetrics._core.columns.vector_columns import widened_epsilon
 from fastmetrics._core.exchange.block_store import NO_TEXT, TEXT_PADDING, Block, BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, HashExchange
@@ -32,7 +41,9 @@ from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
 from fastmetrics.engine.input.batch_validation import mixes_zero_and_minus_one
+from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import ZERO_WEIGHT
+from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import key_columns
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.plan.tasks import Task
@@ -81,12 +92,19 @@ def write_state(
         "state_size": state_size,
         "rows": scan.rows,
         "dropped": scan.dropped,
-        "slices": arrays.add(slices_to_array(scan.slices.values(), types)),
+        "slices": arrays.add(slices_to_array(scan.slices, types)),
     }
+    if isinstance(scan.slices, GroupingSets):
+        header["grouping_sets"] = scan.slices.set_names
+        header["slice_values"] = [
+            arrays.add(values_to_array([(value,) for value in column.values], [name]))
+            for column, name in zip(scan.slices.columns, types or [""] * len(scan.slices.columns), strict=True)
+        ]
     plugins = plugins_of(metrics)
     if plugins:
         header["plugins"] = plugins
-    has_nulls = any(None in values for values in scan.slices.values())  # version 0.1 has no slices of nulls
+    # Version 0.1 has neither grouping sets nor slices of nulls.
+    has_nulls = "grouping_sets" in header or any(None in values for values in scan.slices.values())
     parts = [write_part(part, arrays) | write_counts(part, has_nulls) for part in state.parts]
     has_tuples = any(len(key_columns(key)) > 1 for key in (state.names.group, state.names.unit))
     roles: dict[str, Any] = dict(state.names.others)
@@ -158,7 +176,7 @@ def write_counts(part: PartState, always: bool) -> dict[str, Any]:
         return {}
     if find_counts(part.scan, part.additive, part.histograms) is not None:
         return {}
-    by_slice = [(None, counts.count(None)), *counts.counts().items()]
+    by_slice: list[Any] = [(None, counts.count(None)), *counts.counts().items()]
     return {"counts": [[number, count.rows, *count.positives] for number, count in by_slice]}
 
 
@@ -178,8 +196,11 @@ def read_counts(part: PartState, header: dict[str, Any]) -> None:
         require(all(own <= count.rows for own in count.positives), "a slice has more positives than rows")
         counts.add_count(number, count)
         total = total if number is None else total.plus(count)
+    times = len(scan.slices.sets) if isinstance(scan.slices, GroupingSets) else 1
+    whole = counts.count(None)
     require(
-        counts.count(None).rows == scan.rows_kept and counts.count(None) == total,
+        whole.rows == scan.rows_kept
+        and total == RowCount(times * whole.rows, tuple(times * own for own in whole.positives)),
         "its slices have not the rows it counts",
     )
     part.additive.counts = counts
@@ -202,7 +223,11 @@ def unit_blocks(scan: Scan) -> list[Block]:
 
 def write_block(block: Block, arrays: ArrayWriter) -> list[Any]:
     """Columns, offsets and text of a block. Long text is found by its offset in the text, not by its address."""
-    columns = {name: arrays.add(column) for name, column in block.movable_columns().items()}
+    columns = block.movable_columns()
+    is_computed = slice_code_name(0) in columns
+    columns = {
+        name: arrays.add(column) for name, column in columns.items() if name != SLICE or not is_computed
+    }
     text = block.text
     if text.shape[0]:
         # The padding was never written: a state must not carry what the memory held before.
@@ -215,8 +240,21 @@ def types_of_slices(state: AccumulatorState) -> list[str]:
     return [] if types is None else list(types[len(types) - len(state.names.by) :])
 
 
-def slices_to_array(values: list[tuple[Any, ...]], types: list[str]) -> np.ndarray:
-    """Slices as Arrow's IPC bytes, which keep dates as dates; `types` are those of the columns."""
+def slices_to_array(slices: SliceNumbers, types: list[str]) -> np.ndarray:
+    """All slices; with grouping sets, the number of the set of each, and its values in the columns of the set."""
+    if not isinstance(slices, GroupingSets):
+        return values_to_array(slices.values(), types)
+    rows = []
+    for set_number, *values in slices.values():
+        row = [set_number, *(None for _ in slices.names)]
+        for position, value in zip(slices.sets[set_number].positions, values, strict=True):
+            row[1 + position] = value
+        rows.append(tuple(row))
+    return values_to_array(rows, ["int64", *types])
+
+
+def values_to_array(values: list[tuple[Any, ...]], types: list[str]) -> np.ndarray:
+    """Values as Arrow's IPC bytes, which keep dates as dates; `types` are those of the columns."""
     if not values:
         return NO_TEXT
     columns = [
@@ -274,7 +312,7 @@ def read_task(header: dict[str, Any]) -> tuple[Task, dict[str, Any]]:
         where=header.get("where"),
     )  # fmt: skip
     return columns, {
-        "by": by or None, "on_invalid": header["on_invalid"], "approximate": header["approximate"],
+        "by": header.get("grouping_sets", by) or None, "on_invalid": header["on_invalid"], "approximate": header["approximate"],
         "state_size": header["state_size"], **header["intervals"],
     }  # fmt: skip
 
@@ -302,7 +340,7 @@ def fill_state(state: AccumulatorState, header: dict[str, Any], arrays: ArrayRea
         part.scan.rows, part.scan.rows_kept, part.scan.dropped = rows, rows - sum(counts), dict(dropped)
         part.scan.filtered = filtered
         read_labels(part, part_header)
-    slices = slices_from_array(arrays.get(header["slices"], np.uint8, None), len(state.names.by))
+    slices = read_slices(state.log_scan.slices, header, arrays)
     state.log_scan.slices.number_slices(slices)
     require(len(state.log_scan.slices) == len(slices), "a slice is there twice")
     for part, part_header in zip(state.parts, headers, strict=True):
@@ -311,6 +349,21 @@ def fill_state(state: AccumulatorState, header: dict[str, Any], arrays: ArrayRea
         read_histograms(part, part_header, arrays)
         read_rows(part, part_header, arrays)
         read_counts(part, part_header)
+
+
+def read_slices(slices: SliceNumbers, header: dict[str, Any], arrays: ArrayReader) -> list[tuple[Any, ...]]:
+    """The slices of a state in the order of their numbers. With grouping sets, codes of values are registered."""
+    data = arrays.get(header["slices"], np.uint8, None)
+    if not isinstance(slices, GroupingSets):
+        return slices_from_array(data, len(slices.names))
+    for column, number in zip(slices.columns, header["slice_values"], strict=True):
+        values = slices_from_array(arrays.get(number, np.uint8, None), 1)
+        require([column.code(value) for (value,) in values] == [*range(len(values))], "a value is there twice")
+    found = []
+    for set_number, *values in slices_from_array(data, 1 + len(slices.names)):
+        require(is_count(set_number, len(slices.sets)), "a slice is of no grouping set")
+        found.append((set_number, *(values[position] for position in slices.sets[set_number].positions)))
+    return found
 
 
 def slices_from_array(data: np.ndarray, n_columns: int) -> list[tuple[Any, ...]]:
@@ -394,7 +447,8 @@ def read_sums(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> N
     for statistic in statistics:
         for pair in range(len(scan.score_label_pairs) if statistic.new().n_rows is not None else 0):
             rows = [sums.n_rows or 0 for key, sums in part.additive.sums.items() if key[:2] == (statistic, pair)]
-            require(sum(rows) == scan.rows_kept, "its states have not the rows it counts")
+            times = len(scan.slices.base_sets()) if isinstance(scan.slices, GroupingSets) else 1
+            require(sum(rows) == times * scan.rows_kept, "its states have not the rows it counts")
 
 
 def read_histograms(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
@@ -416,8 +470,9 @@ def read_histograms(part: PartState, header: dict[str, Any], arrays: ArrayReader
         part.histograms[pair, slice_number] = histogram
     expected = scan.rows_kept if part.approximate and scan.plan.needs("range") else 0
     n_histograms = len(rows) * max(1, len(scan.slices)) if expected else 0
+    times = len(scan.slices.sets) if isinstance(scan.slices, GroupingSets) else 1
     require(
-        rows == [expected] * len(rows) and len(part.histograms) == n_histograms,
+        rows == [times * expected] * len(rows) and len(part.histograms) == n_histograms,
         "its histograms have not the rows it counts",
     )
 
@@ -481,7 +536,9 @@ def types_of_columns(part: PartState, exchange: HashExchange | None) -> dict[str
         expected[UNIT] = np.uint64
     if names.weight is not None:
         expected[WEIGHT] = np.float64
-    if names.by:
+    if names.grouping_sets:
+        expected |= {slice_code_name(number): np.uint16 for number in range(len(names.by))}
+    elif names.by:
         expected[SLICE] = np.uint16
     return expected
 
@@ -497,6 +554,8 @@ def read_block(
     )
     require(columns.keys() == types.keys(), "a block lacks columns, or has others")
     found = {name: arrays.get(number, types[name], rows) for name, number in columns.items()}
+    if slice_code_name(0) in found:
+        found[SLICE] = np.zeros(rows, np.uint16)
     block_text = arrays.get(text, np.uint8, None)
     if HASH in found:
         partitions = found[HASH] >> np.uint64(64 - (n_partitions - 1).bit_length())
@@ -511,6 +570,16 @@ def read_block(
         require(fits, "a text key ends beyond the text")
         found[TAIL] = np.where(is_long, found[TAIL] + np.uint64(block_text.ctypes.data), found[TAIL])
     return Block(found, block_offsets, block_text)
+
+
+def check_combinations(sets: GroupingSets, codes: list[np.ndarray]) -> None:
+    """Every row has to be in a slice of every grouping set."""
+    mark = sets.mark()
+    for set_number in range(len(sets.sets)):
+        sets.number_set(set_number, codes)
+    if sets.mark() != mark:
+        sets.restore(mark)
+        require(False, "rows belong to slices that it does not count")
 
 
 def check_block(block: Block, part: PartState) -> None:
@@ -541,6 +610,11 @@ def check_block(block: Block, part: PartState) -> None:
             require(((values >= 0) & (values < key_texts.size)).all(), f"a key of role {role} has no text")
     n_slices = len(part.scan.slices)
     require(SLICE not in columns or (columns[SLICE] < n_slices).all(), "a slice has no values")
+    if isinstance(part.scan.slices, GroupingSets):
+        for number, own in enumerate(part.scan.slices.columns):
+            fits = (columns[slice_code_name(number)] < len(own.values)).all()
+            require(fits, "a code of a slice has no value")
+        check_combinations(part.scan.slices, [columns[slice_code_name(number)] for number in range(len(names.by))])
     if WEIGHT in columns:
         require(
             ((columns[WEIGHT] > 0) & (columns[WEIGHT] <= kernels.MAX_WEIGHT)).all(), "a weight is out of range"

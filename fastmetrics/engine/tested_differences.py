@@ -31,6 +31,7 @@ from fastmetrics.engine.scan.intervals import MetricReplicates, make_interval, r
 from fastmetrics.engine.scan.log_scan import Progress
 from fastmetrics.engine.scan.resolve import FinalStates
 from fastmetrics.engine.scan.scan import Scan
+from fastmetrics.engine.scan.slice_views import iterate_views
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 NO_DIFFERENCE = "no difference, in no replicate either"
@@ -79,10 +80,16 @@ def compare_part(
 def count_wins(scan: Scan, replicates: MetricReplicates, n_threads: int) -> dict[WinKey, WinCounts]:
     """Win counts: of groups for metrics of groups, of units for metrics that are sums, if units are few."""
     wins: dict[WinKey, WinCounts] = {}
-    if not scan.rows_kept:
-        return wins
+    for view in iterate_views(scan) if scan.rows_kept else ():
+        wins |= view.rename(count_wins_of_view(scan, replicates, n_threads))
+    return wins
+
+
+def count_wins_of_view(scan: Scan, replicates: MetricReplicates, n_threads: int) -> dict[WinKey, WinCounts]:
+    """The win counts of the slices of one pass over the rows."""
+    wins: dict[WinKey, WinCounts] = {}
     metrics = scan.plan.metrics
-    n_slices = len(scan.slices)
+    n_slices = scan.view.n_slices
     if scan.group_exchange is not None:
         wins |= count_group_wins(
             scan.group_exchange, metrics, scan.score_label_pairs, bool(n_slices), n_threads,
@@ -126,17 +133,24 @@ def is_constant(differences: np.ndarray, before: np.ndarray, after: np.ndarray) 
 def test_rows(scan: Scan, level: float, n_threads: int) -> dict[WinKey, TestedDifference]:
     """Test differences by a formula over the rows of two models, all of them in memory."""
     tested: dict[WinKey, TestedDifference] = {}
-    if not scan.rows_kept:
-        return tested
+    for view in iterate_views(scan) if scan.rows_kept else ():
+        tested |= view.rename(test_rows_of_view(scan, level, n_threads))
+    return tested
+
+
+def test_rows_of_view(scan: Scan, level: float, n_threads: int) -> dict[WinKey, TestedDifference]:
+    """The tests of the slices of one pass over the rows."""
+    tested: dict[WinKey, TestedDifference] = {}
     store = scan.range_store()
-    names = [name for name in store.types if name == SLICE or name.startswith((LABEL, SCORE))]
+    names = [name for name in store.moved_types if name == SLICE or name.startswith((LABEL, SCORE))]
     columns = store.load_partitions(names, 0, store.n_partitions).columns
     baselines: dict[int, ScoreLabelPair] = {}
     for pair_number, pair in enumerate(scan.score_label_pairs):
         baseline = baselines.setdefault(pair.label, pair)
         if baseline is pair:
             continue
-        for slice_number in (None, *range(len(scan.slices))):
+        all_rows = (None,) if scan.view.all_rows else ()
+        for slice_number in (*all_rows, *range(scan.view.n_slices)):
             where = slice(None) if slice_number is None else columns[SLICE] == slice_number
             labels, before, after = (
                 np.ascontiguousarray(columns[name][where])

@@ -224,9 +224,25 @@ def evaluate(
     resolved = []
     for task in planned:
         with name_task_in_errors(task.name):
-            resolved.append(run_task(df, task, on_invalid, limit, spill_dir, n_partitions))
+            resolved += [
+                run_task(df, own, on_invalid, limit, spill_dir, n_partitions)._replace(task=task, all_rows=number == 0)
+                for number, own in enumerate(divide_sets(task))
+            ]
     check_same_rows_read([one.log_scan for one in resolved])
     return make_report(resolved, time.perf_counter() - started)
+
+
+def divide_sets(task: PlannedTask) -> Iterator[PlannedTask]:
+    """A task for every grouping set: each is a pass over the rows. The first one also has all rows together."""
+
+    def of_set(names: ColumnNames, by: tuple[str, ...]) -> ColumnNames:
+        return names._replace(by=by, grouping_sets=())
+
+    if not task.names.grouping_sets:
+        yield task
+    for own in task.names.grouping_sets:
+        parts = [part._replace(names=of_set(part.names, own)) for part in task.parts]
+        yield task._replace(names=of_set(task.names, own), parts=parts)
 
 
 def run_task(

@@ -139,7 +139,8 @@ class RowBlock(NamedTuple):
     """A block of checked rows with all columns of a plan. `pair_rows` selects the columns of one metric.
 
     A column of several numbers in a row is a matrix with a row for each row. Labels, scores and weights are as in
-    `Rows`; `slices` (uint16) is the slice of every row. The exchanges store blocks whose labels are classes (uint8),
+    `Rows`; `slices` (uint16) is the slice of every row. With grouping sets there is a code for the value of each column
+    instead, in `slice_codes` (uint16). The exchanges store blocks whose labels are classes (uint8),
     numbers (float64) or numbers of classes (int64). `others` are the columns of other roles, by role.
 
     Metrics that are not numeric have `label_columns` and `score_columns` instead of labels and scores.
@@ -157,6 +158,7 @@ class RowBlock(NamedTuple):
     label_columns: tuple[NonNumericColumn, ...] = ()
     score_columns: tuple[NonNumericColumn, ...] = ()
     others: dict[str, np.ndarray] = NO_COLUMNS
+    slice_codes: tuple[np.ndarray, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -180,6 +182,7 @@ class RowBlock(NamedTuple):
             label_columns=tuple(map(function, self.label_columns)),
             score_columns=tuple(map(function, self.score_columns)),
             others={role: function(column) for role, column in self.others.items()},
+            slice_codes=tuple(map(function, self.slice_codes)),
         )
 
     def pair_columns(self, pair: ScoreLabelPair) -> ColumnPair:
@@ -212,6 +215,9 @@ class RowBlock(NamedTuple):
             named[WEIGHT] = self.weights
         if self.slices is not None:
             named[SLICE] = self.slices
+        if self.slice_codes:
+            named[SLICE] = np.zeros(self.rows, np.uint16)  # computed from the codes, set by set
+            named |= {slice_code_name(number): codes for number, codes in enumerate(self.slice_codes)}
         return named
 
 
@@ -221,6 +227,7 @@ ROLE = "role "
 VECTOR = "."
 WEIGHT = "weight"
 SLICE = "slice"
+SLICE_CODE = "slice code "
 
 
 def label_name(number: int) -> str:
@@ -229,6 +236,11 @@ def label_name(number: int) -> str:
 
 def score_name(number: int) -> str:
     return f"{SCORE}{number}"
+
+
+def slice_code_name(number: int) -> str:
+    """The name under which the codes of a column of grouping sets are stored."""
+    return f"{SLICE_CODE}{number}"
 
 
 def role_name(role: str) -> str:

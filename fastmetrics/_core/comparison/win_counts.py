@@ -237,7 +237,7 @@ def count_wins_of_counted_rows(
         hashes, slices, rows = (np.concatenate(columns) for columns in zip(*blocks, strict=True))
         numbers = unit_buckets.bucket_of(hashes)
         for slice_number in (None, *range(n_slices)):
-            mask = slice(None) if slice_number is None else slices == slice_number
+            mask = slice(None) if slice_number is None else counted.of_set(slices) == slice_number
             order, units, starts = order_by_unit_bucket(numbers[mask])
             ordered = rows[mask][order]
 

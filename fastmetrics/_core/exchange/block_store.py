@@ -110,6 +110,14 @@ class PartitionRange(NamedTuple):
         ]
 
 
+class ComputedColumn(NamedTuple):
+    """A column of integers that is computed from others whenever it is read."""
+
+    name: str
+    sources: list[str]
+    compute: Callable[[dict[str, np.ndarray], np.ndarray], None]
+
+
 class BlockStore:
     """All blocks of an exchange. Several threads may add blocks."""
 
@@ -121,12 +129,29 @@ class BlockStore:
         self.types: dict[str, np.dtype] = {}
         self.partition_rows = np.zeros(n_partitions, np.int64)
         self.text_bytes = 0
+        self.computed: ComputedColumn | None = None
         self.file: SpillFile | None = None
         self.lock = Lock()
 
     @property
     def rows(self) -> int:
         return int(self.partition_rows.sum())
+
+    def compute_column(
+        self, name: str, sources: list[str], compute: Callable[[dict[str, np.ndarray], np.ndarray], None]
+    ) -> None:
+        """From now on the column is `compute(columns, out)` of other columns. Blocks in memory are changed at once."""
+        if not self.types:
+            return
+        self.computed = ComputedColumn(name, sources, compute)
+        for block in self.blocks_in_memory:
+            compute(block.columns, block.columns[name])
+
+    @property
+    def moved_types(self) -> dict[str, np.dtype]:
+        """The types of the columns that are loaded and reordered: sources of the computed column stay where they are."""
+        sources = () if self.computed is None else self.computed.sources
+        return {name: dtype for name, dtype in self.types.items() if name not in sources}
 
     @property
     def row_bytes(self) -> int:
@@ -160,14 +185,18 @@ class BlockStore:
         with self.lock:
             self.spilled_blocks.append(spilled)
 
-    def share_blocks(self, other: BlockStore, renumbered: Mapping[str, np.ndarray]) -> None:
+    def share_blocks(self, other: BlockStore, renumbered: Mapping[str, np.ndarray | None]) -> None:
         """Add the blocks of another store, which are in memory, without a copy.
 
-        In a column that is `renumbered`, number i becomes renumbered[name][i].
+        In a column that is `renumbered`, number i becomes renumbered[name][i]. A column without numbers there is to
+        be computed: it is new memory.
         """
         for block in other.blocks_in_memory:
             own = {name: numbers for name, numbers in renumbered.items() if name in block.columns}
-            columns = block.columns | {name: numbers[block.columns[name]] for name, numbers in own.items()}
+            columns = block.columns | {
+                name: np.zeros_like(block.columns[name]) if numbers is None else numbers[block.columns[name]]
+                for name, numbers in own.items()
+            }
             self.add(block._replace(columns=columns), True)
 
     def truncate(self, n_blocks: int) -> None:
@@ -245,12 +274,13 @@ class BlockStore:
     def segments_in_memory(self) -> Callable[[int, int], ColumnSegments]:
         """For a store in memory: a function from (start, stop) to the segments of these partitions, without a copy."""
         blocks = list(self.blocks_in_memory)
-        column_addresses = {name: addresses([block.columns[name] for block in blocks]) for name in self.types}
+        types = self.moved_types
+        column_addresses = {name: addresses([block.columns[name] for block in blocks]) for name in types}
         offsets = np.stack([block.offsets for block in blocks]).astype(np.int64)
 
         def segments_of(start: int, stop: int) -> ColumnSegments:
             first_rows = np.ascontiguousarray(offsets[:, start])
-            return ColumnSegments(column_addresses, self.types, first_rows, offsets[:, stop] - first_rows, blocks)
+            return ColumnSegments(column_addresses, types, first_rows, offsets[:, stop] - first_rows, blocks)
 
         return segments_of
 
@@ -309,6 +339,13 @@ class BlockStore:
 
     def read_column(self, spilled: SpilledBlock, name: str, first: int, out: np.ndarray) -> None:
         if not out.shape[0]:
+            return
+        if self.computed is not None and self.computed.name == name:
+            sources = {}
+            for source in self.computed.sources:
+                sources[source] = np.empty(out.shape[0], self.types[source])
+                self.read_column(spilled, source, first, sources[source])
+            self.computed.compute(sources, out)
             return
         position = spilled.position
         for other, dtype in self.types.items():

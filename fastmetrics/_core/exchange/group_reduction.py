@@ -100,7 +100,7 @@ class GroupReduction(NamedTuple):
 
     `by_slice`: also for every slice. `make_accumulators(statistics)` returns an object with the methods of
     `GroupAccumulators`, which receives the tables. `key_texts` are the texts behind numbers in columns of keys, for
-    tables that have these columns (`ranks_keys`).
+    tables that have these columns (`ranks_keys`). `all_rows`: also for all rows together.
     """
 
     statistics: Sequence[Any]
@@ -108,6 +108,12 @@ class GroupReduction(NamedTuple):
     by_slice: bool
     make_accumulators: Callable[[Sequence[Any]], Any] = GroupAccumulators
     key_texts: Any = None
+    all_rows: bool = True
+
+    @property
+    def sliced(self) -> tuple[bool, ...]:
+        """The passes over a table of groups: False is that of all rows, True that of every slice."""
+        return (False,) * self.all_rows + (True,) * self.by_slice
 
     @property
     def key_arguments(self) -> dict[str, Any]:
@@ -149,7 +155,7 @@ class GroupReduction(NamedTuple):
 
     def add_tables(self, accumulators: GroupAccumulators, maker: GroupTables, start: int, stop: int) -> None:
         """Add all groups of the partitions start to stop to the accumulators."""
-        for by_slice in (False, True) if self.by_slice else (False,):
+        for by_slice in self.sliced:
             for pair, slice_number, table in maker.tables(start, stop, by_slice):
                 accumulators.update(pair, slice_number, table)
 
@@ -216,7 +222,7 @@ def reduce_groups(
             if segments_of:
                 segments = segments_of(start, stop)
             else:
-                segments = store.load_partitions(list(store.types), start, stop, load_scratch).segments()
+                segments = store.load_partitions(list(store.moved_types), start, stop, load_scratch).segments()
             by_key = any(start <= partition < stop for partition in crowded)
             layout = repartition(exchange, segments, start, stop, reorder_scratch, by_key)
             if len(ranges) < n_threads:
@@ -442,7 +448,7 @@ def reduce_large_partition(
             accumulators.merge_states(reduce_groups(others, reduction, n_threads))
         if large_key is not None and large_group.rows:
             keys = GroupKeys(large_key.hashes, large_key.heads, large_key.tails, exchange.key_dtype)
-            for by_slice in (False, True) if reduction.by_slice else (False,):
+            for by_slice in reduction.sliced:
                 tables = reduction.statistics[0].table.of_large_group(
                     reduction.measured, large_group, keys, reduction.pairs, by_slice, n_threads,
                     **reduction.key_arguments,

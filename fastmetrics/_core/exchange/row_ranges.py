@@ -162,7 +162,8 @@ class RowRangeReduction(NamedTuple):
     """Statistics to compute over the rows of a store, for one pair of columns, and for every slice.
 
     `positions` are those of the store's rows among others (by statistic and slice), if it has only a range of them.
-    All statistics have the given order; `states` are those of statistics that these come after.
+    All statistics have the given order; `states` are those of statistics that these come after. `all_rows`: also for all
+    rows together.
     """
 
     store: BlockStore
@@ -174,6 +175,7 @@ class RowRangeReduction(NamedTuple):
     ordered_by: OrderValues | None = None
     order: str = SORTED_ROWS
     states: Mapping[Key, Any] = NO_STATES
+    all_rows: bool = True
 
     def names(self) -> list[str]:
         """The columns to load."""
@@ -214,7 +216,8 @@ class RowRangeReduction(NamedTuple):
     def by_slice(self, columns: dict[str, np.ndarray]) -> Iterator[tuple[int | None, dict[str, np.ndarray]]]:
         """All loaded rows, then the rows of every slice."""
         slices = columns.pop(SLICE, None)
-        yield None, columns
+        if self.all_rows:
+            yield None, columns
         if slices is None or not self.n_slices:
             return
         for number in np.unique(slices).tolist():

@@ -44,6 +44,7 @@ class CountedRows:
     def __init__(self) -> None:
         self.blocks: dict[tuple[Any, int], list[CountedBlock]] = {}
         self.label_states: dict[tuple[Any, int], Any] = {}  # for statistics that number the labels
+        self.set_number: int | None = None  # the grouping set that is computed; slices then have a column for each
         self.lock = Lock()
 
     def add(
@@ -72,6 +73,11 @@ class CountedRows:
             counter.add(block.hashes)
         return counter.unit_buckets()
 
+    def of_set(self, slices: np.ndarray) -> np.ndarray:
+        """The slices of rows; with grouping sets, those of the set that is computed."""
+        of_rows: np.ndarray = slices if self.set_number is None else slices[:, self.set_number]
+        return of_rows
+
     def replicates(
         self, weights: ReplicateWeights, n_slices: int, selected: SliceRange = ALL_SLICES
     ) -> dict[StateKey, Any]:
@@ -84,7 +90,7 @@ class CountedRows:
             for slice_number in (None, *range(n_slices)):
                 if not selected.has(slice_number):
                     continue
-                mask = slice(None) if slice_number is None else slices == slice_number
+                mask = slice(None) if slice_number is None else self.of_set(slices) == slice_number
                 replicates[statistic, pair, slice_number] = replicates_of_rows(
                     statistic, label_state, weights, numbers[mask], rows[mask]
                 )

@@ -19,6 +19,7 @@ from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, ClassNumber, Kind
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics.engine.input.batches import Source
+from fastmetrics.engine.input.grouping_sets import GroupingSets, make_slice_numbers
 from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import describe_column, filter_column
 from fastmetrics.engine.plan.plan_parts import PlanPart
@@ -47,6 +48,8 @@ class SelectedBatch(NamedTuple):
         The mask of the rows that were kept; None if all were.
     slices, weights, present : ndarray or None
         The slice and the weight of every row; the mask of rows with a weight above zero, None if all have one.
+    slice_codes : tuple of ndarray
+        With grouping sets: the code of every row for each column.
     """
 
     columns: dict[tuple[str, bool], Any]
@@ -58,6 +61,7 @@ class SelectedBatch(NamedTuple):
     weights: np.ndarray | None = None
     present: np.ndarray | None = None
     filtered: int = 0
+    slice_codes: tuple[np.ndarray, ...] = ()
 
     @property
     def kept(self) -> int:
@@ -82,7 +86,7 @@ class RowSelector:
         self.by = parts[0].names.by
         self.weight = parts[0].names.weight
         self.where = parts[0].names.where
-        self.slices = SliceNumbers(self.by) if slices is None else slices
+        self.slices = make_slice_numbers(self.by, parts[0].names.grouping_sets) if slices is None else slices
         # Role, column, and the kind that tells which values hold nothing; in the order of the messages.
         columns: dict[tuple[str, str], Kind | None] = {}
         # Name, and whether a dictionary may stay one.
@@ -117,7 +121,10 @@ class RowSelector:
             return rows
         if self.by:
             by = [arrays[name, True] for name in self.by]
-            rows = rows._replace(slices=self.slices.number_rows(by, rows.locate))
+            if isinstance(self.slices, GroupingSets):
+                rows = rows._replace(slice_codes=self.slices.encode_rows(by, rows.locate))
+            else:
+                rows = rows._replace(slices=self.slices.number_rows(by, rows.locate))
         return rows if self.weight is None else self.weigh(rows)
 
     def apply_filter(self, batch: Any) -> tuple[Any, int]:

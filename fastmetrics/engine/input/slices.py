@@ -42,6 +42,14 @@ class SliceNumbers:
         named = [(self.numbers[values], dict(zip(self.names, values, strict=True))) for values in in_order]
         return [(None, {}), *named]
 
+    def mark(self) -> Any:
+        """What `restore` needs to forget all slices that occur from now on."""
+        return len(self.numbers)
+
+    def restore(self, mark: Any) -> None:
+        """Forget the slices that have occurred since `mark` was called."""
+        self.truncate(mark)
+
     def truncate(self, n_slices: int) -> None:
         """Forget all slices but the first `n_slices`."""
         for values in list(self.numbers)[n_slices:]:

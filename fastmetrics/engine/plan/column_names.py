@@ -22,7 +22,8 @@ class ColumnNames(NamedTuple):
 
     A part of a plan has one column for each model, or several columns of probabilities: its `scores` are columns of the
     role `model_role`, and it has no `predictions` and no `probabilities`. `unnamed` are label and score, where the
-    caller named none and a metric has a default for them. `where` is the filter, as it was written.
+    caller named none and a metric has a default for them. `where` is the filter, as it was written. `grouping_sets` are sets
+    of the columns `by`; without them there is one set of all.
     """
 
     labels: tuple[str, ...]
@@ -37,6 +38,7 @@ class ColumnNames(NamedTuple):
     unnamed: tuple[str, ...] = ()
     probabilities: tuple[Key, ...] = ()
     where: str | None = None
+    grouping_sets: tuple[tuple[str, ...], ...] = ()
 
     def models(self, role: str) -> tuple[Key, ...]:
         """The columns that the caller named for a role of models."""
@@ -67,10 +69,10 @@ class ColumnNames(NamedTuple):
         by_role: dict[str, Any] = {
             "label": self.labels, "score": self.scores, "prediction": self.predictions,
             "probabilities": tuple(map(format_key, self.probabilities)), "group": self.group, "weight": self.weight,
-            "by": self.by, "unit": self.unit, **dict(self.others), "where": self.where,
+            "by": self.grouping_sets or self.by, "unit": self.unit, **dict(self.others), "where": self.where,
         }  # fmt: skip
         return {
-            role: names[0] if isinstance(names, tuple) and len(names) == 1 else names
+            role: names[0] if isinstance(names, tuple) and len(names) == 1 and isinstance(names[0], str) else names
             for role, names in by_role.items()
             if names is not None and names != ()
         }
@@ -156,13 +158,29 @@ def read_column_names(
             scores = scores or default_columns(metric, SCORE_ROLE)
     if plan.is_numeric:  # else kinds that do not fit each other are the first error
         check_groups(plan, key)
-    slices = () if by is None else as_column_tuple("by", by)
+    slices, grouping_sets = read_slice_columns(by)
     others = tuple(sorted(read_roles(plan, roles).items()))
     unnamed = tuple(role for role, named in ((LABEL_ROLE, label), (SCORE_ROLE, score)) if named is None)
     return ColumnNames(
         labels or (), scores or (), key, weight, slices, None, others, predictions or (), unnamed=unnamed,
-        probabilities=probabilities,
+        probabilities=probabilities, grouping_sets=grouping_sets,
     )  # fmt: skip
+
+
+def read_slice_columns(by: Any) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """The columns of slices, and the grouping sets if `by` is a list of lists. The empty set is the whole."""
+    if by is None:
+        return (), ()
+    items = list(by) if isinstance(by, (list, tuple)) else []
+    if not any(isinstance(own, (list, tuple)) for own in items):
+        return as_column_tuple("by", by), ()
+    if not all(isinstance(own, (list, tuple)) for own in items):
+        raise TypeError(f"by must be a list of columns, or a list of lists, one for each grouping set; found {by!r}")
+    sets = [as_column_tuple("by", list(own)) for own in items if own]
+    # Sets of the same columns are one set, whatever the order of the columns.
+    distinct = {frozenset(own): own for own in reversed(sets)}
+    columns = tuple(dict.fromkeys(name for own in sets for name in own))
+    return columns, tuple(own for own in sets if distinct.pop(frozenset(own), None) is not None)
 
 
 def check_groups(plan: Plan, group: Key | None) -> None:

@@ -15,6 +15,8 @@ from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.exchange.row_ranges import split_statistics
 from fastmetrics._core.statistic import State
+from fastmetrics.engine.input.grouping_sets import GroupingSets
+from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.scan.slice_counts import SliceCounts
 
@@ -34,7 +36,9 @@ class AdditiveStates:
         score_label_pairs: list[ScoreLabelPair],
         budget: MemoryBudget | None = None,
         counted: CountedRows | None = None,
+        slices: SliceNumbers | None = None,
     ) -> None:
+        self.sets = slices if isinstance(slices, GroupingSets) else None
         self.statistics = plan.statistics["none"]
         self.unsliced = plan.unsliced
         self.checks = [own.check for own in split_statistics(plan.statistics["range"])[1]]
@@ -83,12 +87,15 @@ class AdditiveStates:
         if columns.score_columns:
             self.update_non_numeric(columns, units)
             return
-        if columns.slices is None:
+        if columns.slices is None and not columns.slice_codes:
             self.update_slice(columns, None)
             return
         try:
-            for slice_number, block in split_rows_by_slice(columns, columns.slices):
-                self.update_slice(block, slice_number)
+            if self.sets is not None:
+                self.update_sets(columns, self.sets)
+            elif columns.slices is not None:
+                for slice_number, block in split_rows_by_slice(columns, columns.slices):
+                    self.update_slice(block, slice_number)
         except ValueError:
             # The first bad row of a slice need not be the first of the block. Without slices the first one is found.
             for rows in map(columns.pair_rows, self.score_label_pairs):
@@ -101,6 +108,17 @@ class AdditiveStates:
         if self.counts is None:
             self.counts = SliceCounts(len(columns.labels) if self.has_classes else 0)
         self.counts.add(columns)
+        if self.sets is not None and columns.slice_codes:
+            for numbers in self.sets.number_all(columns.slice_codes):
+                self.counts.add_slices(numbers, columns.labels)
+
+    def update_sets(self, columns: RowBlock, sets: GroupingSets) -> None:
+        """Add a block to the slices of the base sets; those of the others are added up in the end."""
+        without_codes = columns._replace(slice_codes=())
+        for set_number in sets.base_sets():
+            numbers = sets.number_set(set_number, columns.slice_codes)
+            for local, block in split_rows_by_slice(without_codes, numbers):
+                self.update_slice(block, sets.sets[set_number].numbers[local])
 
     def update_slice(self, columns: RowBlock, slice_number: int | None) -> None:
         for pair_number, pair in enumerate(self.score_label_pairs):
@@ -115,10 +133,27 @@ class AdditiveStates:
             for index, statistic in enumerate(self.statistics):
                 counted_rows = statistic.count_rows(rows)
                 if self.counted is not None and units is not None:
-                    n_bytes = self.counted.add(statistic, pair_number, counted_rows, units, columns.slices)
+                    n_bytes = self.counted.add(statistic, pair_number, counted_rows, units, self.slices_of(columns))
                     self.reserve(n_bytes)
-                for slice_number, counted in split_counts_by_slice(counted_rows, columns.slices):
-                    statistic.add(self.states(pair_number, slice_number)[index], counted)
+                for slices in self.base_slices(columns):
+                    for slice_number, counted in split_counts_by_slice(counted_rows, slices):
+                        statistic.add(self.states(pair_number, slice_number)[index], counted)
+
+    def slices_of(self, columns: RowBlock) -> np.ndarray | None:
+        """The slice of every row; with grouping sets a column for each, with the numbers of that set."""
+        if self.sets is None or not columns.slice_codes:
+            return columns.slices
+        every = range(len(self.sets.sets))
+        return np.stack([self.sets.number_set(number, columns.slice_codes) for number in every], axis=1)
+
+    def base_slices(self, columns: RowBlock) -> Iterator[np.ndarray | None]:
+        """The slice of every row, in every base set."""
+        if self.sets is None or not columns.slice_codes:
+            yield columns.slices
+            return
+        for set_number in self.sets.base_sets():
+            own = self.sets.sets[set_number]
+            yield own.global_numbers()[self.sets.number_set(set_number, columns.slice_codes)]
 
     def reserve(self, n_bytes: int) -> None:
         """Count the numbers that intervals need of every row against the memory budget: they stay in memory."""

@@ -119,11 +119,15 @@ def resolve_part(
 
 
 class ResolvedTask(NamedTuple):
-    """A task whose scans are resolved: the final states of all parts of its plan."""
+    """A task whose scans are resolved: the final states of all parts of its plan.
+
+    `all_rows`: results of all rows together are wanted too, beside those of slices.
+    """
 
     task: PlannedTask
     log_scan: LogScan
     parts: Sequence[ResolvedPart]
+    all_rows: bool = True
 
     def results(self) -> Iterator[Result]:
         """All rows first, then slices in the order of their values; in each, every metric of every pair.
@@ -135,7 +139,7 @@ class ResolvedTask(NamedTuple):
             own = set(part.scan.plan.metrics)
             of_parts.append((part, [metric for metric in self.task.plan.metrics if metric in own]))
         for slice_number, slice_values in self.log_scan.slices.in_order():
-            for part, metrics in of_parts:
+            for part, metrics in of_parts if slice_number is not None or self.all_rows else ():
                 yield from part.results(metrics, slice_number, slice_values, self.task.name)
 
 
@@ -147,7 +151,7 @@ def rows_of_task(task: PlannedTask, log_scan: LogScan) -> TaskRows:
 
 def make_report(resolved: Sequence[ResolvedTask], seconds: float | None) -> Report:
     """The report of all tasks, one after the other."""
-    parts = [part for one in resolved for part in one.parts]
+    parts = [part for one in resolved if one.all_rows for part in one.parts]
     rows = {one.task.name: rows_of_task(one.task, one.log_scan) for one in resolved}
     only = rows.pop(None, None)
     report = Report(

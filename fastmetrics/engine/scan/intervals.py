@@ -34,6 +34,7 @@ from fastmetrics._core.resampling.range_replicates import replicate_scores
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
 from fastmetrics._core.resampling.row_range_replicates import replicate_row_ranges
 from fastmetrics._core.statistic import Value
+from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
 from fastmetrics.engine.scan.group_units import UnitsOfGroups, find_units
@@ -46,6 +47,7 @@ from fastmetrics.engine.scan.resolve import (
     resolve,
 )
 from fastmetrics.engine.scan.scan import Scan
+from fastmetrics.engine.scan.slice_views import SliceView, iterate_views, views_of
 from fastmetrics.engine.scan.states_by_unit import merge_replicates, replicate_units
 
 UNDEFINED = "the value is undefined"
@@ -108,7 +110,8 @@ def resolve_intervals(
         return states, AnalyticIntervals(states, resampling)
     units = find_units(scan) if scan.rows_kept else None
     plan = scan.plan.without_plots()
-    if units is None or not plan.needs("hash") or not fits_in_one_pass(scan, plan, resampling.replicates, n_threads):
+    has_sets = isinstance(scan.slices, GroupingSets)
+    if units is None or not plan.needs("hash") or has_sets or not fits_in_one_pass(scan, plan, resampling.replicates, n_threads):
         states = resolve(scan, n_threads, progress, last=False)
         return states, resample(scan, resampling, n_threads, units, progress=progress)
     # Group tables are computed once, for the values and for their replicates.
@@ -139,47 +142,73 @@ def resample(
     if not scan.rows_kept:
         return MetricReplicates({}, UnitCounter().unit_buckets(), resampling)
     unit_buckets, units_of = find_units(scan) if units is None else units
-    values: dict[ReplicateKey, np.ndarray] = {}
     by_score = tuple(metric for metric in plan.metrics if metric.spec.exchange == "range")
     additive = tuple(metric for metric in plan.metrics if metric.spec.exchange != "range")
-    passes = list(split_slices_by_memory(scan, plan, resampling.replicates, n_threads)) if additive else []
     rest = plan if group_replicates is None else plan._replace(statistics=plan.statistics | {"hash": ()})
-    n_passes = len(passes) * (bool(rest.statistics["none"]) + len(group_statistics_by_table(rest)))
-    n_passes += len(passes) + bool(by_score)
-    n_passes += (2 if len(scan.slices) else 1) * len(scan.score_label_pairs) * bool(by_score)
+    weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates) if additive else None
+    views = views_of(scan.slices)
+    n_passes = count_passes(scan, plan, rest, resampling.replicates, n_threads, views)
     counter = ProgressCounter(progress, scan.rows_kept, scan.rows_kept * n_passes, "resample")
     counter.advance(0)
-    if additive:
-        weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)
-        for slices in passes:
-            replicates = replicate_additive(scan, rest, weights, units_of, n_threads, slices, counter.advance)
-            replicates |= group_replicates or {}
-            values |= finalise_replicates(scan, replicates, resampling.replicates, additive, slices, counter.advance)
-    if by_score:
-        replicates = replicate_score_statistics(scan, plan, unit_buckets, resampling, n_threads, counter.advance)
-        values |= finalise_replicates(scan, replicates, resampling.replicates, by_score, advance=counter.advance)
+    values: dict[ReplicateKey, np.ndarray] = {}
+    for view in iterate_views(scan):
+        if weights is not None:
+            for slices in split_slices_by_memory(scan, plan, resampling.replicates, n_threads):
+                replicates = replicate_additive(scan, rest, weights, units_of, n_threads, slices, counter.advance)
+                replicates |= group_replicates or {}
+                found = finalise_replicates(scan, replicates, resampling.replicates, additive, slices, counter.advance)
+                values |= view.rename(found)
+        if by_score:
+            replicates = replicate_score_statistics(scan, plan, unit_buckets, resampling, n_threads, counter.advance)
+            every = ALL_SLICES if view.all_rows else SliceRange(False, 0, view.n_slices)
+            found = finalise_replicates(
+                scan, replicates, resampling.replicates, by_score, every, counter.advance
+            )
+            values |= view.rename(found)
     counter.finish()
     return MetricReplicates(values, unit_buckets, resampling, units_of)
 
 
+def count_passes(
+    scan: Scan, plan: Plan, rest: Plan, replicates: int, n_threads: int, views: Sequence[SliceView]
+) -> int:
+    """How many times the rows are passed; `rest` is the plan without the replicates that are known."""
+    n_passes = 0
+    has_ranges = plan.needs("range")
+    for view in views:
+        if plan.needs("none") or plan.needs("hash"):
+            n_ranges = len(list(split_view_by_memory(scan, view, plan, replicates, n_threads)))
+            n_passes += n_ranges * (1 + bool(rest.statistics["none"]) + len(group_statistics_by_table(rest)))
+        n_passes += has_ranges * (1 + len(view.passes()) * len(scan.score_label_pairs))
+    return n_passes
+
+
 def split_slices_by_memory(scan: Scan, plan: Plan, replicates: int, n_threads: int) -> Iterator[SliceRange]:
     """The slices of every pass: all in one if there is memory for their replicates, otherwise all rows come first."""
-    n_slices = len(scan.slices)
+    yield from split_view_by_memory(scan, scan.view, plan, replicates, n_threads)
+
+
+def split_view_by_memory(
+    scan: Scan, view: SliceView, plan: Plan, replicates: int, n_threads: int
+) -> Iterator[SliceRange]:
+    n_slices = view.n_slices
     n_states = len(scan.score_label_pairs) * (len(plan.statistics["none"]) + len(plan.statistics["hash"]))
     limit = None if scan.memory_budget is None else scan.memory_budget.explicit_limit
     n_bytes = MAX_REPLICATE_BYTES if limit is None else min(limit, MAX_REPLICATE_BYTES)
     most = max(1, n_bytes // (8 * NONZERO_INTEGERS * replicates * n_states * n_threads))
     if n_slices < most:
-        yield ALL_SLICES
+        yield ALL_SLICES if view.all_rows else SliceRange(False, 0, n_slices)
         return
-    yield SliceRange(True, 0, 0)
+    if view.all_rows:
+        yield SliceRange(True, 0, 0)
     for start in range(0, n_slices, most):
         yield SliceRange(False, start, min(n_slices, start + most))
 
 
 def fits_in_one_pass(scan: Scan, plan: Plan, replicates: int, n_threads: int) -> bool:
     """Return whether there is memory for the replicates of all slices at the same time."""
-    return next(split_slices_by_memory(scan, plan, replicates, n_threads)) == ALL_SLICES
+    view = SliceView(len(scan.slices))
+    return next(split_view_by_memory(scan, view, plan, replicates, n_threads)) == ALL_SLICES
 
 
 def replicate_additive(
@@ -193,7 +222,7 @@ def replicate_additive(
 ) -> dict[Any, Any]:
     """The replicates of additive statistics, of rows and of groups."""
     replicates: dict[Any, Any] = {}
-    n_slices = len(scan.slices)
+    n_slices = scan.view.n_slices
     if scan.counted_rows is not None:
         replicates |= scan.counted_rows.replicates(weights, n_slices, slices)
     if plan.statistics["none"] and scan.unit_exchange is not None:
@@ -239,12 +268,13 @@ def replicate_score_statistics(
     if scan.unit_exchange is None:
         return {}
     replicates: dict[Any, Any] = {}
-    n_slices = len(scan.slices)
+    n_slices = scan.view.n_slices
     statistics, row_statistics = split_statistics(plan.statistics["range"])
     if row_statistics:
         weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)  # draws them all
         for pair_number, pair in enumerate(scan.score_label_pairs):
             row_ranges = RowRangeReduction(scan.unit_exchange.store, pair, row_statistics, n_slices, n_threads)
+            row_ranges = row_ranges._replace(all_rows=scan.view.all_rows)
             for (statistic, slice_number), states in replicate_row_ranges(row_ranges, weights, advance).items():
                 replicates[statistic, pair_number, slice_number] = ReplicateStates(states)
     is_weighted = scan.names.weight is not None
@@ -255,7 +285,7 @@ def replicate_score_statistics(
             replicate_scores, unit_buckets=unit_buckets, seed=resampling.seed, replicates=resampling.replicates,
             advance=advance,
         )  # fmt: skip
-        for slices in (0, n_slices) if n_slices else (0,):
+        for slices in scan.view.passes():
             of_pair |= reductions.reduce(partial(replicate, n_slices=slices))
         of_pair = join_replicates(statistics, reductions.n_classes, of_pair, resampling.replicates)
         for (statistic, slice_number), states in of_pair.items():
@@ -281,7 +311,7 @@ def finalise_replicates(
     """The values of some metrics, by default all, for every score-label pair and slice: one per replicate."""
     values = {}
     metrics = scan.plan.metrics if metrics is None else metrics
-    slice_numbers = [number for number in (None, *range(len(scan.slices))) if slices.has(number)]
+    slice_numbers = [number for number in (None, *range(scan.view.n_slices)) if slices.has(number)]
     for pair in range(len(scan.score_label_pairs)):
         for slice_number in slice_numbers:
             for metric in metrics:

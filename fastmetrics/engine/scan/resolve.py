@@ -17,10 +17,12 @@ from fastmetrics._core.exchange.range_reduction import reduce_ranges
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, reduce_row_ranges, split_statistics
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.statistic import Sums
+from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.scan.additive_states import StateKey
 from fastmetrics.engine.scan.log_scan import Progress
 from fastmetrics.engine.scan.scan import Scan
+from fastmetrics.engine.scan.slice_views import iterate_views, views_of
 
 
 class FinalStates(NamedTuple):
@@ -80,22 +82,28 @@ def resolve(
     if last:
         scan.workers.clear()
         scan.idle_workers.clear()
-    n_slices = len(scan.slices)
-    passes = (2 if n_slices else 1) * len(scan.score_label_pairs) * bool(plan.statistics["range"])
+    views = views_of(scan.slices)
+    passes = sum(view.all_rows + bool(view.n_slices) for view in views)
+    passes *= len(scan.score_label_pairs) * bool(plan.statistics["range"])
     tables = group_statistics_by_table(plan)
-    counter = ProgressCounter(progress, scan.rows_kept, scan.rows_kept * (len(tables) + passes))
+    counter = ProgressCounter(progress, scan.rows_kept, scan.rows_kept * (len(tables) * len(views) + passes))
     counter.advance(0)
     if scan.rows_kept:
         spare: list[np.ndarray] = []
         if scan.group_exchange is not None:
-            for statistics in tables:
-                reduction = group_reduction(scan, statistics, new_states)
-                states.by_key.update(reduce_groups(scan.group_exchange, reduction, n_threads, counter.advance))
+            for view in iterate_views(scan):
+                for statistics in tables:
+                    reduction = group_reduction(scan, statistics, new_states)
+                    found = reduce_groups(scan.group_exchange, reduction, n_threads, counter.advance)
+                    states.by_key.update(view.rename(found))
             if last:
                 spare = scan.group_exchange.store.drop_columns([HASH, HEAD, TAIL])
                 spare = spare if scan.group_exchange.store.in_memory else []
         if plan.statistics["range"]:
-            resolve_range_exchange(scan, states, n_slices, n_threads, spare, counter.advance)
+            for view in iterate_views(scan):
+                of_view = FinalStates({})
+                resolve_range_exchange(scan, of_view, n_threads, spare, counter.advance)
+                states.by_key.update(view.rename(of_view.by_key))
     counter.finish()
     return states
 
@@ -109,21 +117,44 @@ def merge_slices(scan: Scan) -> dict[StateKey, Any]:
             if isinstance(of_stored_rows, Sums):
                 sums.merge(of_stored_rows)
             states[key] = sums
+    if isinstance(scan.slices, GroupingSets):
+        add_coarser_sets(states, scan.slices)
+        return states
     for (statistic, pair, slice_number), state in list(states.items()):
         if slice_number is not None:
-            total = states.get((statistic, pair, None))
-            if total is None:
-                total = states[statistic, pair, None] = statistic.new()
-            total.merge(state)
+            add_state(states, (statistic, pair, None), state)
     return states
+
+
+def add_state(states: dict[StateKey, Any], key: StateKey, state: Any) -> None:
+    """Add a state to that of a key, which is made at its first use."""
+    total = states.get(key)
+    if total is None:
+        total = states[key] = key[0].new()
+    total.merge(state)
+
+
+def add_coarser_sets(states: dict[StateKey, Any], sets: GroupingSets) -> None:
+    """Add up the states of base sets to those of the other sets, and of all rows, which every set has once."""
+    of_base = list(states.items())
+    coarser, set_of_slices, first = sets.coarser_slices(), sets.set_of_slices(), sets.base_sets()[0]
+    for (statistic, pair, slice_number), state in of_base:
+        if slice_number is None:
+            continue
+        if set_of_slices[slice_number] == first:
+            add_state(states, (statistic, pair, None), state)
+        for numbers in coarser:
+            if numbers[slice_number] >= 0:
+                add_state(states, (statistic, pair, int(numbers[slice_number])), state)
 
 
 def group_reduction(
     scan: Scan, statistics: Sequence[Any], new_states: Callable[[Sequence[Any]], Any], by_slice: bool = True
 ) -> GroupReduction:
     """The reduction of statistics that share one kind of table, over the groups of a scan."""
-    by_slice = by_slice and len(scan.slices) > 0
-    return GroupReduction(statistics, scan.score_label_pairs, by_slice, new_states, scan.reader.key_texts.rank())
+    by_slice = by_slice and scan.view.n_slices > 0
+    texts = scan.reader.key_texts.rank()
+    return GroupReduction(statistics, scan.score_label_pairs, by_slice, new_states, texts, scan.view.all_rows)
 
 
 def group_statistics_by_table(plan: Plan) -> list[list[Any]]:
@@ -134,24 +165,25 @@ def group_statistics_by_table(plan: Plan) -> list[list[Any]]:
 def resolve_range_exchange(
     scan: Scan,
     states: FinalStates,
-    n_slices: int,
     n_threads: int,
     spare: list[np.ndarray],
     advance: Callable[[int], None],
 ) -> None:
     """The range exchange, one score-label pair after the other: all rows, then slice by slice."""
     is_weighted = scan.names.weight is not None
+    view = scan.view
     statistics, row_statistics = split_statistics(scan.plan.statistics["range"])
     for pair_number, pair in enumerate(scan.score_label_pairs):
         if row_statistics:
-            row_ranges = RowRangeReduction(scan.range_store(), pair, row_statistics, n_slices, n_threads)
+            row_ranges = RowRangeReduction(scan.range_store(), pair, row_statistics, view.n_slices, n_threads)
+            row_ranges = row_ranges._replace(all_rows=view.all_rows)
             for (statistic, slice_number), state in reduce_row_ranges(row_ranges, advance).items():
                 states.by_key[statistic, pair_number, slice_number] = state
         if not statistics:
             continue
         reductions = PairReduction(scan.range_store(), pair, is_weighted, statistics, n_threads)
         found: dict[Any, Any] = {}
-        for slices in (0, n_slices) if n_slices else (0,):
+        for slices in view.passes():
             found |= reductions.reduce(partial(reduce_ranges, n_slices=slices, spare=spare, advance=advance))
         for (statistic, slice_number), state in join_states(statistics, reductions.n_classes, found).items():
             states.by_key[statistic, pair_number, slice_number] = state

@@ -14,7 +14,14 @@ import numpy as np
 
 from fastmetrics._core.columns.key_columns import Keys
 from fastmetrics._core.columns.key_types import dtype_of_arrow, dtype_of_columns
-from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SLICE, RowBlock, ScoreLabelPair, role_name
+from fastmetrics._core.columns.row_blocks import (
+    BLOCK_ROWS,
+    SLICE,
+    RowBlock,
+    ScoreLabelPair,
+    role_name,
+    slice_code_name,
+)
 from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.block_store import Block as StoredBlock
 from fastmetrics._core.exchange.block_store import BlockStore
@@ -29,6 +36,7 @@ from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.kinds import Binary
 from fastmetrics.engine.input.batch_validation import ColumnReader, ValidatedBatch
 from fastmetrics.engine.input.column_types import type_name
+from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import RowSelector, SelectedBatch
 from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, Key, describe_column, key_columns
@@ -36,6 +44,7 @@ from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.additive_states import AdditiveStates
 from fastmetrics.engine.scan.slice_counts import RowCount, SliceCounts
+from fastmetrics.engine.scan.slice_views import SliceView
 
 if TYPE_CHECKING:
     from fastmetrics._core.resampling.counted_row_replicates import CountedRows
@@ -58,9 +67,10 @@ class ScanWorker:
         budget: MemoryBudget | None = None,
         counted: CountedRows | None = None,
         by_unit: StatesByUnit | None = None,
+        slices: SliceNumbers | None = None,
     ) -> None:
         self.by_unit = by_unit
-        self.additive = AdditiveStates(plan, score_label_pairs, budget, counted)
+        self.additive = AdditiveStates(plan, score_label_pairs, budget, counted, slices)
         self.slabs = SlabAllocator(block_rows, SLAB_BLOCKS)
         self.scratch: dict[str, HashExchangeScratch] = {}
         self.block_rows = block_rows
@@ -118,6 +128,7 @@ class Scan:
         self.plan = plan
         self.names = names
         self.slices = slices
+        self.current_view: SliceView | None = None
         self.score_label_pairs = names.score_label_pairs()
         self.reader = ColumnReader(plan, names, budget)
         self.memory_budget = budget
@@ -151,6 +162,13 @@ class Scan:
             return None
         return lambda: StatesByUnit(self.plan.statistics["none"], pairs)
 
+    @property
+    def view(self) -> SliceView:
+        """The slices that a pass over stored rows computes; with grouping sets, `iterate_views` goes through them."""
+        if self.current_view is not None:
+            return self.current_view
+        return SliceView(0 if isinstance(self.slices, GroupingSets) else len(self.slices))
+
     def process_rows(self, rows: SelectedBatch) -> ValidatedBatch:
         """Read the columns of selected rows and accumulate them. Several threads may call this at the same time."""
         validated = self.reader.read(rows)
@@ -166,7 +184,7 @@ class Scan:
         except IndexError:
             worker = ScanWorker(
                 self.plan, self.score_label_pairs, self.block_rows, self.memory_budget, self.counted_rows,
-                None if self.new_by_unit is None else self.new_by_unit(),
+                None if self.new_by_unit is None else self.new_by_unit(), self.slices,
             )  # fmt: skip
             self.workers.append(worker)
             if worker.by_unit is not None:
@@ -298,7 +316,7 @@ class Scan:
         first, others = self.workers[:1], self.workers[1:]
         self.workers = first
         self.idle_workers.clear()
-        merged = first[0].additive if first else AdditiveStates(self.plan, self.score_label_pairs)
+        merged = first[0].additive if first else AdditiveStates(self.plan, self.score_label_pairs, slices=self.slices)
         for worker in others:
             merged.merge(worker.additive)
             worker.additive.clear()
@@ -321,6 +339,15 @@ class Scan:
         exchanges = (self.group_exchange, None if self.unit_exchange is self.group_exchange else self.unit_exchange)
         return [self.store, *(exchange.store for exchange in exchanges if exchange is not None)]
 
+    def renumber_slices(self, other: Scan, numbers: np.ndarray) -> dict[str, np.ndarray | None]:
+        """The numbers of columns of slices of another scan here: its slice s becomes numbers[s]."""
+        if not isinstance(self.slices, GroupingSets) or not isinstance(other.slices, GroupingSets):
+            return {SLICE: numbers}
+        renumbered: dict[str, np.ndarray | None] = {SLICE: None}
+        for number, (own, its) in enumerate(zip(self.slices.columns, other.slices.columns, strict=True)):
+            renumbered[slice_code_name(number)] = np.array([own.code(value) for value in its.values], np.uint16)
+        return renumbered
+
     def adopt_rows(self, other: Scan, numbers: np.ndarray) -> None:
         """Share the blocks of another scan, all in memory. Its slice s becomes numbers[s]."""
         if self.group_exchange is None and other.group_exchange is not None:
@@ -331,7 +358,7 @@ class Scan:
         self.score_epsilons = self.score_epsilons or other.score_epsilons
         key_texts = self.reader.key_texts
         of_texts = key_texts.merge(other.reader.key_texts)
-        renumbered = {SLICE: numbers}
+        renumbered = self.renumber_slices(other, numbers)
         if of_texts is not None:
             renumbered |= {role_name(role): of_texts for role in key_texts.roles}
         for store, other_store in zip(self.stores(), other.stores(), strict=False):

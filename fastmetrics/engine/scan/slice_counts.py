@@ -49,7 +49,7 @@ class SliceCounts:
             self.add_slices(columns.slices, columns.labels)
 
     def add_slices(self, slices: np.ndarray, labels: tuple[np.ndarray, ...]) -> None:
-        """Count the rows of every slice."""
+        """Count the rows of every slice. It is called once for every grouping set."""
         if not slices.shape[0]:
             return
         rows = np.bincount(slices)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fastmetrics._core.columns.row_blocks import LABEL, SLICE, RowBlock, label_name
+from fastmetrics._core.columns.row_blocks import LABEL, SLICE, RowBlock, label_name, slice_code_name
+from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.scan.additive_states import AdditiveStates
 from fastmetrics.engine.scan.scan import Scan
 from fastmetrics.engine.scan.slice_counts import RowCount, SliceCounts
@@ -18,13 +19,16 @@ def find_counts(
     n_labels = len(scan.names.labels) if scan.plan.label_kinds.binary else 0
     if scan.range_store().n_blocks:
         return count_stored_rows(scan, n_labels)
-    found = histogram_counts(scan, histograms) if histograms else state_counts(additive, n_labels)
+    has_sets = isinstance(scan.slices, GroupingSets)  # states are only kept of the slices of some sets
+    found = histogram_counts(scan, histograms) if histograms else {} if has_sets else state_counts(additive, n_labels)
     if not found:
         return None
     counts = SliceCounts(n_labels)
+    sets = scan.slices if isinstance(scan.slices, GroupingSets) else None
+    in_first = None if sets is None else sets.set_of_slices() == 0
     for slice_number, count in found.items():
         counts.add_count(slice_number, count)
-        if slice_number is not None:
+        if slice_number is not None and (in_first is None or in_first[slice_number]):
             counts.add_count(None, count)
     return counts
 
@@ -34,11 +38,17 @@ def count_stored_rows(scan: Scan, n_labels: int) -> SliceCounts:
     counts = SliceCounts(n_labels)
     store = scan.range_store()
     names = [label_name(number) for number in range(n_labels)]
-    wanted = [name for name in store.types if name == SLICE or name in names]
+    sets = scan.slices if isinstance(scan.slices, GroupingSets) else None
+    codes = [] if sets is None else [slice_code_name(number) for number in range(len(sets.columns))]
+    wanted = [name for name in store.types if name in ([SLICE] if sets is None else codes) or name in names]
     others = [name for name in store.types if not name.startswith(LABEL)][:1] if not wanted else []
     for reader in store.block_readers(wanted + others):
         columns = reader.load()
-        counts.add(RowBlock(tuple(columns[name] for name in names), (), None, columns.get(SLICE), others=columns))
+        labels = tuple(columns[name] for name in names)
+        counts.add(RowBlock(labels, (), None, None if sets is not None else columns.get(SLICE), others=columns))
+        if sets is not None:
+            for numbers in sets.number_all([columns[name] for name in codes]):
+                counts.add_slices(numbers, labels)
     return counts
 
 

@@ -1,0 +1,313 @@
+"""Grouping sets: several ways to divide the same rows into slices, in one pass over the log.
+
+A row belongs to one slice of every set. Stored rows have a code (uint16) for the value of each column, and no number of
+a slice: the numbers of one set are made of the codes when its rows are resolved. Outside a scan, a slice is identified by the
+number of its set and its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from fastmetrics.engine.input.slices import (
+    MAX_SLICES,
+    MAX_TABLE_SIZE,
+    OF_GROUPS,
+    SliceNumbers,
+    SliceValues,
+    encode_column,
+    format_slice,
+    order_of_values,
+)
+
+MAX_SET_TABLE = 1 << 20  # combinations of codes up to which a set has a table of its numbers
+FIRST_CODES = 4
+
+Codes = Sequence[np.ndarray]
+
+
+class ColumnCodes:
+    """The values of a column that have occurred so far, with a code for each."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.codes: dict[Any, int] = {}
+        self.values: list[Any] = []
+
+    def code(self, value: Any) -> int:
+        """The code of a value; a new value is registered."""
+        code = self.codes.get(value)
+        if code is None:
+            code = self.codes[value] = len(self.values)
+            self.values.append(value)
+        return code
+
+    def truncate(self, n_values: int) -> None:
+        """Forget all values but the first."""
+        for value in self.values[n_values:]:
+            del self.codes[value]
+        del self.values[n_values:]
+
+
+class GroupingSet:
+    """The slices of one set by local numbers, which follow each other.
+
+    Attributes
+    ----------
+    positions : tuple of int
+        The columns of the set.
+    members : list of tuple
+        The codes of every slice.
+    numbers : list of int
+        The number of every slice among those of all sets.
+    """
+
+    def __init__(self, positions: tuple[int, ...]) -> None:
+        self.positions = positions
+        self.members: list[tuple[int, ...]] = []
+        self.local: dict[tuple[int, ...], int] = {}
+        self.numbers: list[int] = []
+        self.sizes: tuple[int, ...] = (0,) * len(positions)
+        self.table: np.ndarray | None = np.empty((0,) * len(positions), np.int32)
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def fit(self, sizes: tuple[int, ...]) -> None:
+        """Make the table large enough for so many codes of every column, or do without if it would be too large."""
+        if self.table is None or all(own >= size for own, size in zip(self.sizes, sizes, strict=True)):
+            return
+        grown = tuple(
+            own if own >= size else max(FIRST_CODES, 2 * size) for own, size in zip(self.sizes, sizes, strict=True)
+        )
+        if np.prod(grown, dtype=np.float64) > MAX_SET_TABLE:
+            self.table = None
+            return
+        table = np.full(grown, -1, np.int32)
+        table[tuple(slice(size) for size in self.sizes)] = self.table
+        # Threads that look up numbers read the table once: it has its sizes in its shape.
+        self.table, self.sizes = table, grown
+
+    def add(self, codes: tuple[int, ...], number: int) -> int:
+        """Register a slice; return its local number."""
+        local = self.local[codes] = len(self.members)
+        self.members.append(codes)
+        self.numbers.append(number)
+        if self.table is not None:
+            self.table[codes] = local
+        return local
+
+    def truncate(self, n_slices: int) -> None:
+        for codes in self.members[n_slices:]:
+            del self.local[codes]
+            if self.table is not None:
+                self.table[codes] = -1
+        del self.members[n_slices:]
+        del self.numbers[n_slices:]
+
+    def global_numbers(self) -> np.ndarray:
+        """The number of every slice among those of all sets."""
+        return np.array(self.numbers, np.int64)
+
+
+class GroupingSets(SliceNumbers):
+    """The slices of several sets. Each set has at most MAX_SLICES."""
+
+    def __init__(self, names: tuple[str, ...], sets: Sequence[tuple[str, ...]]) -> None:
+        super().__init__(names)
+        self.set_names = list(sets)
+        self.columns = [ColumnCodes(name) for name in names]
+        self.sets = [GroupingSet(tuple(names.index(name) for name in own)) for own in sets]
+        self.lock = Lock()
+
+    def in_order(self) -> list[tuple[int | None, dict[str, Any]]]:
+        """Number and values of all rows (None), then of the slices, set by set, in the order of the values."""
+        in_order = sorted(self.numbers, key=lambda values: (values[0], order_of_values(values[1:])))
+        named = [
+            (self.numbers[values], dict(zip(self.set_names[values[0]], values[1:], strict=True))) for values in in_order
+        ]
+        return [(None, {}), *named]
+
+    def mark(self) -> Any:
+        """What `restore` needs to forget all slices that occur from now on."""
+        return len(self.numbers), [len(own) for own in self.sets], [len(own.values) for own in self.columns]
+
+    def restore(self, mark: Any) -> None:
+        n_slices, n_members, n_values = mark
+        self.truncate(n_slices)
+        for own, size in zip(self.sets, n_members, strict=True):
+            own.truncate(size)
+        for column, size in zip(self.columns, n_values, strict=True):
+            column.truncate(size)
+
+    def set_of_slices(self) -> np.ndarray:
+        """The number of the set of every slice."""
+        return np.array([values[0] for values in self.numbers], np.int64)
+
+    def number_slices(self, slices: list[SliceValues]) -> np.ndarray:
+        """The numbers of slices given by the number of their set and their values. New slices are registered."""
+        found = []
+        with self.lock:
+            for values in slices:
+                own = self.sets[values[0]]
+                codes = tuple(
+                    self.columns[position].code(value) for position, value in zip(own.positions, values[1:], strict=True)
+                )
+                found.append(self.register(values[0], codes))
+        for own in self.sets:
+            if len(own) > MAX_SLICES:
+                raise ValueError(f"by={self.sets_in_words()} makes more than {MAX_SLICES:,} slices of one set together")
+        return np.array(found, np.int64)
+
+    def register(self, set_number: int, codes: tuple[int, ...]) -> int:
+        """The number of a slice; a new one is registered. The caller holds the lock."""
+        own = self.sets[set_number]
+        local = own.local.get(codes)
+        if local is None:
+            own.fit(tuple(len(self.columns[position].values) for position in own.positions))
+            values = (set_number, *self.values_of(own, codes))
+            number = self.numbers[values] = len(self.numbers)
+            local = own.add(codes, number)
+        return own.numbers[local]
+
+    def values_of(self, own: GroupingSet, codes: tuple[int, ...]) -> SliceValues:
+        pairs = zip(own.positions, codes, strict=True)
+        return tuple(self.columns[position].values[code] for position, code in pairs)
+
+    def encode_rows(self, columns: list[Any], locate: Callable[[int], int]) -> tuple[np.ndarray, ...]:
+        """The codes of every row, of every column (pyarrow arrays); the slices of the rows are registered."""
+        codes = tuple(
+            self.encode_values(own, column, locate) for own, column in zip(self.columns, columns, strict=True)
+        )
+        for set_number in range(len(self.sets)):
+            self.number_set(set_number, codes, locate)
+        return codes
+
+    def encode_values(self, own: ColumnCodes, column: Any, locate: Callable[[int], int]) -> np.ndarray:
+        """The codes of a column's values."""
+        local, values = encode_column(column, own.name)
+        if len(values) <= MAX_TABLE_SIZE:
+            present = np.flatnonzero(np.bincount(local, minlength=len(values)))
+        else:
+            present = np.unique(local)
+        table = np.zeros(len(values), np.int64)
+        with self.lock:
+            table[present] = [own.code(values[number]) for number in present.tolist()]
+        if int(table.max(initial=0)) >= MAX_SLICES:
+            row = int(np.argmax(table[local] >= MAX_SLICES))
+            self.raise_surplus((own.name,), (own.values[int(table[local[row]])],), locate(row))
+        return table.astype(np.uint16)[local]
+
+    def number_set(
+        self, set_number: int, codes: Codes, locate: Callable[[int], int] | None = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """The local number of every row's slice in a set (uint16). New slices are registered, with `locate`."""
+        own = self.sets[set_number]
+        columns = [codes[position] for position in own.positions]
+        table = own.table
+        numbers: np.ndarray
+        if table is None:
+            numbers = self.number_by_order(set_number, columns, locate)
+        else:
+            numbers = look_up(table, columns)
+            missing = np.flatnonzero(numbers < 0)
+            if missing.shape[0]:
+                numbers[missing] = self.number_by_order(set_number, [column[missing] for column in columns], locate, missing)
+        if out is None:
+            return numbers.astype(np.uint16)
+        out[:] = numbers
+        return out
+
+    def number_by_order(
+        self,
+        set_number: int,
+        columns: list[np.ndarray],
+        locate: Callable[[int], int] | None,
+        rows: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """The local numbers of rows, by sorting their codes; `rows` are their places in the batch."""
+        own = self.sets[set_number]
+        combined = columns[0].astype(np.int64)
+        for column in columns[1:]:
+            present, combined = np.unique(combined, return_inverse=True)
+            combined = combined * (1 << 16) + column
+        _, first_rows, local = np.unique(combined, return_index=True, return_inverse=True)
+        by_combination = np.empty(first_rows.shape[0], np.int64)
+        with self.lock:
+            for number in np.argsort(first_rows).tolist():
+                row = int(first_rows[number])
+                members = tuple(int(column[row]) for column in columns)
+                self.register(set_number, members)
+                by_combination[number] = own.local[members]
+                if by_combination[number] >= MAX_SLICES and locate is not None:
+                    place = row if rows is None else int(rows[row])
+                    names, values = self.set_names[set_number], self.values_of(own, members)
+                    self.raise_surplus(names, values, locate(place))
+        return by_combination[local]
+
+    def raise_surplus(self, names: tuple[str, ...], values: SliceValues, row: int) -> None:
+        advice = "put the numbers into bins first" if any(isinstance(value, float) for value in values) else OF_GROUPS
+        raise ValueError(
+            f"by={self.sets_in_words()} makes more than {MAX_SLICES:,} slices of {list(names)!r}; the one at row {row} "
+            f"({format_slice(names, values)}) is one too many. Slices are for a few values; {advice}"
+        )
+
+    def sets_in_words(self) -> str:
+        return repr([list(own) for own in self.set_names])
+
+    def number_all(self, codes: Codes) -> Iterator[np.ndarray]:
+        """The slice of every row among those of all sets, set by set."""
+        for set_number, own in enumerate(self.sets):
+            yield own.global_numbers()[self.number_set(set_number, codes)]
+
+    # ------------------------------------------------------------------------------------------------ finer sets
+
+    def base_sets(self) -> list[int]:
+        """The sets that are in no other set. Additive states are kept of their slices, and added up to the others."""
+        columns = [set(own.positions) for own in self.sets]
+        return [number for number, own in enumerate(columns) if not any(own < other for other in columns)]
+
+    def coarser_slices(self) -> list[np.ndarray]:
+        """For every set that is in another: the slice that each slice has there, -1 for slices of other sets.
+
+        A set is added up from the one with the fewest slices among the base sets that it is in.
+        """
+        bases = self.base_sets()
+        found = []
+        for set_number, own in enumerate(self.sets):
+            if set_number in bases:
+                continue
+            finer = [self.sets[base] for base in bases if set(own.positions) < set(self.sets[base].positions)]
+            source = min(finer, key=len)
+            kept = [source.positions.index(position) for position in own.positions]
+            coarser = np.full(len(self.numbers), -1, np.int64)
+            for codes, number in zip(source.members, source.numbers, strict=True):
+                coarser[number] = own.numbers[own.local[tuple(codes[place] for place in kept)]]
+            found.append(coarser)
+        return found
+
+
+def look_up(table: np.ndarray, columns: list[np.ndarray]) -> np.ndarray:
+    """The numbers in a table at the codes of every row; -1 where a code is beyond the table."""
+    places = columns[0].astype(np.intp)
+    for size, column in zip(table.shape[1:], columns[1:], strict=True):
+        places *= size
+        places += column
+    if all(int(column.max(initial=0)) < size for column, size in zip(columns, table.shape, strict=True)):
+        numbers: np.ndarray = table.reshape(-1)[places]
+        return numbers
+    inside = np.ones(places.shape[0], bool)
+    for size, column in zip(table.shape, columns, strict=True):
+        inside &= column < size
+    numbers = np.full(places.shape[0], -1, np.int32)
+    numbers[inside] = table.reshape(-1)[places[inside]]
+    return numbers
+
+
+def make_slice_numbers(names: tuple[str, ...], sets: tuple[tuple[str, ...], ...]) -> SliceNumbers:
+    """The slices of some columns: of every combination of their values, or of grouping sets."""
+    return GroupingSets(names, sets) if sets else SliceNumbers(names)

@@ -1,0 +1,82 @@
+"""The slices that a pass over stored rows computes: all of them, or those of one grouping set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.columns.row_blocks import SLICE, slice_code_name
+from fastmetrics.engine.input.grouping_sets import GroupingSets
+from fastmetrics.engine.input.slices import SliceNumbers
+
+if TYPE_CHECKING:
+    from fastmetrics.engine.scan.scan import Scan
+
+
+class SliceView(NamedTuple):
+    """The slices of a pass, numbered from 0, and whether it also computes all rows together.
+
+    `numbers` are those of the slices outside the pass; None: the same.
+    """
+
+    n_slices: int
+    all_rows: bool = True
+    set_number: int | None = None
+    numbers: np.ndarray | None = None
+
+    def passes(self) -> tuple[int, ...]:
+        """The numbers of slices of the passes over rows in the order of scores: 0 is all rows together."""
+        return (0,) * self.all_rows + (self.n_slices,) * bool(self.n_slices)
+
+    def rename(self, found: Mapping[tuple[Any, int, int | None], Any]) -> dict[tuple[Any, int, int | None], Any]:
+        """What a pass found by statistic, pair and slice, with the slices' numbers outside the pass."""
+        numbers = self.numbers
+        if numbers is None:
+            return dict(found)
+        return {
+            (what, pair, None if number is None else int(numbers[number])): own
+            for (what, pair, number), own in found.items()
+            if number is not None or self.all_rows
+        }
+
+
+def views_of(slices: SliceNumbers) -> list[SliceView]:
+    """The passes over stored rows: one, or with grouping sets one for all rows and one for every set."""
+    if not isinstance(slices, GroupingSets):
+        return [SliceView(len(slices))]
+    views = [SliceView(0)]
+    for set_number, own in enumerate(slices.sets):
+        views.append(SliceView(len(own), False, set_number, own.global_numbers()))
+    return views
+
+
+def iterate_views(scan: Scan) -> Iterator[SliceView]:
+    """The passes over the rows that a scan has stored; the column of slices is that of the pass."""
+    for view in views_of(scan.slices):
+        with viewed(scan, view):
+            yield view
+
+
+@contextmanager
+def viewed(scan: Scan, view: SliceView) -> Iterator[None]:
+    """Let the stores of a scan have the column of slices of a view."""
+    slices = scan.slices
+    before, scan.current_view = scan.current_view, view
+    if scan.counted_rows is not None:
+        scan.counted_rows.set_number = view.set_number
+    if view.set_number is not None and isinstance(slices, GroupingSets):
+        names = [slice_code_name(number) for number in range(len(slices.columns))]
+        set_number = view.set_number
+
+        def number_rows(columns: Mapping[str, np.ndarray], out: np.ndarray) -> None:
+            slices.number_set(set_number, [columns[name] for name in names], out=out)
+
+        for store in dict.fromkeys(scan.stores()):
+            store.compute_column(SLICE, names, number_rows)
+    try:
+        yield
+    finally:
+        scan.current_view = before
