@@ -312,8 +312,8 @@ def read_task(header: dict[str, Any]) -> tuple[Task, dict[str, Any]]:
         where=header.get("where"),
     )  # fmt: skip
     return columns, {
-        "by": header.get("grouping_sets", by) or None, "on_invalid": header["on_invalid"], "approximate": header["approximate"],
-        "state_size": header["state_size"], **header["intervals"],
+        "by": header.get("grouping_sets", by) or None, "on_invalid": header["on_invalid"],
+        "approximate": header["approximate"], "state_size": header["state_size"], **header["intervals"],
     }  # fmt: skip
 
 

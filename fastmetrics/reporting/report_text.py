@@ -85,8 +85,11 @@ def dropped_text(dropped: Mapping[str, int]) -> str:
     return f", {sum(reasons.values()):,} dropped ({format_counts(reasons)})" if reasons else ""
 
 
-def column_text(columns: str | tuple[str, ...]) -> str:
-    return columns if isinstance(columns, str) else ", ".join(columns)
+def column_text(columns: Any) -> str:
+    """A column, or several; each grouping set is in parentheses."""
+    if isinstance(columns, str):
+        return columns
+    return ", ".join(own if isinstance(own, str) else f"({', '.join(own)})" for own in columns)
 
 
 def rows_text(made: Report | Comparison) -> str:

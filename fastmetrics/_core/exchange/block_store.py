@@ -149,7 +149,7 @@ class BlockStore:
 
     @property
     def moved_types(self) -> dict[str, np.dtype]:
-        """The types of the columns that are loaded and reordered: sources of the computed column stay where they are."""
+        """The types of the columns that are loaded and reordered: all but the sources of the computed column."""
         sources = () if self.computed is None else self.computed.sources
         return {name: dtype for name, dtype in self.types.items() if name not in sources}
 

@@ -162,8 +162,8 @@ class RowRangeReduction(NamedTuple):
     """Statistics to compute over the rows of a store, for one pair of columns, and for every slice.
 
     `positions` are those of the store's rows among others (by statistic and slice), if it has only a range of them.
-    All statistics have the given order; `states` are those of statistics that these come after. `all_rows`: also for all
-    rows together.
+    All statistics have the given order; `states` are those of statistics that these come after. `all_rows`: also for
+    all rows together.
     """
 
     store: BlockStore

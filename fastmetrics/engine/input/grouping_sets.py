@@ -1,8 +1,8 @@
 """Grouping sets: several ways to divide the same rows into slices, in one pass over the log.
 
 A row belongs to one slice of every set. Stored rows have a code (uint16) for the value of each column, and no number of
-a slice: the numbers of one set are made of the codes when its rows are resolved. Outside a scan, a slice is identified by the
-number of its set and its values.
+a slice: the numbers of one set are made of the codes when its rows are resolved. Outside a scan, a slice is identified
+by the number of its set and its values.
 """
 
 from __future__ import annotations
@@ -154,9 +154,8 @@ class GroupingSets(SliceNumbers):
         with self.lock:
             for values in slices:
                 own = self.sets[values[0]]
-                codes = tuple(
-                    self.columns[position].code(value) for position, value in zip(own.positions, values[1:], strict=True)
-                )
+                pairs = zip(own.positions, values[1:], strict=True)
+                codes = tuple(self.columns[position].code(value) for position, value in pairs)
                 found.append(self.register(values[0], codes))
         for own in self.sets:
             if len(own) > MAX_SLICES:
@@ -216,7 +215,8 @@ class GroupingSets(SliceNumbers):
             numbers = look_up(table, columns)
             missing = np.flatnonzero(numbers < 0)
             if missing.shape[0]:
-                numbers[missing] = self.number_by_order(set_number, [column[missing] for column in columns], locate, missing)
+                of_missing = [column[missing] for column in columns]
+                numbers[missing] = self.number_by_order(set_number, of_missing, locate, missing)
         if out is None:
             return numbers.astype(np.uint16)
         out[:] = numbers
@@ -233,7 +233,7 @@ class GroupingSets(SliceNumbers):
         own = self.sets[set_number]
         combined = columns[0].astype(np.int64)
         for column in columns[1:]:
-            present, combined = np.unique(combined, return_inverse=True)
+            _, combined = np.unique(combined, return_inverse=True)
             combined = combined * (1 << 16) + column
         _, first_rows, local = np.unique(combined, return_index=True, return_inverse=True)
         by_combination = np.empty(first_rows.shape[0], np.int64)

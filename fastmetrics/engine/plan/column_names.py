@@ -22,8 +22,8 @@ class ColumnNames(NamedTuple):
 
     A part of a plan has one column for each model, or several columns of probabilities: its `scores` are columns of the
     role `model_role`, and it has no `predictions` and no `probabilities`. `unnamed` are label and score, where the
-    caller named none and a metric has a default for them. `where` is the filter, as it was written. `grouping_sets` are sets
-    of the columns `by`; without them there is one set of all.
+    caller named none and a metric has a default for them. `where` is the filter, as it was written.
+    `grouping_sets` are sets of the columns `by`; without them there is one set of all.
     """
 
     labels: tuple[str, ...]

@@ -110,8 +110,7 @@ def resolve_intervals(
         return states, AnalyticIntervals(states, resampling)
     units = find_units(scan) if scan.rows_kept else None
     plan = scan.plan.without_plots()
-    has_sets = isinstance(scan.slices, GroupingSets)
-    if units is None or not plan.needs("hash") or has_sets or not fits_in_one_pass(scan, plan, resampling.replicates, n_threads):
+    if units is None or not plan.needs("hash") or not fits_in_one_pass(scan, plan, resampling.replicates, n_threads):
         states = resolve(scan, n_threads, progress, last=False)
         return states, resample(scan, resampling, n_threads, units, progress=progress)
     # Group tables are computed once, for the values and for their replicates.
@@ -206,7 +205,9 @@ def split_view_by_memory(
 
 
 def fits_in_one_pass(scan: Scan, plan: Plan, replicates: int, n_threads: int) -> bool:
-    """Return whether there is memory for the replicates of all slices at the same time."""
+    """Return whether there is memory for the replicates of all slices at the same time, and they are of one set."""
+    if isinstance(scan.slices, GroupingSets):
+        return False
     view = SliceView(len(scan.slices))
     return next(split_view_by_memory(scan, view, plan, replicates, n_threads)) == ALL_SLICES
 

@@ -1,0 +1,187 @@
+"""Grouping sets: one scan gives the slices of every set, to the bits of one evaluation for each set."""
+
+import datetime
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import fastmetrics as fm
+from fastmetrics.engine.input import grouping_sets
+from support.cases import assert_raises, each_case
+from support.registry_cases import REAL
+from support.states.spilled_logs import METRICS, evaluate, log_of, moved, slice_rows, small_batches
+
+ROWS = 2500
+LOG = log_of(ROWS, users=60, seed=5)
+LOG["day"] = pa.array([datetime.date(2026, 11, 1) + datetime.timedelta(int(hour) % 3) for hour in LOG["hour"]])
+LOG["price"] = pa.array([None if row % 7 == 0 else (row % 5) / 2 for row in range(ROWS)])
+SETS = [["city"], ["hour", "city"], ["day"], ["price"], ["price", "city"]]
+WEIGHTED = ["auc", "ap", "logloss", "f1", "gauc"]
+OPTIONS = {"label": "label", "score": "prob", "group": "group"}
+# Groups, ranges with and without totals, sums, and rows in the order of other values.
+SOME = ["auc", "ks", "logloss", "gauc", "ndcg@3", "f1"]
+
+
+def separate(function, sets, **options):
+    """The results of one call for each set: all rows once, then the slices."""
+    found = [list(function(by=own, **options)) for own in sets]
+    return [one for number, own in enumerate(found) for one in own if one.slice or number == 0]
+
+
+def check_sets(log, metrics, sets=SETS, **options):
+    """Compare the sets with an evaluation of each."""
+    report = evaluate(log, metrics, by=sets, **options)
+    expected = separate(lambda **own: evaluate(log, metrics, **own), sets, **options)
+    assert list(report) == expected
+    assert [(own.rows, own.positives) for own in report] == [(own.rows, own.positives) for own in expected]
+    return report
+
+
+class TestTheSameAsSeparateCalls:
+    def test_every_metric(self):
+        report = check_sets(LOG, METRICS)
+        assert report.columns["by"] == tuple(map(tuple, SETS))
+        assert report["auc"] == evaluate(LOG, ["auc"])["auc"]
+        assert report.value("auc", slice={"price": None, "city": "Bern"}) != report.value("auc", slice={"price": None})
+
+    @pytest.mark.parametrize("n_threads", [1, 2])
+    @pytest.mark.parametrize("weight", [None, "real"])
+    def test_threads_batches_and_weights(self, n_threads, weight, monkeypatch):
+        small_batches(monkeypatch, 300)
+        check_sets(LOG, WEIGHTED, n_threads=n_threads, weight=weight)
+
+    def test_any_order_of_rows(self):
+        shuffled = moved(LOG, np.random.default_rng(1).permutation(ROWS))
+        assert evaluate(shuffled, SOME, by=SETS) == evaluate(LOG, SOME, by=SETS)
+
+    @pytest.mark.parametrize("n_threads", [1, 2])
+    def test_spilled_rows(self, n_threads):
+        rows = 80_000
+        log = log_of(rows, users=900, seed=4)
+        small = evaluate(log, SOME, by=SETS[:2], memory_limit="1MiB", n_threads=n_threads)
+        assert small == check_sets(log, SOME, SETS[:2])
+
+    def test_numbers(self):
+        """Statistics whose rows are ordered by other values than scores, and quantiles that come after them."""
+        options = {"label": "target", "score": "forecast"}
+        check_sets(LOG, [*REAL, "xauc", "median_ae"] if "median_ae" in fm.list_metrics() else REAL, SETS[:3], **options)
+
+    def test_several_labels_and_scores(self):
+        log = {**LOG, "other": LOG["prob"][::-1].copy(), "buy": np.roll(LOG["label"], 11)}
+        check_sets(log, ["auc", "gauc", "logloss"], SETS[:3], score=["prob", "other"], label=["label", "buy"])
+
+    def test_texts_and_partitions(self):
+        log = {**LOG, "hypothesis": LOG["city"], "reference": moved(LOG, np.arange(ROWS)[::-1])["city"]}
+        for metrics, options in ((["bleu"], {}), (["ari", "purity"], {"label": "hour", "score": "city"})):
+            plain = {"label": None, "score": None, "group": None} | options
+            check_sets(log, metrics, SETS[:3], **plain)
+            check_sets(log, metrics, SETS[:2], ci=0.9, replicates=5, unit="group", **plain)
+
+    @each_case("method", ["bootstrap", "normal", "delong"])
+    def test_intervals(self, method):
+        options = {"ci": 0.9, "ci_method": method, "replicates": 12}
+        report = check_sets(LOG, ["auc"] if method == "delong" else SOME, SETS[:3], **options)
+        assert all(own.interval or math.isnan(own.value) or "interval" in own.coverage for own in report)
+        assert any(own.interval for own in report if own.slice)
+
+    @each_case("method", ["bootstrap", "delong"])
+    def test_comparisons(self, method):
+        log = {**LOG, "other": np.clip(LOG["prob"] * 0.9 + 0.05 * (np.arange(ROWS) % 3), 0, 1)}
+        metrics = ["auc"] if method == "delong" else ["auc", "logloss", "gauc"]
+        options = {"label": "label", "scores": ["prob", "other"], "group": "group", "replicates": 12}
+        options |= {"ci_method": method, "correction": None}
+        found = fm.compare(log, metrics, by=SETS, **options)
+        assert list(found) == separate(lambda by: fm.compare(log, metrics, by=by, **options), SETS)
+        assert any(own.won for own in found) or method == "delong"
+
+    def test_more_combinations_of_all_columns_than_slices(self):
+        """Every set has few slices, all columns together have more than a set may have."""
+        generator = np.random.default_rng(2)
+        names = ["one", "two", "three", "four", "five"]
+        log = LOG | {name: generator.integers(0, 9, ROWS) for name in names}
+        sets = [[own] for own in names] + [["one", "two"], ["four", "two"], names[2:]]
+        check_sets(log, ["auc", "logloss"], sets)
+        check_sets(log, ["auc"], [names, ["three"]])
+
+    def test_values_that_occur_later(self, monkeypatch):
+        small_batches(monkeypatch, 100)
+        log = {**LOG, "number": np.arange(ROWS) // 10}
+        check_sets(log, ["auc", "logloss"], [["number"], ["city"], ["city", "number"]])
+
+
+class TestArguments:
+    def test_the_empty_set_is_all_rows(self):
+        assert evaluate(LOG, ["auc"], by=[[], ["city"]]) == evaluate(LOG, ["auc"], by=[["city"]])
+        assert evaluate(LOG, ["auc"], by=[[]]) == evaluate(LOG, ["auc"])
+
+    def test_one_set_has_the_results_of_a_flat_list(self):
+        assert list(evaluate(LOG, ["auc"], by=[["city", "hour"]])) == list(evaluate(LOG, ["auc"], by=["city", "hour"]))
+
+    def test_equal_sets_are_one(self):
+        report = evaluate(LOG, ["auc"], by=[("city", "hour"), ["hour", "city"], ["city"], ["city"]])
+        assert report.columns["by"] == (("city", "hour"), ("city",))
+
+    @each_case("by", [["city", ["hour"]], [["city"], 3], [["city"], [3]]])
+    def test_a_mix_is_refused(self, by):
+        assert_raises(TypeError, "by must be", evaluate, LOG, by=by)
+
+    def test_too_many_slices_of_one_set(self):
+        log = log_of(grouping_sets.MAX_SLICES + 50, users=60)
+        log["number"] = np.arange(len(log["label"]))
+        text = r"more than 10,000 slices of \['number'\]; the one at row 10000 \(number=10000\) is one too many"
+        assert_raises(ValueError, text, evaluate, log, ["ctr"], by=[["city"], ["number"]])
+        log["number"] //= 2
+        assert_raises(
+            ValueError, r"slices of \['number', 'part'\]; the one at row 10000",
+            evaluate, {**log, "part": np.arange(len(log["label"])) % 2}, ["ctr"], by=[["number"], ["number", "part"]],
+        )
+
+    def test_in_text_and_documents(self):
+        report = evaluate(LOG, ["auc"], by=[["city"], ["city", "hour"]])
+        assert "by (city), (city, hour)" in str(report)
+        assert report.to_dict()["columns"]["by"] == [["city"], ["city", "hour"]]
+        assert "(city), (city, hour)" in report.to_html()
+
+
+class TestAccumulators:
+    @each_case("metrics", [["logloss", "f1"], ["auc", "logloss"], ["auc", "gauc", "ndcg@3"]])
+    def test_batches_copies_merges_and_bytes(self, metrics):
+        expected = evaluate(LOG, metrics, by=SETS)
+        parts = [fm.Accumulator(metrics, by=SETS, **OPTIONS) for _ in range(2)]
+        for number, start in enumerate(range(0, ROWS, 500)):
+            parts[number % 2].update(slice_rows(LOG, (np.arange(ROWS) >= start) & (np.arange(ROWS) < start + 500)))
+        parts[0].flush()
+        copied = parts[0].copy().merge(parts[1])
+        read = fm.Accumulator.from_bytes(parts[1].to_bytes()).merge(fm.Accumulator.from_bytes(parts[0].to_bytes()))
+        for state in (copied, read, fm.Accumulator.from_bytes(read.to_bytes())):
+            found = state.result()
+            assert found == expected
+            assert [(own.rows, own.positives) for own in found] == [(own.rows, own.positives) for own in expected]
+
+    def test_a_refused_batch_changes_nothing(self):
+        state = fm.Accumulator(["auc", "logloss"], by=SETS, **OPTIONS)
+        state.update(slice_rows(LOG, np.arange(ROWS) < 900))
+        before = state.to_bytes()
+        bad = slice_rows(LOG, np.arange(ROWS) >= 900)
+        bad |= {"city": pa.array(["new"] * len(bad["label"])), "prob": np.full(len(bad["label"]), np.nan)}
+        assert_raises(ValueError, "'prob' has NaN", state.update, bad)
+        assert state.to_bytes() == before
+        other = fm.Accumulator(["auc", "logloss"], by=[["city"]], **OPTIONS)
+        assert_raises(ValueError, "different columns", state.merge, other)
+
+    def test_approximate(self):
+        options = {"approximate": True, "label": "label", "score": "prob"}
+        states = [fm.Accumulator(["auc"], by=own, **options) for own in (SETS, *SETS)]
+        for state in states:
+            state.update(LOG)
+        found = [list(state.result()) for state in states]
+        assert found[0] == [one for number, own in enumerate(found[1:]) for one in own if one.slice or number == 0]
+        assert list(fm.Accumulator.from_bytes(states[0].to_bytes()).result()) == found[0]
+
+    def test_intervals(self):
+        options = OPTIONS | {"ci": 0.9, "replicates": 9}
+        state = fm.Accumulator(["auc", "gauc"], by=SETS[:2], **options)
+        state.update(LOG)
+        assert state.result() == fm.evaluate(LOG, ["auc", "gauc"], by=SETS[:2], **options)
