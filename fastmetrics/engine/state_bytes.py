@@ -172,7 +172,7 @@ def write_counts(part: PartState, always: bool) -> dict[str, Any]:
     Without `always`, only those of labels of two classes: the values of other metrics know their rows.
     """
     counts = part.additive.counts
-    if counts is None or not part.scan.names.by or not (counts.n_labels or always):
+    if counts is None or not counts.known or not part.scan.names.by or not (counts.n_labels or always):
         return {}
     if find_counts(part.scan, part.additive, part.histograms) is not None:
         return {}
@@ -185,6 +185,8 @@ def read_counts(part: PartState, header: dict[str, Any]) -> None:
     scan = part.scan
     if "counts" not in header:
         part.additive.counts = find_counts(scan, part.additive, part.histograms)
+        if part.additive.counts is None and scan.rows_kept:
+            part.additive.counts = SliceCounts(0, known=False)
         return
     n_labels = len(scan.names.labels) if scan.plan.label_kinds.binary else 0
     counts = SliceCounts(n_labels)
@@ -223,11 +225,9 @@ def unit_blocks(scan: Scan) -> list[Block]:
 
 def write_block(block: Block, arrays: ArrayWriter) -> list[Any]:
     """Columns, offsets and text of a block. Long text is found by its offset in the text, not by its address."""
-    columns = block.movable_columns()
-    is_computed = slice_code_name(0) in columns
-    columns = {
-        name: arrays.add(column) for name, column in columns.items() if name != SLICE or not is_computed
-    }
+    movable = block.movable_columns()
+    is_computed = slice_code_name(0) in movable
+    columns = {name: arrays.add(own) for name, own in movable.items() if name != SLICE or not is_computed}
     text = block.text
     if text.shape[0]:
         # The padding was never written: a state must not carry what the memory held before.

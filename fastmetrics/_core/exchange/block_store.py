@@ -110,7 +110,7 @@ class PartitionRange(NamedTuple):
         ]
 
 
-class ComputedColumn(NamedTuple):
+class DerivedColumn(NamedTuple):
     """A column of integers that is computed from others whenever it is read."""
 
     name: str
@@ -129,7 +129,7 @@ class BlockStore:
         self.types: dict[str, np.dtype] = {}
         self.partition_rows = np.zeros(n_partitions, np.int64)
         self.text_bytes = 0
-        self.computed: ComputedColumn | None = None
+        self.computed: DerivedColumn | None = None
         self.file: SpillFile | None = None
         self.lock = Lock()
 
@@ -143,7 +143,7 @@ class BlockStore:
         """From now on the column is `compute(columns, out)` of other columns. Blocks in memory are changed at once."""
         if not self.types:
             return
-        self.computed = ComputedColumn(name, sources, compute)
+        self.computed = DerivedColumn(name, sources, compute)
         for block in self.blocks_in_memory:
             compute(block.columns, block.columns[name])
 

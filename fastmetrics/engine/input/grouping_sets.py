@@ -208,7 +208,6 @@ class GroupingSets(SliceNumbers):
         own = self.sets[set_number]
         columns = [codes[position] for position in own.positions]
         table = own.table
-        numbers: np.ndarray
         if table is None:
             numbers = self.number_by_order(set_number, columns, locate)
         else:
@@ -247,7 +246,8 @@ class GroupingSets(SliceNumbers):
                     place = row if rows is None else int(rows[row])
                     names, values = self.set_names[set_number], self.values_of(own, members)
                     self.raise_surplus(names, values, locate(place))
-        return by_combination[local]
+        numbers: np.ndarray = by_combination[local]
+        return numbers
 
     def raise_surplus(self, names: tuple[str, ...], values: SliceValues, row: int) -> None:
         advice = "put the numbers into bins first" if any(isinstance(value, float) for value in values) else OF_GROUPS

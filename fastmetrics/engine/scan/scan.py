@@ -325,7 +325,7 @@ class Scan:
 
     def row_count(self, slice_number: int | None) -> RowCount | None:
         """The rows of a slice, or of all slices (None), that were not dropped; None if they are not known."""
-        if self.counts is not None:
+        if self.counts is not None and self.counts.known:
             return self.counts.count(slice_number)
         return RowCount(self.rows_kept) if slice_number is None else None
 

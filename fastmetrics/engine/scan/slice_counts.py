@@ -25,11 +25,13 @@ class RowCount(NamedTuple):
 class SliceCounts:
     """The rows and positives of every slice by its number, and of all rows together (None).
 
-    `n_labels` is the number of label columns of two classes, whose positives are counted.
+    `n_labels` is the number of label columns of two classes, whose positives are counted. Counts of rows that a state
+    of an earlier version has not counted are not `known`, and stay so.
     """
 
-    def __init__(self, n_labels: int) -> None:
+    def __init__(self, n_labels: int, known: bool = True) -> None:
         self.n_labels = n_labels
+        self.known = known
         self.total = np.zeros(1 + n_labels, np.int64)
         self.by_slice = np.zeros((1 + n_labels, 0), np.int64)
 
@@ -42,6 +44,8 @@ class SliceCounts:
 
     def add(self, columns: RowBlock) -> None:
         """Count the rows of a block: all of them, and by slice if they have slices."""
+        if not self.known:
+            return
         self.total[0] += columns.rows
         for number in range(self.n_labels):
             self.total[1 + number] += np.count_nonzero(columns.labels[number])
@@ -50,7 +54,7 @@ class SliceCounts:
 
     def add_slices(self, slices: np.ndarray, labels: tuple[np.ndarray, ...]) -> None:
         """Count the rows of every slice. It is called once for every grouping set."""
-        if not slices.shape[0]:
+        if not slices.shape[0] or not self.known:
             return
         rows = np.bincount(slices)
         self.reserve(rows.shape[0])
@@ -70,6 +74,9 @@ class SliceCounts:
 
     def merge(self, other: SliceCounts, numbers: np.ndarray | None = None) -> None:
         """Add the counts of others; their slice s is numbers[s] here."""
+        self.known &= other.known
+        if not self.known:
+            return
         self.total += other.total
         for number, count in other.counts().items():
             self.add_count(number if numbers is None else int(numbers[number]), count)

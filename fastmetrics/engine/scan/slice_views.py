@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import SLICE, slice_code_name
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.slices import SliceNumbers
-
-if TYPE_CHECKING:
-    from fastmetrics.engine.scan.scan import Scan
 
 
 class SliceView(NamedTuple):
@@ -53,15 +50,15 @@ def views_of(slices: SliceNumbers) -> list[SliceView]:
     return views
 
 
-def iterate_views(scan: Scan) -> Iterator[SliceView]:
-    """The passes over the rows that a scan has stored; the column of slices is that of the pass."""
+def iterate_views(scan: Any) -> Iterator[SliceView]:
+    """The passes over the rows that a `Scan` has stored; the column of slices is that of the pass."""
     for view in views_of(scan.slices):
         with viewed(scan, view):
             yield view
 
 
 @contextmanager
-def viewed(scan: Scan, view: SliceView) -> Iterator[None]:
+def viewed(scan: Any, view: SliceView) -> Iterator[None]:
     """Let the stores of a scan have the column of slices of a view."""
     slices = scan.slices
     before, scan.current_view = scan.current_view, view
