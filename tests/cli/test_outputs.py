@@ -56,6 +56,16 @@ def without_time(text):
     return re.sub(r"[\d.]+ s\b", "* s", text)
 
 
+def test_a_group_without_effect_is_said(tmp_path):
+    folder = with_log(tmp_path)
+    words = [*WORDS, "--group", "c", "--format", "csv"]
+    done = run("evaluate", "log.parquet", *words, folder=folder)
+    assert (done.returncode, done.stdout) == (0, made("evaluate").to_csv())
+    assert done.stderr.startswith("warning: --group has no effect")
+    for more in (["-m", "gauc"], ["--ci", "90", "--replicates", "5"]):
+        assert "--group" not in run("evaluate", "log.parquet", *words, *more, folder=folder).stderr
+
+
 # ---------------------------------------------------------------------------------------------------- what is written
 
 

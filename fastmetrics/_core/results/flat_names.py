@@ -9,7 +9,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from hashlib import sha256
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
@@ -83,4 +82,6 @@ def value_text(value: Any) -> str:
 
 
 def short_hash(text: str) -> str:
+    from hashlib import sha256  # it loads OpenSSL, which takes milliseconds
+
     return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:HASH_DIGITS]
