@@ -13,6 +13,7 @@ from fastmetrics.reporting.comparison_text import (
     comparison_heading,
     comparison_table,
 )
+from fastmetrics.reporting.number_formats import ALL_DIGITS
 from fastmetrics.reporting.report_text import MAX_TABLE_ROWS
 from fastmetrics.reporting.terminal.console import (
     GAP,
@@ -20,6 +21,7 @@ from fastmetrics.reporting.terminal.console import (
     add_name_column,
     column_width,
     dense_table,
+    digits_note,
     folded_widths,
     split_columns,
     standard_output,
@@ -64,7 +66,8 @@ def print_comparison(comparison: "Comparison", digits: int = DIGITS) -> None:
     if len(comparison) > MAX_TABLE_ROWS:
         console.print(f"\n {len(comparison) - MAX_TABLE_ROWS:,} more rows are in a pipe and in --json", style="yellow")
     console.print()
-    for line in [*comparison_footer(comparison), *reason_lines(comparison)]:
+    rounded = [digits_note(digits)] if digits < ALL_DIGITS else []
+    for line in [*comparison_footer(comparison), *reason_lines(comparison), *rounded]:
         console.print(Padding(Text(line), INDENT), style="dim")
 
 

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from fastmetrics._core.results.result_set import as_json_value
 from fastmetrics._version import __version__
+from fastmetrics.reporting.number_formats import ALL_DIGITS
 from fastmetrics.reporting.text_table import TextTable
 
 # Wide enough for every line of a table that goes to a file or a pipe.
@@ -28,6 +29,11 @@ MIN_NAME_WIDTH = 8  # to which a column of names is folded
 SCHEMA = 1
 BEST_STYLE = "bold green"
 LINES_PER_WRITE = 4096
+
+
+def digits_note(digits: int) -> str:
+    """Where the digits are that a table does not show."""
+    return f"{digits} digits; all of them are in --json, in --format csv and with --digits {ALL_DIGITS}"
 
 
 def standard_output() -> Console:

@@ -34,6 +34,7 @@ from fastmetrics.reporting.terminal.console import (
     borderless_table,
     column_width,
     dense_table,
+    digits_note,
     folded_widths,
     split_columns,
     standard_output,
@@ -57,8 +58,7 @@ def print_report(report: "Report", digits: int = DIGITS) -> None:
     else:
         print_metric_rows(console, report, digits)
     if digits < ALL_DIGITS:
-        where = f"all of them are in a pipe, in --json and with --digits {ALL_DIGITS}"
-        console.print(f" {digits} digits; {where}", style="dim")
+        console.print(f" {digits_note(digits)}", style="dim")
     if report.confusion_matrices or report.label_tables:
         from fastmetrics.reporting.class_tables import class_lines
 
