@@ -367,9 +367,9 @@ class Report(ResultSet[Result]):
 
         Columns: task, if there are tasks; metric, label, score; one for every column of slices, under its own name
         (``slice_...`` if that name is taken), and sliced_by, the names of those that the row is a slice of: empty for
-        all rows. Then value, interval_low and interval_high (null without an interval), standard_error, rows,
-        positives, groups, the groups and rows that were left out and other counts of `coverage`, signature, and the
-        reason of an undefined value.
+        all rows. Then value, interval_low and interval_high (null without an interval), standard_error, rows and
+        positives of the slice, groups, the groups and rows that were left out and other numbers of `coverage`,
+        signature, and the reason of an undefined value.
         """
         return super().to_arrow()
 
@@ -416,7 +416,7 @@ class Report(ResultSet[Result]):
             TableColumn("value", "number", attributes(results, "value")),
             *interval_columns(attributes(results, "interval")),
             TableColumn("standard_error", "number", attributes(results, "standard_error")),
-            *coverage_columns([result.coverage for result in results]),
+            *count_columns(results),
             TableColumn("signature", "text", attributes(results, "signature")),
             TableColumn("reason", "text", [result.reason_of_null for result in results]),
         ]
@@ -439,11 +439,15 @@ def attributes(items: Sequence[Any], name: str) -> list[Any]:
     return [getattr(item, name) for item in items]
 
 
-def coverage_columns(coverages: Sequence[Mapping[str, Any]]) -> list[TableColumn]:
-    """The numbers of coverage records as columns; of counts by reason their sum. Texts stay in the records."""
-    cells = [{name: plain_number(value) for name, value in own.items()} for own in coverages]
-    for own in cells:
+def count_columns(results: Sequence[Result]) -> list[TableColumn]:
+    """The rows of each result's slice, and the numbers of coverage records; of counts by reason their sum.
+
+    Texts stay in the records.
+    """
+    cells = [{name: plain_number(value) for name, value in result.coverage.items()} for result in results]
+    for result, own in zip(results, cells, strict=True):
         own.pop("lots", None)  # of the method of resampling, not of the rows
+        own |= {name: count for name in ("rows", "positives") if (count := getattr(result, name)) is not None}
     found = dict.fromkeys((*COUNTS, *(name for own in cells for name, number in own.items() if number is not None)))
     columns = []
     for name in found:

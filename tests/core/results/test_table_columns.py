@@ -11,6 +11,7 @@ from decimal import Decimal
 
 import pytest
 
+import fastmetrics as fm
 from fastmetrics._core.comparison.comparison import Comparison, Difference
 from fastmetrics._core.results.table_columns import csv_cell
 from fastmetrics.engine.results.report import Report, Result
@@ -68,6 +69,21 @@ def test_columns_of_a_report():
     types = {name: str(table.schema.field(name).type) for name in ("value", "rows", "rows_per_group", "day", "reason")}
     assert types == {"value": "double", "rows": "int64", "rows_per_group": "double", "day": "date32[day]",
                      "reason": "string"}  # fmt: skip
+
+
+def test_rows_and_positives_are_those_of_the_slice():
+    """Where they are known; otherwise those of the value."""
+    made = report([Result("gauc", "p", {}, 0.5, "s", GROUPS, rows=113, positives=9), *report()])
+    assert made.to_arrow()["rows"].to_pylist() == [113, 100, 90, 4, 9]
+    assert made.to_arrow()["positives"].to_pylist() == [9, 30, None, 0, None]
+    log = {"y": [0, 1, 1, 0, 1], "p": [0.1, 0.9, 0.4, 0.6, 0.5], "u": [1, 1, 2, 2, 3], "c": ["a", "a", "b", "b", None]}
+    table = fm.evaluate(log, ["auc", "gauc"], label="y", score="p", group="u", by="c").to_arrow()
+    assert table.select(["metric", "c", "sliced_by", "rows", "positives", "groups"]).to_pylist()[1::2] == [
+        {"metric": "gauc", "c": None, "sliced_by": "", "rows": 5, "positives": 3, "groups": 3},
+        {"metric": "gauc", "c": "a", "sliced_by": "c", "rows": 2, "positives": 1, "groups": 1},
+        {"metric": "gauc", "c": "b", "sliced_by": "c", "rows": 2, "positives": 1, "groups": 1},
+        {"metric": "gauc", "c": None, "sliced_by": "c", "rows": 1, "positives": 1, "groups": 1},
+    ]
 
 
 def test_every_report_has_the_columns_of_counts():
