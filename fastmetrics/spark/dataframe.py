@@ -17,7 +17,6 @@ from fastmetrics._core.columns.validation import check_option
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
-from fastmetrics.engine.input.batches import require_column
 from fastmetrics.engine.input.row_selection import POLICIES
 from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import ColumnNames, key_columns
@@ -40,6 +39,7 @@ from fastmetrics.engine.scan.range_shards import (
 )
 from fastmetrics.engine.scan.scan import LogScan
 from fastmetrics.engine.scan.score_columns import ScoreColumn, score_columns
+from fastmetrics.spark.expressions import PreparedFrame, prepare_frame, translated_errors, without_filters
 from fastmetrics.spark.plugins import pack_plugins
 from fastmetrics.spark.tasks import (
     N_RANGES,
@@ -71,6 +71,7 @@ def evaluate(
     score: str | Sequence[str] | None = None,
     group: str | Sequence[str] | None = None,
     weight: str | None = None,
+    where: Any = None,
     by: str | Sequence[str] | None = None,
     on_invalid: str = "raise",
     n_partitions: int | None = None,
@@ -129,6 +130,10 @@ def evaluate(
         that are computed inside groups need it.
     weight : str, optional
         The column of row weights, from 0 to 1e300; a row of weight zero is left out.
+    where : str or expression, optional
+        Which rows are evaluated: a condition in SQL, such as ``"clicked = 1 and country in ('DE', 'FR')"``; rows for
+        which it is false or null are left out before anything else is checked. Wherever a column is named, an
+        expression of columns may stand too, such as ``score="p_ctr * p_cvr"``: docs/expressions.md has the grammar.
     by : str or list of str, optional
         Columns whose values divide the rows into slices (numbers, strings, booleans or dates; at most 10,000
         combinations). Every metric is computed for every slice and for all rows. Slices take memory beyond the limit:
@@ -212,20 +217,23 @@ def evaluate(
         )
     check_option(on_invalid, "on_invalid", POLICIES)
     call = Task(
-        label, score, group, weight, metrics, prediction, probabilities, item, treatment, propensity, roles
+        label, score, group, weight, metrics, prediction, probabilities, item, treatment, propensity, roles, where
     )
     intervals = IntervalArguments(ci, ci_method, replicates, seed, unit)
     planned = plan_tasks(call, tasks, by, intervals)
     limit = parse_size(memory_limit, "memory_limit")
+    frames = []
     for task in planned:
         with name_task_in_errors(task.name):
             refuse_row_units(task.resampling)
-            check_columns(df, task.names, task.parts)
+            frames.append(prepare_frame(df, task))
     resolved = []
-    for task in planned:
-        with name_task_in_errors(task.name):
+    for task, frame in zip(planned, frames, strict=True):
+        with name_task_in_errors(task.name), translated_errors():
             resolved += [
-                run_task(df, own, on_invalid, limit, spill_dir, n_partitions)._replace(task=task, all_rows=number == 0)
+                run_task(frame, own, on_invalid, limit, spill_dir, n_partitions)._replace(
+                    task=task, all_rows=number == 0
+                )
                 for number, own in enumerate(divide_sets(task))
             ]
     check_same_rows_read([one.log_scan for one in resolved])
@@ -246,7 +254,7 @@ def divide_sets(task: PlannedTask) -> Iterator[PlannedTask]:
 
 
 def run_task(
-    df: Any,
+    frame: PreparedFrame,
     task: PlannedTask,
     on_invalid: str,
     memory_limit: int | None,
@@ -254,13 +262,14 @@ def run_task(
     n_partitions: int | None,
 ) -> ResolvedTask:
     """The scans of all rows for a task, part by part, and their final states."""
-    strings = [([repr(metric) for metric in part.plan.metrics], part.names) for part in task.parts]
+    parts = without_filters(task.parts)
+    strings = [([repr(metric) for metric in part.plan.metrics], part.names) for part in parts]
     plugins = pack_plugins(task.plan.metrics)
     options = PassOptions(
         strings, 0, on_invalid, memory_limit, spill_dir, NO_TOTALS, [], True, task.resampling, plugins=plugins
     )
     slices = SliceNumbers(task.names.by)
-    found = [run_part(df, task.parts, number, options, slices, n_partitions) for number in range(len(task.parts))]
+    found = [run_part(frame, parts, number, options, slices, n_partitions) for number in range(len(parts))]
     check_same_scans([scan for scan, _ in found])
     return ResolvedTask(task, found[0][0], [part for _, part in found])
 
@@ -273,7 +282,7 @@ def check_same_rows_read(scans: Sequence[LogScan]) -> None:
 
 
 def run_part(
-    df: Any,
+    frame: PreparedFrame,
     parts: Sequence[PlanPart],
     number: int,
     options: PassOptions,
@@ -282,7 +291,7 @@ def run_part(
 ) -> tuple[LogScan, ResolvedPart]:
     """The scan of all rows for one part of the plan, and its final states. `options` has those of all parts."""
     plan, names = parts[number]
-    resampling = options.resampling
+    df, resampling = frame.df, options.resampling
     n_classes = count_classes(df, plan, names) if plan.needs("range") and plan.has_vectors else 0
     columns = score_columns(plan, names, n_classes)
     cuts = find_cuts(df, plan, names, columns)
@@ -298,6 +307,7 @@ def run_part(
         rows = shuffle(rows.repartition, n_partitions, *map(options.alias, key_columns(names.group)))
     partition_states, range_states = run_pass(rows, options, n_partitions)
     merger.add_partitions(partition_states)
+    count_filtered_rows(frame, merger.log_scan)
     check_rows(merger.log_scan)
     if not in_one_pass and merger.scan.rows_kept:
         # The totals of the ranges are known only now, so the rows of the ranges need a second pass.
@@ -318,11 +328,13 @@ def run_part(
     return merger.log_scan, ResolvedPart(merger.scan, merger.states, intervals)
 
 
-def check_columns(df: Any, names: ColumnNames, parts: Sequence[PlanPart]) -> None:
-    """Check that the DataFrame has every column exactly once."""
-    for own in (names, *(part.names for part in parts)):
-        for role, name in own.columns_with_roles():
-            require_column(name, role, "the DataFrame", list(df.columns))
+def count_filtered_rows(frame: PreparedFrame, scan: LogScan) -> None:
+    """Add the rows that Spark left out to the counts of a scan."""
+    if frame.rows is None or frame.kept is None:
+        return
+    if scan.rows != frame.kept:
+        raise ValueError(explain_changed_rows(frame.kept, scan.rows))
+    scan.record_filtered(frame.rows - frame.kept)
 
 
 def check_same_scans(scans: Sequence[LogScan]) -> None:

@@ -109,17 +109,16 @@ def to_exact_decimal(value: Primitive, found: Any) -> Any:
     kind = value.type
     if pa.types.is_integer(found.type):
         found = found.cast(pa.decimal128(20, 0))
-    own = found.type
-    rounded = pc.round(found, kind.scale, "half_towards_infinity") if own.scale > kind.scale else found
-    # One more digit than both have, so that the limit itself can be compared.
-    digits = max(own.precision - own.scale, kind.precision - kind.scale) + 1
-    limit = Decimal(10) ** (kind.precision - kind.scale)
-    if own.precision - own.scale >= kind.precision - kind.scale and digits <= 38:
-        whole = pc.round(rounded, 0, "towards_zero").cast(pa.decimal128(digits, 0), safe=False)
-        bound = pa.scalar(limit, pa.decimal128(digits, 0))
-        admitted = admit(value, found, pc.less(pc.abs(whole), bound))
-        rounded = pc.if_else(pc.is_valid(admitted), rounded, pa.scalar(None, rounded.type))
-    return rounded.cast(pa.decimal128(kind.precision, kind.scale), safe=False)
+    # Rounding may need one more digit than the type has.
+    wide = found.cast(pa.decimal256(found.type.precision + 1, found.type.scale))
+    if found.type.scale > kind.scale:
+        wide = pc.round(wide, kind.scale, "half_towards_infinity")
+    if found.type.precision - found.type.scale >= kind.precision - kind.scale:
+        limit = pa.scalar(Decimal(10) ** (kind.precision - kind.scale), pa.decimal256(39, 0))
+        fits = pc.less(pc.abs(wide), limit)
+        admit(value, found, fits)
+        wide = pc.if_else(fits, wide, pa.scalar(None, wide.type))
+    return wide.cast(pa.decimal128(kind.precision, kind.scale), safe=False)
 
 
 def decimal_to_double(found: Any) -> Any:

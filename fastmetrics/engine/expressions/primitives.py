@@ -37,16 +37,12 @@ TYPE_TITLES = {
 
 
 class Primitive(NamedTuple):
-    """A primitive with its arguments. `options` are constants: a literal's value, a unit, a pattern, a target.
-
-    `text` is what the primitive is called in messages: the part of the expression that it was written as.
-    """
+    """A primitive with its arguments. `options` are constants: a literal's value, a unit, a pattern, a target."""
 
     operation: str
     type: ValueType
     arguments: tuple[Primitive, ...] = ()
     options: tuple[Any, ...] = ()
-    text: str = ""
 
     @property
     def kind(self) -> str:

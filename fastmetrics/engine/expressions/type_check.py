@@ -69,7 +69,7 @@ class Checker:
 
     def check(self, node: Node) -> Primitive:
         if isinstance(node, Column):
-            return Primitive("column", self.type_of(node.name), (), (node.name,), self.source(node))
+            return Primitive("column", self.type_of(node.name), (), (node.name,))
         if isinstance(node, Literal):
             return self.literal(node, node.value)
         if node.name in COMPARISONS:
@@ -107,7 +107,7 @@ class Checker:
     def make(
         self, node: Node, operation: str, kind: ValueType, *arguments: Primitive, options: tuple[Any, ...] = ()
     ) -> Primitive:
-        return Primitive(operation, kind, arguments, options, self.source(node))
+        return Primitive(operation, kind, arguments, options)
 
     def wanted(self, node: Node, value: Primitive, what: str, *kinds: str) -> Primitive:
         """The value, which has to be of one of the kinds."""
@@ -276,35 +276,42 @@ class Checker:
             raise self.refuse(bad, f"values of type {values[kinds.index(OTHER)].type} are not compared")
         if DOUBLE in kinds and set(kinds) & {INTEGER, UNSIGNED}:
             if kinds[0] == DOUBLE:
-                return self.compare_mixed(node, TURNED.get(operation, operation), right, *reversed(values))
-            return self.compare_mixed(node, operation, left, *values)
+                return self.compare_mixed(node, TURNED.get(operation, operation), (right, left), *reversed(values))
+            return self.compare_mixed(node, operation, (left, right), *values)
         first, second = self.unify(node, (left, right))
         return self.make(node, operation, BOOL, first, second)
 
-    def compare_mixed(self, node: Node, operation: str, left: Node, whole: Primitive, number: Primitive) -> Primitive:
+    def compare_mixed(
+        self, node: Node, operation: str, nodes: tuple[Node, Node], whole: Primitive, number: Primitive
+    ) -> Primitive:
         """An integer with a float, exactly: large integers are not floats."""
+        left, right = nodes
         if whole.is_literal and abs(whole.options[0]) <= EXACT_FLOATS:
             turned = TURNED.get(operation, operation)
             return self.make(node, turned, BOOL, number, self.to_double(left, whole))
         if number.is_literal:
-            return self.compare_with_float(node, operation, whole, number.options[0])
+            written = right.value if isinstance(right, Literal) else None
+            exact = Decimal(written.text if isinstance(written, Number) else number.options[0])
+            return self.compare_with_number(node, operation, whole, exact)
         if whole.kind == UNSIGNED:
             whole = self.to_double(left, whole)
             return self.make(node, operation, BOOL, whole, number)
         return self.make(node, f"{operation}_mixed", BOOL, whole, number)
 
-    def compare_with_float(self, node: Node, operation: str, whole: Primitive, number: float) -> Primitive:
-        """Integers with a float literal, as integers with an integer."""
+    def compare_with_number(self, node: Node, operation: str, whole: Primitive, number: Decimal) -> Primitive:
+        """Integers with a number that has a point, as integers with an integer."""
         low, high = (INT64_MIN, INT64_MAX) if whole.kind == INTEGER else (0, UINT64_MAX)
         if operation in ("equal", "not_equal"):
-            bound, operations = number, operation
-            fits = number.is_integer() and low <= number <= high
+            fits = low <= number <= high and number == int(number)
+            bound = int(number) if fits else 0
         else:
-            bound = math.ceil(number) if operation in ("less", "greater_equal") else math.floor(number)
-            operations, fits = operation, low <= bound <= high
+            upwards = operation in ("less", "greater_equal")
+            in_range = abs(number) < 2 * UINT64_MAX  # a number with a large exponent has too many digits
+            bound = (math.ceil(number) if upwards else math.floor(number)) if in_range else high + 1
+            fits = in_range and low <= bound <= high
         if fits:
-            literal = self.make(node, "literal", whole.type, options=(int(bound),))
-            return self.make(node, operations, BOOL, whole, literal)
+            literal = self.make(node, "literal", whole.type, options=(bound,))
+            return self.make(node, operation, BOOL, whole, literal)
         true_above = operation in ("less", "less_equal", "not_equal")
         true_below = operation in ("greater", "greater_equal", "not_equal")
         answer = true_above if number > 0 else true_below

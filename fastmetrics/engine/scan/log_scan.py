@@ -95,7 +95,8 @@ def explain_no_rows(scan: LogScan) -> str:
         return "data has no rows: at least one is needed"
     reasons = ", ".join(f"{count} with {reason}" for reason, count in scan.dropped.items())
     if scan.filtered:
-        left_out = f"where={scan.selector.where!r} leaves out {scan.filtered}"
+        where = "where" if scan.selector.where is None else f"where={scan.selector.where!r}"
+        left_out = f"{where} leaves out {scan.filtered}"
         reasons = f"{left_out}, then {reasons}" if reasons else left_out
     return f"no row is left of {scan.rows} read: {reasons}"
 

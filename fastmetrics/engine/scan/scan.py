@@ -396,6 +396,7 @@ class LogScan:
         """
         self.parts = parts
         self.selector = RowSelector(parts, on_invalid, slices)
+        self.has_filter = self.selector.where is not None
         scanned = parts if only is None else [parts[only]]
         self.scans = [Scan(part, self.selector.slices, expected_rows, budget, by_unit) for part in scanned]
 
@@ -412,7 +413,14 @@ class LogScan:
     @property
     def filtered(self) -> int | None:
         """Rows that the filter left out; None if there is no filter."""
-        return None if self.selector.where is None else self.scans[0].filtered
+        return self.scans[0].filtered if self.has_filter else None
+
+    def record_filtered(self, rows: int) -> None:
+        """Count rows that a filter left out before the scan."""
+        self.has_filter = True
+        for scan in self.scans:
+            scan.rows += rows
+            scan.filtered += rows
 
     @property
     def dropped(self) -> dict[str, int]:

@@ -1,0 +1,123 @@
+"""Filters and computed columns of a DataFrame: Spark computes them itself, before any row reaches a task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from fastmetrics._core.columns.validation import missing_column_text
+from fastmetrics.engine.expressions.errors import ExpressionError
+from fastmetrics.engine.expressions.parser import is_plain_name, parse_expression
+from fastmetrics.engine.expressions.primitives import Primitive, ValueType
+from fastmetrics.engine.expressions.spark_sql import MARK, spark_type, to_spark_sql
+from fastmetrics.engine.expressions.tree import Column, Expression, iterate_nodes
+from fastmetrics.engine.input.batches import require_column, split_path
+from fastmetrics.engine.input.computed_columns import WHERE, check_condition, check_expression
+from fastmetrics.engine.plan.column_names import describe_column
+from fastmetrics.engine.plan.row_filters import refuse_native
+from fastmetrics.engine.plan.tasks import PlannedTask
+
+THE_FRAME = "the DataFrame"
+
+
+class PreparedFrame(NamedTuple):
+    """A DataFrame with all columns of a task, computed ones among them, and the rows that its filter keeps.
+
+    `rows` and `kept` are the numbers of rows before and after the filter; None without a filter.
+    """
+
+    df: Any
+    rows: int | None = None
+    kept: int | None = None
+
+
+def prepare_frame(df: Any, task: PlannedTask) -> PreparedFrame:
+    """The DataFrame that a task reads. With a filter, its rows are counted first, which reads the filter's columns."""
+    from pyspark.sql import functions
+
+    refuse_native(task.where, "Spark")
+    roles = {name: role for part in task.parts for role, name in reversed(part.names.columns_with_roles())}
+    stored: list[Any] = []
+    computed: list[Any] = []
+    for name, role in roles.items():
+        expression = find_expression(df, role, name)
+        if expression is None:
+            stored.append(functions.expr(quote_path(df, name)).alias(name))
+        else:
+            value = check_expression(expression, role, lambda column: type_of_column(df, column))
+            computed.append(functions.expr(sql_of(df, value, describe_column(role, name))).alias(name))
+    if task.where is None:
+        has_fields = any(name not in df.columns for name in roles)
+        return PreparedFrame(df.select(*stored, *computed) if has_fields else df)
+    text = task.where.name
+    value = check_condition(read_columns(df, WHERE, text), lambda column: type_of_column(df, column))
+    condition = functions.expr(sql_of(df, value, f"{WHERE} {text!r}"))
+    counts = df.agg(functions.count(functions.lit(1)), functions.count(functions.when(condition, 1)))
+    with translated_errors():
+        rows, kept = counts.first()
+    return PreparedFrame(df.where(condition).select(*stored, *computed), rows, kept)
+
+
+def find_expression(df: Any, role: str, name: str) -> Expression | None:
+    """The expression that a name is; None if it is a column."""
+    if is_column(df, name) or is_plain_name(name):
+        require_column(split_path(name, df.columns)[0], role, THE_FRAME, list(df.columns))
+        return None
+    return read_columns(df, role, name)
+
+
+def read_columns(df: Any, role: str, text: str) -> Expression:
+    """An expression, of which all columns are there. The name of a column is one too."""
+    if is_column(df, text):
+        return Expression(text, Column(text, (0, len(text))))
+    try:
+        expression = parse_expression(text)
+    except ExpressionError as error:
+        missing = "" if role == WHERE else f"{missing_column_text(text, THE_FRAME, df.columns)}. As an expression: "
+        raise ExpressionError(f"{role}: {missing}{error.what}", text, error.place) from None
+    for node in iterate_nodes(expression.root):
+        if isinstance(node, Column) and not is_column(df, node.name):
+            missing = missing_column_text(node.name, THE_FRAME, df.columns)
+            raise ExpressionError(f"{role}: {missing}", text, node.place)
+    return expression
+
+
+def is_column(df: Any, name: str) -> bool:
+    """Is it the name of a column, or the path of a field?"""
+    return split_path(name, df.columns)[0] in df.columns
+
+
+def type_of_column(df: Any, name: str) -> ValueType:
+    root, fields = split_path(name, df.columns)
+    found = df.schema[root].dataType
+    for field in fields:
+        found = found[field].dataType
+    return spark_type(found)
+
+
+def sql_of(df: Any, value: Primitive, title: str) -> str:
+    return to_spark_sql(value, title, lambda name: quote_path(df, name))
+
+
+def quote_path(df: Any, name: str) -> str:
+    """A column or a field in Spark's SQL, whatever characters it has."""
+    root, fields = split_path(name, df.columns)
+    return ".".join("`" + part.replace("`", "``") + "`" for part in (root, *fields))
+
+
+@contextmanager
+def translated_errors() -> Iterator[None]:
+    """Errors of expressions that Spark raises, with their own message alone."""
+    try:
+        yield
+    except Exception as error:
+        parts = str(error).split(MARK)
+        if len(parts) < 3:
+            raise
+        raise ValueError(parts[1]) from None
+
+
+def without_filters(parts: Sequence[Any]) -> list[Any]:
+    """The parts of a plan for tasks, whose rows are filtered."""
+    return [part._replace(names=part.names._replace(where=None)) for part in parts]

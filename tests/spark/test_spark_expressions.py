@@ -1,0 +1,114 @@
+"""Expressions and filters on Spark: the truth table in both modes of SQL, and reports equal to those of one machine."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+import fastmetrics as fm
+from support.expression_cases import TABLE, TRUTH_TABLE, comparable
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def table(spark, tmp_path_factory):
+    path = tmp_path_factory.mktemp("table") / "table.parquet"
+    pq.write_table(TABLE, path)
+    return spark.read.parquet(str(path)).cache()
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+def test_truth_table(spark, table, ansi):
+    from pyspark.sql import functions
+
+    from fastmetrics.engine.expressions.parser import parse_expression
+    from fastmetrics.engine.expressions.spark_sql import to_spark_sql
+    from fastmetrics.engine.expressions.type_check import check_types
+    from fastmetrics.spark.expressions import quote_path, type_of_column
+
+    settings = {"spark.sql.ansi.enabled": ansi, "spark.sql.session.timeZone": "America/New_York"}
+    before = {name: spark.conf.get(name) for name in settings}
+    try:
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        columns = []
+        for number, (text, _) in enumerate(TRUTH_TABLE):
+            value = check_types(parse_expression(text), lambda name: type_of_column(table, name))
+            sql = to_spark_sql(value, "column", lambda name: quote_path(table, name))
+            columns.append(functions.expr(sql).alias(f"c{number}"))
+        found = table.select(*columns).toArrow()
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
+    for (text, expected), column in zip(TRUTH_TABLE, found.columns, strict=True):
+        assert list(map(comparable, column.to_pylist())) == list(map(comparable, expected)), text
+
+
+@pytest.fixture(scope="module")
+def log():
+    random = np.random.default_rng(7)
+    return pa.table({
+        "buys": random.integers(0, 4, 1500),
+        "p_ctr": random.random(1500).astype(np.float32),
+        "p_cvr": random.random(1500),
+        "user": random.integers(0, 30, 1500),
+        "my country": random.choice(["DE", "FR", "US"], 1500),
+        "text": random.choice(["1", "2", "x"], 1500),
+    })
+
+
+@pytest.fixture(scope="module")
+def df(spark, log, tmp_path_factory):
+    path = tmp_path_factory.mktemp("log") / "log.parquet"
+    pq.write_table(log, path)
+    return spark.read.parquet(str(path)).repartition(3).cache()
+
+
+QUESTION = {
+    "label": "buys > 2", "score": "p_ctr * p_cvr", "group": "user % 20", "by": "lower(`my country`)",
+    "where": "\"my country\" in ('DE', 'FR') and p_ctr > 0.25",
+}  # fmt: skip
+
+
+def test_reports_are_those_of_one_machine(df, log):
+    import fastmetrics.spark
+
+    metrics = ["auc", "gauc", "logloss"]
+    expected = fm.evaluate(log, metrics, **QUESTION)
+    assert fastmetrics.spark.evaluate(df, metrics, **QUESTION) == expected
+    tasks = {
+        "few": fm.Task(where="user < 9"),
+        "all": fm.Task(),
+        "text": fm.Task(score="cast(text as int)", where="text <> 'x'"),
+    }
+    options = {"label": "buys > 2", "score": "p_ctr", "tasks": tasks}
+    assert fastmetrics.spark.evaluate(df, "auc", **options) == fm.evaluate(log, "auc", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"score": "p_ctr * p_cv"}, r"score: no column 'p_cv' in the DataFrame; did you mean 'p_cvr'"),
+        ({"score": "cast(text as int)"}, r"^score column 'cast\(text as int\)' has a value that is no integer"),
+        ({"label": "buys + 9223372036854775807 > 0"}, r"label column .* has a number that no 64-bit integer holds"),
+        ({"where": "cast(text as int) > 0"}, r"^where 'cast\(text as int\) > 0' has a value that is no integer"),
+        ({"where": "user > 99"}, "no row is left of 1500 read: where leaves out 1500"),
+        ({"where": "user"}, "where: a condition is wanted; this is an integer"),
+        ({"where": "user >"}, "where: the expression has a syntax error"),
+    ],
+)
+def test_errors(df, options, words):
+    import fastmetrics.spark
+
+    with pytest.raises(ValueError, match=words):
+        fastmetrics.spark.evaluate(df, "auc", **{"label": "buys > 2", "score": "p_ctr"} | options)
+
+
+def test_expressions_of_other_libraries_are_refused(df):
+    import fastmetrics.spark
+
+    with pytest.raises(TypeError, match="Spark cannot run an expression of pyarrow: write where= in SQL"):
+        fastmetrics.spark.evaluate(df, "auc", label="buys > 2", score="p_ctr", where=pc.field("user") > 3)
