@@ -78,13 +78,14 @@ def print_metric_rows(console: Console, report: "Report", digits: int) -> None:
 
 
 def print_reports(titled_reports: Sequence[tuple[str, "Report"]]) -> None:
-    """Draw the same metrics of several reports side by side."""
+    """Draw the same metrics of several reports side by side; in a pipe with all digits."""
     console = standard_output()
+    digits = DIGITS if console.is_terminal else ALL_DIGITS
     table = metric_table()
     for title, _ in titled_reports:
         table.add_column(title, no_wrap=True)
     names = [result.metric for result in titled_reports[0][1]]
-    columns = [values_of_metrics(report, DIGITS) for _, report in titled_reports]
+    columns = [values_of_metrics(report, digits) for _, report in titled_reports]
     for name, *values in zip(names, *columns, strict=True):
         table.add_row(name, *values)
     console.print(table)
