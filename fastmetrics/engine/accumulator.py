@@ -17,6 +17,7 @@ from fastmetrics.engine.plan.column_names import ROW_UNITS
 from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.plan.row_filters import refuse_native, same_filters
+from fastmetrics.engine.plan.slice_bins import refuse_quantiles
 from fastmetrics.engine.plan.tasks import IntervalArguments, Task, name_task_in_errors, plan_tasks
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask, make_report, resolve_part
@@ -197,6 +198,7 @@ class Accumulator:
         count_threads(n_threads)
         for task in planned:
             with name_task_in_errors(task.name):
+                refuse_quantiles(task.names.bins, "an Accumulator")
                 if self.approximate:
                     check_approximate(task.plan, task.names.weight)
                 if task.resampling is not None:

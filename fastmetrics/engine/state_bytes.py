@@ -103,8 +103,8 @@ def write_state(
     plugins = plugins_of(metrics)
     if plugins:
         header["plugins"] = plugins
-    # Version 0.1 has neither grouping sets nor slices of nulls.
-    has_nulls = "grouping_sets" in header or any(None in values for values in scan.slices.values())
+    # Version 0.1 has neither grouping sets nor intervals nor slices of nulls.
+    has_nulls = bool(state.names.grouping_sets or state.names.bins) or any(None in values for values in scan.slices.values())
     parts = [write_part(part, arrays) | write_counts(part, has_nulls) for part in state.parts]
     has_tuples = any(len(key_columns(key)) > 1 for key in (state.names.group, state.names.unit))
     roles: dict[str, Any] = dict(state.names.others)
@@ -237,7 +237,11 @@ def write_block(block: Block, arrays: ArrayWriter) -> list[Any]:
 
 def types_of_slices(state: AccumulatorState) -> list[str]:
     types = state.parts[0].types
-    return [] if types is None else list(types[len(types) - len(state.names.by) :])
+    if types is None:
+        return []
+    cut = {own.title for own in state.names.bins}
+    of_columns = types[len(types) - len(state.names.by) :]
+    return ["string" if name in cut else own for name, own in zip(state.names.by, of_columns, strict=True)]
 
 
 def slices_to_array(slices: SliceNumbers, types: list[str]) -> np.ndarray:

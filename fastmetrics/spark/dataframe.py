@@ -23,6 +23,7 @@ from fastmetrics.engine.plan.column_names import ColumnNames, key_columns
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.resampling_options import refuse_row_units
+from fastmetrics.engine.plan.slice_bins import refuse_quantiles
 from fastmetrics.engine.plan.tasks import IntervalArguments, PlannedTask, Task, name_task_in_errors, plan_tasks
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask, make_report
@@ -226,6 +227,7 @@ def evaluate(
     for task in planned:
         with name_task_in_errors(task.name):
             refuse_row_units(task.resampling)
+            refuse_quantiles(task.names.bins, "a partition on Spark")
             frames.append(prepare_frame(df, task))
     resolved = []
     for task, frame in zip(planned, frames, strict=True):

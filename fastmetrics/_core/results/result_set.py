@@ -89,6 +89,17 @@ class ResultSet(Immutable, Generic[Item]):
             raise KeyError(self._explain_choice(metric, of_metric, matching, wanted))
         return matching[0]
 
+    def _slices_of(self, metric: str, wanted: Mapping[str, Any]) -> list[Any]:
+        """The items of a metric in slices that have the wanted attributes; None matches every value."""
+        found = [
+            item
+            for item in self._of_metric(metric)
+            if item.slice and all(value in (None, getattr(item, name)) for name, value in wanted.items())
+        ]
+        if not found and not self._of_metric(metric):
+            raise KeyError(self._explain_missing(metric))
+        return found
+
     def _explain_missing(self, metric: object) -> str:
         present = self._metrics()
         base_name = re.split(r"[(@]", canonical_metric(str(metric)))[0]

@@ -21,7 +21,6 @@ from fastmetrics.engine.input.slices import (
     SliceValues,
     encode_column,
     format_slice,
-    order_of_values,
 )
 
 MAX_SET_TABLE = 1 << 20  # combinations of codes up to which a set has a table of its numbers
@@ -126,11 +125,14 @@ class GroupingSets(SliceNumbers):
 
     def in_order(self) -> list[tuple[int | None, dict[str, Any]]]:
         """Number and values of all rows (None), then of the slices, set by set, in the order of the values."""
-        in_order = sorted(self.numbers, key=lambda values: (values[0], order_of_values(values[1:])))
+        in_order = sorted(self.numbers, key=self.order_of_slice)
         named = [
             (self.numbers[values], dict(zip(self.set_names[values[0]], values[1:], strict=True))) for values in in_order
         ]
         return [(None, {}), *named]
+
+    def order_of_slice(self, values: SliceValues) -> Any:
+        return values[0], self.order(self.set_names[values[0]], values[1:])
 
     def mark(self) -> Any:
         """What `restore` needs to forget all slices that occur from now on."""

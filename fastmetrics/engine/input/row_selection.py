@@ -19,6 +19,7 @@ from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, ClassNumber, Kind
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics.engine.input.batches import Source
+from fastmetrics.engine.input.binned_columns import cut_column
 from fastmetrics.engine.input.grouping_sets import GroupingSets, make_slice_numbers
 from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import describe_column, filter_column
@@ -83,10 +84,13 @@ class RowSelector:
     def __init__(self, parts: Sequence[PlanPart], on_invalid: str, slices: SliceNumbers | None = None) -> None:
         validation.check_option(on_invalid, "on_invalid", POLICIES)
         self.drop = on_invalid == "drop"
-        self.by = parts[0].names.by
+        names = parts[0].names
+        self.by = list(zip(names.by, names.slice_columns(), strict=True))
+        self.bins = {own.title: own for own in names.bins}
         self.weight = parts[0].names.weight
         self.where = parts[0].names.where
-        self.slices = make_slice_numbers(self.by, parts[0].names.grouping_sets) if slices is None else slices
+        self.slices = make_slice_numbers(names.by, names.grouping_sets) if slices is None else slices
+        self.slices.order_bins(names.bins)
         # Role, column, and the kind that tells which values hold nothing; in the order of the messages.
         columns: dict[tuple[str, str], Kind | None] = {}
         # Name, and whether a dictionary may stay one.
@@ -120,12 +124,16 @@ class RowSelector:
         if rows.kept == 0:
             return rows
         if self.by:
-            by = [arrays[name, True] for name in self.by]
+            by = [self.slice_column(title, arrays[name, True]) for title, name in self.by]
             if isinstance(self.slices, GroupingSets):
                 rows = rows._replace(slice_codes=self.slices.encode_rows(by, rows.locate))
             else:
                 rows = rows._replace(slices=self.slices.number_rows(by, rows.locate))
         return rows if self.weight is None else self.weigh(rows)
+
+    def slice_column(self, title: str, column: Any) -> Any:
+        """The values of slices: those of the column, or their intervals."""
+        return cut_column(self.bins[title], column) if title in self.bins else column
 
     def apply_filter(self, batch: Any) -> tuple[Any, int]:
         """The mask of the rows that the filter keeps, None if it keeps all, and their number."""
@@ -261,7 +269,7 @@ def declare_column_kinds(source: Source, parts: Sequence[PlanPart]) -> None:
     source.expect_texts([name for name, kind in kinds if kind.has_long_values])
     lists = [(name, kind) for name, kind in kinds if kind.takes_lists]
     source.expect_lists([name for name, _ in lists], any(kind.has_vectors for _, kind in lists))
-    source.allow_dictionaries([*parts[0].names.by, *(name for name, kind in kinds if may_be_dictionary(kind))])
+    source.allow_dictionaries([*parts[0].names.slice_columns(), *(name for name, kind in kinds if may_be_dictionary(kind))])
 
 
 # Messages name the first bad column in this order of roles; other roles come after scores.

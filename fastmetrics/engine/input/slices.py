@@ -6,13 +6,14 @@ is a value as others: None. A NaN counts as a null.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics.engine.plan.slice_bins import SliceBins
 
 MAX_SLICES = 10_000  # every slice has states of its own, and at least one range of scores
 MAX_TABLE_SIZE = 1 << 16  # combinations up to which a batch is numbered with a table, without sorting
@@ -27,6 +28,7 @@ class SliceNumbers:
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
         self.numbers: dict[SliceValues, int] = {}
+        self.places: dict[str, dict[Any, int]] = {}
         self.lock = Lock()
 
     def __len__(self) -> int:
@@ -38,9 +40,23 @@ class SliceNumbers:
 
     def in_order(self) -> list[tuple[int | None, dict[str, Any]]]:
         """Number and values of all rows (None), then of every slice in the order of the values."""
-        in_order = sorted(self.numbers, key=order_of_values)
+        in_order = sorted(self.numbers, key=lambda values: self.order(self.names, values))
         named = [(self.numbers[values], dict(zip(self.names, values, strict=True))) for values in in_order]
         return [(None, {}), *named]
+
+    def order_bins(self, bins: Sequence[SliceBins]) -> None:
+        """Let slices of intervals be in the order of the intervals, not of their names."""
+        self.places = {own.title: {label: place for place, label in enumerate(own.labels())} for own in bins}
+
+    def order(self, names: tuple[str, ...], values: SliceValues) -> tuple[tuple[bool, Any], ...]:
+        """The key by which slices are sorted: by their values, a null last."""
+        places = (self.places.get(name) for name in names)
+        return order_of_values(
+            tuple(
+                value if of_name is None or value is None else of_name[value]
+                for value, of_name in zip(values, places, strict=True)
+            )
+        )
 
     def mark(self) -> Any:
         """What `restore` needs to forget all slices that occur from now on."""

@@ -9,6 +9,7 @@ from fastmetrics._core.columns.row_blocks import ScoreLabelPair
 from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
 from fastmetrics._core.registry import GROUP_ROLE, Metric
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
+from fastmetrics.engine.plan.slice_bins import SliceBins, read_bins
 
 ROW_UNITS = "row"  # the resampling unit if no column is named: every row by itself
 # Roles with keywords of their own in the entry points. Any other role is named by `roles`.
@@ -23,7 +24,8 @@ class ColumnNames(NamedTuple):
     A part of a plan has one column for each model, or several columns of probabilities: its `scores` are columns of the
     role `model_role`, and it has no `predictions` and no `probabilities`. `unnamed` are label and score, where the
     caller named none and a metric has a default for them. `where` is the filter, as it was written.
-    `grouping_sets` are sets of the columns `by`; without them there is one set of all.
+    `grouping_sets` are sets of the columns `by`; without them there is one set of all. `bins` are the entries of `by`
+    that cut the values of a column.
     """
 
     labels: tuple[str, ...]
@@ -39,6 +41,7 @@ class ColumnNames(NamedTuple):
     probabilities: tuple[Key, ...] = ()
     where: str | None = None
     grouping_sets: tuple[tuple[str, ...], ...] = ()
+    bins: tuple[SliceBins, ...] = ()
 
     def models(self, role: str) -> tuple[Key, ...]:
         """The columns that the caller named for a role of models."""
@@ -57,7 +60,12 @@ class ColumnNames(NamedTuple):
             pairs.append(("weight", self.weight))
         if self.unit not in (ROW_UNITS, self.group):
             pairs += [("unit", name) for name in key_columns(self.unit)]
-        return pairs + [("by", name) for name in self.by]
+        return pairs + [("by", name) for name in self.slice_columns()]
+
+    def slice_columns(self) -> list[str]:
+        """The column of every entry of `by`: that of its values, if they are cut."""
+        cut = {own.title: own.column for own in self.bins}
+        return [cut.get(name, name) for name in self.by]
 
     def distinct_columns(self) -> list[str]:
         """The columns to read, each once."""
@@ -164,6 +172,7 @@ def read_column_names(
     return ColumnNames(
         labels or (), scores or (), key, weight, slices, None, others, predictions or (), unnamed=unnamed,
         probabilities=probabilities, grouping_sets=grouping_sets,
+        bins=tuple(own for own in map(read_bins, slices) if own is not None),
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from fastmetrics._core.immutable import EMPTY, FrozenDict, Immutable
 from fastmetrics._core.rendering import render
 from fastmetrics._core.results.flat_names import NamedNumbers, flat_metrics
 from fastmetrics._core.results.result_set import ResultSet, TaskRows, as_json_value, tasks_as_dicts
+from fastmetrics._core.results.slice_order import MOST, badness_of, check_count, worst_first
 from fastmetrics._core.results.table_columns import TableColumn, interval_columns, slice_columns
 
 if TYPE_CHECKING:
@@ -194,14 +195,20 @@ class Report(ResultSet[Result]):
         Those of more than 256 classes are left out.
     label_tables : tuple of LabelTable
         The same for columns of sets of labels: the counts of each label, and `by_class()`.
+    bins : dict
+        Entry of `by` that cuts numbers into intervals -> their edges; those of "qcut(...)" are quantiles, for which the
+        log was read once more. With tasks, the name of the task stands before the entry.
+    small_slices : dict
+        With ``min_rows=...``: `min_rows`, and how many `slices` with how many `rows` have fewer rows, and no results. A
+        row counts for each grouping set and task in which its slice is small.
     tasks : dict
         Name -> :class:`TaskRows` of every task; empty for an evaluation without tasks. With tasks, `dropped` and
         `columns` are empty: each task has its own.
     """
 
     __slots__ = (
-        "columns", "confusion_matrices", "dropped", "filtered", "label_tables", "missing_pictures", "pictures",
-        "results", "rows", "seconds", "tasks", "version",
+        "bins", "columns", "confusion_matrices", "dropped", "filtered", "label_tables", "missing_pictures", "pictures",
+        "results", "rows", "seconds", "small_slices", "tasks", "version",
     )  # fmt: skip
     _noun = "report"
     _item_noun = "result"
@@ -219,6 +226,8 @@ class Report(ResultSet[Result]):
     confusion_matrices: tuple[ClassMatrix, ...]
     label_tables: tuple[LabelTable, ...]
     tasks: Mapping[str, TaskRows]
+    bins: Mapping[str, tuple[int | float, ...]]
+    small_slices: Mapping[str, int]
 
     def __init__(
         self,
@@ -231,15 +240,18 @@ class Report(ResultSet[Result]):
         seconds: float | None = None,
         tasks: Mapping[str, TaskRows] = EMPTY,
         filtered: int | None = None,
+        bins: Mapping[str, tuple[int | float, ...]] = EMPTY,
+        small_slices: Mapping[str, int] = EMPTY,
     ) -> None:
         named = {role: column for role, column in columns.items() if column is not None}
         self._set(results=tuple(results), rows=rows, dropped=FrozenDict(dropped), columns=FrozenDict(named))
         self._set(version=version, seconds=seconds, pictures=EMPTY, missing_pictures=EMPTY)
         self._set(confusion_matrices=(), label_tables=(), tasks=FrozenDict(tasks), filtered=filtered)
+        self._set(bins=FrozenDict(bins), small_slices=FrozenDict(small_slices))
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
         # Reports of version 0.1 have none of these.
-        self._set(confusion_matrices=(), label_tables=(), tasks=EMPTY, filtered=None)
+        self._set(confusion_matrices=(), label_tables=(), tasks=EMPTY, filtered=None, bins=EMPTY, small_slices=EMPTY)
         super().__setstate__(state)
 
     @property
@@ -253,7 +265,8 @@ class Report(ResultSet[Result]):
         plots = tuple((name, plot_content(plot)) for name, plot in self.pictures.items())
         drawn = plots, self.missing_pictures, self.confusion_matrices, self.label_tables
         rows = self.rows, self.filtered, self.dropped
-        return self.results, *rows, self.columns, self.version, self.tasks, *drawn
+        slices = self.bins, self.small_slices
+        return self.results, *rows, self.columns, self.version, self.tasks, *slices, *drawn
 
     def __getitem__(self, metric: str) -> float:
         """The value of `metric` of all rows, by its name or an alias. KeyError if there is not exactly one."""
@@ -308,6 +321,49 @@ class Report(ResultSet[Result]):
         distinct = {repr(result.slice): result.slice for result in self.results}
         return [dict(values) for values in distinct.values()]
 
+    def worst(
+        self,
+        metric: str,
+        n: int = 20,
+        *,
+        score: str | None = None,
+        label: str | None = None,
+        task: str | None = None,
+    ) -> list[Result]:
+        """The results of the slices in which a metric is worst, the worst first.
+
+        Parameters
+        ----------
+        metric : str
+            Any spelling of the metric. Which of two values is worse is its `direction`, as of `describe_metrics`.
+        n : int
+            The most results.
+        score, label, task : str, optional
+            Only those of one score column, label column or task.
+
+        Returns
+        -------
+        list of Result
+            Of slices, not of all rows. Equal values are in the order of the slices, undefined ones come last.
+
+        Raises
+        ------
+        KeyError
+            The report has no such metric.
+        ValueError
+            No value of the metric is better than another, or `n` is below 1.
+        """
+        found = self._slices_of(metric, {"score": score, "label": label, "task": task})
+        return worst_first(found, lambda result: badness_of(result.metric, result.value))[: check_count(n)]
+
+    def sorted_by(self, metric: str) -> Report:
+        """The report with its slices in the order of `worst`, after all rows. Other metrics follow their slice."""
+        order = {repr(result.slice): number for number, result in reversed([*enumerate(self.worst(metric, MOST))])}
+        results = sorted(self.results, key=lambda own: (bool(own.slice), order.get(repr(own.slice), len(order))))
+        new = copy(self)
+        new._set(results=tuple(results))
+        return new
+
     def to_dict(self) -> dict[str, Any]:
         """The report as plain Python with types of JSON only. NaN becomes None, and the result has a reason."""
         return {
@@ -317,6 +373,8 @@ class Report(ResultSet[Result]):
             **({} if self.filtered is None else {"filtered": self.filtered}),
             "dropped": as_json_value(self.dropped),
             "columns": as_json_value(self.columns),
+            **({"bins": as_json_value(self.bins)} if self.bins else {}),
+            **({"small_slices": dict(self.small_slices)} if self.small_slices else {}),
             **tasks_as_dicts(self.tasks),
             "results": [result.to_dict() for result in self.results],
             **tables_as_dicts("confusion_matrices", self.confusion_matrices),

@@ -13,6 +13,7 @@ from fastmetrics._core.results.result_set import TaskRows
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 from fastmetrics.engine.plan.tasks import PlannedTask
+from fastmetrics.engine.plan.slice_bins import SliceBins
 from fastmetrics.engine.results.report import Report, Result, attach_matrices
 from fastmetrics.engine.scan.additive_states import StateKey
 from fastmetrics.engine.scan.log_scan import Progress
@@ -38,6 +39,11 @@ def value_between(
         return ends[0], None
     low, high = sorted(end.value for end in ends)
     return ends[0]._replace(value=low + (high - low) / 2), (low, high)
+
+
+def bins_signature(bins: SliceBins) -> str:
+    """The edges of intervals, for the signature of a slice."""
+    return f"|edges:{bins.title}={','.join(map(repr, bins.edges or ()))}"
 
 
 class ResolvedPart(NamedTuple):
@@ -95,6 +101,7 @@ class ResolvedPart(NamedTuple):
             value = value._replace(coverage=value.coverage | found.coverage)
         approximate = self.bounds is not None and interval is not None
         signature = metric.signature(value.coverage, names.weight, approximate)
+        signature += "".join(bins_signature(own) for own in names.bins if own.title in slice_values)
         count = self.scan.row_count(slice_number)
         return Result(
             repr(metric), names.score_of(pair), slice_values, value.value, signature + suffix, value.coverage,
@@ -149,6 +156,15 @@ def rows_of_task(task: PlannedTask, log_scan: LogScan) -> TaskRows:
     return TaskRows(log_scan.rows_kept, FrozenDict(dropped), FrozenDict(task.names.by_role()), log_scan.filtered)
 
 
+def edges_of_tasks(scans: Sequence[tuple[str | None, LogScan]]) -> dict[str, tuple[int | float, ...]]:
+    """The edges of all slices that are intervals; those of a task begin with its name."""
+    return {
+        own.title if name is None else f"{name}: {own.title}": own.edges or ()
+        for name, log_scan in scans
+        for own in log_scan.parts[0].names.bins
+    }
+
+
 def make_report(resolved: Sequence[ResolvedTask], seconds: float | None) -> Report:
     """The report of all tasks, one after the other."""
     parts = [part for one in resolved if one.all_rows for part in one.parts]
@@ -163,6 +179,7 @@ def make_report(resolved: Sequence[ResolvedTask], seconds: float | None) -> Repo
         version=__version__,
         seconds=seconds,
         tasks={name: of_task for name, of_task in rows.items() if name is not None},
+        bins=edges_of_tasks([(one.task.name, one.log_scan) for one in resolved]),
     )
     matrices = [own for part in parts for own in part.tables_of_classes("confusion_matrix", ClassMatrix)]
     tables = [own for part in parts for own in part.tables_of_classes("label_table", LabelTable)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from threading import Lock
 from typing import Any
 
@@ -48,24 +48,29 @@ def scan_log(
 
     source = open_source(data, input_options)
     source.memory_limit, source.n_threads = budget.explicit_limit, n_threads
-    parts = [part for task in tasks for part in task.parts]
-    source = open_columns(source, parts, [task.where for task in tasks])
-    declare_column_kinds(source, parts)
-    log_pass = LogPass(tasks, on_invalid, source.rows, budget, by_unit)
-    if source.rows is not None and on_invalid == "raise" and not any(task.where for task in tasks):
-        # Nothing is read yet. How many rows would be left out is not known, and how many rows a stream has.
-        budget.check_disk_space(source.rows * log_pass.least_row_bytes())
-    try:
-        run_scan(log_pass, source, n_threads, progress)
-        for task, log_scan in zip(tasks, log_pass.log_scans, strict=True):
-            with name_task_in_errors(task.name):
-                check_rows(log_scan)
-        if progress is not None:
-            progress("scan", log_pass.rows, log_pass.rows)
-        release_arrow_memory()
-        yield log_pass
-    finally:
-        log_pass.close()
+    with ExitStack() as copies:
+        if any(own.edges is None for task in tasks for own in task.names.bins):
+            from fastmetrics.engine.scan.quantile_slices import find_edges
+
+            source, tasks = copies.enter_context(find_edges(source, tasks, budget, n_threads))
+        parts = [part for task in tasks for part in task.parts]
+        columns = open_columns(source, parts, [task.where for task in tasks])
+        declare_column_kinds(columns, parts)
+        log_pass = LogPass(tasks, on_invalid, columns.rows, budget, by_unit)
+        if columns.rows is not None and on_invalid == "raise" and not any(task.where for task in tasks):
+            # Nothing is read yet. How many rows would be left out is not known, and how many rows a stream has.
+            budget.check_disk_space(columns.rows * log_pass.least_row_bytes())
+        try:
+            run_scan(log_pass, columns, n_threads, progress)
+            for task, log_scan in zip(tasks, log_pass.log_scans, strict=True):
+                with name_task_in_errors(task.name):
+                    check_rows(log_scan)
+            if progress is not None:
+                progress("scan", log_pass.rows, log_pass.rows)
+            release_arrow_memory()
+            yield log_pass
+        finally:
+            log_pass.close()
 
 
 def make_memory_budget(

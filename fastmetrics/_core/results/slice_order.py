@@ -1,0 +1,52 @@
+"""Slices in the order of a metric: the worst first, whichever of two values is better."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+MOST = 1 << 62
+
+# By direction: maps a value to a number that is greater for worse values.
+BADNESS: dict[str, Callable[[float], float]] = {
+    "maximize": lambda value: -value,
+    "minimize": lambda value: value,
+    "closest_to_one": lambda value: abs(value - 1),
+    "closest_to_zero": abs,
+}
+
+
+def badness_of(metric: str, value: float) -> float:
+    """A number that is greater for worse values of a metric; NaN of an undefined value."""
+    from fastmetrics._core.kinds import MODEL_ROLES
+    from fastmetrics._core.registry import parse
+
+    direction = str(parse(metric, MODEL_ROLES).spec.direction)
+    if direction not in BADNESS:
+        raise ValueError(f"no value of {metric!r} is better than another: slices have no order by it")
+    return BADNESS[direction](value)
+
+
+def worst_first(items: Sequence[Item], badness: Callable[[Item], float]) -> list[Item]:
+    """Items by descending badness; equal ones stay in their order, undefined ones come last."""
+    keys: list[tuple[bool, float]] = []
+    for item in items:
+        value = badness(item)
+        keys.append((True, 0.0) if math.isnan(value) else (False, -value))
+    return [items[number] for number in sorted(range(len(items)), key=keys.__getitem__)]
+
+
+def check_count(n: Any) -> int:
+    """How many are asked for: an integer of at least 1."""
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise ValueError(f"n must be an integer of at least 1; found {n!r}")
+    return n
+
+
+def check_min_rows(min_rows: Any) -> int:
+    """The least rows of a slice that has results: an integer of at least 0."""
+    if isinstance(min_rows, bool) or not isinstance(min_rows, int) or min_rows < 0:
+        raise ValueError(f"min_rows must be an integer of at least 0; found {min_rows!r}")
+    return min_rows

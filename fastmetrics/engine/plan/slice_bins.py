@@ -1,0 +1,98 @@
+"""Slices of numbers by intervals: `cut(price, [0, 10])` with edges, `qcut(score, 10)` with as many rows in each slice."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+EDGES = "cut(price, [0, 10, 100])"
+BINS_CALL = re.compile(r"\s*(q?cut)\s*\(", re.IGNORECASE)
+MOST_QUANTILES = 1000
+
+Edge = int | float
+
+
+class SliceBins(NamedTuple):
+    """Intervals of the values of a column, closed on the left.
+
+    Attributes
+    ----------
+    title : str
+        The text of `by`, which names the slices.
+    column : str
+        The column, or an expression, whose values are cut.
+    edges : tuple of numbers or None
+        Ascending; None: quantiles, which are not known yet.
+    n_bins : int or None
+        The number of slices that quantiles make.
+    """
+
+    title: str
+    column: str
+    edges: tuple[Edge, ...] | None = None
+    n_bins: int | None = None
+
+    def labels(self) -> list[str]:
+        """The names of the intervals, in order. The first and the last have one end."""
+        ends = ["(-inf", *(f"[{edge!r}" for edge in self.edges or ())]
+        stops = [*(f"{edge!r})" for edge in self.edges or ()), "inf)"]
+        return [f"{end}, {stop}" for end, stop in zip(ends, stops, strict=True)]
+
+
+def read_bins(title: str) -> SliceBins | None:
+    """The intervals that an entry of `by` asks for; None if it is a column or another expression."""
+    if not BINS_CALL.match(title):
+        return None
+    from fastmetrics.engine.expressions.parser import parse_expression
+
+    root = parse_expression(title).root
+    if getattr(root, "name", None) not in ("cut", "qcut"):
+        return None  # such as cut(x) = 1, which the reader of expressions refuses
+    if len(root.arguments) != 2:
+        raise ValueError(f"by: {title!r} has {len(root.arguments)} arguments: type {EDGES} or qcut(score, 10)")
+    value, how = root.arguments
+    is_column = type(value).__name__ == "Column"
+    column = value.name if is_column else title[value.place[0] : value.place[1]]
+    if root.name == "qcut":
+        return SliceBins(title, column, n_bins=read_n_bins(title, getattr(how, "value", None)))
+    if getattr(how, "name", None) != "list":
+        raise ValueError(f"by: the edges in {title!r} have to be a list of numbers, such as {EDGES}")
+    return SliceBins(title, column, check_edges(title, [read_edge(title, own) for own in how.arguments]))
+
+
+def read_n_bins(title: str, number: Any) -> int:
+    if type(number) is not int or not 2 <= number <= MOST_QUANTILES:
+        raise ValueError(f"by: {title!r} has to make 2 to {MOST_QUANTILES:,} slices, such as qcut(score, 10)")
+    return number
+
+
+def read_edge(title: str, node: Any) -> Edge:
+    """An edge: an integer, or the float64 nearest to a number."""
+    value = getattr(node, "value", None)
+    if type(value) is int:
+        return value
+    text = getattr(value, "text", None)
+    if text is None or not math.isfinite(float(text)):
+        raise ValueError(f"by: the edges in {title!r} have to be finite numbers, such as {EDGES}")
+    return float(text)
+
+
+def check_edges(title: str, edges: Sequence[Edge]) -> tuple[Edge, ...]:
+    if not edges:
+        raise ValueError(f"by: {title!r} has no edges: name at least one, such as {EDGES}")
+    for first, second in zip(edges[:-1], edges[1:], strict=True):
+        if not first < second:
+            raise ValueError(f"by: the edges in {title!r} have to ascend; {second!r} comes after {first!r}")
+    return tuple(edges)
+
+
+def refuse_quantiles(bins: Sequence[SliceBins], user: str) -> None:
+    """An accumulator and partitions of a cluster never see all rows before they divide them."""
+    for own in bins:
+        if own.edges is None:
+            raise ValueError(
+                f"by: {own.title!r} needs all rows before the first is divided, which {user} does not have: give the "
+                f"edges, by=\"cut({own.column}, [...])\"; report.bins of fastmetrics.evaluate has those of a log"
+            )
