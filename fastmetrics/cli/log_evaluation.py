@@ -124,6 +124,7 @@ def run_on_log(
     tables: Tables,
     *,
     memory_limit: str | None,
+    sort: str | None = None,
     **options: Any,
 ) -> Any:
     """Call `evaluate` or `compare`, write the output files, and print the result.
@@ -134,12 +135,38 @@ def run_on_log(
         parse_size(memory_limit, "--memory-limit")
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
+    check_sort(sort, metrics, options["by"])
 
     def compute() -> Any:
         quiet = outputs.layout is None
-        return call_on_log(function, paths, metrics, quiet=quiet, memory_limit=memory_limit, **options)
+        result = call_on_log(function, paths, metrics, quiet=quiet, memory_limit=memory_limit, **options)
+        return result if sort is None else result.sorted_by(sort)
 
     return write_result(compute, outputs, tables)
+
+
+def check_sort(sort: str | None, metrics: str | list[str], by: Any) -> None:
+    """Slices are sorted by a metric that is computed, one of whose values is better than another."""
+    if sort is None:
+        return
+    from fastmetrics._core.kinds import MODEL_ROLES
+    from fastmetrics._core.results.result_set import canonical_metric
+    from fastmetrics._core.results.slice_order import badness_of
+    from fastmetrics.engine.plan.metric_plan import make_plan
+
+    if not by:
+        raise typer.BadParameter("it is for slices: add --by or --grouping-set", param_hint="--sort")
+    forms = {canonical_metric(sort, role) for role in MODEL_ROLES}
+    known = [repr(metric) for role in MODEL_ROLES for metric in make_plan(metrics, (role,)).metrics]
+    found = [name for name in dict.fromkeys(known) if name in forms]
+    if not found:
+        raise typer.BadParameter(
+            f"{sort} is not computed: name one of {', '.join(dict.fromkeys(known))}", param_hint="--sort"
+        )
+    try:
+        badness_of(found[0], 0.0)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--sort") from error
 
 
 def call_on_log(

@@ -26,6 +26,8 @@ class LogOptions(NamedTuple):
     where: options.RowFilters = None
     by: options.SliceColumns = None
     grouping_set: options.GroupingSets = None
+    min_rows: options.LeastRows = 0
+    sort: options.SortedBy = None
     role: options.RoleColumns = None
     task: options.Tasks = None
     metrics: options.Metrics = None
@@ -59,6 +61,8 @@ class LogOptions(NamedTuple):
             "weight": self.weight,
             "where": self.where,
             "by": options.read_slices(self.by, self.grouping_set),
+            "min_rows": self.min_rows,
+            "sort": self.sort,
             "roles": options.read_roles(self.role),
             "tasks": read_tasks(self.task),
             "probabilities": options.read_probabilities(self.probabilities),

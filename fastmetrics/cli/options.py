@@ -82,6 +82,13 @@ GroupingSets = Annotated[
         "all sets are computed in one scan, as in --grouping-set channel --grouping-set channel,day.",
     ),
 ]
+LeastRows = Annotated[
+    int, typer.Option("--min-rows", metavar="N", min=0, help="Leave out slices of fewer rows; they are counted.")
+]
+SortedBy = Annotated[
+    str | None,
+    typer.Option("--sort", metavar="METRIC", help="Slices in the order of this metric, the worst first."),
+]
 RoleColumns = Annotated[
     list[str] | None,
     typer.Option(

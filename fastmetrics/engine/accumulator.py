@@ -11,6 +11,7 @@ from fastmetrics._core.exchange.memory_size import parse_integer, parse_text
 from fastmetrics._core.exchange.score_histogram import BIN_BYTES
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
+from fastmetrics._core.results.slice_order import check_min_rows
 from fastmetrics.engine.accumulator_state import AccumulatorState, PartState, update_states
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.plan.column_names import ROW_UNITS
@@ -73,10 +74,16 @@ class Accumulator:
         Which rows are evaluated: a condition in SQL, such as ``"clicked = 1 and country in ('DE', 'FR')"``; rows for
         which it is false or null are left out before anything else is checked. Wherever a column is named, an
         expression of columns may stand too, such as ``score="p_ctr * p_cvr"``: docs/expressions.md has the grammar.
-    by : str or list of str, optional
+    by : str, list of str or list of lists, optional
         Columns whose values divide the rows into slices (numbers, strings, booleans or dates; at most 10,000
-        combinations). Every metric is computed for every slice and for all rows. Slices take memory beyond the limit:
-        some kilobytes per slice for every label, score and thread.
+        combinations). Every metric is computed for every slice and for all rows. Nulls are a slice, None, and so are
+        NaN. A list of lists has grouping sets, ``[["channel"], ["channel", "day"]]``: the slices of each, in one scan,
+        at most 10,000 of each set. ``"cut(price, [0, 10])"`` makes slices of numbers by intervals that are closed on
+        the left, the first and the last without end; ``"qcut(price, 10)"`` has as many rows in each as ties allow: edge
+        i of n is the least value that i of n parts of the rows do not exceed, and the log is read once more for the
+        edges. Slices take memory beyond the limit: some kilobytes per slice for every label, score and thread.
+    min_rows : int
+        Slices of fewer rows have no results; `small_slices` of the report counts them and their rows.
     on_invalid : {"raise", "drop"}
         For a null or NaN in a column that is read: raise an error that names the row, or drop the row and count it.
 
@@ -168,7 +175,8 @@ class Accumulator:
         group: str | Sequence[str] | None = None,
         weight: str | None = None,
         where: Any = None,
-        by: str | Sequence[str] | None = None,
+        min_rows: int = 0,
+        by: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
         on_invalid: str = "raise",
         n_threads: int | None = None,
         approximate: bool = False,
@@ -192,6 +200,7 @@ class Accumulator:
         )  # fmt: skip
         planned = plan_tasks(call, tasks, by, IntervalArguments(ci, ci_method, replicates, seed, unit))
         self.on_invalid = on_invalid
+        self.min_rows = check_min_rows(min_rows)
         self.n_threads = n_threads
         self.approximate = bool(approximate)
         self.state_size = parse_state_size(state_size)
@@ -290,6 +299,7 @@ class Accumulator:
             options += zip(OPTIONS_OF_TASKS, task_options(own), task_options(their), strict=True)
         options += [
             ("on_invalid", self.on_invalid, other.on_invalid),
+            ("min_rows", self.min_rows, other.min_rows),
             ("approximate", self.approximate, other.approximate),
             ("state_size", self.state_size if self.approximate else 0, other.state_size if self.approximate else 0),
         ]
@@ -335,7 +345,7 @@ class Accumulator:
         for state in self._states:
             with name_task_in_errors(state.task.name):
                 check_rows(state.log_scan)
-        return make_report(list(map(self._resolve, self._states)), time.perf_counter() - started)
+        return make_report(list(map(self._resolve, self._states)), time.perf_counter() - started, self.min_rows)
 
     def _resolve(self, state: AccumulatorState) -> ResolvedTask:
         """The final states of a task."""
@@ -369,7 +379,7 @@ class Accumulator:
         for state in self._states:
             refuse_native(state.task.where, "to_bytes of an Accumulator")
         self.flush()
-        return write_states(self._states, self.state_size)
+        return write_states(self._states, self.state_size, self.min_rows)
 
     @classmethod
     def from_bytes(cls, data: bytes, *, n_threads: int | None = None) -> Accumulator:

@@ -29,8 +29,10 @@ from fastmetrics.engine.plan.metric_plan import list_metric_names
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
 from fastmetrics.engine.plan.tasks import IntervalArguments, PlannedTask, Task, name_task_in_errors, plan_tasks
-from fastmetrics.engine.scan.final_report import rows_of_task
+from fastmetrics.engine.scan.final_report import edges_of_tasks, rows_of_task
 from fastmetrics.engine.scan.log_scan import Progress, make_memory_budget, scan_log
+from fastmetrics.engine.scan.scan import LogScan
+from fastmetrics.engine.scan.small_slices import SmallSlices
 
 __all__ = ["compare"]
 
@@ -47,7 +49,8 @@ def compare(
     group: str | Sequence[str] | None = None,
     weight: str | None = None,
     where: Any = None,
-    by: str | Sequence[str] | None = None,
+    min_rows: int = 0,
+    by: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
     unit: str | Sequence[str] | None = None,
     ci: float = 0.95,
     ci_method: str = "bootstrap",
@@ -118,10 +121,14 @@ def compare(
         Which rows are evaluated: a condition in SQL, such as ``"clicked = 1 and country in ('DE', 'FR')"``; rows for
         which it is false or null are left out before anything else is checked. Wherever a column is named, an
         expression of columns may stand too, such as ``score="p_ctr * p_cvr"``: docs/expressions.md has the grammar.
-    by : str or list of str, optional
+    by : str, list of str or list of lists, optional
         Columns whose values divide the rows into slices (numbers, strings, booleans or dates; at most 10,000
-        combinations). Every metric is computed for every slice and for all rows. Slices take memory beyond the limit:
-        some kilobytes per slice for every label, score and thread.
+        combinations). Every metric is computed for every slice and for all rows. Nulls are a slice, None, and so are
+        NaN. A list of lists has grouping sets, ``[["channel"], ["channel", "day"]]``: the slices of each, in one scan,
+        at most 10,000 of each set. ``"cut(price, [0, 10])"`` makes slices of numbers by intervals that are closed on
+        the left, the first and the last without end; ``"qcut(price, 10)"`` has as many rows in each as ties allow: edge
+        i of n is the least value that i of n parts of the rows do not exceed, and the log is read once more for the
+        edges. Slices take memory beyond the limit: some kilobytes per slice for every label, score and thread.
 
         Models are compared on all rows and on every slice.
     unit : str or list of str, optional
@@ -161,6 +168,8 @@ def compare(
         left of it, however the process ends.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+    min_rows : int
+        Slices of fewer rows have no results; `small_slices` of the report counts them and their rows.
     on_invalid : {"raise", "drop"}
         For a null or NaN in a column that is read: raise an error that names the row, or drop the row and count it.
     progress : callable, optional
@@ -243,8 +252,10 @@ def compare(
     input_options = InputOptions(filesystem, storage_options, version, timestamp, format, format_options)
     budget = make_memory_budget(memory_limit, spill_dir, threads)
     notes: list[str] = []
+    scans: list[tuple[str | None, LogScan]] = []
     differences: list[Difference] = []
     rows: dict[str | None, TaskRows] = {}
+    small = SmallSlices(min_rows)
     # Rows that are not kept are of more units than win counts are for.
     with scan_log(data, input_options, planned, on_invalid, budget, threads, progress, by_unit=True) as log_pass:
         for task, log_scan in zip(planned, log_pass.log_scans, strict=True):
@@ -256,10 +267,11 @@ def compare(
                     notes += explain_missing_counts(scan.plan, compared[-1].replicates)
             differences += [
                 difference if task.name is None else difference.replace(task=task.name)
-                for slice_number, slice_values in log_scan.slices.in_order()
+                for slice_number, slice_values in small.keep_large(log_scan)
                 for of_part in compared
                 for difference in iterate_differences(of_part, slice_number, slice_values)
             ]
+            scans.append((task.name, log_scan))
             rows[task.name] = rows_of_task(task, log_scan)
     only = rows.pop(None, None)
     return Comparison(
@@ -275,6 +287,8 @@ def compare(
         columns={} if only is None else only.columns,
         seconds=time.perf_counter() - started,
         tasks={name: of_task for name, of_task in rows.items() if name is not None},
+        bins=edges_of_tasks(scans),
+        small_slices=small.as_dict(),
     )
 
 

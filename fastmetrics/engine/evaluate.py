@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fastmetrics._core.columns.validation import check_flag
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
+from fastmetrics._core.results.slice_order import check_min_rows
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.plan.tasks import IntervalArguments, Task, name_task_in_errors, plan_tasks
 from fastmetrics.engine.results.report import Report
@@ -32,7 +33,8 @@ def evaluate(
     group: str | Sequence[str] | None = None,
     weight: str | None = None,
     where: Any = None,
-    by: str | Sequence[str] | None = None,
+    min_rows: int = 0,
+    by: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
     memory_limit: int | str | None = None,
     spill_dir: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
@@ -98,10 +100,14 @@ def evaluate(
         Which rows are evaluated: a condition in SQL, such as ``"clicked = 1 and country in ('DE', 'FR')"``; rows for
         which it is false or null are left out before anything else is checked. Wherever a column is named, an
         expression of columns may stand too, such as ``score="p_ctr * p_cvr"``: docs/expressions.md has the grammar.
-    by : str or list of str, optional
+    by : str, list of str or list of lists, optional
         Columns whose values divide the rows into slices (numbers, strings, booleans or dates; at most 10,000
-        combinations). Every metric is computed for every slice and for all rows. Slices take memory beyond the limit:
-        some kilobytes per slice for every label, score and thread.
+        combinations). Every metric is computed for every slice and for all rows. Nulls are a slice, None, and so are
+        NaN. A list of lists has grouping sets, ``[["channel"], ["channel", "day"]]``: the slices of each, in one scan,
+        at most 10,000 of each set. ``"cut(price, [0, 10])"`` makes slices of numbers by intervals that are closed on
+        the left, the first and the last without end; ``"qcut(price, 10)"`` has as many rows in each as ties allow: edge
+        i of n is the least value that i of n parts of the rows do not exceed, and the log is read once more for the
+        edges. Slices take memory beyond the limit: some kilobytes per slice for every label, score and thread.
     memory_limit : int or str, optional
         Bytes, or text such as "2GiB". When the rows that metrics keep take half of it, further rows are written to a
         spill file and read back partition by partition. By default half of the memory available to the process. The
@@ -114,6 +120,8 @@ def evaluate(
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
         With 1 all work is done in the calling thread; with more, Arrow may also decode with its own threads.
+    min_rows : int
+        Slices of fewer rows have no results; `small_slices` of the report counts them and their rows.
     on_invalid : {"raise", "drop"}
         For a null or NaN in a column that is read: raise an error that names the row, or drop the row and count it.
     progress : callable, optional
@@ -208,6 +216,7 @@ def evaluate(
     """
     started = time.perf_counter()
     check_flag(curves, "curves")
+    check_min_rows(min_rows)
     call = Task(
         label, score, group, weight, metrics, prediction, probabilities, item, treatment, propensity, roles, where
     )
@@ -235,7 +244,7 @@ def evaluate(
                         bands.append(plots[number].sample_bands(parts[-1], threads))
                     scan.close()  # the next part needs the memory
             resolved.append(ResolvedTask(task, log_scan, parts))
-    report = make_report(resolved, time.perf_counter() - started)
+    report = make_report(resolved, time.perf_counter() - started, min_rows)
     if not plots:
         return report
     from fastmetrics.engine.scan.plots import TaskPlots, add_plots

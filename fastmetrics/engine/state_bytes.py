@@ -68,17 +68,17 @@ SINGLE_SCORES = ("halffloat", "float")  # kept as float32; all other types as fl
 # ------------------------------------------------------------------------------------------------------- writing
 
 
-def write_states(states: Sequence[AccumulatorState], state_size: int) -> bytes:
+def write_states(states: Sequence[AccumulatorState], state_size: int, min_rows: int = 0) -> bytes:
     """The bytes of the states of all tasks, whose rows are flushed, with the options of their accumulator."""
     arrays = ArrayWriter()
     if states[0].task.name is None:
-        return pack_state(*write_state(states[0], state_size, arrays))
-    headers = {state.task.name: write_state(state, state_size, arrays)[0] for state in states}
+        return pack_state(*write_state(states[0], state_size, arrays, min_rows))
+    headers = {state.task.name: write_state(state, state_size, arrays, min_rows)[0] for state in states}
     return pack_state({"tasks": headers}, arrays, TASKS_FORMAT)
 
 
 def write_state(
-    state: AccumulatorState, state_size: int, arrays: ArrayWriter
+    state: AccumulatorState, state_size: int, arrays: ArrayWriter, min_rows: int
 ) -> tuple[dict[str, Any], ArrayWriter, int]:
     """The header of a task's state, its arrays, which are appended, and the format that it needs."""
     scan, metrics = state.log_scan, state.task.plan.metrics
@@ -100,11 +100,14 @@ def write_state(
             arrays.add(values_to_array([(value,) for value in column.values], [name]))
             for column, name in zip(scan.slices.columns, types or [""] * len(scan.slices.columns), strict=True)
         ]
+    if min_rows:
+        header["min_rows"] = min_rows
     plugins = plugins_of(metrics)
     if plugins:
         header["plugins"] = plugins
-    # Version 0.1 has neither grouping sets nor intervals nor slices of nulls.
-    has_nulls = bool(state.names.grouping_sets or state.names.bins) or any(None in values for values in scan.slices.values())
+    # Version 0.1 has neither grouping sets nor intervals, no slices of nulls, and no least number of rows.
+    has_nulls = bool(state.names.grouping_sets or state.names.bins or min_rows)
+    has_nulls |= any(None in values for values in scan.slices.values())
     parts = [write_part(part, arrays) | write_counts(part, has_nulls) for part in state.parts]
     has_tuples = any(len(key_columns(key)) > 1 for key in (state.names.group, state.names.unit))
     roles: dict[str, Any] = dict(state.names.others)
@@ -317,6 +320,7 @@ def read_task(header: dict[str, Any]) -> tuple[Task, dict[str, Any]]:
     )  # fmt: skip
     return columns, {
         "by": header.get("grouping_sets", by) or None, "on_invalid": header["on_invalid"],
+        "min_rows": header.get("min_rows", 0),
         "approximate": header["approximate"], "state_size": header["state_size"], **header["intervals"],
     }  # fmt: skip
 

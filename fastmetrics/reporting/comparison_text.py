@@ -18,6 +18,7 @@ from fastmetrics.reporting.report_text import (
     notebook_html,
     rows_text,
     seconds_text,
+    slice_lines,
     task_facts,
 )
 from fastmetrics.reporting.text_table import aligned_lines
@@ -40,7 +41,8 @@ def comparison_heading(comparison: Comparison) -> list[str]:
     columns = "; ".join(f"{role} {name}" for role, name in column_roles(comparison))
     found, more = (compared, []) if comparison.rows is None else (rows_text(comparison), [compared])
     first = f"fastmetrics {comparison.version}: {found}{seconds_text(comparison)}"
-    return [first, *filter(None, [columns]), *map(": ".join, task_facts(comparison)), *more, *comparison.notes]
+    facts = [*map(": ".join, task_facts(comparison)), *slice_lines(comparison)]
+    return [first, *filter(None, [columns]), *facts, *more, *comparison.notes]
 
 
 def comparison_table(comparison: Comparison, digits: int | None = DIGITS) -> list[list[str]]:

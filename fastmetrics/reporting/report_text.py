@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastmetrics._core.grouping import grouped
-from fastmetrics.reporting.number_formats import UNDEFINED, format_counts, number_formatter
+from fastmetrics.reporting.number_formats import UNDEFINED, counted, format_counts, number_formatter
 from fastmetrics.reporting.report_notes import Model, Note, interval_level, result_notes, short_interval, table_notes
 from fastmetrics.reporting.text_table import aligned_lines
 
@@ -62,7 +62,21 @@ def report_heading(report: Report) -> list[str]:
     between_roles = ", " if all(isinstance(name, str) for name in report.columns.values()) else "; "
     columns = between_roles.join(f"{role} {name}" for role, name in column_roles(report))
     tasks = map(": ".join, task_facts(report))
-    return [f"fastmetrics {report.version}: {rows}", *([columns] if columns else []), *tasks]
+    return [f"fastmetrics {report.version}: {rows}", *([columns] if columns else []), *tasks, *slice_lines(report)]
+
+
+def slice_lines(made: Report | Comparison) -> list[str]:
+    """Edges that were found in the log, and the slices that were left out."""
+    lines = [
+        f"{title}: edges {', '.join(map(repr, edges))}, found in a first read of the log"
+        for title, edges in made.bins.items()
+        if "qcut" in title.lower()
+    ]
+    small = made.small_slices
+    if small:
+        n_slices, n_rows = counted(small["slices"], "slice"), counted(small["rows"], "row")
+        lines.append(f"{n_slices} of fewer than {counted(small['min_rows'], 'row')} left out, with {n_rows}")
+    return lines
 
 
 def task_facts(made: Report | Comparison) -> list[tuple[str, str]]:

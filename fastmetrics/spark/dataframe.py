@@ -17,6 +17,7 @@ from fastmetrics._core.columns.validation import check_option
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
+from fastmetrics._core.results.slice_order import check_min_rows
 from fastmetrics.engine.input.row_selection import POLICIES
 from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import ColumnNames, key_columns
@@ -73,7 +74,7 @@ def evaluate(
     group: str | Sequence[str] | None = None,
     weight: str | None = None,
     where: Any = None,
-    by: str | Sequence[str] | None = None,
+    by: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
     on_invalid: str = "raise",
     n_partitions: int | None = None,
     memory_limit: int | str | None = None,
@@ -90,6 +91,7 @@ def evaluate(
     probabilities: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
     roles: Mapping[str, str] | None = None,
     tasks: Mapping[str, Task] | None = None,
+    min_rows: int = 0,
 ) -> Report:
     """Evaluate a Spark DataFrame: the same metrics, to the same bits, as `fastmetrics.evaluate` over its rows.
 
@@ -135,10 +137,16 @@ def evaluate(
         Which rows are evaluated: a condition in SQL, such as ``"clicked = 1 and country in ('DE', 'FR')"``; rows for
         which it is false or null are left out before anything else is checked. Wherever a column is named, an
         expression of columns may stand too, such as ``score="p_ctr * p_cvr"``: docs/expressions.md has the grammar.
-    by : str or list of str, optional
+    by : str, list of str or list of lists, optional
         Columns whose values divide the rows into slices (numbers, strings, booleans or dates; at most 10,000
-        combinations). Every metric is computed for every slice and for all rows. Slices take memory beyond the limit:
-        some kilobytes per slice for every label, score and thread.
+        combinations). Every metric is computed for every slice and for all rows. Nulls are a slice, None, and so are
+        NaN. A list of lists has grouping sets, ``[["channel"], ["channel", "day"]]``: the slices of each, in one scan,
+        at most 10,000 of each set. ``"cut(price, [0, 10])"`` makes slices of numbers by intervals that are closed on
+        the left, the first and the last without end; ``"qcut(price, 10)"`` has as many rows in each as ties allow: edge
+        i of n is the least value that i of n parts of the rows do not exceed, and the log is read once more for the
+        edges. Slices take memory beyond the limit: some kilobytes per slice for every label, score and thread.
+    min_rows : int
+        Slices of fewer rows have no results; `small_slices` of the report counts them and their rows.
     on_invalid : {"raise", "drop"}
         For a null or NaN in a column that is read: raise an error that names the row, or drop the row and count it.
     n_partitions : int, optional
@@ -217,6 +225,7 @@ def evaluate(
             f"df must be a Spark DataFrame; found {type(df).__name__}. For other data use fastmetrics.evaluate"
         )
     check_option(on_invalid, "on_invalid", POLICIES)
+    check_min_rows(min_rows)
     call = Task(
         label, score, group, weight, metrics, prediction, probabilities, item, treatment, propensity, roles, where
     )
@@ -239,7 +248,7 @@ def evaluate(
                 for number, own in enumerate(divide_sets(task))
             ]
     check_same_rows_read([one.log_scan for one in resolved])
-    return make_report(resolved, time.perf_counter() - started)
+    return make_report(resolved, time.perf_counter() - started, min_rows)
 
 
 def divide_sets(task: PlannedTask) -> Iterator[PlannedTask]:

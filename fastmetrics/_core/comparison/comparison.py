@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.immutable import EMPTY, FrozenDict, Immutable
 from fastmetrics._core.rendering import render
 from fastmetrics._core.results.flat_names import NamedNumbers, flat_metrics
 from fastmetrics._core.results.result_set import ResultSet, TaskRows, as_json_value, tasks_as_dicts
+from fastmetrics._core.results.slice_order import MOST, badness_of, check_count, worst_first
 from fastmetrics._core.results.table_columns import Kind, TableColumn, interval_columns, slice_columns
 
 if TYPE_CHECKING:
@@ -188,6 +190,10 @@ class Comparison(ResultSet[Difference]):
         Reason -> the number of rows that were left out of every metric.
     columns : dict
         Role (label, score, group ...) -> column name, or a tuple of names if there are several.
+    bins : dict
+        Entry of `by` that cuts numbers into intervals -> their edges, as of a report.
+    small_slices : dict
+        With ``min_rows=...``: how many slices were left out, and how many rows they have, as of a report.
     seconds : float or None
         The run time.
     tasks : dict
@@ -196,8 +202,8 @@ class Comparison(ResultSet[Difference]):
     """
 
     __slots__ = (
-        "columns", "correction", "differences", "dropped", "filtered", "level", "notes", "rows", "seconds", "tasks",
-        "unit", "version",
+        "bins", "columns", "correction", "differences", "dropped", "filtered", "level", "notes", "rows", "seconds",
+        "small_slices", "tasks", "unit", "version",
     )  # fmt: skip
     _noun = "comparison"
     _item_noun = _lookup = "difference"
@@ -227,10 +233,13 @@ class Comparison(ResultSet[Difference]):
         rows: int | None = None,
         dropped: Mapping[str, int] = EMPTY,
         columns: Mapping[str, str | tuple[str, ...]] = EMPTY,
+        bins: Mapping[str, tuple[int | float, ...]] = EMPTY,
+        small_slices: Mapping[str, int] = EMPTY,
         seconds: float | None = None,
         tasks: Mapping[str, TaskRows] = EMPTY,
         filtered: int | None = None,
     ) -> None:
+        self._set(bins=FrozenDict(bins), small_slices=FrozenDict(small_slices))
         self._set(
             differences=tuple(differences), level=level, correction=correction, unit=unit, version=version,
             notes=tuple(notes), seconds=seconds, rows=rows, dropped=FrozenDict(dropped), columns=FrozenDict(columns),
@@ -238,7 +247,8 @@ class Comparison(ResultSet[Difference]):
         )  # fmt: skip
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        self._set(tasks=EMPTY, filtered=None)  # comparisons of version 0.1 have none
+        # Comparisons of version 0.1 have none of these.
+        self._set(tasks=EMPTY, filtered=None, bins=EMPTY, small_slices=EMPTY)
         super().__setstate__(state)
 
     @property
@@ -290,6 +300,38 @@ class Comparison(ResultSet[Difference]):
         found: Difference = self._only(metric, wanted)
         return found
 
+    def worst(
+        self, metric: str, n: int = 20, *, other: str | None = None, label: str | None = None, task: str | None = None
+    ) -> list[Difference]:
+        """The differences of the slices in which the other model is worst beside the baseline, the worst first.
+
+        Parameters
+        ----------
+        metric : str
+            The metric string, in any form.
+        n : int
+            The most differences.
+        other, label, task : str, optional
+            Only those of one model, label column or task.
+
+        Returns
+        -------
+        list of Difference
+            Of slices, not of all rows. Equal ones are in the order of the slices, undefined ones come last.
+        """
+        found = self._slices_of(metric, {"other": other, "label": label, "task": task})
+        return worst_first(found, lost_by)[: check_count(n)]
+
+    def sorted_by(self, metric: str) -> Comparison:
+        """The comparison with its slices in the order of `worst`, after all rows."""
+        order = {repr(own.slice): number for number, own in reversed([*enumerate(self.worst(metric, MOST))])}
+        new = copy(self)
+        in_order = sorted(
+            self.differences, key=lambda own: (bool(own.slice), order.get(repr(own.slice), len(order)))
+        )
+        new._set(differences=tuple(in_order))
+        return new
+
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain Python with JSON types. NaN becomes None; its reason is beside it."""
         return {
@@ -302,6 +344,8 @@ class Comparison(ResultSet[Difference]):
             **({} if self.filtered is None else {"filtered": self.filtered}),
             **({"columns": as_json_value(self.columns)} if self.columns else {}),
             **tasks_as_dicts(self.tasks),
+            **({"bins": as_json_value(self.bins)} if self.bins else {}),
+            **({"small_slices": dict(self.small_slices)} if self.small_slices else {}),
             "notes": list(self.notes),
             "differences": [one.to_dict() for one in self.differences],
         }
@@ -378,3 +422,9 @@ def named_numbers(one: Difference) -> NamedNumbers:
     }  # fmt: skip
     models = {"task": one.task, "label": one.label, "baseline": one.baseline, "other": one.other}
     return NamedNumbers(one.metric, models, one.slice, {f".{name}": number for name, number in numbers.items()})
+
+
+def lost_by(difference: Difference) -> float:
+    """How much worse the other model is than the baseline; NaN if it is not known."""
+    before, after = (badness_of(difference.metric, value) for value in (difference.value_a, difference.value_b))
+    return after - before

@@ -67,9 +67,8 @@ def exact_edges(edges: Sequence[int | float], dtype: np.dtype) -> np.ndarray:
     An edge becomes the least number of the type that is not below it.
     """
     if dtype.kind == "f":
-        found = np.array([np.float64(edge) for edge in edges], np.float64)
-        # An integer beyond 2**53 may be rounded to a float below it.
-        found = np.array([next_up(near) if near < edge else near for near, edge in zip(found, edges, strict=True)])
+        # An integer beyond 2**53 may be rounded to a float below it; Python compares them exactly.
+        found = np.array([next_up(float(edge)) if float(edge) < edge else float(edge) for edge in edges], np.float64)
         if dtype != np.float32:
             return found.astype(np.float64)
         near = found.astype(np.float32)
@@ -79,7 +78,7 @@ def exact_edges(edges: Sequence[int | float], dtype: np.dtype) -> np.ndarray:
     return np.array([max(math.ceil(edge), least) for edge in edges if edge <= most], dtype)
 
 
-def next_up(value: Any) -> float:
+def next_up(value: float) -> float:
     return float(np.nextafter(value, np.inf))
 
 
@@ -222,7 +221,8 @@ def write_stream(source: Source, columns: Sequence[str], path: str) -> None:
                 writer = pyarrow.ipc.new_file(path, batch.schema)
             writer.write_batch(batch)
     except OSError as error:
-        raise OSError(f"a stream is read twice for quantiles, and its copy {path} cannot be written: {error}") from error
+        what = f"a stream is read twice for quantiles, and its copy {path} cannot be written"
+        raise OSError(f"{what}: {error}") from error
     finally:
         if writer is not None:
             writer.close()

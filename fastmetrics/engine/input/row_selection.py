@@ -269,7 +269,8 @@ def declare_column_kinds(source: Source, parts: Sequence[PlanPart]) -> None:
     source.expect_texts([name for name, kind in kinds if kind.has_long_values])
     lists = [(name, kind) for name, kind in kinds if kind.takes_lists]
     source.expect_lists([name for name, _ in lists], any(kind.has_vectors for _, kind in lists))
-    source.allow_dictionaries([*parts[0].names.slice_columns(), *(name for name, kind in kinds if may_be_dictionary(kind))])
+    slices = parts[0].names.slice_columns()
+    source.allow_dictionaries([*slices, *(name for name, kind in kinds if may_be_dictionary(kind))])
 
 
 # Messages name the first bad column in this order of roles; other roles come after scores.

@@ -1,10 +1,11 @@
-"""Slices of numbers by intervals: `cut(price, [0, 10])` with edges, `qcut(score, 10)` with as many rows in each slice."""
+"""Slices of numbers by intervals: `cut(price, [0, 10])` has edges, `qcut(score, 10)` about equal rows in each."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 EDGES = "cut(price, [0, 10, 100])"
@@ -82,7 +83,7 @@ def read_edge(title: str, node: Any) -> Edge:
 def check_edges(title: str, edges: Sequence[Edge]) -> tuple[Edge, ...]:
     if not edges:
         raise ValueError(f"by: {title!r} has no edges: name at least one, such as {EDGES}")
-    for first, second in zip(edges[:-1], edges[1:], strict=True):
+    for first, second in pairwise(edges):
         if not first < second:
             raise ValueError(f"by: the edges in {title!r} have to ascend; {second!r} comes after {first!r}")
     return tuple(edges)

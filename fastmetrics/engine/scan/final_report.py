@@ -12,13 +12,14 @@ from fastmetrics._core.registry import Metric
 from fastmetrics._core.results.result_set import TaskRows
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
-from fastmetrics.engine.plan.tasks import PlannedTask
 from fastmetrics.engine.plan.slice_bins import SliceBins
+from fastmetrics.engine.plan.tasks import PlannedTask
 from fastmetrics.engine.results.report import Report, Result, attach_matrices
 from fastmetrics.engine.scan.additive_states import StateKey
 from fastmetrics.engine.scan.log_scan import Progress
 from fastmetrics.engine.scan.resolve import FinalStates, resolve
 from fastmetrics.engine.scan.scan import LogScan, Scan
+from fastmetrics.engine.scan.small_slices import SmallSlices
 
 if TYPE_CHECKING:
     from fastmetrics.engine.plan.resampling_options import Resampling
@@ -136,7 +137,7 @@ class ResolvedTask(NamedTuple):
     parts: Sequence[ResolvedPart]
     all_rows: bool = True
 
-    def results(self) -> Iterator[Result]:
+    def results(self, small: SmallSlices) -> Iterator[Result]:
         """All rows first, then slices in the order of their values; in each, every metric of every pair.
 
         Metrics stand in the order in which they were asked for, as far as they read the same columns.
@@ -145,7 +146,7 @@ class ResolvedTask(NamedTuple):
         for part in self.parts:
             own = set(part.scan.plan.metrics)
             of_parts.append((part, [metric for metric in self.task.plan.metrics if metric in own]))
-        for slice_number, slice_values in self.log_scan.slices.in_order():
+        for slice_number, slice_values in small.keep_large(self.log_scan):
             for part, metrics in of_parts if slice_number is not None or self.all_rows else ():
                 yield from part.results(metrics, slice_number, slice_values, self.task.name)
 
@@ -165,13 +166,14 @@ def edges_of_tasks(scans: Sequence[tuple[str | None, LogScan]]) -> dict[str, tup
     }
 
 
-def make_report(resolved: Sequence[ResolvedTask], seconds: float | None) -> Report:
-    """The report of all tasks, one after the other."""
+def make_report(resolved: Sequence[ResolvedTask], seconds: float | None, min_rows: int = 0) -> Report:
+    """The report of all tasks, one after the other. Slices of fewer than `min_rows` rows are counted, and left out."""
+    small = SmallSlices(min_rows)
     parts = [part for one in resolved if one.all_rows for part in one.parts]
     rows = {one.task.name: rows_of_task(one.task, one.log_scan) for one in resolved}
     only = rows.pop(None, None)
     report = Report(
-        [result for one in resolved for result in one.results()],
+        [result for one in resolved for result in one.results(small)],
         rows=resolved[0].log_scan.rows,
         filtered=None if only is None else only.filtered,
         dropped={} if only is None else only.dropped,
@@ -179,6 +181,7 @@ def make_report(resolved: Sequence[ResolvedTask], seconds: float | None) -> Repo
         version=__version__,
         seconds=seconds,
         tasks={name: of_task for name, of_task in rows.items() if name is not None},
+        small_slices=small.as_dict(),
         bins=edges_of_tasks([(one.task.name, one.log_scan) for one in resolved]),
     )
     matrices = [own for part in parts for own in part.tables_of_classes("confusion_matrix", ClassMatrix)]

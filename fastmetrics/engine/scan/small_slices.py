@@ -1,0 +1,44 @@
+"""Slices of few rows, which are counted instead of evaluated: `min_rows`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fastmetrics._core.results.slice_order import check_min_rows
+from fastmetrics.engine.scan.scan import LogScan
+
+
+class SmallSlices:
+    """The slices that have fewer than `min_rows` rows, as far as they were met."""
+
+    def __init__(self, min_rows: int = 0) -> None:
+        self.min_rows = check_min_rows(min_rows)
+        self.slices = 0
+        self.rows = 0
+
+    def keep_large(self, log_scan: LogScan) -> Iterator[tuple[int | None, dict[str, Any]]]:
+        """Number and values of all rows (None), then of the slices that are not small, in order."""
+        for slice_number, values in log_scan.slices.in_order():
+            if slice_number is None or not self.is_small(log_scan, slice_number):
+                yield slice_number, values
+
+    def is_small(self, log_scan: LogScan, slice_number: int) -> bool:
+        """Has a slice too few rows? It is counted then."""
+        if not self.min_rows:
+            return False
+        count = log_scan.scans[0].row_count(slice_number)
+        if count is None:
+            raise ValueError(
+                "min_rows needs the rows of every slice, which a state of version 0.1 does not know; leave it out"
+            )
+        is_small = count.rows < self.min_rows
+        self.slices += is_small
+        self.rows += count.rows * is_small
+        return is_small
+
+    def as_dict(self) -> dict[str, int]:
+        """What reports tell about them; nothing if none were asked for."""
+        if not self.min_rows:
+            return {}
+        return {"min_rows": self.min_rows, "slices": self.slices, "rows": self.rows}
