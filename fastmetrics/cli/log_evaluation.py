@@ -12,6 +12,7 @@ import fastmetrics
 from fastmetrics._core.columns.validation import LabelError, ProbabilityError
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.kinds import SCORE_ROLE
+from fastmetrics.cli.input_options import read_data
 from fastmetrics.cli.outputs import Outputs, Tables, write_result
 from fastmetrics.cli.terminal import show_warning
 
@@ -180,7 +181,7 @@ def call_on_log(
         # The result has every undefined metric with its reason.
         warnings.simplefilter("ignore", fastmetrics.UndefinedMetricWarning)
         try:
-            result = function(list(paths), metrics, progress=report_rows, **options)
+            result = function(read_data(paths), metrics, progress=report_rows, **options)
         except ProbabilityError as error:
             raise ValueError(f"{error}. {advice_for_raw_scores(grouped=options['group'] is not None)}") from error
         except LabelError as error:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 import typer
 
-from fastmetrics.cli import options
+from fastmetrics.cli import input_options, options
 from fastmetrics.cli.task_options import read_tasks
 
 
@@ -37,6 +37,12 @@ class LogOptions(NamedTuple):
     seed: options.Seed = 0
     unit: options.ResamplingUnits = None
     on_invalid: options.InvalidRows = "raise"
+    input_format: input_options.InputFormat = None
+    delimiter: input_options.Delimiter = None
+    quote: input_options.Quote = None
+    no_header: input_options.NoHeader = False
+    null_value: input_options.NullValues = None
+    column_type: input_options.ColumnTypes = None
     threads: options.Threads = None
     memory_limit: options.MemoryLimit = None
     spill_dir: options.SpillFolder = None
@@ -71,6 +77,10 @@ class LogOptions(NamedTuple):
             "seed": self.seed,
             "unit": self.unit,
             "on_invalid": self.on_invalid,
+            "format": self.input_format,
+            "format_options": input_options.read_format_options(
+                self.delimiter, self.quote, self.no_header, self.null_value, self.column_type
+            ),
             "n_threads": self.threads,
             "memory_limit": self.memory_limit,
             "spill_dir": self.spill_dir,

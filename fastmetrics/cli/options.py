@@ -10,7 +10,8 @@ Paths = Annotated[
     list[str],
     typer.Argument(
         metavar="PATH",
-        help="Parquet, Arrow IPC or CSV files, quoted globs of them, or a folder partitioned as in column=value.",
+        help="Parquet, CSV, TSV, JSON lines, ORC or Arrow files, quoted globs of them, a folder partitioned as in "
+        "column=value, or - for standard input.",
         show_default=False,
     ),
 ]

@@ -17,7 +17,7 @@ from fastmetrics.engine.input.batches import first_line
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.format_options import TextOptions
 from fastmetrics.engine.input.files.text_blocks import (
-    Block,
+    FileBlock,
     LongRowError,
     explain_long_row,
     parse_blocks,
@@ -47,7 +47,8 @@ def parse_csv(
         convert["column_types"] = dict(options.column_types)
     if options.null_values is not None:
         convert |= {"null_values": list(options.null_values), "strings_can_be_null": True}
-    return csv.read_csv(
+    # csv.read_csv takes over the signals of the process, and may lose an interrupt at its end.
+    with csv.open_csv(
         pa.BufferReader(data),
         read_options=csv.ReadOptions(
             use_threads=False,
@@ -61,10 +62,11 @@ def parse_csv(
             escape_char=False if escape is None else escape.decode(),
         ),
         convert_options=csv.ConvertOptions(**convert),
-    )
+    ) as reader:
+        return reader.read_all()
 
 
-def open_blocks(data_file: DataFile, compression: str | None, options: TextOptions) -> Generator[Block]:
+def open_blocks(data_file: DataFile, compression: str | None, options: TextOptions) -> Generator[FileBlock]:
     with data_file.open_stream(compression) as stream:
         blocks = read_blocks(stream, options.quoting)
         first = next(blocks, None)
@@ -123,7 +125,7 @@ def read_csv(
 ) -> Iterator[pa.RecordBatch]:
     """The batches of some columns, each of one block; `names` are the names of all columns."""
 
-    def parse(block: Block) -> pa.Table:
+    def parse(block: FileBlock) -> pa.Table:
         return parse_csv(block.data, options, names if block.number else None, schema)
 
     rows = 0

@@ -71,8 +71,9 @@ def find_format(data_file: DataFile, options: InputOptions = NO_INPUT_OPTIONS) -
     elif suffix is not None and (compression is None or SUFFIXES[suffix] in COMPRESSED_FORMATS):
         name = SUFFIXES[suffix]
     if isinstance(data_file, OpenedFile | StreamFile):
-        recognised, compression = recognise_format(data_file.first_bytes(), data_file.path)
-        name = name or recognised
+        first = data_file.first_bytes()
+        compression = find_compression(first)
+        name = name or recognise_format(first, compression, data_file.path)
     elif name is None and (not data_file.is_local or os.path.isfile(data_file.address)):
         name = recognise_stored(data_file)  # Spark may write files without a suffix
     if name is None:
@@ -95,24 +96,28 @@ def split_compression(name: str) -> tuple[str, str | None]:
     return name, None
 
 
-def recognise_format(first: bytes, path: str) -> tuple[str, str | None]:
-    """The format and the compression of a file that begins with these bytes."""
-    for magic, compression in COMPRESSED_BYTES.items():
-        if first.startswith(magic):
-            with pa.CompressedInputStream(pa.BufferReader(first), compression) as opened:
-                return recognise_format(opened.read(1 << 12), path)[0], compression
+def find_compression(first: bytes) -> str | None:
+    """The compression of a file that begins with these bytes."""
+    return next((name for magic, name in COMPRESSED_BYTES.items() if first.startswith(magic)), None)
+
+
+def recognise_format(first: bytes, compression: str | None, path: str) -> str:
+    """The format of a file that begins with these bytes."""
+    if compression is not None:
+        with pa.CompressedInputStream(pa.BufferReader(first), compression) as opened:
+            first = opened.read(1 << 12)
     for magic, name in FIRST_BYTES.items():
         if first.startswith(magic):
-            return name, None
+            return name
     if not first:
         raise ValueError(f"{path} is empty")
     if first.startswith(UTF16) or b"\0" in first[:1000]:
         raise ValueError(f"{path} is of no known format: its first bytes are {first[:8]!r}; name it: format='csv'")
     text = first.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith(b"{"):
-        return "jsonl", None
+        return "jsonl"
     line = text.partition(b"\n")[0]
-    return "tsv" if b"\t" in line and b"," not in line else "csv", None
+    return "tsv" if b"\t" in line and b"," not in line else "csv"
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from fastmetrics.engine.input.batches import first_line
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.format_options import TextOptions
 from fastmetrics.engine.input.files.text_blocks import (
-    Block,
+    FileBlock,
     LongRowError,
     Quoting,
     explain_long_row,
@@ -36,7 +36,7 @@ def parse_json(data: Any, schema: pa.Schema | None, all_columns: bool = False) -
     )
 
 
-def open_lines(data_file: DataFile, compression: str | None) -> Generator[Block]:
+def open_lines(data_file: DataFile, compression: str | None) -> Generator[FileBlock]:
     with data_file.open_stream(compression) as stream:
         for block in read_blocks(stream, Quoting()):
             if block.data.to_pybytes().isspace():
@@ -105,7 +105,7 @@ def read_json(
 ) -> Iterator[pa.RecordBatch]:
     """The batches of some columns, each of one block."""
 
-    def parse(block: Block) -> pa.Table:
+    def parse(block: FileBlock) -> pa.Table:
         return parse_json(block.data, schema)
 
     rows = 0

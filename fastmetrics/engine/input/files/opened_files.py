@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import io
 import os
+import select
+import socket
 import stat
 import tempfile
+import weakref
 from pathlib import PurePath
 from threading import Lock
 from typing import Any
@@ -23,6 +26,7 @@ from fastmetrics.engine.input.files.data_file import DataFile
 FIRST_BYTES = 1 << 16  # of a file, from which its format is recognised
 MOST_IN_MEMORY = 64 << 20  # of a stream that is stored
 COPIED_AT_ONCE = 1 << 20
+WAIT_MILLISECONDS = 200
 
 
 class OpenedFile(DataFile):
@@ -114,7 +118,8 @@ class StreamFile(DataFile):
 
     def first_bytes(self) -> bytes:
         if len(self.seen) < FIRST_BYTES:
-            self.seen += read_fully(self.opened, FIRST_BYTES - len(self.seen))
+            while len(self.seen) < FIRST_BYTES and (data := read_available(self.opened, FIRST_BYTES)):
+                self.seen += data
         return bytes(self.seen[:FIRST_BYTES])
 
     def open_stream(self, compression: str | None = None) -> Any:
@@ -128,7 +133,9 @@ class StreamFile(DataFile):
 
     def open_file(self) -> pa.NativeFile:
         if self.stored is None:
-            self.stored = OpenedFile.of(store_stream(self), self.path)
+            stored = store_stream(self)
+            self.stored = OpenedFile.of(stored, self.path)
+            weakref.finalize(self.stored, stored.close)
         return self.stored.open_file()
 
 
@@ -153,7 +160,7 @@ class StreamReader(io.RawIOBase):
             if not self._keeps and self._place == len(stream.seen):
                 stream.seen, self._place = bytearray(), 0
             return data
-        data = stream.opened.read(size) or b""
+        data = read_available(stream.opened, size)
         if self._keeps:
             stream.seen += data
             self._place += len(data)
@@ -169,13 +176,34 @@ def read_fully(handle: Any, size: int) -> bytes:
     return b"".join(parts)
 
 
+def read_available(handle: Any, size: int | None) -> bytes:
+    """What a stream has, at most `size` bytes; nothing at its end.
+
+    A read of many bytes in C would wait for all of them, and an interrupt between two of its system calls would wait
+    too. So Python waits, for a short time again and again, and reads what is there.
+    """
+    size = COPIED_AT_ONCE if size is None or size < 0 else size
+    raw = handle.raw if isinstance(handle, io.BufferedReader) else handle
+    waits = isinstance(raw, io.FileIO | socket.SocketIO) and hasattr(select, "poll")
+    if not waits:
+        return handle.read(size) or b""
+    poll = select.poll()
+    poll.register(raw.fileno(), select.POLLIN)
+    read = handle.read if handle is raw else handle.read1
+    while True:
+        while not poll.poll(WAIT_MILLISECONDS):
+            pass
+        if (data := read(size)) is not None:
+            return bytes(data)
+
+
 def store_stream(stream: StreamFile) -> Any:
     """All of a stream in memory, or in a temporary file without a name if it is large."""
     stored: Any = tempfile.SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115 - it is closed with the last reader
     size = 0
     try:
         stored.write(stream.seen)
-        while data := stream.opened.read(COPIED_AT_ONCE):
+        while data := read_available(stream.opened, COPIED_AT_ONCE):
             size += len(data)
             stored.write(data)
         stored.flush()
@@ -197,12 +225,13 @@ def file_name(handle: Any) -> str:
 
 def open_handle(handle: Any, label: str | None = None) -> DataFile:
     """A binary file that is open, or a stream."""
+    if getattr(handle, "closed", False):
+        raise ValueError("data is a file that is closed: open it again")
     if isinstance(handle, io.TextIOBase):
         advice = "io.BytesIO(text.encode())" if isinstance(handle, io.StringIO) else "open(path, 'rb')"
         raise TypeError(f"data is a file of text: give bytes, {advice}")
-    if getattr(handle, "closed", False):
-        raise ValueError("data is a file that is closed: open it again")
-    label = label or file_name(handle) or f"the {type(handle).__name__}"
+    is_standard_input = getattr(handle, "name", None) in ("<stdin>", "/dev/stdin")
+    label = label or ("standard input" if is_standard_input else file_name(handle)) or f"the {type(handle).__name__}"
     seekable = getattr(handle, "seekable", None)
     return OpenedFile.of(handle, label) if seekable is not None and seekable() else StreamFile(handle, label)
 
@@ -220,8 +249,10 @@ def open_special_file(path: str, is_stream: bool) -> DataFile | None:
             f"{path} is a {kind}, which is read once and may wait for data: name its format to read it as a stream, "
             "format='csv' or --input-format csv"
         )
-    handle = open(path, "rb")  # noqa: SIM115 - it is closed with the last reader
+    handle = open(path, "rb", buffering=0)  # noqa: SIM115 - it is closed with the last reader
     if handle.isatty():
         handle.close()
         raise ValueError(f"{path} is a terminal: give a file, or a pipe")
-    return StreamFile(handle, path)
+    stream = StreamFile(handle, path)
+    weakref.finalize(stream, handle.close)
+    return stream

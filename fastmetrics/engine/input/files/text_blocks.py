@@ -31,14 +31,14 @@ class Quoting(NamedTuple):
     escape: bytes | None = None
 
 
-class Block(NamedTuple):
+class FileBlock(NamedTuple):
     """Whole rows of a file; `number` counts blocks."""
 
     number: int
     data: Any
 
 
-def read_blocks(stream: Any, quoting: Quoting) -> Iterator[Block]:
+def read_blocks(stream: Any, quoting: Quoting) -> Iterator[FileBlock]:
     """The rows of a stream that has `read`. The last row gets a line break if it has none."""
     rest = b""
     number = 0
@@ -51,10 +51,10 @@ def read_blocks(stream: Any, quoting: Quoting) -> Iterator[Block]:
             raise LongRowError(number)
         rest = data[end:]
         if end:
-            yield Block(number, pa.py_buffer(memoryview(data)[:end]))
+            yield FileBlock(number, pa.py_buffer(memoryview(data)[:end]))
             number += 1
     if rest:
-        yield Block(number, pa.py_buffer(rest + b"\n"))
+        yield FileBlock(number, pa.py_buffer(rest + b"\n"))
 
 
 def fill_block(stream: Any, rest: bytes) -> bytes:
@@ -159,8 +159,8 @@ def field_pattern(quoting: Quoting) -> re.Pattern[bytes]:
 
 
 def parse_blocks(
-    blocks: Iterator[Block], parse: Callable[[Block], pa.Table], n_threads: int | None, use_threads: bool
-) -> Iterator[tuple[Block, pa.Table | Exception]]:
+    blocks: Iterator[FileBlock], parse: Callable[[FileBlock], pa.Table], n_threads: int | None, use_threads: bool
+) -> Iterator[tuple[FileBlock, pa.Table | Exception]]:
     """Each block with its table, or with the error of its parser, in order; a few blocks wait in memory."""
     if not use_threads:
         yield from ((block, attempt(parse, block)) for block in blocks)
@@ -184,7 +184,7 @@ def parse_blocks(
             pool.shutdown(cancel_futures=True)
 
 
-def attempt(parse: Callable[[Block], pa.Table], block: Block) -> pa.Table | Exception:
+def attempt(parse: Callable[[FileBlock], pa.Table], block: FileBlock) -> pa.Table | Exception:
     """The table of a block, or the error: errors of earlier blocks, or of the reader, come first."""
     try:
         return parse(block)
