@@ -82,8 +82,8 @@ class Pipe(io.RawIOBase):
 
 HANDLES = {
     "BytesIO": lambda path: io.BytesIO(path.read_bytes()),
-    "file": lambda path: open(path, "rb"),
-    "file without a buffer": lambda path: open(path, "rb", buffering=0),
+    "file": lambda path: path.open("rb"),
+    "file without a buffer": lambda path: path.open("rb", buffering=0),
     "pipe": lambda path: Pipe(path.read_bytes()),
     "pyarrow file": lambda path: pa.OSFile(str(path)),
     "pyarrow buffer": lambda path: pa.BufferReader(path.read_bytes()),
