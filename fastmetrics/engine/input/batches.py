@@ -10,6 +10,7 @@ from typing import NamedTuple
 from fastmetrics._core.columns.validation import missing_column_text
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._core.parallel import submit
+from fastmetrics.engine.expressions.column_tests import ColumnTest
 
 BATCH_ROWS = 131_072
 # Limits of a batch with long texts: a row takes far more memory and work than a row of numbers.
@@ -75,6 +76,12 @@ class Source(ABC):
                 type_of_field(found, root, fields)
             except ValueError as error:
                 raise ValueError(f"{argument}: {error}") from None
+
+    def expect_filters(self, filters: Sequence[Sequence[ColumnTest]]) -> None:  # noqa: B027 - not every source can
+        """Expect filters, of which each is a list of tests that hold for every row that it keeps.
+
+        Rows that no filter keeps may be handed out as nulls, for which no test holds. Types of columns are known.
+        """
 
     def type_of(self, column: str) -> pa.DataType | None:
         """The type of a column, if it is known before the column is read."""

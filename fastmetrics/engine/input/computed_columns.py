@@ -15,6 +15,7 @@ import numpy as np
 from fastmetrics._core.columns.validation import missing_column_text
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.expressions.arrow_values import arrow_type_of, compute, value_type
+from fastmetrics.engine.expressions.column_tests import ColumnTest, tests_of
 from fastmetrics.engine.expressions.errors import ExpressionError
 from fastmetrics.engine.expressions.parser import is_plain_name, parse_expression
 from fastmetrics.engine.expressions.primitives import BOOLEAN, NULL, OTHER, Primitive, ValueType
@@ -22,6 +23,7 @@ from fastmetrics.engine.expressions.row_errors import RowError
 from fastmetrics.engine.expressions.tree import Column, Expression, iterate_nodes
 from fastmetrics.engine.expressions.type_check import check_types
 from fastmetrics.engine.input.batches import Source, SourcePartition
+from fastmetrics.engine.input.files.skipped_rows import null_array
 from fastmetrics.engine.plan.column_names import describe_column, filter_column
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.row_filters import RowFilter
@@ -200,14 +202,33 @@ class BatchColumns:
         self.columns = columns
         self.computed = {name: own for name, own in source.computed.items() if name in columns}
         self.masks = source.masks
+        self.reads_all = source.reads_all
         needed = [name for name in columns if name not in source.computed and name not in source.masks]
         for own in self.computed.values():
             needed += own.expression.columns
         for mask in self.masks.values():
             needed += mask.columns
+        # Of every filter, the columns whose nulls it leaves out; of a filter in another language, none is known.
+        self.needed_by: dict[str, set[str]] = {}
+        self.types: dict[str, Any] = {}
         # Without any column, the first one gives the number of rows.
         self.inputs = list(dict.fromkeys(needed)) or source.source.column_names[:1]
         self.checked: tuple[dict[str, Primitive], dict[str, Primitive]] | None = None
+        self.push_down(source)
+
+    def push_down(self, source: ComputedColumns) -> None:
+        """Tell the source what the filters need, if it knows the types of their columns."""
+        filters: list[list[ColumnTest]] = []
+        for name, mask in self.masks.items():
+            tests: list[ColumnTest] = []
+            types = {own: source.source.type_of(own) for own in mask.columns}
+            if mask.expression is not None and all(own is not None for own in types.values()):
+                condition = check_condition(mask.expression, lambda own: value_type(types[own]))  # noqa: B023
+                tests = tests_of(condition)
+            self.needed_by[name] = {test.column for test in tests}
+            filters.append(tests)
+        if not source.reads_all and all(filters):
+            source.source.expect_filters(filters)
 
     def compute_all(self, batches: Iterable[Any], first_row: int) -> Iterator[Any]:
         try:
@@ -224,6 +245,10 @@ class BatchColumns:
         values, conditions = self.check(batch.schema)
         inputs = {name: batch.column(number) for number, name in enumerate(batch.schema.names)}
         masks = {name: self.mask(name, conditions, batch, inputs, first_row) for name in self.masks}
+        if masks and not self.reads_all and not any(mask.true_count for mask in masks.values()):
+            # No row is evaluated: nothing needs to be computed.
+            nulls = {name: self.nulls(name, values[name], inputs, batch.num_rows) for name in self.computed}
+            return self.assemble(masks, nulls, inputs)
         found: dict[str, Any] = {}
         for name, own in self.computed.items():
             keep = None
@@ -231,6 +256,17 @@ class BatchColumns:
                 keep = any_of([masks[filter_column(where)] for where in own.filters if where is not None])
             work = ColumnWork(own.role, name, values[name], first_row)
             found[name] = work.compute(inputs, batch.num_rows, keep)
+        return self.assemble(masks, found, inputs)
+
+    def nulls(self, name: str, value: Primitive, inputs: Mapping[str, Any], rows: int) -> Any:
+        """Nulls of the type that a computed column has."""
+        if name not in self.types:
+            no_rows = {own: column.slice(0, 0) for own, column in inputs.items()}
+            self.types[name] = ColumnWork(self.computed[name].role, name, value, 0).compute(no_rows, 0, None).type
+        return null_array(self.types[name]).slice(0, rows)
+
+    def assemble(self, masks: Mapping[str, Any], found: Mapping[str, Any], inputs: Mapping[str, Any]) -> Any:
+        """The batch of all columns in their order."""
         arrays = [masks.get(name, found.get(name, inputs.get(name))) for name in self.columns]
         return pa.RecordBatch.from_arrays(arrays, names=self.columns)
 
@@ -254,6 +290,8 @@ class BatchColumns:
         self, name: str, conditions: Mapping[str, Primitive], batch: Any, inputs: Mapping[str, Any], first_row: int
     ) -> Any:
         """Which rows a filter keeps, without nulls."""
+        if any(inputs[own].null_count == batch.num_rows for own in self.needed_by[name] if own in inputs):
+            return pa.repeat(pa.scalar(False), batch.num_rows)
         if name in conditions:
             work = ColumnWork(WHERE, self.masks[name].where, conditions[name], first_row)
             found = work.compute(inputs, batch.num_rows, None)

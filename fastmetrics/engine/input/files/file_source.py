@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import chain
-from typing import NamedTuple
+from itertools import chain, groupby
+from typing import Any, NamedTuple
 
 from fastmetrics._core.columns.validation import missing_column_text
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._core.parallel import submit
+from fastmetrics.engine.expressions.column_tests import ColumnTest
 from fastmetrics.engine.input.batches import (
     BATCH_ROWS,
     Source,
@@ -30,7 +31,8 @@ from fastmetrics.engine.input.files.formats import (
     name_file_in_errors,
 )
 from fastmetrics.engine.input.files.opened_files import StreamFile
-from fastmetrics.engine.input.files.parquet_reading import forget_footers, parquet_row_groups
+from fastmetrics.engine.input.files.parquet_reading import forget_footers, parquet_footer, parquet_row_groups
+from fastmetrics.engine.input.files.skipped_rows import is_skipped, null_batches, skipped_groups
 from fastmetrics.engine.input.files.store_paths import name_path_in_errors
 from fastmetrics.engine.input.input_options import NO_INPUT_OPTIONS, InputOptions
 
@@ -59,6 +61,8 @@ class FileSource(Source):
         self.label = label if len(data_files) == 1 else f"{label} ({len(data_files)} files)"
         self._files = inspect_files(data_files, options)
         self._found_types: dict[str, pa.DataType] = {}
+        self._filters: Sequence[Sequence[ColumnTest]] = ()
+        self._skipped: dict[DataFile, dict[int, int]] = {}  # of every file: the row groups to skip, and their rows
         self.reads_once = any(isinstance(data_file, StreamFile) for data_file in data_files)
         # A thread that waits for data of a stream could not be interrupted.
         self.reads_ahead = not self.reads_once
@@ -89,6 +93,10 @@ class FileSource(Source):
                 if known[name] < 0:
                     names.append(name)
         return names + [key for key in self._hive_types if key not in names]
+
+    def expect_filters(self, filters: Sequence[Sequence[ColumnTest]]) -> None:
+        self._filters = filters
+        self._skipped = {}
 
     def type_of(self, column: str) -> pa.DataType | None:
         return self._unified_type(column)
@@ -199,6 +207,60 @@ class FileSource(Source):
         raise ValueError(f"{missing}. Other files that were given have it")
 
     def _read_file(
+        self, file: SourceFile, schema: pa.Schema, use_threads: bool, *row_groups: list[int]
+    ) -> Iterator[pa.RecordBatch]:
+        if self._filters:
+            groups = row_groups[0] if row_groups else None
+            for own, rows in self._find_groups(file, groups):
+                if own is None and rows:
+                    yield from null_batches(schema, rows)
+                else:
+                    yield from self._read_groups_of(file, schema, use_threads, *([] if own is None else [own]))
+            return
+        yield from self._read_groups_of(file, schema, use_threads, *row_groups)
+
+    def _find_groups(self, file: SourceFile, groups: list[int] | None) -> Iterator[tuple[list[int] | None, int]]:
+        """The row groups to read, those side by side together, and the numbers of rows to skip between them.
+
+        A file that is read as a whole has no groups and no rows here.
+        """
+        constants = self._constants_of(file)
+        if groups is None and file.rows is not None and is_skipped(self._filters, constants):
+            yield None, file.rows
+            return
+        if file.format is not PARQUET:
+            yield None, 0
+            return
+        skipped = self._skipped_in(file, constants)
+        if groups is None:
+            with name_file_in_errors(file.data_file, file.format):
+                groups = list(range(len(parquet_row_groups(file.data_file)))) if skipped else []
+        if not skipped.keys() & set(groups):
+            yield groups or None, 0
+            return
+        for is_one, own in groupby(groups, lambda group: group in skipped):
+            together = list(own)
+            yield (None, sum(map(skipped.__getitem__, together))) if is_one else (together, 0)
+
+    def _skipped_in(self, file: SourceFile, constants: dict[str, Any]) -> dict[int, int]:
+        """The row groups of a Parquet file of which no filter keeps a row, and their numbers of rows."""
+        if file.data_file not in self._skipped:
+            with name_file_in_errors(file.data_file, file.format):
+                metadata = parquet_footer(file.data_file)
+            types = {field.name: field.type for field in file.schema}
+            self._skipped[file.data_file] = skipped_groups(self._filters, metadata, constants, types)
+        return self._skipped[file.data_file]
+
+    def _constants_of(self, file: SourceFile) -> dict[str, Any]:
+        """The values of the columns that a file has from its folders."""
+        names = {test.column for tests in self._filters for test in tests} & file.hive_values.keys()
+        return {
+            name: pa.scalar(file.hive_values[name], pa.string()).cast(self._unified_type(name)).as_py()
+            for name in names
+            if name not in file.schema.names
+        }
+
+    def _read_groups_of(
         self, file: SourceFile, schema: pa.Schema, use_threads: bool, *row_groups: list[int]
     ) -> Iterator[pa.RecordBatch]:
         in_file = self._schema_in_file(file, schema)

@@ -48,6 +48,12 @@ def inspect_parquet(data_file: DataFile) -> tuple[pa.Schema, int | None]:
         return file.schema_arrow, file.metadata.num_rows
 
 
+def parquet_footer(data_file: DataFile) -> pq.FileMetaData:
+    """The footer of a file, with the statistics of its row groups."""
+    with open_with_footer(data_file) as (opened, footer):
+        return pq.read_metadata(opened) if footer is None else footer
+
+
 def parquet_row_groups(data_file: DataFile) -> list[int]:
     """The number of rows of every row group."""
     with open_with_footer(data_file) as (opened, footer), pq.ParquetFile(opened, metadata=footer) as file:
