@@ -36,12 +36,23 @@ def compare(
     log: LogOptions,
     baseline: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="The score that the others are compared with. Default: the first."),
+        typer.Option(
+            metavar="COLUMN",
+            help="The score that the others are compared with. Default: the first.",
+            rich_help_panel=options.COLUMNS,
+        ),
     ] = None,
-    ci: Annotated[str, typer.Option(metavar="LEVEL", help="The level of the intervals, in percent.")] = "95",
+    ci: Annotated[
+        str,
+        typer.Option(
+            metavar="LEVEL", help="The level of the intervals, in percent.", rich_help_panel=options.INTERVALS
+        ),
+    ] = "95",
     correction: Annotated[
         Literal["holm", "benjamini-hochberg", "none"],
-        typer.Option(help="How p-values are adjusted over all metrics, slices and models."),
+        typer.Option(
+            help="How p-values are adjusted over all metrics, slices and models.", rich_help_panel=options.INTERVALS
+        ),
     ] = "holm",
     fail_if: Annotated[
         list[str] | None,
@@ -51,6 +62,7 @@ def compare(
             "to drop or rise by at least the amount, whether or not a higher value is better; significantly: adjusted "
             "p below 1 - ci. Without 'in any slice' it tests only all rows. An undefined value fails. "
             "May be repeated.",
+            rich_help_panel=options.OUTPUT,
         ),
     ] = None,
 ) -> None:

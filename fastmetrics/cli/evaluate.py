@@ -39,7 +39,10 @@ def evaluate(
     ci: Annotated[
         str | None,
         typer.Option(
-            metavar="LEVEL", help="Confidence intervals at this level: 95 for 95 %. Default: none.", show_default=False
+            metavar="LEVEL",
+            help="Confidence intervals at this level: 95 for 95 %. Default: none.",
+            show_default=False,
+            rich_help_panel=options.INTERVALS,
         ),
     ] = None,
 ) -> None:

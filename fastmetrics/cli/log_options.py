@@ -5,8 +5,9 @@
 
 import inspect
 from collections.abc import Callable
+from copy import copy
 from functools import wraps
-from typing import Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 import typer
 
@@ -15,7 +16,7 @@ from fastmetrics.cli.task_options import read_tasks
 
 
 class LogOptions(NamedTuple):
-    """What `evaluate` and `compare` have in common, in the order of --help."""
+    """What `evaluate` and `compare` have in common, in the order of --help; see `PANELS`."""
 
     label: options.LabelColumns = None
     score: options.ScoreColumns = None
@@ -87,10 +88,37 @@ class LogOptions(NamedTuple):
         }
 
 
+# The field that is the first of each panel of --help.
+PANELS = {
+    "label": options.COLUMNS,
+    "where": "Rows and slices",
+    "role": "Metrics",
+    "ci_method": options.INTERVALS,
+    "on_invalid": "Input",
+    "threads": "Resources",
+    "json": options.OUTPUT,
+}
+
+
+def fields_in_panels() -> dict[str, Any]:
+    """The types of the record's fields, each option with its panel."""
+    fields = {}
+    panel = ""
+    for name, hint in get_type_hints(LogOptions, include_extras=True).items():
+        panel = PANELS.get(name, panel)
+        kind, option = get_args(hint)
+        option = copy(option)
+        option.rich_help_panel = panel
+        fields[name] = Annotated[kind, option]
+    return fields
+
+
+FIELDS = fields_in_panels()
+
+
 def shared_options(command: Callable[..., None]) -> Callable[..., None]:
     """Replace the parameter of type `LogOptions` in a command's signature by the fields of the record."""
     hints = get_type_hints(command, include_extras=True)
-    fields = get_type_hints(LogOptions, include_extras=True)
     (record,) = (name for name, hint in hints.items() if hint is LogOptions)
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(command).parameters.values():
@@ -101,12 +129,12 @@ def shared_options(command: Callable[..., None]) -> Callable[..., None]:
             inspect.Parameter(
                 name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=LogOptions._field_defaults[name], annotation=hint
             )
-            for name, hint in fields.items()
+            for name, hint in FIELDS.items()
         ]
 
     @wraps(command)
     def with_record(**values: Any) -> None:
-        shared = LogOptions(**{name: values.pop(name) for name in fields})
+        shared = LogOptions(**{name: values.pop(name) for name in FIELDS})
         command(**values, **{record: shared})
 
     with_record.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

@@ -6,6 +6,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+# Panels of --help for options of one command beside shared ones.
+COLUMNS, INTERVALS, OUTPUT = "Columns", "Intervals", "Output"
+
 Paths = Annotated[
     list[str],
     typer.Argument(

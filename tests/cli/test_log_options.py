@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 
 import pytest
 
@@ -15,7 +16,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 from fastmetrics.cli.compare import compare  # noqa: E402
 from fastmetrics.cli.evaluate import evaluate  # noqa: E402
-from fastmetrics.cli.log_options import LogOptions, shared_options  # noqa: E402
+from fastmetrics.cli.log_options import PANELS, LogOptions, shared_options  # noqa: E402
 
 COMMANDS = {"evaluate": evaluate, "compare": compare}
 MODELS = ["--label", "y", "--score", "a", "--score", "b"]
@@ -39,6 +40,15 @@ def test_both_commands_have_the_same_options():
         shared[name] = [(own.name, own.annotation, own.default) for own in parameters.values() if own.name != "ci"]
         shared[name] = [own for own in shared[name] if own[0] not in OWN[name]]
     assert shared["evaluate"] == shared["compare"]
+
+
+def test_the_help_has_panels(tmp_path):
+    for command in COMMANDS:
+        text = run(command, "--help", folder=tmp_path).stdout
+        panels = re.findall(r"^╭─ ([\w ]+) ─", text, flags=re.MULTILINE)
+        assert panels == ["Arguments", "Options", *PANELS.values()]
+        assert "--output" in text.partition("─ Output ─")[2]
+        assert "--ci " in text.partition("─ Intervals ─")[2].partition("─ Input ─")[0]
 
 
 def test_a_command_gets_the_record():
