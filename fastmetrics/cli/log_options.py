@@ -144,12 +144,14 @@ def shared_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def reject_unused_options(context: typer.Context, log: LogOptions, *, with_intervals: bool = True) -> None:
-    """Reject options of intervals where there are none, and of resampling where nothing is resampled."""
+    """Reject options of intervals, of resampling and of slices where there are none."""
     unused: dict[str, str] = {}
     if not with_intervals:
         unused = dict.fromkeys(("ci_method", "replicates", "seed"), "it is for intervals: add --ci 95")
     elif log.ci_method == "delong":
         unused = dict.fromkeys(("replicates", "seed"), "--ci-method delong resamples nothing, so it has no effect")
+    if not log.by and not log.grouping_set:
+        unused["min_rows"] = "it is for slices: add --by or --grouping-set"
     for name, why in unused.items():
         if options.was_given(context, name):
             raise typer.BadParameter(why, param_hint=f"--{name.replace('_', '-')}")

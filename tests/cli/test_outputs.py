@@ -167,7 +167,8 @@ def message(done):
     ("--format csv --digits 3", "--digits"), ("--format json --digits 3", "--digits"), ("--digits 0", "--digits"),
     ("--json - --format csv", "--format"), ("--format xml", "--format"),
     ("--output a.json --json a.json", "--output"), ("--output a.csv --output ./a.csv", "--output"),
-    ("--html a.html --json sub/../a.html", "--html"), ("--ci 95 --ci-method delong --replicates 5", "--replicates"),
+    ("--html a.html --json sub/../a.html", "--html"), ("--min-rows 5", "--min-rows"),
+    ("--ci 95 --ci-method delong --replicates 5", "--replicates"),
     ("--ci 95 --ci-method delong --seed 5", "--seed"),
 ])  # fmt: skip
 def test_options_without_effect_are_wrong_usage(tmp_path, command, words, option):
