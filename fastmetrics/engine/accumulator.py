@@ -65,9 +65,9 @@ class Accumulator:
         these two targets take no weights. Together with metrics of other targets, either has to name its columns in the
         metric string.
     group : str or list of str, optional
-        The column of group (user) keys: integers, strings, booleans, dates, times or floats; -0.0 is 0.0. Several
-        columns are one key, ``["user_id", "session_id"]``: rows with equal values in all of them are one group. Metrics
-        that are computed inside groups need it.
+        The column of group (user) keys: integers, strings, booleans, dates, times, decimals, bytes or floats; -0.0 is
+        0.0. Several columns are one key, ``["user_id", "session_id"]``: rows with equal values in all of them are one
+        group. Metrics that are computed inside groups need it.
     weight : str, optional
         The column of row weights, from 0 to 1e300; a row of weight zero is left out.
     where : str or expression, optional

@@ -86,10 +86,13 @@ def compare(
 
     Parameters
     ----------
-    data : path, list of paths, Arrow data, data frame or dict of arrays
-        Parquet, Arrow IPC or CSV files (also a glob, a list, a directory, hive-partitioned or not); a pyarrow Table,
-        RecordBatchReader or Dataset; anything with ``__arrow_c_stream__`` (polars, pandas, DuckDB relations); a dict of
-        arrays. CSV has no types: Arrow infers them, so an id written 007 is read as the integer 7.
+    data : path, list of paths, open file, Arrow data, data frame, iterator of batches or dict of arrays
+        Parquet, CSV, TSV, JSON lines, ORC, Arrow IPC or Feather files (also a glob, a list, a directory,
+        hive-partitioned or not), a binary file that is open; a pyarrow Table, RecordBatchReader, Dataset or Scanner; a
+        polars, pandas or narwhals frame, a polars LazyFrame, a DuckDB relation or result, anything with
+        ``__arrow_c_stream__``; a dict of arrays, a structured array, a list of dicts; a list or an iterator of any of
+        these. docs/inputs.md has what to type for each. CSV has no types: Arrow infers them, so an id written 007 is
+        read as the integer 7 unless `format_options` has its type.
     metrics : sequence of str, or str
         Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
         them all. A metric string may name its own columns, "rmse(label=minutes, score=forecast)" or
@@ -112,9 +115,9 @@ def compare(
         list is a missing reference). Target "partition": the column of classes, by default "label"; integers, strings,
         dates or any other labels. With several columns, every score is evaluated against every label.
     group : str or list of str, optional
-        The column of group (user) keys: integers, strings, booleans, dates, times or floats; -0.0 is 0.0. Several
-        columns are one key, ``["user_id", "session_id"]``: rows with equal values in all of them are one group. Metrics
-        that are computed inside groups need it.
+        The column of group (user) keys: integers, strings, booleans, dates, times, decimals, bytes or floats; -0.0 is
+        0.0. Several columns are one key, ``["user_id", "session_id"]``: rows with equal values in all of them are one
+        group. Metrics that are computed inside groups need it.
     weight : str, optional
         The column of row weights, from 0 to 1e300; a row of weight zero is left out.
     where : str or expression, optional
@@ -193,8 +196,9 @@ def compare(
     format : str, optional
         The format of the files, if their names do not say it: parquet, csv, tsv, jsonl, orc or arrow.
     format_options : dict, optional
-        Of CSV: `delimiter`, `quote`, `header` (False: columns are f0, f1 and so on), `null_values` (texts that mean
-        null) and `column_types` (column -> type, ``{"user_id": "string"}``).
+        Of CSV and TSV: `delimiter`, `quote`, `escape`, `header` (False: columns are f0, f1 and so on; or a list of
+        names), `null_values` (texts that mean null), `column_types` (column -> type, ``{"user_id": "string"}``),
+        `decimal_point`. Of JSON lines: `column_types`.
     tasks : dict of str and Task, optional
         Several questions of one log, answered in one scan: ``{"ctr": Task(label="click", score="pctr"), "cvr": ...}``.
         What a task does not name is that of the call. Every `Result` has the name of its `task`.
