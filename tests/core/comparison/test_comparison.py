@@ -28,7 +28,8 @@ def test_a_difference_is_found_by_its_metric():
     comparison = comparison_of()
     assert len(comparison) == 4
     assert [one.metric for one in comparison][:2] == ["auc", "ndcg@10"]
-    assert comparison.difference("auc", slice={}).difference == 0.25
+    assert comparison.difference("auc") is comparison.difference("auc", slice={})
+    assert comparison.difference("auc").difference == 0.25
     assert comparison.difference("ndcg(gain=linear)@10", other="b").pvalue == 0.5
     assert "ndcg(gain=linear)@10" in comparison
     assert "map" not in comparison
@@ -41,7 +42,7 @@ def test_a_difference_is_found_by_its_metric():
     [
         ({"metric": "ndcg@11"}, r"no 'ndcg@11' in this comparison; did you mean 'ndcg@10'\?"),
         ({"metric": "ndcg@10"}, r"2 differences for 'ndcg@10': choose with .*other=\.\.\.\): other='b'; other='c'"),
-        ({"metric": "auc"}, r"2 differences .*slice=\{\}; slice=\{'country': 'NL'\}"),
+        ({"metric": "auc", "slice": {"country": "DE"}}, r"no difference .*slice=\{\}; slice=\{'country': 'NL'\}"),
         ({"metric": "auc", "other": "z"}, "no difference for 'auc'"),
     ],
 )
