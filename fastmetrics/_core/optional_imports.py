@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-EXTRAS = {"pyarrow": "arrow", "sqlglot": "arrow"}  # where the extra has another name than the package
+# Where the extra has another name than the package.
+EXTRAS = {"pyarrow": "arrow", "sqlglot": "arrow", "deltalake": "lake", "pyiceberg": "lake"}
 
 
 def import_extra(package: str, user: str) -> Any:

@@ -359,14 +359,14 @@ def _conform_batch(batch: pa.RecordBatch, schema: pa.Schema, file: SourceFile) -
     for field in schema:
         known = batch.schema.names
         if split_path(field.name, known)[0] in known:
-            arrays.append(_cast_exactly(field_of_batch(batch, field.name, known), field, file.data_file))
+            arrays.append(cast_exactly(field_of_batch(batch, field.name, known), field, file.data_file))
         else:
             value = pa.scalar(file.hive_values[field.name], pa.string()).cast(field.type)
             arrays.append(pa.repeat(value, batch.num_rows))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _cast_exactly(column: pa.Array, field: pa.Field, data_file: DataFile) -> pa.Array:
+def cast_exactly(column: pa.Array, field: pa.Field, data_file: DataFile) -> pa.Array:
     """Convert exactly: a value that would change, such as a long id in a float64, is an error."""
     if column.type == field.type:
         return column

@@ -166,7 +166,7 @@ def _locate_path(
     if filesystem is not None:
         if storage_options is not None:
             raise ValueError("storage_options: they belong to a file system that a path names; filesystem is given too")
-        return _in_file_system(text, filesystem)
+        return in_file_system(text, filesystem)
     match = SCHEME.match(text)
     if match is None or os.path.exists(text):
         if storage_options is not None:
@@ -176,13 +176,13 @@ def _locate_path(
     if scheme == "file":
         if storage_options is not None:
             raise ValueError(f"storage_options: {text} is a path of the local disk, which has no options")
-        return Location(None, _local_path(text))
+        return Location(None, local_path(text))
     if scheme in STORES:
         return _in_store(text, scheme, STORES[scheme], dict(storage_options or {}), opened)
     return _in_fsspec(text, scheme, dict(storage_options or {}))
 
 
-def _local_path(uri: str) -> str:
+def local_path(uri: str) -> str:
     parts = urlsplit(uri.replace("?", "%3F").replace("#", "%23"))
     if parts.netloc not in ("", "localhost"):
         raise ValueError(f"{uri} names the host {parts.netloc}; a local file has three slashes, file:///folder/file")
@@ -217,6 +217,15 @@ def _in_store(
         return Location(opened[key], f"/{path}".rstrip("/") or "/", f"{scheme}://{host}")
     bucket = host.partition("@")[0]
     return Location(opened[key], f"{bucket}/{path}".rstrip("/"), f"{scheme}://{host}", len(bucket))
+
+
+def known_options(uri: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Those options of another library that the store of a URI has here too, under their own or another name."""
+    match = SCHEME.match(uri)
+    kind = STORES.get(match[1].lower()) if match else None
+    if kind is None:
+        return {}
+    return {key: value for key, value in given.items() if {key, key.lower()} & {*kind.options, *kind.other_names}}
 
 
 def first_line_without(error: BaseException, options: Mapping[str, Any]) -> str:
@@ -257,15 +266,15 @@ def _in_fsspec(text: str, scheme: str, options: dict[str, Any]) -> Location:
     except (ImportError, ValueError, TypeError, OSError) as error:
         kind = ImportError if isinstance(error, ImportError) else ValueError
         raise kind(f"{shown} cannot be opened by fsspec: {first_line_without(error, options)}") from None
-    return _in_file_system(address, filesystem)
+    return in_file_system(address, filesystem)
 
 
-def _in_file_system(text: str, filesystem: Any) -> Location:
+def in_file_system(text: str, filesystem: Any) -> Location:
     """A path in a file system that the caller has."""
     from pyarrow import fs
 
     if isinstance(filesystem, fs.LocalFileSystem):
-        return Location(None, _local_path(text) if text.lower().startswith("file://") else text)
+        return Location(None, local_path(text) if text.lower().startswith("file://") else text)
     if isinstance(filesystem, fs.FileSystem):
         match = SCHEME.match(text)
         address = text[match.end() :] if match else text
