@@ -146,6 +146,7 @@ class StateUpdate:
 def update_states(states: Sequence[AccumulatorState], source: Source, n_threads: int | None) -> None:
     """Take in the rows of a source, which is read once. After an error all states are as before."""
     parts = [part for state in states for part in state.task.parts]
+    source.n_threads = n_threads
     source = open_columns(source, parts, [state.task.where for state in states])
     declare_column_kinds(source, parts)
     columns = list(dict.fromkeys(name for state in states for name in state.log_scan.distinct_columns()))

@@ -142,6 +142,7 @@ class ComputedColumns(Source):
         self.reads_all = reads_all
         self.label = source.label
         self.rows = source.rows
+        self.reads_once = source.reads_once
         self.column_names = [*source.column_names, *computed]
 
     def require(self, column: str, argument: str = "columns") -> None:

@@ -147,6 +147,8 @@ def explain_error(error: Exception, names: list[str], rows_before: int) -> Any:
     if bad is not None:
         column, value = names[int(bad[1])], bad[4]
         wanted = "double" if bad[3] != "double" and is_number(value) else "string"
+        if bad[3].startswith(("timestamp", "date")):
+            wanted = "timestamp" if value[:1].isdigit() else "string"
         where = "" if bad[2] is None else f" at row #{int(bad[2]) + rows_before:,}"
         shown = value if len(value) <= SHOWN else value[:SHOWN] + "..."
         return pa.ArrowInvalid(

@@ -27,6 +27,7 @@ FIRST_BYTES = 1 << 16  # of a file, from which its format is recognised
 MOST_IN_MEMORY = 64 << 20  # of a stream that is stored
 COPIED_AT_ONCE = 1 << 20
 WAIT_MILLISECONDS = 200
+DECOMPRESSING_MODULES = ("gzip", "bz2", "lzma", "zipfile")
 
 
 class OpenedFile(DataFile):
@@ -233,7 +234,10 @@ def open_handle(handle: Any, label: str | None = None) -> DataFile:
     is_standard_input = getattr(handle, "name", None) in ("<stdin>", "/dev/stdin")
     label = label or ("standard input" if is_standard_input else file_name(handle)) or f"the {type(handle).__name__}"
     seekable = getattr(handle, "seekable", None)
-    return OpenedFile.of(handle, label) if seekable is not None and seekable() else StreamFile(handle, label)
+    # To seek back in one that decompresses is to begin again.
+    if seekable is None or not seekable() or type(handle).__module__ in DECOMPRESSING_MODULES:
+        return StreamFile(handle, label)
+    return OpenedFile.of(handle, label)
 
 
 def open_special_file(path: str, is_stream: bool) -> DataFile | None:

@@ -127,6 +127,15 @@ def test_a_handle_is_read_from_where_it_stands(tmp_path):
     assert_raises(ValueError, "nothing to read: it is empty", open_source, io.BytesIO())
 
 
+def test_files_that_decompress_are_read_from_front_to_back(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 1 << 12)
+    path = zipped(csv_file(log(5000), tmp_path / "log.csv"))
+    monkeypatch.setattr(gzip.GzipFile, "seek", lambda *arguments: pytest.fail("it began again"))
+    with gzip.open(path) as opened:
+        found = pa.Table.from_batches(open_source(opened).batches(COLUMNS))
+    assert found.to_pydict() == log(5000).select(COLUMNS).to_pydict()
+
+
 def test_a_pipe_is_read_once():
     source = open_source(Pipe(b"click,p\n1,0.5\n"))
     assert source.reads_once

@@ -274,6 +274,15 @@ def test_lines_of_json(tmp_path):
     assert_raises(ValueError, "column_types: no column 'x'", read, path, ["m.p"], format_options=unknown)
 
 
+def test_times_with_fractions_behind_times_without(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 64)
+    path = write(tmp_path, "a,t\n" + "1,2026-11-01 10:00:00\n" * 5 + "1,2026-11-01 10:00:00.5\n")
+    words = r"column 't' has '2026-11-01 10:00:00.5' at row #7, .*'column_types': {'t': 'timestamp'}"
+    assert_raises(ValueError, words, read, path, ["t"])
+    given = {"column_types": {"t": "timestamp"}}
+    assert read(path, ["t"], format_options=given)["t"].to_pylist()[-1].microsecond == 500_000
+
+
 def test_empty_csv(tmp_path):
     assert_raises(ValueError, "log.csv cannot be read as CSV.*Empty CSV file", open_source, write(tmp_path, ""))
     source = open_source(write(tmp_path, "click,p\n"))
