@@ -1,4 +1,4 @@
-"""How the commands for logs read their input: standard input, the format of files, and its options."""
+"""How the commands for logs read their input: standard input, stores, snapshots, formats and their options."""
 
 import sys
 from collections.abc import Sequence
@@ -40,6 +40,27 @@ ColumnTypes = Annotated[
 ]
 
 
+StorageOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--storage-option",
+        metavar="KEY=VALUE",
+        help="An option of the store that a path such as s3://bucket/logs names, such as region=eu-west-1 or "
+        "endpoint_url=http://localhost:9000. Credentials are found as the store defines it. May be repeated.",
+    ),
+]
+TableVersion = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N", help="The version of a Delta table, or the snapshot of an Iceberg table. Default: the latest."
+    ),
+]
+Timestamp = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="Read a Delta or Iceberg table as of a time, such as 2026-11-01T00:00:00Z."),
+]
+
+
 def read_format_options(
     delimiter: str | None,
     quote: str | None,
@@ -78,3 +99,16 @@ def read_data(paths: Sequence[str]) -> Any:
     if sys.stdin is None or sys.stdin.isatty():
         raise typer.BadParameter("standard input is a terminal: pipe a log into the command", param_hint="PATH")
     return sys.stdin.buffer
+
+
+def read_storage_options(pairs: list[str] | None) -> dict[str, str] | None:
+    """The values of --storage-option by their keys; None if there are none. Values stand in no message."""
+    options: dict[str, str] = {}
+    for pair in pairs or ():
+        key, equals, value = pair.partition("=")
+        if not key or not equals:
+            raise typer.BadParameter("type KEY=VALUE, such as region=eu-west-1", param_hint="--storage-option")
+        if key in options:
+            raise typer.BadParameter(f"{key} is given twice", param_hint="--storage-option")
+        options[key] = value
+    return options or None

@@ -38,6 +38,9 @@ class LogOptions(NamedTuple):
     seed: options.Seed = 0
     unit: options.ResamplingUnits = None
     on_invalid: options.InvalidRows = "raise"
+    storage_option: input_options.StorageOptions = None
+    table_version: input_options.TableVersion = None
+    timestamp: input_options.Timestamp = None
     input_format: input_options.InputFormat = None
     delimiter: input_options.Delimiter = None
     quote: input_options.Quote = None
@@ -78,6 +81,9 @@ class LogOptions(NamedTuple):
             "seed": self.seed,
             "unit": self.unit,
             "on_invalid": self.on_invalid,
+            "storage_options": input_options.read_storage_options(self.storage_option),
+            "version": self.table_version,
+            "timestamp": self.timestamp,
             "format": self.input_format,
             "format_options": input_options.read_format_options(
                 self.delimiter, self.quote, self.no_header, self.null_value, self.column_type

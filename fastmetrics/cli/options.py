@@ -14,7 +14,7 @@ Paths = Annotated[
     typer.Argument(
         metavar="PATH",
         help="Parquet, CSV, TSV, JSON lines, ORC or Arrow files, quoted globs of them, a folder partitioned as in "
-        "column=value, or - for standard input.",
+        "column=value, a Delta or Iceberg table, also in a store as in s3://bucket/path, or - for standard input.",
         show_default=False,
     ),
 ]
