@@ -208,7 +208,7 @@ def report_progress(stage, done, rows):
     os.write(descriptor, b"x")
 
 @contextmanager
-def announced():
+def announced(**options):
     yield report_progress
 
 descriptor = int(sys.argv[1])
