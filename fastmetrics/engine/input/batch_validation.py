@@ -97,13 +97,13 @@ class ColumnReader:
         """The columns of selected rows."""
         if rows.kept == 0:
             return ValidatedBatch(None, None, rows.rows_read, rows.dropped, filtered=rows.filtered)
-        names, valid = self.names, rows.valid
+        names = self.names
         columns = RowBlock(
             (),
             (),
             first_row=rows.first_row,
             names=tuple(describe_column(names.model_role, name) for name in names.scores),
-            row_numbers=None if valid is None else np.flatnonzero(valid),
+            row_numbers=rows.row_numbers,
             label_names=tuple(describe_column("label", name) for name in names.labels),
         )
         if self.plan.is_numeric:
@@ -133,7 +133,7 @@ class ColumnReader:
             return group_keys if unit is not None else None
         if unit != ROW_UNITS:
             return read_keys(rows, "unit", unit)
-        numbers = np.arange(rows.kept) if rows.valid is None else np.flatnonzero(rows.valid)
+        numbers = np.arange(rows.kept) if rows.row_numbers is None else rows.row_numbers
         return NumberKeys(numbers.astype(np.int64, copy=False) + rows.first_row)
 
     def read_non_numeric(

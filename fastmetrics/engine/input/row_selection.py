@@ -28,6 +28,7 @@ from fastmetrics.engine.plan.plan_parts import PlanPart
 POLICIES = ("raise", "drop")
 ZERO_WEIGHT = "zero weight"
 NO_REFERENCE = "no reference"
+LARGE_SHARE = 0.25  # of kept rows, from which on a mask selects faster than numbers
 
 
 class SelectedBatch(NamedTuple):
@@ -45,8 +46,8 @@ class SelectedBatch(NamedTuple):
         Rows that the filter left out.
     first_row : int
         The number of the batch's first row in the log.
-    valid : ndarray or None
-        The mask of the rows that were kept; None if all were.
+    row_numbers : ndarray or None
+        The positions in the batch of the rows that were kept; None if all were.
     slices, weights, present : ndarray or None
         The slice and the weight of every row; the mask of rows with a weight above zero, None if all have one.
     slice_codes : tuple of ndarray
@@ -57,7 +58,7 @@ class SelectedBatch(NamedTuple):
     rows_read: int
     dropped: dict[str, int]
     first_row: int
-    valid: np.ndarray | None = None
+    row_numbers: np.ndarray | None = None
     slices: np.ndarray | None = None
     weights: np.ndarray | None = None
     present: np.ndarray | None = None
@@ -72,7 +73,7 @@ class SelectedBatch(NamedTuple):
 
     def locate(self, row: int) -> int:
         """The row of the log that is row `row` of the kept rows."""
-        return log_row(row, self.first_row, self.valid)
+        return log_row(row, self.first_row, self.row_numbers)
 
 
 class RowSelector:
@@ -106,21 +107,21 @@ class RowSelector:
 
     def select(self, batch: Any, first_row: int) -> SelectedBatch:
         """The rows of a pyarrow RecordBatch that begins at `first_row` of the log."""
-        kept, n_kept = self.apply_filter(batch)
+        numbers, narrow = self.apply_filter(batch)
+        n_kept = batch.num_rows if numbers is None else len(numbers)
         filtered = batch.num_rows - n_kept
         if n_kept == 0:
             return SelectedBatch({}, batch.num_rows, {}, first_row, filtered=filtered)
-        arrays = {}
-        for name, keep in self.arrays:
-            column = batch.column(batch.schema.get_field_index(name))
-            column = column if kept is None else column.filter(kept)
-            arrays[name, keep] = decode_column(column, keep_dictionary=keep)
-        own = None if kept is None else np.asarray(kept)
-        valid, dropped = self.find_valid(arrays, n_kept, lambda row: log_row(row, first_row, own))
+        arrays = {
+            (name, keep): decode_column(narrow(batch.column(batch.schema.get_field_index(name))), keep_dictionary=keep)
+            for name, keep in self.arrays
+        }
+        valid, dropped = self.find_valid(arrays, n_kept, lambda row: log_row(row, first_row, numbers))
         if valid is not None:
             mask = pyarrow.array(valid)
             arrays = {key: column.filter(mask) for key, column in arrays.items()}
-        rows = SelectedBatch(arrays, batch.num_rows, dropped, first_row, narrow(own, valid), filtered=filtered)
+            numbers = np.flatnonzero(valid) if numbers is None else numbers[valid]
+        rows = SelectedBatch(arrays, batch.num_rows, dropped, first_row, numbers, filtered=filtered)
         if rows.kept == 0:
             return rows
         if self.by:
@@ -135,13 +136,19 @@ class RowSelector:
         """The values of slices: those of the column, or their intervals."""
         return cut_column(self.bins[title], column) if title in self.bins else column
 
-    def apply_filter(self, batch: Any) -> tuple[Any, int]:
-        """The mask of the rows that the filter keeps, None if it keeps all, and their number."""
+    def apply_filter(self, batch: Any) -> tuple[np.ndarray | None, Callable[[Any], Any]]:
+        """The numbers of the rows that the filter keeps, None if it keeps all, and what selects them in a column."""
         if self.where is None:
-            return None, batch.num_rows
+            return None, lambda column: column
         mask = batch.column(batch.schema.get_field_index(filter_column(self.where)))
         n_kept = mask.true_count
-        return (None if n_kept == batch.num_rows else mask), n_kept
+        if n_kept == batch.num_rows:
+            return None, lambda column: column
+        numbers = row_numbers_of(mask) if n_kept else np.zeros(0, np.int64)
+        if n_kept > batch.num_rows * LARGE_SHARE:
+            return numbers, lambda column: column.filter(mask)
+        taken = pyarrow.array(numbers)
+        return numbers, lambda column: column.take(taken)
 
     def weigh(self, rows: SelectedBatch) -> SelectedBatch:
         """The rows with their weights. Rows of weight zero are counted as dropped."""
@@ -239,18 +246,16 @@ def find_missing(column: Any) -> np.ndarray | None:
     return np.asarray(column.is_null()) if column.null_count else None
 
 
-def narrow(kept: np.ndarray | None, valid: np.ndarray | None) -> np.ndarray | None:
-    """The mask of the rows of a batch that a filter kept and that are valid; `valid` is of the kept rows."""
-    if kept is None or valid is None:
-        return valid if kept is None else kept
-    mask = kept.copy()
-    mask[kept] = valid
-    return mask
+def row_numbers_of(mask: Any) -> np.ndarray:
+    """The positions of the rows that are true in an array of booleans without nulls."""
+    bits = np.frombuffer(mask.buffers()[1], np.uint8)
+    whole = np.unpackbits(bits, count=mask.offset + len(mask), bitorder="little")
+    return np.flatnonzero(whole[mask.offset :].view(bool))
 
 
-def log_row(row: int, first_row: int, valid: np.ndarray | None) -> int:
-    """The row of the log that is row `row` of the valid rows of its batch."""
-    return first_row + (row if valid is None else int(np.flatnonzero(valid)[row]))
+def log_row(row: int, first_row: int, row_numbers: np.ndarray | None) -> int:
+    """The row of the log that is row `row` of the kept rows of its batch."""
+    return first_row + (row if row_numbers is None else int(row_numbers[row]))
 
 
 def may_be_dictionary(kind: Kind) -> bool:
