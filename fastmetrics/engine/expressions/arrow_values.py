@@ -144,11 +144,23 @@ class RowValues:
             return self.case(value)
         if operation == "coalesce":
             return self.coalesce(value)
+        if operation in BY_DISTINCT_TEXT and (coded := self.coded_argument(value)) is not None:
+            found = RowValues({value.arguments[0].options[0]: coded.dictionary}, len(coded.dictionary)).array(value)
+            return found.take(coded.indices)
         arguments = [self.value(argument) for argument in value.arguments]
         if arguments and all(isinstance(argument, pa.Scalar) for argument in arguments):
             arguments = [pa.repeat(argument, 1) for argument in arguments]
             return (arrow_casts.cast(value, *arguments) if operation == "cast" else kernel(value, arguments))[0]
         return arrow_casts.cast(value, *arguments) if operation == "cast" else kernel(value, arguments)
+
+    def coded_argument(self, value: Primitive) -> Any:
+        """The dictionary of texts that a condition compares with constants, if it has few texts; else None."""
+        first, *others = value.arguments
+        if first.operation != "column" or first.kind != TEXT or not all(own.is_literal for own in others):
+            return None
+        column = self.columns[first.options[0]]
+        is_coded = pa.types.is_dictionary(column.type) and 4 * len(column.dictionary) < self.rows
+        return column if is_coded else None
 
     # ------------------------------------------------------------------------- from left to right, where it matters
 
@@ -207,6 +219,10 @@ class RowValues:
             one, other = arrow_kernels.align(found, typed(self.where(argument, missing), value.type))
             found = pc.if_else(missing, other, one)
         return found
+
+
+# Conditions that are computed once for every different text; a null stays null.
+BY_DISTINCT_TEXT = {"in_set", "like", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
 
 
 def literal_scalar(value: Primitive) -> Any:

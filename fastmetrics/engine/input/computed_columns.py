@@ -162,7 +162,11 @@ class ComputedColumns(Source):
         ]
 
     def allow_dictionaries(self, columns: Sequence[str]) -> None:
-        self.source.allow_dictionaries(self.stored(columns))
+        # Filters compare texts with constants: of a dictionary, each text is compared once.
+        stored = self.stored(columns)
+        for mask in self.masks.values():
+            stored += [] if mask.expression is None else mask.columns
+        self.source.allow_dictionaries(stored)
 
     def expect_texts(self, columns: Sequence[str]) -> None:
         self.source.expect_texts(self.stored(columns))

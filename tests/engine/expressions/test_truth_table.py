@@ -1,5 +1,6 @@
 """The truth table of expressions on pyarrow, and on DuckDB where its rules are ours; tests/spark has it on Spark."""
 
+import pyarrow as pa
 import pytest
 
 from fastmetrics.engine.expressions.arrow_values import arrow_type_of, compute, value_type
@@ -55,3 +56,13 @@ def test_duckdb():
     for (text, expected), found in zip(same, zip(*rows, strict=True), strict=True):
         assert list(map(comparable, found)) == list(map(comparable, expected)), text
     assert len(same) > 190
+
+
+def test_texts_of_dictionaries():
+    """A condition on a dictionary is computed for its texts, whatever they are; nulls stay null."""
+    coded = pa.chunked_array([["a", None, "b"] * 40]).combine_chunks().dictionary_encode()
+    unused = pa.DictionaryArray.from_arrays(coded.indices, pa.array(["a", "b", None, "zz"]))
+    for text in ("t = 'a'", "t <> 'a'", "t in ('a', 'zz')", "t like '%b'", "t >= 'b'", "'a' < t", "t not in ('a')"):
+        expected = values_of(text, pa.table({"t": pa.array(["a", None, "b"] * 40)}))[1]
+        assert values_of(text, pa.table({"t": coded}))[1].to_pylist() == expected.to_pylist(), text
+        assert values_of(text, pa.table({"t": unused}))[1].to_pylist() == expected.to_pylist(), text
