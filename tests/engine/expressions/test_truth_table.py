@@ -66,3 +66,15 @@ def test_texts_of_dictionaries():
         expected = values_of(text, pa.table({"t": pa.array(["a", None, "b"] * 40)}))[1]
         assert values_of(text, pa.table({"t": coded}))[1].to_pylist() == expected.to_pylist(), text
         assert values_of(text, pa.table({"t": unused}))[1].to_pylist() == expected.to_pylist(), text
+
+
+@pytest.mark.parametrize("sign", ["+", "-", "*"])
+def test_float32_columns_are_widened_first(sign):
+    columns = {"a": [0.1, float("inf"), 3e38, -0.0], "b": [0.7, 0.0, 3e38, 1e-45]}
+    single = pa.table({name: pa.array(values, pa.float32()) for name, values in columns.items()})
+    double = pa.table({name: column.cast(pa.float64()) for name, column in zip("ab", single.columns, strict=True)})
+    found, expected = (values_of(f"a {sign} b", table)[1] for table in (single, double))
+    assert found.type == pa.float64()
+    assert list(map(comparable, found.to_pylist())) == list(map(comparable, expected.to_pylist()))
+    part = values_of(f"a {sign} b", single.slice(1, 2))[1].to_pylist()
+    assert list(map(comparable, part)) == list(map(comparable, found.to_pylist()))[1:3]
