@@ -1,5 +1,7 @@
 """Filters and computed columns in the entry points: the values are those of a log that has the columns and the rows."""
 
+import sys
+
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -131,3 +133,54 @@ def test_tasks_have_filters_of_their_own(log):
         assert report.value("auc", task=name) == expected
         assert report.tasks[name].filtered == N_ROWS - len(rows)
     assert report.value("auc", task="constant") == 0.5
+
+
+def test_metric_strings_name_expressions(log):
+    expected = fm.evaluate(log, "auc", label="buys > 2", score="p_ctr * p_cvr")["auc"]
+    report = fm.evaluate(log, "auc(label='buys > 2', score='p_ctr * p_cvr'), ctr", label="click", score="p_ctr")
+    assert report.results[0].value == expected
+    assert report.results[0].score == "p_ctr * p_cvr"
+
+
+def test_without_the_parser_the_error_says_what_to_type(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sqlglot", None)
+    data = {"click": [0, 1], "score": [0.1, 0.9]}
+    words = r"score: no column 'score \+ 1' .*needs sqlglot: pip install 'fastmetrics\[arrow\]'"
+    with pytest.raises(ImportError, match=words):
+        fm.evaluate(data, "auc", label="click", score="score + 1")
+    with pytest.raises(ValueError, match="score: no column 'scor' in data; did you mean 'score'"):
+        fm.evaluate(data, "auc", label="click", score="scor")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"score": "p >"}, r"score: no column 'p >' in data.*As an expression: .*something is missing here"),
+        ({"score": "p + q"}, r"score: no column 'q' in data.*\n  p \+ q\n      \^$"),
+        ({"score": "p + text"}, r"score: a number is wanted here; this is a text\n  p \+ text\n      \^\^\^\^$"),
+        ({"score": "sum(p)"}, "there are no aggregates and no windows"),
+        ({"score": "p in (select 1)"}, "there are no queries inside expressions"),
+        ({"score": "powr(p, 2)"}, r"there is no function powr; did you mean power or"),
+        ({"score": "p p"}, r"a name with spaces stands between quotes"),
+        ({"score": "coalesce(null, null)"}, "score: the expression has no type; it is NULL"),
+        ({"where": "p"}, r"where: a condition is wanted; this is a float: compare it, such as p > 0"),
+        ({"where": "text = 1"}, r"a text and an integer do not fit each other: write texts between quotes"),
+        ({"where": " "}, "where is empty"),
+        ({"where": "click = 1 and p > now()"}, r"there is no function now"),
+        (
+            {"score": "9223372036854775807 + click"},
+            r"9223372036854775807 \+ 1, which no 64-bit integer holds, at row 1",
+        ),
+        ({"score": "cut(p, [1])"}, "cut divides rows into slices: it stands alone in by="),
+    ],
+)  # fmt: skip
+def test_errors_show_the_place(options, words):
+    data = {"click": [0, 1, 0], "p": [0.1, 0.9, 0.5], "text": ["a", "b", "c"]}
+    with pytest.raises(ValueError, match=words):
+        fm.evaluate(data, "auc", **{"label": "click", "score": "p"} | options)
+
+
+@pytest.mark.parametrize("where", [3, ["click = 1"], pa.array([True])])
+def test_other_filters_are_refused(where):
+    with pytest.raises(TypeError, match="where must be a condition in SQL, or an expression of pyarrow or polars"):
+        fm.evaluate({"click": [0, 1], "p": [0.1, 0.9]}, "auc", label="click", score="p", where=where)
