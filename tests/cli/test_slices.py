@@ -384,3 +384,39 @@ def spill_files(process: int, folder: Path) -> list[str]:
         if target.startswith(str(folder)) and target.endswith("(deleted)"):
             found.append(target)
     return found
+
+
+def test_grouping_sets_least_rows_and_order(folder):
+    arguments = [*EVALUATE, "--score", "a", "--metrics", "auc,ctr", "--grouping-set", "channel"]
+    arguments += ["--grouping-set", "channel, country", "--min-rows", "600", "--sort", "auc"]
+    done = run(*arguments, "--json", "report.json", folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    log = pq.read_table(folder / "log.parquet")
+    by = [["channel"], ["channel", "country"]]
+    expected = fm.evaluate(log, "auc,ctr", label="click", score="a", by=by, min_rows=600)
+    document = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    assert document["columns"]["by"] == by
+    assert document["small_slices"] == dict(expected.small_slices)
+    assert document["results"] == [own.to_dict() for own in expected.sorted_by("auc")]
+    assert "by (channel), (channel, country)" in done.stdout
+
+
+def test_intervals_of_numbers(folder):
+    done = run(*EVALUATE, "--score", "a", "--metrics", "auc", "--by", "qcut(a, 4)", folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "found in a first read of the log" in done.stdout
+    assert "(-inf, " in done.stdout
+
+
+def test_wrong_usage_of_slices(folder):
+    arguments = [*EVALUATE, "--score", "a", "--metrics", "auc,ctr"]
+    for more, message in (
+        (["--by", "channel", "--sort", "gauc"], "gauc is not computed"),
+        (["--by", "channel", "--sort", "ctr"], "no value of 'ctr' is better"),
+        (["--sort", "auc"], "it is for slices"),
+        (["--by", "channel", "--grouping-set", "channel"], "leave out --by"),
+        (["--by", "channel", "--min-rows", "-1"], "min-rows"),
+    ):
+        done = run(*arguments, *more, folder=folder)
+        assert done.returncode == 2
+        assert message in " ".join(done.stderr.replace("│", " ").split())

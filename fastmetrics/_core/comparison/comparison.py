@@ -218,6 +218,8 @@ class Comparison(ResultSet[Difference]):
     filtered: int | None
     dropped: Mapping[str, int]
     columns: Mapping[str, str | tuple[str, ...]]
+    bins: Mapping[str, tuple[int | float, ...]]
+    small_slices: Mapping[str, int]
     seconds: float | None
     tasks: Mapping[str, TaskRows]
 

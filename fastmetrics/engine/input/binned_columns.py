@@ -75,7 +75,8 @@ def exact_edges(edges: Sequence[int | float], dtype: np.dtype) -> np.ndarray:
         return np.where(near < found, np.nextafter(near, np.float32(np.inf)), near).astype(np.float32)
     least, most = INT64_RANGE if dtype.kind == "i" else (0, UINT64_MOST)
     # No value reaches an edge beyond the type.
-    return np.array([max(math.ceil(edge), least) for edge in edges if edge <= most], dtype)
+    found = np.array([max(math.ceil(edge), least) for edge in edges if edge <= most], dtype)
+    return found
 
 
 def next_up(value: float) -> float:
@@ -127,7 +128,8 @@ def keys_of(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind == "u":
         return values.astype(unsigned)
     if values.dtype.kind == "i":
-        return values.view(unsigned) ^ sign
+        integers: np.ndarray = values.view(unsigned) ^ sign
+        return integers
     bits = (values + values.dtype.type(0)).view(unsigned)
     negative = (bits & sign).astype(bool)
     keys: np.ndarray = np.where(negative, ~bits, bits | sign)

@@ -201,7 +201,8 @@ class GroupingSets(SliceNumbers):
         if int(table.max(initial=0)) >= MAX_SLICES:
             row = int(np.argmax(table[local] >= MAX_SLICES))
             self.raise_surplus((own.name,), (own.values[int(table[local[row]])],), locate(row))
-        return table.astype(np.uint16)[local]
+        codes: np.ndarray = table.astype(np.uint16)[local]
+        return codes
 
     def number_set(
         self, set_number: int, codes: Codes, locate: Callable[[int], int] | None = None, out: np.ndarray | None = None

@@ -135,7 +135,7 @@ def read_column_names(
     score: str | Sequence[str] | None,
     group: str | Sequence[str] | None,
     weight: str | None,
-    by: str | Sequence[str] | None,
+    by: str | Sequence[str] | Sequence[Sequence[str]] | None,
     roles: Mapping[str, Any] | None = None,
 ) -> ColumnNames:
     """Check the caller's column names. They need not have all that metrics read: `divide_plan` tells."""

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from fastmetrics.engine.expressions.tree import SLICE_FUNCTIONS, Call, Column
+
 EDGES = "cut(price, [0, 10, 100])"
 BINS_CALL = re.compile(r"\s*(q?cut)\s*\(", re.IGNORECASE)
 MOST_QUANTILES = 1000
@@ -49,16 +51,15 @@ def read_bins(title: str) -> SliceBins | None:
     from fastmetrics.engine.expressions.parser import parse_expression
 
     root = parse_expression(title).root
-    if getattr(root, "name", None) not in ("cut", "qcut"):
+    if not isinstance(root, Call) or root.name not in SLICE_FUNCTIONS:
         return None  # such as cut(x) = 1, which the reader of expressions refuses
     if len(root.arguments) != 2:
         raise ValueError(f"by: {title!r} has {len(root.arguments)} arguments: type {EDGES} or qcut(score, 10)")
     value, how = root.arguments
-    is_column = type(value).__name__ == "Column"
-    column = value.name if is_column else title[value.place[0] : value.place[1]]
+    column = value.name if isinstance(value, Column) else title[value.place[0] : value.place[1]]
     if root.name == "qcut":
         return SliceBins(title, column, n_bins=read_n_bins(title, getattr(how, "value", None)))
-    if getattr(how, "name", None) != "list":
+    if not isinstance(how, Call) or how.name != "list":
         raise ValueError(f"by: the edges in {title!r} have to be a list of numbers, such as {EDGES}")
     return SliceBins(title, column, check_edges(title, [read_edge(title, own) for own in how.arguments]))
 

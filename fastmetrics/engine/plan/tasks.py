@@ -74,6 +74,10 @@ class Task(NamedTuple):
         return call._replace(**own)
 
 
+# A column of slices, several, or several grouping sets.
+SliceColumns = str | Sequence[str] | Sequence[Sequence[str]] | None
+
+
 class IntervalArguments(NamedTuple):
     """The arguments of the entry points that ask for intervals."""
 
@@ -109,7 +113,7 @@ class PlannedTask(NamedTuple):
 
 
 def plan_task(
-    columns: Task, by: str | Sequence[str] | None, intervals: IntervalArguments, name: str | None = None
+    columns: Task, by: SliceColumns, intervals: IntervalArguments, name: str | None = None
 ) -> PlannedTask:
     """Plan one task, which has metrics."""
     models = named_model_roles(columns.score, columns.prediction, columns.probabilities, columns.roles)
@@ -129,7 +133,7 @@ def plan_task(
 def plan_tasks(
     call: Task,
     tasks: Mapping[str, Task] | None,
-    by: str | Sequence[str] | None,
+    by: SliceColumns,
     intervals: IntervalArguments,
     prepare: Callable[[Task], Task] = lambda task: task,
 ) -> list[PlannedTask]:
