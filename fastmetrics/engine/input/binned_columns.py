@@ -75,8 +75,7 @@ def exact_edges(edges: Sequence[int | float], dtype: np.dtype) -> np.ndarray:
         return np.where(near < found, np.nextafter(near, np.float32(np.inf)), near).astype(np.float32)
     least, most = INT64_RANGE if dtype.kind == "i" else (0, UINT64_MOST)
     # No value reaches an edge beyond the type.
-    found = np.array([max(math.ceil(edge), least) for edge in edges if edge <= most], dtype)
-    return found
+    return np.array([max(math.ceil(edge), least) for edge in edges if edge <= most], dtype)
 
 
 def next_up(value: float) -> float:
