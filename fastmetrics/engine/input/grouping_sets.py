@@ -7,12 +7,13 @@ by the number of its set and its values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from fastmetrics.engine.input.set_covers import MOST_COMBINATIONS, Cover, choose_covers
 from fastmetrics.engine.input.slices import (
     MAX_SLICES,
     MAX_TABLE_SIZE,
@@ -25,6 +26,8 @@ from fastmetrics.engine.input.slices import (
 
 MAX_SET_TABLE = 1 << 20  # combinations of codes up to which a set has a table of its numbers
 FIRST_CODES = 4
+COVERED_ROWS = 1 << 14  # of a block that is worth covers
+MOST_MEMBERS = 4 * MOST_COMBINATIONS  # of a cover whose columns got more values than they had at first
 
 Codes = Sequence[np.ndarray]
 
@@ -121,6 +124,7 @@ class GroupingSets(SliceNumbers):
         self.set_names = list(sets)
         self.columns = [ColumnCodes(name) for name in names]
         self.sets = [GroupingSet(tuple(names.index(name) for name in own)) for own in sets]
+        self.covers: list[tuple[Cover, GroupingSet]] | None = None
         self.lock = Lock()
 
     def in_order(self) -> list[tuple[int | None, dict[str, Any]]]:
@@ -145,6 +149,7 @@ class GroupingSets(SliceNumbers):
             own.truncate(size)
         for column, size in zip(self.columns, n_values, strict=True):
             column.truncate(size)
+        self.covers = None
 
     def set_of_slices(self) -> np.ndarray:
         """The number of the set of every slice."""
@@ -184,9 +189,62 @@ class GroupingSets(SliceNumbers):
         codes = tuple(
             self.encode_values(own, column, locate) for own, column in zip(self.columns, columns, strict=True)
         )
+        covered: set[int] = set()
+        for cover, own in self.covers_of(codes[0].shape[0]):
+            self.number_cover(cover, own, codes, locate)
+            covered.update(cover.sets)
         for set_number in range(len(self.sets)):
-            self.number_set(set_number, codes, locate)
+            if set_number not in covered:
+                self.number_set(set_number, codes, locate)
         return codes
+
+    def covers_of(self, rows: int) -> list[tuple[Cover, GroupingSet]]:
+        """The covers for a block of rows; none for few rows, or if the columns have too many values by now."""
+        if rows < COVERED_ROWS:
+            return []
+        if self.covers is None:
+            sizes = [len(own.values) for own in self.columns]
+            chosen = choose_covers([own.positions for own in self.sets], sizes)
+            self.covers = [(cover, GroupingSet(cover.positions)) for cover in chosen]
+        return [(cover, own) for cover, own in self.covers if len(own) <= MOST_MEMBERS]
+
+    def number_cover(
+        self, cover: Cover, own: GroupingSet, codes: Codes, locate: Callable[[int], int] | None = None
+    ) -> np.ndarray:
+        """The combination of every row in a cover. The slices of new ones are registered, with `locate`."""
+        columns = [codes[position] for position in own.positions]
+        table = own.table
+        numbers = look_up(table, columns) if table is not None else np.full(columns[0].shape[0], -1, np.int64)
+        missing = np.flatnonzero(numbers < 0)
+        if missing.shape[0]:
+            first_rows, local = find_combinations([column[missing] for column in columns])
+            order = np.argsort(first_rows)  # the first row that is too many is that of the log
+            rows = missing[first_rows[order]]
+            found = np.empty(first_rows.shape[0], np.int64)
+            found[order] = self.register_members(cover, own, [column[rows] for column in codes], rows, locate)
+            numbers[missing] = found[local]
+        return numbers.astype(np.int32)
+
+    def register_members(
+        self, cover: Cover, own: GroupingSet, codes: Codes, rows: np.ndarray, locate: Callable[[int], int] | None
+    ) -> list[int]:
+        """The numbers of combinations in a cover; new ones are registered, with their slices. `rows` have them."""
+        for set_number in cover.sets:
+            self.number_set(set_number, codes, None if locate is None else lambda row: locate(int(rows[row])))
+        with self.lock:
+            own.fit(tuple(len(self.columns[position].values) for position in own.positions))
+            found = []
+            for members in zip(*(codes[position].tolist() for position in own.positions), strict=True):
+                number = own.local.get(members)
+                if number is None:
+                    for set_number in cover.sets:
+                        of_set = self.sets[set_number]
+                        codes = tuple(members[own.positions.index(position)] for position in of_set.positions)
+                        cover.numbers[set_number].append(of_set.numbers[of_set.local[codes]])
+                    # Last: whoever finds the combination finds its slices too.
+                    number = own.add(members, 0)
+                found.append(number)
+        return found
 
     def encode_values(self, own: ColumnCodes, column: Any, locate: Callable[[int], int]) -> np.ndarray:
         """The codes of a column's values."""
@@ -233,11 +291,7 @@ class GroupingSets(SliceNumbers):
     ) -> np.ndarray:
         """The local numbers of rows, by sorting their codes; `rows` are their places in the batch."""
         own = self.sets[set_number]
-        combined = columns[0].astype(np.int64)
-        for column in columns[1:]:
-            _, combined = np.unique(combined, return_inverse=True)
-            combined = combined * (1 << 16) + column
-        _, first_rows, local = np.unique(combined, return_index=True, return_inverse=True)
+        first_rows, local = find_combinations(columns)
         by_combination = np.empty(first_rows.shape[0], np.int64)
         with self.lock:
             for number in np.argsort(first_rows).tolist():
@@ -262,10 +316,11 @@ class GroupingSets(SliceNumbers):
     def sets_in_words(self) -> str:
         return repr([list(own) for own in self.set_names])
 
-    def number_all(self, codes: Codes) -> Iterator[np.ndarray]:
-        """The slice of every row among those of all sets, set by set."""
+    def number_all(self, codes: Codes, left_out: Container[int] = ()) -> Iterator[np.ndarray]:
+        """The slice of every row among those of all sets, set by set; some sets may be left out."""
         for set_number, own in enumerate(self.sets):
-            yield own.global_numbers()[self.number_set(set_number, codes)]
+            if set_number not in left_out:
+                yield own.global_numbers()[self.number_set(set_number, codes)]
 
     # ------------------------------------------------------------------------------------------------ finer sets
 
@@ -292,6 +347,17 @@ class GroupingSets(SliceNumbers):
                 coarser[number] = own.numbers[own.local[tuple(codes[place] for place in kept)]]
             found.append(coarser)
         return found
+
+
+def find_combinations(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The first row of every combination of codes, and which of them each row has."""
+    combined = columns[0].astype(np.uint64)
+    for number, column in enumerate(columns[1:], 1):
+        if number % 3 == 0:  # 64 bits have four codes
+            combined = np.unique(combined, return_inverse=True)[1].astype(np.uint64)
+        combined = combined * np.uint64(1 << 16) + column
+    _, first_rows, local = np.unique(combined, return_index=True, return_inverse=True)
+    return first_rows, local
 
 
 def look_up(table: np.ndarray, columns: list[np.ndarray]) -> np.ndarray:

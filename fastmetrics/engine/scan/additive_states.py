@@ -18,6 +18,7 @@ from fastmetrics._core.statistic import State
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.scan.covered_states import CoveredStates
 from fastmetrics.engine.scan.slice_counts import SliceCounts
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class AdditiveStates:
         self.counted = counted
         self.has_classes = plan.label_kinds.binary
         self.counts: SliceCounts | None = None  # made by the first block, which shows how many labels there are
+        self.covered: dict[int, CoveredStates] = {}
+        self.numbers_in_covers: list[tuple[CoveredStates, np.ndarray]] = []  # of the block that was counted last
         self.sums: dict[StateKey, State] = {}
         self.by_pair_and_slice: dict[tuple[int, int | None], list[State]] = {}
 
@@ -108,16 +111,35 @@ class AdditiveStates:
         if self.counts is None:
             self.counts = SliceCounts(len(columns.labels) if self.has_classes else 0)
         self.counts.add(columns)
-        if self.sets is not None and columns.slice_codes:
-            for numbers in self.sets.number_all(columns.slice_codes):
-                self.counts.add_slices(numbers, columns.labels)
+        if self.sets is None or not columns.slice_codes:
+            return
+        in_covers: set[int] = set()
+        self.numbers_in_covers = []
+        for cover, own in self.sets.covers_of(columns.rows) if self.use_covers(columns) else ():
+            numbers = self.sets.number_cover(cover, own, columns.slice_codes)
+            states = self.covered.setdefault(id(cover), CoveredStates(cover, self.counts.n_labels))
+            states.count(numbers, columns.labels)
+            self.numbers_in_covers.append((states, numbers))
+            in_covers.update(cover.sets)
+        for of_set in self.sets.number_all(columns.slice_codes, in_covers):
+            self.counts.add_slices(of_set, columns.labels)
+
+    def use_covers(self, columns: RowBlock) -> bool:
+        """Do covers count the rows of a block, and add them to states? All statistics have to add to many states."""
+        return not columns.score_columns and all(hasattr(statistic, "update_units") for statistic in self.statistics)
 
     def update_sets(self, columns: RowBlock, sets: GroupingSets) -> None:
         """Add a block to the slices of the base sets; those of the others are added up in the end."""
         without_codes = columns._replace(slice_codes=())
+        covered: set[int] = set()
+        for states, numbers in self.numbers_in_covers:
+            states.update(self.statistics, [columns.pair_rows(pair) for pair in self.score_label_pairs], numbers)
+            covered.update(states.cover.sets)
         for set_number in sets.base_sets():
-            numbers = sets.number_set(set_number, columns.slice_codes)
-            for local, block in split_rows_by_slice(without_codes, numbers):
+            if set_number in covered:
+                continue
+            local_numbers = sets.number_set(set_number, columns.slice_codes)
+            for local, block in split_rows_by_slice(without_codes, local_numbers):
                 self.update_slice(block, sets.sets[set_number].numbers[local])
 
     def update_slice(self, columns: RowBlock, slice_number: int | None) -> None:
@@ -163,7 +185,22 @@ class AdditiveStates:
                 f"memory_limit={format_size(self.budget.limit)}, which is all that they may take; allow more memory"
             )
 
+    def settle(self) -> None:
+        """Add the states of covers to those of slices."""
+        if self.sets is None:
+            return
+        bases = self.sets.base_sets()
+        for states in self.covered.values():
+            for statistic, pair, slice_number, state in states.by_slice(bases):
+                self.state(statistic, pair, slice_number).merge(state)
+            if self.counts is not None:
+                for slices, rows in states.counts_by_slice():
+                    self.counts.add_many(slices, rows)
+        self.covered.clear()
+        self.numbers_in_covers = []
+
     def merge(self, other: AdditiveStates) -> None:
+        other.settle()
         for key, state in other.sums.items():
             self.state(*key).merge(state)
         self.merge_counts(other.counts)
@@ -181,6 +218,7 @@ class AdditiveStates:
         for state in self.sums.values():
             if hasattr(state, "close"):
                 state.close()
+        self.covered.clear()
         self.sums.clear()
         self.counts = None
         self.by_pair_and_slice.clear()

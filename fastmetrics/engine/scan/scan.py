@@ -320,6 +320,7 @@ class Scan:
         for worker in others:
             merged.merge(worker.additive)
             worker.additive.clear()
+        merged.settle()
         self.counts = merged.counts
         return merged
 

@@ -63,6 +63,13 @@ class SliceCounts:
             positives = np.bincount(slices[labels[number].view(bool)])
             self.by_slice[1 + number, : positives.shape[0]] += positives
 
+    def add_many(self, slices: np.ndarray, counts: np.ndarray) -> None:
+        """Add the counts of several slices, a column for each; a slice may be there more than once."""
+        if slices.shape[0] and self.known:
+            self.reserve(int(slices.max()) + 1)
+            for own, found in zip(self.by_slice, counts, strict=True):
+                np.add.at(own, slices, found)
+
     def add_count(self, slice_number: int | None, count: RowCount) -> None:
         """Add the counts of a slice, or of all rows."""
         found = np.array([count.rows, *count.positives], np.int64)

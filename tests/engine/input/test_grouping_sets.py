@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import fastmetrics as fm
-from fastmetrics.engine.input import grouping_sets
+from fastmetrics.engine.input import grouping_sets, set_covers
 from support.cases import assert_raises, each_case
 from support.registry_cases import REAL
 from support.states.spilled_logs import METRICS, evaluate, log_of, moved, slice_rows, small_batches
@@ -185,3 +185,60 @@ class TestAccumulators:
         state = fm.Accumulator(["auc", "gauc"], by=SETS[:2], **options)
         state.update(LOG)
         assert state.result() == fm.evaluate(LOG, ["auc", "gauc"], by=SETS[:2], **options)
+
+
+class TestCovers:
+    """Blocks are numbered by combinations of more columns than a set has, where that is less work."""
+
+    SUMS = ("logloss", "f1", "ctr", "brier", "ece")
+
+    @pytest.fixture(autouse=True)
+    def small(self, monkeypatch):
+        monkeypatch.setattr(grouping_sets, "COVERED_ROWS", 1)
+
+    @pytest.mark.parametrize("weight", [None, "weight"])
+    @pytest.mark.parametrize("most", [4, 40, 4096])
+    def test_the_same_as_separate_calls(self, weight, most, monkeypatch):
+        small_batches(monkeypatch, 500)
+        monkeypatch.setattr(set_covers, "MOST_COMBINATIONS", most)
+        check_sets(LOG, [*self.SUMS], weight=weight)
+        check_sets(LOG, [*self.SUMS, "auc"], SETS[1:4], weight=weight)
+
+    def test_values_that_occur_later(self, monkeypatch):
+        small_batches(monkeypatch, 100)
+        monkeypatch.setattr(grouping_sets, "MOST_MEMBERS", 60)
+        log = {**LOG, "number": np.arange(ROWS) // 10}
+        check_sets(log, ["logloss", "f1"], [["number"], ["city"], ["city", "number"], ["hour", "city"]])
+
+    def test_accumulators(self):
+        expected = evaluate(LOG, [*self.SUMS], by=SETS)
+        state = fm.Accumulator([*self.SUMS], by=SETS, label="label", score="prob")
+        for start in range(0, ROWS, 500):
+            state.update(slice_rows(LOG, (np.arange(ROWS) >= start) & (np.arange(ROWS) < start + 500)))
+        bad = {**slice_rows(LOG, np.arange(ROWS) < 50), "city": ["new"] * 50, "prob": np.full(50, 2.0)}
+        before = state.to_bytes()
+        assert_raises(ValueError, "probabilities", state.update, bad)
+        assert state.to_bytes() == before
+        found = fm.Accumulator.from_bytes(state.to_bytes()).result()
+        assert list(found) == list(expected)
+        assert [(own.rows, own.positives) for own in found] == [(own.rows, own.positives) for own in expected]
+
+    def test_too_many_slices_name_the_first_row(self):
+        log = log_of(grouping_sets.MAX_SLICES + 50, users=60)
+        log["number"] = np.arange(len(log["label"])) // 2
+        log["part"] = np.arange(len(log["label"])) % 2
+        assert_raises(
+            ValueError, r"slices of \['number', 'part'\]; the one at row 10000",
+            evaluate, log, ["ctr"], by=[["part"], ["number", "part"]],
+        )
+
+    def test_which_covers_are_chosen(self):
+        sizes = [5, 3, 12, 24, 7, 5]
+        pairs = [(first, second) for first in range(6) for second in range(first + 1, 6)]
+        covers = set_covers.choose_covers(pairs, sizes)
+        assert sorted(number for cover in covers for number in cover.sets) == list(range(15))
+        assert len(covers) < 6
+        for cover in covers:
+            assert math.prod(sizes[position] for position in cover.positions) <= set_covers.MOST_COMBINATIONS
+            assert all(set(pairs[number]) <= set(cover.positions) for number in cover.sets)
+        assert set_covers.choose_covers([(0, 1)], [100, 100]) == []

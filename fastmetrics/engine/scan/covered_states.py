@@ -1,0 +1,73 @@
+"""Additive states of the combinations of a cover, which add up to those of the slices of several grouping sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns.row_blocks import Rows
+from fastmetrics.engine.input.set_covers import Cover
+
+FIRST_SIZE = 1 << 9
+
+
+class CoveredStates:
+    """The states of one thread for every combination of a cover."""
+
+    def __init__(self, cover: Cover, n_labels: int) -> None:
+        self.cover = cover
+        self.rows = np.zeros((1 + n_labels, 0), np.int64)
+        self.size = 0
+        self.tables: list[tuple[Any, int, int, Any, np.ndarray]] = []
+        self.open: dict[tuple[Any, int], tuple[Any, np.ndarray]] = {}
+
+    def count(self, numbers: np.ndarray, labels: Sequence[np.ndarray]) -> None:
+        """Count the rows of every combination, and the positive ones of every label of two classes."""
+        counted = [numbers, *(numbers[labels[number].view(bool)] for number in range(len(self.rows) - 1))]
+        found = [np.bincount(own) for own in counted]
+        if found[0].shape[0] > self.rows.shape[1]:
+            grown = np.zeros((len(self.rows), max(FIRST_SIZE, 2 * found[0].shape[0])), np.int64)
+            grown[:, : self.rows.shape[1]] = self.rows
+            self.rows = grown
+        for own, more in zip(self.rows, found, strict=True):
+            own[: more.shape[0]] += more
+
+    def counts_by_slice(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """For every set that the cover has: the slice of every combination, and its counts."""
+        for set_number in self.cover.sets:
+            slices = self.cover.slices(set_number)[: self.rows.shape[1]]
+            yield slices, self.rows[:, : slices.shape[0]]
+
+    def update(self, statistics: Sequence[Any], rows_of_pairs: Sequence[Rows], numbers: np.ndarray) -> None:
+        """Add row i to the states of combination numbers[i]."""
+        from fastmetrics._core.resampling.unit_state_table import UnitStateTable  # imports resampling
+
+        most = int(numbers.max(initial=-1)) + 1
+        if most > self.size:
+            # Tables do not grow: those that are full are kept until the end.
+            self.keep_tables()
+            self.size = max(FIRST_SIZE, 2 * most)
+        for pair, rows in enumerate(rows_of_pairs):
+            for statistic in statistics:
+                if (statistic, pair) not in self.open:
+                    self.open[statistic, pair] = UnitStateTable(statistic, self.size), np.zeros(self.size, bool)
+                table, used = self.open[statistic, pair]
+                statistic.update_units(table, rows, numbers)
+                used[numbers] = True
+
+    def keep_tables(self) -> None:
+        self.tables += [(statistic, pair, self.size, *own) for (statistic, pair), own in self.open.items()]
+        self.open.clear()
+
+    def by_slice(self, sets: Sequence[int]) -> Iterator[tuple[Any, int, int, Any]]:
+        """Statistic, pair, slice and state of every combination, for each of these sets that the cover has."""
+        self.keep_tables()
+        wanted = [self.cover.slices(own).tolist() for own in self.cover.sets if own in sets]
+        for statistic, pair, _, table, used in self.tables:
+            table.normalise()
+            for number in np.flatnonzero(used).tolist():
+                state = table.state(number)
+                for slices in wanted:
+                    yield statistic, pair, slices[number], state
