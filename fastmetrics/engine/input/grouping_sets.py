@@ -239,8 +239,8 @@ class GroupingSets(SliceNumbers):
                 if number is None:
                     for set_number in cover.sets:
                         of_set = self.sets[set_number]
-                        codes = tuple(members[own.positions.index(position)] for position in of_set.positions)
-                        cover.numbers[set_number].append(of_set.numbers[of_set.local[codes]])
+                        of_columns = tuple(members[own.positions.index(place)] for place in of_set.positions)
+                        cover.numbers[set_number].append(of_set.numbers[of_set.local[of_columns]])
                     # Last: whoever finds the combination finds its slices too.
                     number = own.add(members, 0)
                 found.append(number)
