@@ -130,8 +130,9 @@ def keys_of(values: np.ndarray) -> np.ndarray:
         integers: np.ndarray = values.view(unsigned) ^ sign
         return integers
     bits = (values + values.dtype.type(0)).view(unsigned)
-    negative = (bits & sign).astype(bool)
-    keys: np.ndarray = np.where(negative, ~bits, bits | sign)
+    # All bits of a negative value are flipped, of another one only the sign.
+    flipped = (bits.view(f"i{size}") >> (8 * size - 1)).view(unsigned) | sign
+    keys: np.ndarray = bits ^ flipped
     return keys
 
 
@@ -177,17 +178,26 @@ def select_keys(store: BlockStore, ranks: list[int], bits: int) -> list[int]:
 def count_next_bits(store: BlockStore, prefixes: np.ndarray, shift: int, bits: int) -> np.ndarray:
     """How many keys begin with each prefix and go on with each value of the next bits."""
     counts = np.zeros((prefixes.shape[0], 1 << PREFIX_BITS), np.int64)
+    level = (bits - shift) // PREFIX_BITS
+    # The second level has most of the work that is left: a table is faster than a search.
+    table = np.full(1 << PREFIX_BITS, -1, np.int64)
+    if level == 2:
+        table[prefixes.astype(np.int64)] = np.arange(prefixes.shape[0])
     for reader in store.block_readers([KEY]):
         keys = reader.load()[KEY]
-        heads = (keys >> keys.dtype.type(shift)).astype(np.uint64)
-        if shift + PREFIX_BITS < bits:
-            own = heads >> np.uint64(PREFIX_BITS)
+        if level == 1:
+            counts[0] += np.bincount((keys >> keys.dtype.type(shift)).astype(np.intp), minlength=1 << PREFIX_BITS)
+            continue
+        if level == 2:
+            rows = table[(keys >> keys.dtype.type(shift + PREFIX_BITS)).astype(np.intp)]
+            kept = np.flatnonzero(rows >= 0)
+        else:
+            own = (keys >> keys.dtype.type(shift + PREFIX_BITS)).astype(np.uint64)
             rows = np.searchsorted(prefixes, own)
             rows[rows == prefixes.shape[0]] = 0
             kept = np.flatnonzero(prefixes[rows] == own)
-            heads, rows = heads[kept], rows[kept]
-        else:
-            rows = np.zeros(heads.shape[0], np.int64)
+        rows = rows[kept]
+        heads = (keys[kept] >> keys.dtype.type(shift)).astype(np.uint64)
         cells = rows * (1 << PREFIX_BITS) + (heads & np.uint64((1 << PREFIX_BITS) - 1)).astype(np.int64)
         counts += np.bincount(cells, minlength=counts.size).reshape(counts.shape)
     return counts
