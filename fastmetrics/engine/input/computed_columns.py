@@ -232,8 +232,8 @@ class BatchColumns:
                 tests = tests_of(condition)
             self.needed_by[name] = {test.column for test in tests}
             filters.append(tests)
-        if not source.reads_all and all(filters):
-            source.source.expect_filters(filters)
+        # A source that is read twice forgets the filters of the first time.
+        source.source.expect_filters(filters if filters and not source.reads_all and all(filters) else ())
 
     def compute_all(self, batches: Iterable[Any], first_row: int) -> Iterator[Any]:
         try:
