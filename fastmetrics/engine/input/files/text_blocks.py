@@ -21,6 +21,7 @@ from fastmetrics._core.parallel import count_threads, submit
 
 BLOCK_BYTES = 4 << 20  # types are inferred from the first block, and a row is at most as long
 LINE_BREAKS = b"\r\n"
+MOST_PARSERS = 8  # threads: each has a block in memory, and more parse faster than one thread reads
 
 
 class Quoting(NamedTuple):
@@ -167,7 +168,7 @@ def parse_blocks(
         return
     from concurrent.futures import ThreadPoolExecutor
 
-    threads = count_threads(n_threads)
+    threads = min(count_threads(n_threads), MOST_PARSERS)
     pending: deque[Any] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="fastmetrics-parse") as pool:
         try:
