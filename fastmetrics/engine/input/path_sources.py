@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
+from threading import Thread
 
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.files.file_source import FileSource
@@ -18,6 +20,31 @@ from fastmetrics.engine.input.input_options import InputOptions
 def open_paths(items: Sequence[str | os.PathLike[str]], options: InputOptions) -> Source:
     """Open paths, globs, folders and URIs as one log; no row is read yet."""
     locations = locate_paths(items, options.filesystem, options.storage_options)
+    if all(location.filesystem is None for location in locations):
+        return _open_locations(locations, options)
+    return _call_in_thread(partial(_open_locations, locations, options))
+
+
+def _call_in_thread(function: Callable[[], Source]) -> Source:
+    """Call a function in another thread: a call that waits for a store could not be interrupted."""
+    found: list[Source] = []
+    errors: list[BaseException] = []
+
+    def call() -> None:
+        try:
+            found.append(function())
+        except BaseException as error:  # noqa: BLE001 - raised in the calling thread
+            errors.append(error)
+
+    thread = Thread(target=call, daemon=True, name="fastmetrics-open")
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return found[0]
+
+
+def _open_locations(locations: list[Location], options: InputOptions) -> Source:
     tables = TableFinder()
     if len(locations) == 1 and (table := find_table(locations[0], tables)) is not None:
         from fastmetrics.engine.input.lake.lake_tables import open_table

@@ -2,6 +2,9 @@
 
 import gzip
 import io
+import signal
+import socket
+import subprocess
 import sys
 import time
 
@@ -20,6 +23,7 @@ from fastmetrics.engine.input.sources import open_source
 from support.cases import assert_raises, each_case
 from support.files.log_files import log, read, write_csv, write_ipc, write_parquet
 from support.files.stores import KEYS
+from support.subprocesses import PATIENCE, posix_only
 
 OPTIONS = {"metrics": "auc,logloss", "label": "click", "score": "score"}
 ROWS = 4000
@@ -330,6 +334,27 @@ def test_stores_that_do_not_answer_end_in_seconds(stored):
     for path, options in [(stored, {"endpoint_url": "http://127.0.0.1:1"}), ("gs://logs/main", google)]:
         assert_raises(OSError, rf"{path} cannot be read: ", evaluated, path, storage_options=options)
     assert time.monotonic() - started < 15
+
+
+@posix_only
+def test_an_interrupt_ends_the_wait_for_a_store():
+    """A server that accepts a connection and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}"
+        code = (
+            "import os, fastmetrics as fm\n"
+            f"options = {{'endpoint_url': '{address}', 'access_key': 'a', 'secret_key': 'b'}}\n"
+            "try: fm.evaluate('s3://bucket/a.parquet', 'auc', label='a', score='b', storage_options=options)\n"
+            "except KeyboardInterrupt: os._exit(3)"
+        )
+        process = subprocess.Popen([sys.executable, "-c", code])
+        connection, _ = server.accept()
+        with connection:
+            connection.recv(1)
+            started = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE) == 3
+        assert time.monotonic() - started < 2
 
 
 def test_no_permission_is_an_error_of_its_own(stored, store):
