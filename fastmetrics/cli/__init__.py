@@ -5,10 +5,14 @@ A command reads its options, calls the public function, and writes the result; t
 `cli` is needed only when a command runs. Read `app.py` first: it lists the commands.
 """
 
+import os
 import sys
+import threading
 from collections.abc import Sequence
 
 CLI_MODULES = ("typer", "rich", "pyarrow")
+INTERRUPTED = 130
+WAITING_THREAD = "fastmetrics-open"  # `engine/input/path_sources.py` waits for stores in it
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -16,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from fastmetrics.cli.app import run
 
-        return run(sys.argv[1:] if arguments is None else list(arguments))
+        code = run(sys.argv[1:] if arguments is None else list(arguments))
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if missing not in CLI_MODULES:
@@ -27,4 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # CPython ends by SIGINT if an interrupt ever left code that was compiled from text (namedtuple and dataclass do
         # that while modules are imported), even if it was caught later. Running a text without an error resets that.
         exec("")
-        return 130
+        code = INTERRUPTED
+    if code == INTERRUPTED and any(thread.name == WAITING_THREAD for thread in threading.enumerate()):
+        # Python's end would wait for a store that does not answer.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code

@@ -337,23 +337,28 @@ def test_stores_that_do_not_answer_end_in_seconds(stored):
 
 
 @posix_only
-def test_an_interrupt_ends_the_wait_for_a_store():
+@pytest.mark.parametrize("entry_point", ["evaluate", "command line"])
+def test_an_interrupt_ends_the_wait_for_a_store(entry_point):
     """A server that accepts a connection and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
-        address = f"http://127.0.0.1:{server.getsockname()[1]}"
+        options = {"endpoint_url": f"http://127.0.0.1:{server.getsockname()[1]}", "access_key": "a", "secret_key": "b"}
         code = (
             "import os, fastmetrics as fm\n"
-            f"options = {{'endpoint_url': '{address}', 'access_key': 'a', 'secret_key': 'b'}}\n"
-            "try: fm.evaluate('s3://bucket/a.parquet', 'auc', label='a', score='b', storage_options=options)\n"
-            "except KeyboardInterrupt: os._exit(3)"
+            f"try: fm.evaluate('s3://box/a', 'auc', label='a', score='b', storage_options={options})\n"
+            "except KeyboardInterrupt: os._exit(130)"
         )
-        process = subprocess.Popen([sys.executable, "-c", code])
+        arguments = ["-c", code]
+        if entry_point == "command line":
+            arguments = ["-m", "fastmetrics", "evaluate", "s3://box/a", "--label", "a", "--score", "b"]
+            for key, value in options.items():
+                arguments += ["--storage-option", f"{key}={value}"]
+        process = subprocess.Popen([sys.executable, *arguments])
         connection, _ = server.accept()
         with connection:
             connection.recv(1)
             started = time.monotonic()
             process.send_signal(signal.SIGINT)
-            assert process.wait(PATIENCE) == 3
+            assert process.wait(PATIENCE) == 130
         assert time.monotonic() - started < 2
 
 
