@@ -106,9 +106,9 @@ def write_state(
     if plugins:
         header["plugins"] = plugins
     # Version 0.1 has neither grouping sets nor intervals, no slices of nulls, and no least number of rows.
-    has_nulls = bool(state.names.grouping_sets or state.names.bins or min_rows)
-    has_nulls |= any(None in values for values in scan.slices.values())
-    parts = [write_part(part, arrays) | write_counts(part, has_nulls) for part in state.parts]
+    has_new_slices = bool(state.names.grouping_sets or state.names.bins or min_rows)
+    has_new_slices |= any(None in values for values in scan.slices.values())
+    parts = [write_part(part, arrays) | write_counts(part, has_new_slices, bool(plugins)) for part in state.parts]
     has_tuples = any(len(key_columns(key)) > 1 for key in (state.names.group, state.names.unit))
     roles: dict[str, Any] = dict(state.names.others)
     if state.names.predictions:
@@ -117,7 +117,7 @@ def write_state(
         roles[PROBABILITIES_ROLE] = list(map(key_columns, state.names.probabilities))
     if state.task.where is not None:
         header |= {"where": state.task.where.name, "filtered": scan.filtered}
-    if len(parts) == 1 and not roles and not has_tuples and not has_nulls and state.task.where is None:
+    if len(parts) == 1 and not roles and not has_tuples and not has_new_slices and state.task.where is None:
         return header | parts[0], arrays, FIRST_FORMAT
     return header | {"roles": roles, "parts": parts}, arrays, PARTS_FORMAT
 
@@ -169,13 +169,14 @@ def write_key_texts(key_texts: KeyTexts, arrays: ArrayWriter) -> dict[str, Any]:
     return {"key_texts": [key_texts.kind, *map(arrays.add, key_texts.arrays())]}
 
 
-def write_counts(part: PartState, always: bool) -> dict[str, Any]:
-    """The rows and positives of every slice, if nothing else in the state tells them.
+def write_counts(part: PartState, always: bool, is_extended: bool) -> dict[str, Any]:
+    """The rows and positives of all rows and of every slice, if nothing else in the state tells them.
 
-    Without `always`, only those of labels of two classes: the values of other metrics know their rows.
+    Without `always`, only those of labels of two classes: the values of other metrics know their rows. Without slices,
+    only if metrics of other modules are among them (`is_extended`): the values of our own know their positives.
     """
     counts = part.additive.counts
-    if counts is None or not counts.known or not part.scan.names.by or not (counts.n_labels or always):
+    if counts is None or not counts.known or not (counts.n_labels or always) or not (part.scan.names.by or is_extended):
         return {}
     if find_counts(part.scan, part.additive, part.histograms) is not None:
         return {}
@@ -203,9 +204,9 @@ def read_counts(part: PartState, header: dict[str, Any]) -> None:
         total = total if number is None else total.plus(count)
     times = len(scan.slices.sets) if isinstance(scan.slices, GroupingSets) else 1
     whole = counts.count(None)
+    in_slices = RowCount(times * whole.rows, tuple(times * own for own in whole.positives))
     require(
-        whole.rows == scan.rows_kept
-        and total == RowCount(times * whole.rows, tuple(times * own for own in whole.positives)),
+        whole.rows == scan.rows_kept and (total == in_slices or not scan.names.by),
         "its slices have not the rows it counts",
     )
     part.additive.counts = counts
@@ -363,7 +364,10 @@ def read_slices(slices: SliceNumbers, header: dict[str, Any], arrays: ArrayReade
     """The slices of a state in the order of their numbers. With grouping sets, codes of values are registered."""
     data = arrays.get(header["slices"], np.uint8, None)
     if not isinstance(slices, GroupingSets):
-        return slices_from_array(data, len(slices.names))
+        found = slices_from_array(data, len(slices.names))
+        has_nulls = any(None in values for values in found)
+        require("parts" in header or not has_nulls, "slices lack values")  # the first format has no null slices
+        return found
     for column, number in zip(slices.columns, header["slice_values"], strict=True):
         values = slices_from_array(arrays.get(number, np.uint8, None), 1)
         require([column.code(value) for (value,) in values] == [*range(len(values))], "a value is there twice")

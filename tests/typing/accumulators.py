@@ -39,3 +39,5 @@ fm.Accumulator(["auc"], label="y", score=3)  # type: ignore[arg-type]
 fm.Accumulator(["auc"], label="y", score="p", state_size=4.0)  # type: ignore[arg-type]
 state.merge(state.to_bytes())  # type: ignore[arg-type]
 state.rows = 3  # type: ignore[misc]
+task = fm.Task(label="click", score=["old", "new"], where="country = 'DE'")
+reveal_type(fm.Accumulator("auc", tasks={"germany": task}))  # reveals: Accumulator

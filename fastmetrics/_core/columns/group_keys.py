@@ -154,11 +154,18 @@ def as_arrow(values: Any) -> Any:
         except ImportError:
             return None
         try:
-            return pyarrow.array(values) if hasattr(values, "__arrow_c_array__") else pyarrow.chunked_array(values)
+            found = pyarrow.array(values) if hasattr(values, "__arrow_c_array__") else pyarrow.chunked_array(values)
         except pyarrow.ArrowException:
             # For instance mixed objects: a check row by row can name the row.
             return None
+        # Arrow makes bytes of texts that stand beside bytes in a column of objects.
+        return None if has_objects(values) and pyarrow.types.is_binary(found.type) else found
     return None
+
+
+def has_objects(values: Any) -> bool:
+    """Whether it is an array, or a column of pandas, of Python's objects."""
+    return str(getattr(values, "dtype", "")) == "object"
 
 
 def arrow_keys(values: Any, name: str) -> Keys:

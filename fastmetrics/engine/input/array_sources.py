@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.columns.group_keys import has_objects
 from fastmetrics._core.columns.validation import LISTED_COLUMNS
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import BATCH_ROWS, Source, first_line
@@ -104,6 +105,7 @@ def arrow_column(name: str, values: Any, lists: bool = False) -> pa.Array | pa.C
         raise ValueError(f"data[{name!r}] has {text!r} at row {row}, which is not valid Unicode") from error
     except (pa.ArrowException, OverflowError) as error:
         raise ValueError(f"data[{name!r}] cannot be read as one column: {first_line(error)}") from error
+    check_bytes(name, column, values)
     # Of a struct, a field may be read; a struct itself is refused where its values are read.
     if pa.types.is_nested(column.type) and not lists and not pa.types.is_struct(column.type):
         raise ValueError(f"data[{name!r}] holds {column.type}; it must be one-dimensional, with one value per row")
@@ -129,6 +131,18 @@ def convert_column(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
     if isinstance(values, list | tuple | range):
         return pa.array(values)
     return convert_numpy(name, values if isinstance(values, np.ndarray) else np.asarray(values))
+
+
+def check_bytes(name: str, column: pa.Array | pa.ChunkedArray, values: Any) -> None:
+    """Raise ValueError if texts stand beside bytes among Python's objects, of which Arrow makes bytes."""
+    if not pa.types.is_binary(column.type) or isinstance(values, pa.Array | pa.ChunkedArray):
+        return
+    if not isinstance(values, list | tuple) and not has_objects(values):
+        return
+    for row, value in enumerate(values):
+        if isinstance(value, str):
+            what = f"has the text {value!r} at row {row}, and bytes in other rows"
+            raise ValueError(f"data[{name!r}] {what}; give one kind")
 
 
 def convert_matrix(name: str, matrix: np.ndarray[Any, Any]) -> pa.Array:

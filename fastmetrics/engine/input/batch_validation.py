@@ -268,16 +268,17 @@ def read_keys(rows: SelectedBatch, role: str, key: Key) -> Keys:
 def read_number_column(rows: SelectedBatch, role: str, name: str) -> Any:
     """A column that has a number in every row."""
     column = rows.columns[name, False]
-    check_numbers(column, describe_column(role, name), name)
+    check_numbers(column, describe_column(role, name), name, rows.locate)
     return column
 
 
-def check_numbers(column: Any, title: str, name: str) -> None:
+def check_numbers(column: Any, title: str, name: str, locate: Locate) -> None:
     """Raise TypeError for a column of texts, lists or structs where numbers are needed, and say what to type."""
     kind, types = column.type, pyarrow.types
     if types.is_string(kind) or types.is_large_string(kind):
         advice = f"if its texts are numbers, name the column as cast({name} as double)"
-        raise TypeError(f"{title} has Arrow type {kind}: numbers are needed; {advice}")
+        found = f"{title} has {column[0].as_py()!r} at row {locate(0)}"
+        raise validation.InputError(f"{found}: numbers are needed; {advice}")
     if types.is_struct(kind):
         fields = " or ".join(repr(f"{name}.{field.name}") for field in kind) if kind.num_fields else "a column"
         raise TypeError(f"{title} has Arrow type {kind}: name a field of it, {fields}")

@@ -104,11 +104,12 @@ class ResolvedPart(NamedTuple):
         signature = metric.signature(value.coverage, names.weight, approximate)
         signature += "".join(bins_signature(own) for own in names.bins if own.title in slice_values)
         count = self.scan.row_count(slice_number)
+        known = None if count is None else count.positives or None  # states of version 0.1 do not know them
         return Result(
             repr(metric), names.score_of(pair), slice_values, value.value, signature + suffix, value.coverage,
             value.reason, label=names.label_of(pair), interval=interval, standard_error=error, task=task,
             rows=value.coverage.get("rows") if count is None else count.rows,
-            positives=count.positives[pair.label] if count is not None and count.positives else None,
+            positives=value.coverage.get("positives") if known is None else known[pair.label],
         )  # fmt: skip
 
 

@@ -216,3 +216,18 @@ def test_columns_that_hold_no_numbers_say_what_to_type():
     nulls = {"click": [1, 0], "p": [None, None]}
     words = "score column 'p' has a null at row 0"
     assert_raises(ValueError, words, fm.evaluate, nulls, ["auc"], label="click", score="p")
+
+
+KINDS_OF_OBJECTS = {
+    "list": list,
+    "objects": lambda values: np.array(values, object),
+    "pandas": lambda values: pandas().Series(values),
+}
+
+
+@each_case("container", KINDS_OF_OBJECTS)
+def test_texts_beside_bytes_are_not_one_kind(container):
+    kind = KINDS_OF_OBJECTS[container]
+    log = {"click": [1, 0, 1], "score": [0.1, 0.2, 0.3], "user": kind([b"a", "a", b"b"])}
+    message = r"data\['user'\] has the text 'a' at row 1, and bytes in other rows"
+    assert_raises(ValueError, message, fm.evaluate, log, ["gauc"], label="click", score="score", group="user")
