@@ -108,7 +108,7 @@ def write_state(
     # Version 0.1 has neither grouping sets nor intervals, no slices of nulls, and no least number of rows.
     has_new_slices = bool(state.names.grouping_sets or state.names.bins or min_rows)
     has_new_slices |= any(None in values for values in scan.slices.values())
-    parts = [write_part(part, arrays) | write_counts(part, has_new_slices, bool(plugins)) for part in state.parts]
+    parts = [write_part(part, arrays) | write_counts(part, has_new_slices) for part in state.parts]
     has_tuples = any(len(key_columns(key)) > 1 for key in (state.names.group, state.names.unit))
     roles: dict[str, Any] = dict(state.names.others)
     if state.names.predictions:
@@ -169,14 +169,13 @@ def write_key_texts(key_texts: KeyTexts, arrays: ArrayWriter) -> dict[str, Any]:
     return {"key_texts": [key_texts.kind, *map(arrays.add, key_texts.arrays())]}
 
 
-def write_counts(part: PartState, always: bool, is_extended: bool) -> dict[str, Any]:
+def write_counts(part: PartState, always: bool) -> dict[str, Any]:
     """The rows and positives of all rows and of every slice, if nothing else in the state tells them.
 
-    Without `always`, only those of labels of two classes: the values of other metrics know their rows. Without slices,
-    only if metrics of other modules are among them (`is_extended`): the values of our own know their positives.
+    Without `always`, only those of labels of two classes: the values of other metrics know their rows.
     """
     counts = part.additive.counts
-    if counts is None or not counts.known or not (counts.n_labels or always) or not (part.scan.names.by or is_extended):
+    if counts is None or not counts.known or not part.scan.names.by or not (counts.n_labels or always):
         return {}
     if find_counts(part.scan, part.additive, part.histograms) is not None:
         return {}

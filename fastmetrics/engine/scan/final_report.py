@@ -104,7 +104,8 @@ class ResolvedPart(NamedTuple):
         signature = metric.signature(value.coverage, names.weight, approximate)
         signature += "".join(bins_signature(own) for own in names.bins if own.title in slice_values)
         count = self.scan.row_count(slice_number)
-        known = None if count is None else count.positives or None  # states of version 0.1 do not know them
+        # Bytes of a state have positives only for slices. A metric of all rows says them in its coverage.
+        known = count.positives or None if count is not None and names.by else None
         return Result(
             repr(metric), names.score_of(pair), slice_values, value.value, signature + suffix, value.coverage,
             value.reason, label=names.label_of(pair), interval=interval, standard_error=error, task=task,
