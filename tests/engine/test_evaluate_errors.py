@@ -238,7 +238,8 @@ class TestErrors:
     def test_texts_where_numbers_are_needed_say_how_to_convert_them(self):
         log = log_of(4)
         texts = {**log, "pctr": ["0.1", "0.2", "0.3", "0.4"]}
-        assert_raises(TypeError, r"score column 'pctr' has Arrow type string.*cast\(pctr as double\)", evaluate, texts)
+        message = r"score column 'pctr' has '0.1' at row 0: numbers are needed; .*cast\(pctr as double\)"
+        assert_raises(TypeError, message, evaluate, texts)
         lists = {**log, "pctr": pa.array([[0.1], [0.2], [0.3], [0.4]])}
         assert_raises(TypeError, "'pctr' has Arrow type list<.*: one number in every row", evaluate, pa.table(lists))
         structs = pa.table({**log, "pctr": pa.array([{"a": 0.1}] * 4)})
