@@ -53,7 +53,7 @@ def test_tables_and_folders(timing, folders, kind, name):
 
     timing.compare(
         f"`evaluate` of {name}: {kind}, {timing.rows:,} rows in {FILES} files", lambda: value(folders / kind),
-        "the same Parquet files, as a list", lambda: value(files), within=0.0, rounds=5, reported=True,
+        "the same Parquet files, as a list", lambda: value(files), within=0.0, rounds=5,
     )  # fmt: skip
 
 
