@@ -55,6 +55,12 @@ def accumulated(kind):
     return accumulator
 
 
+def of_batches(kind):
+    metrics = kind("auc")
+    metrics.update(label=LOG[COLUMNS["label"]], score=LOG[COLUMNS["score"]])
+    return metrics.compute()
+
+
 def warned(category):
     with pytest.warns(category, match="no negative row"):
         return isnan(fm.roc_auc_score([1, 1], [0.2, 0.9]))
@@ -64,6 +70,7 @@ CASES: list[Case] = [
     ("evaluate", lambda function: function(LOG, "auc", **COLUMNS)["auc"], 3 / 4),
     ("compare", lambda function: function(LOG, "auc", **MODELS).difference("auc").difference, 1 / 4),
     ("Accumulator", lambda kind: accumulated(kind).result()["auc"], 3 / 4),
+    ("TrainingMetrics", lambda kind: of_batches(kind), {"auc": 3 / 4}),
     ("Task", lambda kind: fm.evaluate(LOG, "auc", tasks={"ctr": kind(**COLUMNS)}).value("auc", task="ctr"), 3 / 4),
     ("Report", lambda kind: of_type(kind, evaluated()).rows, 4),
     ("Result", lambda kind: of_type(kind, evaluated().results[0]).value, 3 / 4),

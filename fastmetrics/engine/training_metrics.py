@@ -1,0 +1,262 @@
+"""The entry point for training loops: metrics of arrays that come batch by batch, in one process or in several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fastmetrics._core.kinds import MODEL_ROLES
+from fastmetrics._core.registry import Metric
+from fastmetrics.engine.accumulator import Accumulator
+from fastmetrics.engine.plan.metric_plan import make_plan
+from fastmetrics.engine.results.report import Report
+
+__all__ = ["TrainingMetrics"]
+
+STATE_KEY = "state"
+# Roles with an argument of their own.
+USUAL_ROLES = ("label", "score", "group", "weight", "prediction", "probabilities", "item")
+
+
+class TrainingMetrics:
+    """Metrics of a training or validation loop: `update` with arrays, `compute` numbers, `reset`.
+
+    It has the methods of a torchmetrics metric and needs no torch. The values are exact and do not depend on the size
+    or order of batches, nor on how rows are divided among processes: they equal those of one `evaluate` over all rows.
+    Each process (rank) updates its own object; `to_bytes` of one merges into another.
+
+    An object can be pickled and copied. Two threads must not use it at the same time.
+
+    Parameters
+    ----------
+    metrics : sequence of str, or str
+        Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
+        them all.
+    approximate : bool
+        Keep scores in histograms of at most `state_size` bytes instead of all rows, as `Accumulator` does. The value of
+        `auc` is then the midpoint of an interval that contains the exact value, which `report` has.
+    state_size : int or str
+        Bytes, or text such as "4MiB", for the histogram of an approximate state.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> metrics = fm.TrainingMetrics("auc,gauc")
+    >>> metrics.update(label=[1, 0, 1], score=[0.9, 0.3, 0.4], group=["ann", "ann", "bob"])
+    >>> metrics.update(label=[0, 1], score=[0.6, 0.8], group=["bob", "ann"])
+    >>> {name: round(value, 4) for name, value in metrics.compute().items()}
+    {'auc': 0.8333, 'gauc': 0.6}
+
+    Another process sends the bytes of its state:
+
+    >>> other = fm.TrainingMetrics("auc,gauc")
+    >>> other.update(label=[0, 1], score=[0.2, 0.7], group=["cid", "cid"])
+    >>> metrics.merge(other.to_bytes()).rows
+    7
+    """
+
+    def __init__(
+        self,
+        metrics: str | Sequence[str | Metric],
+        *,
+        approximate: bool = False,
+        state_size: int | str = "4MiB",
+        n_threads: int | None = None,
+    ) -> None:
+        make_plan(metrics, MODEL_ROLES)  # a wrong name is an error here, not in the first epoch
+        self._metrics = metrics
+        self._options: dict[str, Any] = {"approximate": approximate, "state_size": state_size, "n_threads": n_threads}
+        self._roles: tuple[str, ...] | None = None  # of the first batch; None before it
+        self._rows: Accumulator | None = None
+
+    def __repr__(self) -> str:
+        return f"TrainingMetrics({self._metrics!r}; {self.rows:,} rows)"
+
+    @property
+    def rows(self) -> int:
+        """Rows since the last `reset`, those that were merged included."""
+        return 0 if self._rows is None else self._rows.rows
+
+    def update(
+        self,
+        *,
+        label: Any = None,
+        score: Any = None,
+        group: Any = None,
+        weight: Any = None,
+        prediction: Any = None,
+        probabilities: Any = None,
+        item: Any = None,
+        roles: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Take in the rows of a batch. If they are refused, the object is unchanged.
+
+        Parameters
+        ----------
+        label : array-like of shape (n,)
+            Labels: 0 and 1, or what else the metrics read.
+        score : array-like of shape (n,), optional
+            Scores, or probabilities of class 1.
+        group : array-like of shape (n,), optional
+            Keys of users or queries, for metrics inside groups.
+        weight : array-like of shape (n,), optional
+            Weights of rows.
+        prediction : array-like of shape (n,), optional
+            Predicted labels.
+        probabilities : array-like of shape (n, n_classes), optional
+            The probability of every class.
+        item : array-like of shape (n,), optional
+            Keys of items.
+        roles : dict of str and array-like, optional
+            Values of any other role.
+
+        Raises
+        ------
+        ValueError
+            Bad values, named with their row in the batch; an array that a metric needs is missing; other arrays than in
+            the batch before.
+        TypeError
+            Values whose type differs from that of earlier batches.
+        """
+        given = {
+            "label": label, "score": score, "group": group, "weight": weight, "prediction": prediction,
+            "probabilities": probabilities, "item": item,
+        }  # fmt: skip
+        columns = {role: values for role, values in given.items() if values is not None} | dict(roles or {})
+        if self._roles == (names := tuple(sorted(columns))) and self._rows is not None:
+            self._rows.update(columns)
+            return
+        if self._roles is not None:
+            before, now = ", ".join(self._roles), ", ".join(names)
+            raise ValueError(f"every batch has the same arrays: {before} before, {now} now")
+        first = self._make_accumulator(columns)
+        first.update(columns)
+        self._rows = first if self._rows is None else first.merge(self._rows)
+        self._roles = names
+
+    def _make_accumulator(self, columns: Iterable[str]) -> Accumulator:
+        """An accumulator whose columns have the names of their roles."""
+        usual: dict[str, Any] = {role: role for role in columns if role in USUAL_ROLES}
+        others = {role: role for role in columns if role not in USUAL_ROLES}
+        return Accumulator(self._metrics, **self._options, **usual, roles=others or None)
+
+    def compute(self) -> dict[str, float]:
+        """The value of every metric over all rows since the last `reset`; more rows may follow.
+
+        Returns
+        -------
+        dict of str and float
+            By metric string. NaN is undefined: `report` has the reason.
+
+        Raises
+        ------
+        ValueError
+            No rows were taken in.
+        """
+        return {result.metric: result.value for result in self.report().results}
+
+    def report(self) -> Report:
+        """The values with their reasons, counts of rows and signatures.
+
+        Returns
+        -------
+        Report
+            Equal to that of `evaluate` over the same rows.
+
+        Raises
+        ------
+        ValueError
+            No rows were taken in.
+        """
+        if self._rows is None:
+            raise ValueError("there are no rows yet: call update(label=..., score=...) first")
+        return self._rows.result()
+
+    def reset(self) -> None:
+        """Forget all rows: the beginning of an epoch. The next batch may have other arrays."""
+        self._roles = None
+        self._rows = None
+
+    def merge(self, other: TrainingMetrics | bytes) -> TrainingMetrics:
+        """Take in all rows of another object, or of the bytes of one. The order of merges does not matter.
+
+        Parameters
+        ----------
+        other : TrainingMetrics or bytes
+            It stays as it is. Without rows it changes nothing.
+
+        Returns
+        -------
+        TrainingMetrics
+            This one.
+
+        Raises
+        ------
+        TypeError
+            Neither of the two, or arrays of other types.
+        ValueError
+            Other metrics, arrays or options; bytes that are damaged or no state.
+        """
+        if isinstance(other, TrainingMetrics):
+            rows = other._rows
+        elif isinstance(other, bytes | bytearray | memoryview):
+            rows = self._read(bytes(other))
+        else:
+            raise TypeError(f"TrainingMetrics merge with another one or its bytes; found {type(other).__name__}")
+        if rows is None:
+            return self
+        if self._rows is None:
+            self._rows = self._adopt(rows)
+        else:
+            self._rows.merge(rows)
+        return self
+
+    def _read(self, data: bytes) -> Accumulator | None:
+        return Accumulator.from_bytes(data, n_threads=self._options["n_threads"]) if data else None
+
+    def _adopt(self, rows: Accumulator) -> Accumulator:
+        """The rows of another process before the first own batch: its metrics and options have to be ours."""
+        names = rows._states[0].task.names
+        empty = self._make_accumulator(dict.fromkeys(name for _, name in names.columns_with_roles()))
+        return empty.merge(rows)
+
+    def to_bytes(self) -> bytes:
+        """The state for another process, to `merge` there; empty without rows.
+
+        Returns
+        -------
+        bytes
+            This and every later version of the library reads them, on any machine.
+        """
+        return b"" if self._rows is None else self._rows.to_bytes()
+
+    def state_dict(self) -> dict[str, bytes]:
+        """The state for a checkpoint: a dict of bytes, which pickle and ``torch.save`` write.
+
+        Returns
+        -------
+        dict of str and bytes
+        """
+        return {STATE_KEY: self.to_bytes()}
+
+    def load_state_dict(self, state: Mapping[str, bytes]) -> None:
+        """Go on from a checkpoint: the rows are those of `state_dict` and no others.
+
+        Parameters
+        ----------
+        state : dict of str and bytes
+            What `state_dict` returned.
+
+        Raises
+        ------
+        ValueError
+            Not such a dict, or one of other metrics or options.
+        """
+        if STATE_KEY not in state:
+            raise ValueError(f"state is what state_dict() returned, a dict with {STATE_KEY!r}; found {sorted(state)}")
+        rows = self._read(state[STATE_KEY])
+        adopted = None if rows is None else self._adopt(rows)
+        self.reset()
+        self._rows = adopted
