@@ -17,14 +17,17 @@ WAITING_THREAD = "fastmetrics-open"  # `engine/input/path_sources.py` waits for 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 done, 1 error, 2 wrong usage, 3 gate failed, 130 interrupted."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
         from fastmetrics.cli.app import run
 
-        code = run(sys.argv[1:] if arguments is None else list(arguments))
+        code = run(arguments)
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if missing not in CLI_MODULES:
             raise
+        if arguments == ["doctor"]:
+            return print_environment()
         sys.stderr.write(f"error: this needs {missing}, which is not installed; type: pip install 'fastmetrics[cli]'\n")
         return 1
     except KeyboardInterrupt:
@@ -38,3 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.flush()
         os._exit(code)
     return code
+
+
+def print_environment() -> int:
+    """`fastmetrics doctor` where the extra `cli` is not installed."""
+    from fastmetrics.cli.installation.environment import describe_environment, environment_lines
+
+    sys.stdout.write("\n".join([*environment_lines(describe_environment()), ""]))
+    return 0

@@ -129,6 +129,12 @@ def listed(folder):
     return [one["name"] for one in json.loads(run("list --json", folder))["metrics"]] == fm.list_metrics()
 
 
+def examined(folder):
+    """Whether the limit of memory is that of `evaluate`: half of what is available."""
+    document = json.loads(run("doctor --json", folder))
+    return document["memory_limit"] == max(64 << 20, document["available_memory"] // 2)
+
+
 CASES = {
     "evaluate": (evaluated, {"auc": 3 / 4, "ctr": 1 / 2}),
     "compare": (compared, 1 / 4),
@@ -148,6 +154,7 @@ CASES = {
     "demo": (demonstrated, 0),
     "sample-log": (sampled, (100, True, True)),
     "list": (listed, True),
+    "doctor": (examined, True),
 }
 
 

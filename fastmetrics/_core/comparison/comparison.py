@@ -386,7 +386,7 @@ class Comparison(ResultSet[Difference]):
 
         "auc.baseline" and "auc.other" are the two values, "auc.difference" is their difference, "auc.low" and
         "auc.high" are the ends of its interval, "auc.pvalue" and "auc.adjusted_pvalue" belong to its test. Slices and
-        several models are named as in `Report.to_metrics`: "auc/other.model_b/channel.feed.difference".
+        several models are named as in `Report.to_metrics`: "other.model_b/channel.feed/auc.difference".
 
         Returns
         -------

@@ -15,6 +15,7 @@ from unicodedata import normalize
 MAX_LENGTH = 250
 LONGEST_SUFFIX = len(".adjusted_pvalue")
 HASH_DIGITS = 8
+LONGEST_METRIC = 100
 NULL = "null"
 
 
@@ -48,14 +49,20 @@ def flat_metrics(entries: Iterable[NamedNumbers]) -> dict[str, float]:
 
 
 def entry_name(entry: NamedNumbers, several: Iterable[str]) -> str:
-    """The metric, models and slice as the parts of a path."""
+    """Models, slice and metric as the parts of a path. The metric is the last: a tracker may store paths as folders, in
+    which the name of one number cannot be the folder of another.
+    """
     models = [(role, entry.models.get(role)) for role in several]
     parts = [f"{key}.{value_text(value)}" for key, value in (*models, *entry.slice.items())]
-    name = "/".join([metric_name(entry.metric), *map(path_part, parts)])
-    longest = MAX_LENGTH - LONGEST_SUFFIX - HASH_DIGITS - 1
-    if len(name) <= longest:
-        return name
-    return f"{name[: longest - HASH_DIGITS - 1]}-{short_hash('/'.join([entry.metric, *parts]))}"
+    metric = shortened(metric_name(entry.metric), LONGEST_METRIC, entry.metric)
+    folder = "/".join(map(path_part, parts))
+    room = MAX_LENGTH - LONGEST_SUFFIX - HASH_DIGITS - 2 - len(metric)
+    return f"{shortened(folder, room, '/'.join(parts))}/{metric}" if parts else metric
+
+
+def shortened(name: str, length: int, whole: str) -> str:
+    """The name, or its beginning with a hash of the `whole` that it is made of."""
+    return name if len(name) <= length else f"{name[: length - HASH_DIGITS - 1]}-{short_hash(whole)}"
 
 
 def metric_name(metric: str) -> str:

@@ -435,8 +435,8 @@ class Report(ResultSet[Result]):
         """Flat names and numbers, as experiment trackers such as MLflow accept them.
 
         "auc" is the value of all rows, "auc.low" and "auc.high" are the ends of its interval, and
-        "auc/channel.feed" is the value of a slice. Several tasks, label or score columns are in the names too, as in
-        "auc/score.pctr". Names consist of letters, digits and ``_-. /:``, have at most 250 characters, differ, and
+        "channel.feed/auc" is the value of a slice. Several tasks, label or score columns are in the names too, as in
+        "score.pctr/auc". Names consist of letters, digits and ``_-. /:``, have at most 250 characters, differ, and
         depend only on what they name. Where signs had to be replaced in a label, score or slice, eight digits of a
         hash of the original follow. Undefined values are left out.
 

@@ -40,8 +40,8 @@ def test_names_of_a_report():
         "auc.high": 1.0,
         "ndcg.gain_exp2_at_10": 0.5,
         "logloss": math.inf,
-        "auc/channel.feed": 0.25,
-        "auc/channel.null/day.2026-05-01/new.true": 0.125,
+        "channel.feed/auc": 0.25,
+        "channel.null/day.2026-05-01/new.true/auc": 0.125,
     }
     assert all(type(number) is float for number in made.to_metrics().values())
 
@@ -49,7 +49,7 @@ def test_names_of_a_report():
 def test_several_models_are_named():
     pairs = [("y", "a"), ("y", "b"), ("z", "a")]
     made = report(*(Result("auc", score, {}, 0.5, "s", {}, label=label) for label, score in pairs))
-    assert list(made.to_metrics()) == ["auc/label.y/score.a", "auc/label.y/score.b", "auc/label.z/score.a"]
+    assert list(made.to_metrics()) == ["label.y/score.a/auc", "label.y/score.b/auc", "label.z/score.a/auc"]
 
 
 @each_case("metric", [
@@ -76,7 +76,31 @@ def test_hostile_values_have_different_names_that_are_accepted():
     assert len(set(names)) == len(names) == 3 * len(HOSTILE)
     for name in names:
         assert_accepted(name)
-    assert {"auc/c.New York", "auc/c.12:30", "auc/c.a_b"} <= set(names)
+    assert {"c.New York/auc", "c.12:30/auc", "c.a_b/auc"} <= set(names)
+
+
+def test_no_name_is_the_folder_of_another():
+    """MLflow stores a metric as a file of that path."""
+    slices = [{}, {"channel": "feed"}, {"channel": "feed", "day": 1}, {"day": 1}, {"c": "x" * 300}]
+    made = [Result(metric, "p", own, 0.5, "s", {}) for metric in ("auc", "ndcg@10") for own in slices]
+    names = set(report(*made).to_metrics())
+    assert len(names) == 10
+    assert not {parent for name in names for parent in folders(name)} & names
+
+
+def folders(name: str) -> list[str]:
+    parts = name.split("/")
+    return ["/".join(parts[:length]) for length in range(1, len(parts))]
+
+
+def test_long_metrics_are_shortened():
+    long = "logloss(labels=[" + ", ".join(f"class{number}" for number in range(60)) + "])"
+    (plain, sliced) = report(
+        Result(long, "p", {}, 0.5, "s", {}), Result(long, "p", {"c": "x" * 300}, 0.5, "s", {})
+    ).to_metrics()
+    assert_accepted(plain)
+    assert_accepted(sliced)
+    assert sliced.endswith(f"/{plain}")
 
 
 def test_a_name_does_not_depend_on_the_other_results():

@@ -1,0 +1,94 @@
+"""`fastmetrics doctor`: it says what is there, what is missing and what to type, with and without the extra `cli`."""
+
+import json
+import os
+import stat
+import sys
+
+import pytest
+
+import fastmetrics as fm
+from fastmetrics.cli import main
+from fastmetrics.cli.installation import environment
+
+pytest.importorskip("typer")
+
+
+def status_of(package, least, monkeypatch, found):
+    monkeypatch.setattr(environment.metadata, "version", lambda name: found)
+    return environment.package_part(environment.Requirement(package, least, "arrow")).status
+
+
+@pytest.fixture
+def wants_little(monkeypatch):
+    """The packages that are asked for are numpy, and one that nobody has."""
+    texts = ["numpy>=2.0", 'nobody-has-this>=3.1; extra == "plot"', 'pytest>=8; extra == "test"', "fastmetrics[arrow]"]
+    monkeypatch.setattr(environment.metadata, "requires", lambda name: texts)
+
+
+def test_it_names_what_is_missing_and_what_to_type(wants_little, capsys):
+    assert main(["doctor"]) == 0
+    text = capsys.readouterr().out
+    assert f"fastmetrics  {fm.__version__}" in text
+    lines = {line.split()[0]: line.split() for line in text.splitlines() if line.strip()}
+    assert lines["numpy"][2:4] == [">=2.0", "ok"]
+    assert "nobody-has-this  -" in text
+    assert "nobody-has-this  pip install 'fastmetrics[plot]'" in text
+    assert "pytest" not in text
+
+
+def test_json_has_the_same_parts(wants_little, capsys):
+    assert main(["doctor", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert {part["name"]: part["status"] for part in document["parts"]}.items() >= {
+        "numpy": "ok", "nobody-has-this": "missing",
+    }.items()  # fmt: skip
+    assert document["threads"] == len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else True
+    assert 0 < document["memory_limit"] <= document["available_memory"]
+
+
+def test_extras_of_the_package_are_those_of_the_purposes():
+    asked = {requirement.extra for requirement in environment.read_requirements()}
+    assert {"", "arrow", "cli", "stats", "plot", "spark"} <= asked <= set(environment.PURPOSES)
+
+
+def test_it_works_without_the_extra(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "typer", None)
+    for name in [name for name in sys.modules if name.startswith("fastmetrics.cli.")]:
+        monkeypatch.delitem(sys.modules, name)
+    assert main(["doctor"]) == 0
+    assert f"fastmetrics  {fm.__version__}" in capsys.readouterr().out
+    assert main(["doctor", "--json"]) == 1
+    assert "pip install 'fastmetrics[cli]'" in capsys.readouterr().err
+
+
+def test_versions_are_compared_as_numbers(monkeypatch):
+    assert status_of("pyarrow", "16", monkeypatch, "9.0.1") == "too old"
+    assert status_of("pyarrow", "16.0.0", monkeypatch, "16") == "ok"
+    assert status_of("pyarrow", "2.10", monkeypatch, "2.9rc1") == "too old"
+    assert status_of("pyarrow", "2.10", monkeypatch, "2.10.0.dev3+local") == "ok"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a Java is a shell script here")
+@pytest.mark.parametrize(
+    ("script", "found", "status"),
+    [
+        ("echo 'openjdk version \"21.0.2\" 2024' >&2", "21.0.2", "ok"),
+        ("echo 'java version \"1.8.0_402\"' >&2", "1.8.0_402", "too old"),
+        ("exit 3", None, "missing"),
+    ],
+)
+def test_java_is_asked_for_its_version(script, found, status, tmp_path, monkeypatch):
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\n{script}\n")
+    java.chmod(java.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    part = environment.java_part()
+    assert (part.found, part.status) == (found, status)
+
+
+def test_no_wordnet(monkeypatch, tmp_path):
+    monkeypatch.setenv("WNSEARCHDIR", str(tmp_path))
+    part = environment.wordnet_part()
+    assert (part.found, part.status, part.get) == (None, "missing", "apt-get install wordnet-base")
