@@ -94,9 +94,8 @@ def read_arguments() -> argparse.Namespace:
 
 def problem_of_name(name: str) -> str | None:
     """Why a metric cannot have this name."""
-    from generated.public_names import public_places
-
     from fastmetrics._core.registry import CUTOFF, known_specs
+    from generated.public_names import public_places
 
     if not NAME.fullmatch(name) or keyword.iskeyword(name) or hasattr(builtins, name):
         return f"NAME must be words in lower case with underscores, and no word of Python; found {name!r}"

@@ -20,10 +20,10 @@ pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="no docs be
 # The least number of values that the code of a page states, and of commands that it runs.
 GUIDES = {
     "README.md": (3, 2), "docs/cli.md": (0, 1), "docs/clustering.md": (10, 1), "docs/ctr.md": (20, 7),
-    "docs/detection.md": (30, 4),
-    "docs/extending.md": (9, 1), "docs/expressions.md": (1, 2),
-    "docs/ranking.md": (20, 1), "docs/reports.md": (11, 5), "docs/significance.md": (60, 1), "docs/sklearn.md": (9, 0),
-    "docs/text.md": (30, 6), "docs/training.md": (5, 0),
+    "docs/detection.md": (30, 4), "docs/extending.md": (9, 1), "docs/expressions.md": (1, 2), "docs/jobs.md": (0, 1),
+    "docs/ranking.md": (18, 1), "docs/recommendation.md": (15, 0), "docs/reports.md": (11, 5),
+    "docs/significance.md": (60, 1), "docs/sklearn.md": (9, 0), "docs/spark.md": (0, 1), "docs/text.md": (30, 6),
+    "docs/training.md": (5, 0), "docs/tutorial.md": (12, 5),
 }  # fmt: skip
 NEEDED = {"docs/training.md": ("lightgbm", "xgboost", "mlflow")}
 
@@ -49,7 +49,7 @@ def test_code_runs(name, tmp_path, monkeypatch):
 
 def test_code_for_spark_runs(spark, tmp_path, capsys):
     """`getOrCreate` returns the tests' session. Java does not change its folder, so the path of the log is absolute."""
-    (block,) = [found["code"] for found in pages.BLOCKS.finditer(page("docs/ctr.md")) if found["mark"] == "spark"]
+    (block,) = [found["code"] for found in pages.BLOCKS.finditer(page("docs/spark.md")) if found["mark"] == "spark"]
     with chdir(tmp_path):
         pages.run_command("fastmetrics sample-log clicks.parquet --rows 50000")
     assert '"clicks.parquet"' in block

@@ -202,7 +202,7 @@ class Report(ResultSet[Result]):
         With ``min_rows=...``: `min_rows`, and how many `slices` with how many `rows` have fewer rows, and no results. A
         row counts for each grouping set and task in which its slice is small.
     tasks : dict
-        Name -> :class:`TaskRows` of every task; empty for an evaluation without tasks. With tasks, `dropped` and
+        Name -> `TaskRows` of every task; empty for an evaluation without tasks. With tasks, `dropped` and
         `columns` are empty: each task has its own.
     """
 

@@ -1,0 +1,10 @@
+"""What `tools/build_site.py` is made of: sources of the site, generated pages, the configuration of Sphinx, checks.
+
+`pages.py` says which page stands where, `sources.py` writes what Sphinx reads, `conf.py` configures it, and `links.py`
+and `looks.py` check what it wrote. Modules here may import `fastmetrics`: it is the checkout's own. Only
+`build_site.py`, and tests, import them. Start with `pages.py`.
+"""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
