@@ -12,11 +12,13 @@ FASTMETRICS_DEBUG      bounds checks, wraparound checks, -O1 and -g, to find a w
 FASTMETRICS_SANITIZE   AddressSanitizer and UndefinedBehaviorSanitizer (gcc, clang)
 """
 
+import gzip
 import json
 import os
 import re
 import sys
 import sysconfig
+import tarfile
 from functools import cache
 from pathlib import Path
 
@@ -25,6 +27,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
+from setuptools.command.sdist import sdist
 
 ROOT = Path(__file__).parent
 KERNELS = Path("fastmetrics/_kernels")
@@ -37,6 +40,8 @@ FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 # A free-threaded CPython has no stable ABI; everywhere else one wheel serves 3.11 and later.
 LIMITED_API = sys.implementation.name == "cpython" and not FREE_THREADED
 N_JOBS = os.cpu_count() or 1
+# Archives carry this date in place of the time of the build. A zip file cannot hold an earlier one than 1980-01-01.
+EPOCH = int(os.environ.setdefault("SOURCE_DATE_EPOCH", "315532800"))
 
 DIRECTIVES = {
     "language_level": 3,
@@ -188,14 +193,60 @@ class BuildExt(build_ext):
 
 
 class BdistWheel(bdist_wheel):
+    """A wheel for the stable ABI, with the same bytes from every folder, at every time, under every umask."""
+
     def finalize_options(self) -> None:
         if LIMITED_API:
             self.py_limited_api = "cp311"
         super().finalize_options()
 
+    def write_wheelfile(self, wheelfile_base: str, *args: str) -> None:
+        """The last step before all files are packed. setuptools sorts them and reads the date itself."""
+        super().write_wheelfile(wheelfile_base, *args)
+        for path in Path(self.bdist_dir).rglob("*"):
+            path.chmod(0o755 if path.is_dir() or path.suffix == ".so" else 0o644)
+
+
+class Sdist(sdist):
+    """An archive of the sources with the same bytes from every folder, at every time, for every user."""
+
+    def make_archive(
+        self,
+        base_name: str,
+        format: str,  # noqa: A002, the name of setuptools
+        root_dir: str | None = None,
+        base_dir: str | None = None,
+        owner: str | None = None,
+        group: str | None = None,
+    ) -> str:
+        if format != "gztar" or root_dir is not None:
+            return super().make_archive(base_name, format, root_dir, base_dir, owner, group)
+        archive = f"{base_name}.tar.gz"
+        Path(archive).parent.mkdir(parents=True, exist_ok=True)
+        with (
+            open(archive, "wb") as file,
+            gzip.GzipFile("", "wb", fileobj=file, mtime=EPOCH) as compressed,
+            tarfile.open(fileobj=compressed, mode="w", format=tarfile.PAX_FORMAT) as tar,
+        ):
+            for path in sorted(path for path in Path(base_dir).rglob("*") if path.is_file()):
+                tar.add(path, path.as_posix(), filter=anonymous)
+        return archive
+
+
+def anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """A member without user, time and umask."""
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    member.mtime = EPOCH
+    member.mode = 0o644
+    return member
+
+
+# What reads the sources alone compiles nothing.
+WITHOUT_KERNELS = sys.argv[1:2] in (["egg_info"], ["sdist"])
 
 setup(
-    ext_modules=kernel_extensions(),
-    cmdclass={"bdist_wheel": BdistWheel, "build_ext": BuildExt},
+    ext_modules=[] if WITHOUT_KERNELS else kernel_extensions(),
+    cmdclass={"bdist_wheel": BdistWheel, "build_ext": BuildExt, "sdist": Sdist},
     options={"build_ext": {"parallel": N_JOBS}},
 )

@@ -34,7 +34,7 @@ if PROFILE == "quick":
 # Workers and subprocesses keep what they compile: a command starts in half the time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-MARKERS = ("smoke", "spark", "wordnet", "browser", "real_data", "peers", "slow")
+MARKERS = ("smoke", "spark", "wordnet", "browser", "release", "real_data", "peers", "slow")
 ONLY_NAMED = ("fuzz", "site")  # tests with these markers run only where -m names them
 # A marker that follows from a fixture, or from what the test's module imports from here.
 OF_FIXTURES = {"spark": "spark", "data_folder": "real_data"}

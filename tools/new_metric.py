@@ -167,11 +167,12 @@ def summary_of(module: str) -> str:
 
 
 def changelog_with(name: str, summary: str) -> str:
-    """The changelog with a line for the metric, in "Added" of the next version."""
+    """The changelog with a line for the metric, in "Added" of the next version, which has no date yet."""
     text = CHANGELOG.read_text(encoding="utf-8")
-    head, mark, rest = text.partition("## [Unreleased]\n")
-    if not mark:
-        raise SystemExit("CHANGELOG.md has no heading '## [Unreleased]'; nothing was written")
+    heading = re.search(r"^## \[(?:Unreleased\]|.+\] - unreleased)\n", text, re.MULTILINE)
+    if not heading:
+        raise SystemExit("CHANGELOG.md has no heading '## [X.Y.Z] - unreleased'; nothing was written")
+    head, mark, rest = text.partition(heading[0])
     own, mark_of_next, older = rest.partition("\n## [")
     before, added, after = own.partition("\n### Added\n\n")
     line = f"- `fm.{name}`, metric `{name}`: {summary}\n"

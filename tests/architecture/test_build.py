@@ -156,6 +156,43 @@ def test_other_flags_build_all_kernels(project):
         assert "-O1" in flags["compile"]
 
 
+PYPROJECT = """\
+[build-system]
+requires = ["setuptools>=77", "Cython>=3.2"]
+[project]
+name = "fastmetrics"
+version = "1.0"
+[tool.setuptools.packages.find]
+include = ["fastmetrics*"]
+"""
+
+
+def archives(project: Path, umask: int) -> dict[str, bytes]:
+    """A wheel and an archive of the sources, as somebody with this umask builds them."""
+    env = {name: value for name, value in os.environ.items() if name not in (*SWITCHES, "SOURCE_DATE_EPOCH")}
+    command = [sys.executable, "setup.py", "-q", "sdist", "--formats=gztar", "bdist_wheel"]
+    result = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, check=False, umask=umask)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return {path.name: path.read_bytes() for path in (project / "dist").iterdir()}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the compilers of other systems were not tried")
+def test_two_builds_have_the_same_bytes(built_project, tmp_path):
+    """Other folders, other times, another umask, and C files that Cython writes again."""
+    found = []
+    for name, umask, left_out in (("one", 0o022, ()), ("another/folder", 0o077, ("*.c",))):
+        ignore = shutil.ignore_patterns("*.so", *left_out)
+        project = Path(shutil.copytree(built_project, tmp_path / name, ignore=ignore))
+        (project / "pyproject.toml").write_text(PYPROJECT)
+        for path in project.rglob("*.py"):
+            path.chmod(0o666 & ~umask)
+        found.append(archives(project, umask))
+    assert sorted(found[0]) == sorted(found[1])
+    assert {name.split(".")[-1] for name in found[0]} == {"whl", "gz"}
+    assert [name for name in found[0] if found[0][name] != found[1][name]] == []
+
+
 def test_debug_information_is_found():
     names = b"\0.text\0.debug_info\0"
     header = b"\x7fELF\x02\x01" + bytes(0x22) + struct.pack("<Q", 64) + bytes(10) + struct.pack("<3H", 64, 3, 2)
