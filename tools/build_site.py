@@ -9,6 +9,7 @@ page stands where.
 """
 
 import argparse
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -25,6 +26,7 @@ def build(output: Path, sources: Path, processes: int) -> int:
     from documentation import sources as source_files
 
     source_files.write(sources)
+    shutil.rmtree(output, ignore_errors=True)  # else pages that are no longer made would stay
     doctrees = sources.with_name(sources.name + "-doctrees")
     options = ["-b", "html", "-n", "-W", "--keep-going", "-q", "-j", str(processes)]
     return sphinx([*options, "-c", str(TOOLS / "documentation"), "-d", str(doctrees), str(sources), str(output)])

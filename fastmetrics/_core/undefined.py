@@ -13,7 +13,19 @@ class ScikitLearnWarning(UserWarning):
 
 
 class UndefinedMetricWarning(ScikitLearnWarning):
-    """A metric is undefined for these rows; the result is NaN, or what an option such as `zero_division` asks for."""
+    """A metric is undefined for these rows; the result is NaN, or what an option such as `zero_division` asks for.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import fastmetrics as fm
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     value = fm.roc_auc_score([1, 1], [0.2, 0.9])
+    ...
+    >>> value, caught[0].category.__name__
+    (nan, 'UndefinedMetricWarning')
+    """
 
 
 def warn_undefined(metric: str, reason: str) -> float:

@@ -7,9 +7,8 @@ from typing import Any
 HEAD = """\
 # Commands
 
-`fastmetrics COMMAND --help` prints the same. The command line needs the extra `[cli]`.
-
-Exit codes: 0 done, 1 error, 2 wrong usage, 3 a condition of `--fail-if` holds, 130 interrupted.
+The arguments and options of every command; `fastmetrics COMMAND --help` prints the same.
+[The command line](../guides/cli.md) has exit codes, completion and colors.
 """
 
 

@@ -1,9 +1,11 @@
 """The configuration of Sphinx. `build_site.py` puts the checkout and `tools/` onto the path first."""
 
+import re
 from typing import Any
 
 import fastmetrics as fm
 from documentation.docstrings import escape_formulas
+from documentation.reference import families
 
 project = "fastmetrics"
 author = "The fastmetrics developers"
@@ -40,5 +42,16 @@ html_theme_options = {
 }
 
 
+MODULES = {family.folder: family.module for family in families()}
+BACK = re.compile(r'(href="[^"]*/reference/(\w+)/\w+\.html)#fastmetrics\.(?:(?:extend|spark|testing)\.)?')
+
+
+def mend_links_to_documentation(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """viewcode takes all names of a source for those of one public module, which its links back name."""
+    if name.startswith("_modules/"):
+        context["body"] = BACK.sub(lambda match: f"{match[1]}#{MODULES[match[2]]}.", context["body"])
+
+
 def setup(app: Any) -> None:
+    app.connect("html-page-context", mend_links_to_documentation)
     app.connect("autodoc-process-docstring", escape_formulas, priority=100)

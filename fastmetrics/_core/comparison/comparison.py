@@ -76,6 +76,14 @@ class Difference(Immutable):
         Why a number is missing or needs care.
     task : str or None
         The name of the task, if the comparison has tasks.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> log = {"click": [0, 1, 0, 1], "old": [0.1, 0.8, 0.4, 0.35], "new": [0.1, 0.8, 0.3, 0.5], "user": [1, 1, 2, 2]}
+    >>> one = fm.compare(log, "auc", label="click", scores=["old", "new"], group="user")["auc"]
+    >>> one.value_a, one.value_b, one.difference
+    (0.75, 1.0, 0.25)
     """
 
     __slots__ = FIELDS
@@ -199,6 +207,14 @@ class Comparison(ResultSet[Difference]):
     tasks : dict
         Name -> rows and columns of every task; empty for a comparison without tasks. With tasks, `dropped` and
         `columns` are empty: each task has its own.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> log = {"click": [0, 1, 0, 1], "old": [0.1, 0.8, 0.4, 0.35], "new": [0.1, 0.8, 0.3, 0.5], "user": [1, 1, 2, 2]}
+    >>> comparison = fm.compare(log, "auc", label="click", scores=["old", "new"], group="user")
+    >>> comparison["auc"].difference
+    0.25
     """
 
     __slots__ = (

@@ -28,6 +28,13 @@ class Estimate(NamedTuple):
         The estimate.
     ci : tuple of float or None
         Its two-sided confidence interval; None if there is none.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> result = fm.wilcoxon([0.62, 0.71, 0.55, 0.80], [0.60, 0.66, 0.56, 0.73])
+    >>> [(one.name, round(one.value, 4)) for one in result.estimates]
+    [('median difference', 0.0325)]
     """
 
     name: str
@@ -63,6 +70,13 @@ class SignificanceResult(NamedTuple):
         The quantity that `ci` is an interval of; empty for the effect size.
     estimates : tuple of Estimate
         Further estimates of the test, each with its interval.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> result = fm.paired_t_test([0.62, 0.71, 0.55, 0.80], [0.60, 0.66, 0.56, 0.73])
+    >>> round(result.pvalue, 4), result.effect, round(result.effect_size, 3)
+    (0.1603, "Cohen's d_z", 0.929)
     """
 
     statistic: float

@@ -65,6 +65,14 @@ class Result(Immutable):
         if they were not counted. They are no part of what makes results equal.
     groups : int or None
         The groups that the value is computed from, for metrics that are computed inside groups.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> log = {"click": [0, 1, 0, 1], "score": [0.1, 0.8, 0.4, 0.35]}
+    >>> result = fm.evaluate(log, "auc", label="click", score="score").result("auc")
+    >>> result.value, result.rows, result.positives
+    (0.75, 4, 2)
     """
 
     __slots__ = (
@@ -204,6 +212,14 @@ class Report(ResultSet[Result]):
     tasks : dict
         Name -> `TaskRows` of every task; empty for an evaluation without tasks. With tasks, `dropped` and
         `columns` are empty: each task has its own.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> log = {"click": [0, 1, 0, 1], "score": [0.1, 0.8, 0.4, 0.35]}
+    >>> report = fm.evaluate(log, ["auc", "ctr"], label="click", score="score")
+    >>> report["auc"], report.rows, [result.metric for result in report]
+    (0.75, 4, ['auc', 'ctr'])
     """
 
     __slots__ = (

@@ -26,7 +26,15 @@ MAX_EXACT_CANDIDATES = 1000
 
 
 class BestThreshold(NamedTuple):
-    """A threshold and the value of the metric there. A row is predicted positive if its score is at least that."""
+    """A threshold and the value of the metric there. A row is predicted positive if its score is at least that.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> best = fm.best_threshold([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], metric="f1")
+    >>> best.threshold, best.value
+    (0.35, 0.8)
+    """
 
     threshold: float
     value: float

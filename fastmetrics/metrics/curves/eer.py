@@ -323,7 +323,14 @@ def is_below(left: RocPoint, middle: RocPoint, right: RocPoint) -> bool:
 
 
 class EqualErrorRate(NamedTuple):
-    """The rate at which false acceptance and false rejection are equal, and its threshold."""
+    """The rate at which false acceptance and false rejection are equal, and its threshold.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.equal_error_rate([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    EqualErrorRate(value=0.5, threshold=0.4)
+    """
 
     value: float
     threshold: float

@@ -29,6 +29,13 @@ class GroupTable:
         NaN if a group has only one class.
     n, n_pos : numpy.ndarray of int64
         Rows and positive rows, without rows of weight 0.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> table = fm.auc_by_group([1, 0, 0, 1], [0.9, 0.3, 0.8, 0.2], ["ann", "ann", "bob", "bob"])
+    >>> table.group.tolist(), table.auc.tolist()
+    (['ann', 'bob'], [1.0, 0.0])
     """
 
     __slots__ = ("auc", "group", "n", "n_pos")

@@ -43,6 +43,13 @@ class ErrorTable:
         The mean of prediction minus target.
     mse, mae : numpy.ndarray of float64
         The mean squared and the mean absolute error.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> table = fm.errors_by_group([1.0, 2.0, 3.0], [1.5, 2.5, 2.0], ["ann", "ann", "bob"])
+    >>> table.group.tolist(), table.mae.tolist()
+    (['ann', 'bob'], [0.5, 1.0])
     """
 
     __slots__ = ("bias", "group", "mae", "mse", "n")

@@ -63,6 +63,13 @@ class AucInterval(NamedTuple):
         The interval (low, high), as in the results of tests.
     n : int
         The number of rows.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> interval = fm.roc_auc_interval([0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.9])
+    >>> round(interval.auc, 4), round(interval.low, 4), interval.high
+    (0.8333, 0.3714, 1.0)
     """
 
     auc: float

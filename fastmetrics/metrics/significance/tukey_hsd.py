@@ -38,6 +38,13 @@ class TukeyResult(NamedTuple):
         (first, second) of each result, in the order of `names`.
     results : tuple of SignificanceResult
         One for each pair; differences are first minus second.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> result = fm.tukey_hsd({"a": [1.0, 2.0, 3.0], "b": [2.0, 3.0, 4.0], "c": [7.0, 8.0, 9.0]})
+    >>> result.names, round(result.pair("a", "c").pvalue, 4)
+    (('a', 'b', 'c'), 0.0008)
     """
 
     names: tuple[Any, ...]

@@ -50,6 +50,13 @@ class BleuScore(TextScore):
         The number of tokens of the hypotheses, and of their closest references.
     signature : str
         The options that reproduce the score, in sacrebleu's format.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> score = fm.corpus_bleu(["the cat sat on the mat"], [["the cat sat on a mat"]])
+    >>> round(float(score), 2), score.counts, score.sys_len
+    (53.73, (5, 3, 2, 1), 6)
     """
 
     counts: tuple[int, ...]

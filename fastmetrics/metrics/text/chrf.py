@@ -46,6 +46,13 @@ class ChrfScore(TextScore):
         For every order, of characters, then of words: n-grams of the hypotheses, of the references, and of both.
     signature : str
         The options that reproduce the score, in sacrebleu's format.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> score = fm.corpus_chrf(["the cat sat on the mat"], [["the cat sat on a mat"]])
+    >>> round(float(score), 2), score.char_order, score.word_order
+    (72.08, 6, 0)
     """
 
     char_order: int

@@ -28,7 +28,17 @@ METRICS = ("bleu", "chrf", "meteor", "nist", "ter")
 
 
 class SystemScore(NamedTuple):
-    """A system's score, with mean and half-width of the 95% interval of its bootstrap samples (sacrebleu's "±")."""
+    """A system's score, with mean and half-width of the 95% interval of its bootstrap samples (sacrebleu's "±").
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> references = [f"he bought {n} apples and a pear" for n in range(20)]
+    >>> systems = {"first": references, "second": [text.replace("a pear", "pears") for text in references]}
+    >>> comparison = fm.compare_texts(systems, references, "bleu")
+    >>> round(comparison.systems["first"]["bleu"].score, 2)
+    100.0
+    """
 
     score: float
     mean: float | None = None
@@ -42,6 +52,15 @@ class TextComparison(Comparison):
     ----------
     systems : dict
         System name to metric to `SystemScore`.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> references = [f"he bought {n} apples and a pear" for n in range(20)]
+    >>> systems = {"first": references, "second": [text.replace("a pear", "pears") for text in references]}
+    >>> comparison = fm.compare_texts(systems, references, "bleu")
+    >>> comparison["bleu"].difference < 0, list(comparison.systems)
+    (True, ['first', 'second'])
     """
 
     __slots__ = ("systems",)

@@ -54,6 +54,13 @@ class MeteorScore(TextScore):
         The number of words of the hypotheses, and of the best-scoring reference of each segment.
     signature : str
         The options that reproduce the score.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> score = fm.corpus_meteor(["the cat sat on the mat"], [["the cat sat on a mat"]], modules=("exact", "stem"))
+    >>> round(float(score), 4)
+    0.8067
     """
 
     segment_score: float

@@ -46,6 +46,13 @@ class NistScore(TextScore):
         The sum over segments of the mean length of the segment's references, in words.
     signature : str
         The options that reproduce the score.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> score = fm.corpus_nist(["the cat sat on the mat"], [["the cat sat on a mat"]])
+    >>> round(float(score), 4)
+    2.1541
     """
 
     individual: tuple[float, ...]

@@ -48,6 +48,13 @@ class RougeScore:
         The means over all pairs, 0 to 1. Their sums are exact and rounded once.
     precisions, recalls, fmeasures : ndarray of float64
         The value of every pair, in the order of the arguments. AttributeError if the score was computed from sums.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> result = fm.rouge_score(["the cat sat"], ["a cat sat down"], ["rouge1"])
+    >>> result["rouge1"]
+    RougeScore(precision=0.6666666666666666, recall=0.5, fmeasure=0.5714285714285715)
     """
 
     __slots__ = ("fmeasure", "pairs", "precision", "recall")

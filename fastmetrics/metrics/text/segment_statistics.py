@@ -27,6 +27,13 @@ class SegmentStatistics:
         The names of the columns.
     n_references : int
         The number of references of every segment; -1 if it varies.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> statistics = fm.segment_statistics("bleu", ["a b c d e", "x y"], ["a b c d f", "x z"], tokenize="none")
+    >>> round(statistics.score().score, 2), round(statistics[[0, 0]].score().score, 2)
+    (61.48, 66.87)
     """
 
     def __init__(self, metric: TextMetric, counts: np.ndarray, n_references: int) -> None:

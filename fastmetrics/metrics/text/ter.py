@@ -34,6 +34,13 @@ class TerScore(TextScore):
         The sum over segments of the mean length of the segment's references, in words.
     signature : str
         The options that reproduce the score, in sacrebleu's format.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> score = fm.corpus_ter(["the cat sat on the mat"], [["the cat sat on a mat"]])
+    >>> round(float(score), 2), score.num_edits, score.ref_length
+    (16.67, 1, 6.0)
     """
 
     num_edits: int

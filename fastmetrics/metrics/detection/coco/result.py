@@ -38,6 +38,16 @@ class CategoryTable(ColumnTable):
     columns : dict of str to numpy.ndarray
         ``category`` (the id), ``name`` (if names are known), ``ap``, ``ap50``, ``ap75``, ``ar`` (NaN if no object of
         the category counts), ``ground_truths`` (number of objects that count: no crowds) and ``detections``.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> truth = {"image": [1, 1], "category": ["cat", "dog"], "box": [[0, 0, 40, 40], [50, 50, 20, 20]]}
+    >>> found = {"image": [1, 1], "category": ["cat", "dog"], "score": [0.9, 0.8],
+    ...          "box": [[0, 0, 40, 38], [50, 52, 20, 20]]}
+    >>> table = fm.coco_map(truth, found).per_class
+    >>> table["category"].tolist(), table["ap"].round(2).tolist()
+    (['cat', 'dog'], [1.0, 0.7])
     """
 
     __slots__ = ()
@@ -100,6 +110,16 @@ class CocoResult:
         The values along the other axes of the arrays.
     signature : str
         The options and the version as one line.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> truth = {"image": [1, 1], "category": ["cat", "dog"], "box": [[0, 0, 40, 40], [50, 50, 20, 20]]}
+    >>> found = {"image": [1, 1], "category": ["cat", "dog"], "score": [0.9, 0.8],
+    ...          "box": [[0, 0, 40, 38], [50, 52, 20, 20]]}
+    >>> result = fm.coco_map(truth, found)
+    >>> round(result.map, 2), round(result["map_50"], 2)
+    (0.85, 1.0)
     """
 
     map: float

@@ -65,6 +65,16 @@ class VocResult:
         ``ground_truths``, ``difficult``, ``detections``, ``ignored``, ``true_positives`` over all classes.
     signature : str
         All options that are needed to compute the value again.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> truth = {"image": [1, 1], "category": ["cat", "dog"], "box": [[0, 0, 40, 40], [50, 50, 70, 70]]}
+    >>> found = {"image": [1, 1], "category": ["cat", "dog"], "score": [0.9, 0.8],
+    ...          "box": [[0, 0, 40, 38], [5, 5, 20, 20]]}
+    >>> result = fm.voc_map(truth, found)
+    >>> result.map, result.per_class["dog"].ap
+    (0.5, 0.0)
     """
 
     __slots__ = ("coverage", "map", "per_class", "signature", "undefined")

@@ -55,6 +55,15 @@ class RankingTable(ColumnTable):
     columns : dict of str to numpy.ndarray
         The key (strings have dtype object), ``n`` (retrieved items), ``n_judged`` and ``n_relevant`` (judged items and
         relevant items, retrieved or not; int64), and a float64 column for every metric.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> qrels = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 1}}
+    >>> run = {"q1": {"d1": 0.3, "d2": 0.9}, "q2": {"d3": 0.5}}
+    >>> table = fm.evaluate_ranking(run, qrels, "mrr").by_query
+    >>> table["query"].tolist(), table["mrr"].tolist()
+    (['q1', 'q2'], [0.5, 1.0])
     """
 
     __slots__ = ()
@@ -83,6 +92,14 @@ class RankingResult:
         ``queries_without_relevant``, ``retrieved``, ``judged_retrieved``, ``relevant``, ``relevant_retrieved``,
         ``relevant_not_retrieved``, ``tied_pairs`` (of the pairs of a relevant and another retrieved item, the share
         whose scores tie) and ``candidates`` (retrieved items per query: mean, min, max).
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> qrels = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 1}}
+    >>> result = fm.evaluate_ranking({"q1": {"d1": 0.3, "d2": 0.9}}, qrels, "mrr")
+    >>> result["mrr"], result.coverage["queries_missing"]
+    (0.25, 1)
     """
 
     __slots__ = ("_evaluation", "_table", "coverage", "values")

@@ -138,7 +138,20 @@ class TrecFile:
 
 
 class TrecRun(TrecFile):
-    """A TREC run, as `read_run` returns it: ``query``, ``item``, ``score`` and ``tag``."""
+    """A TREC run, as `read_run` returns it: ``query``, ``item``, ``score`` and ``tag``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import fastmetrics as fm
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "bm25.run")
+    ...     _ = path.write_text("q1 Q0 d3 1 12.5 bm25\\nq1 Q0 d1 2 9.75 bm25\\n")
+    ...     run = fm.read_run(path)
+    ...
+    >>> run.tag, run.score.tolist()
+    ('bm25', [12.5, 9.75])
+    """
 
     _value_name = "score"
 
@@ -154,7 +167,20 @@ class TrecRun(TrecFile):
 
 
 class TrecQrels(TrecFile):
-    """Relevance judgements, as `read_qrels` returns them: ``query``, ``item`` and ``relevance``."""
+    """Relevance judgements, as `read_qrels` returns them: ``query``, ``item`` and ``relevance``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import fastmetrics as fm
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "qrels.txt")
+    ...     _ = path.write_text("q1 0 d1 2\\nq1 0 d7 0\\n")
+    ...     qrels = fm.read_qrels(path)
+    ...
+    >>> len(qrels), qrels.relevance.tolist()
+    (2, [2, 0])
+    """
 
     _value_name = "relevance"
     # The rows grouped by query, which evaluate_trec stores for further runs.

@@ -53,6 +53,19 @@ class TextFile(Sequence[str]):
     ----------
     name : str
         The file's name in error messages.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import fastmetrics as fm
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "output.txt")
+    ...     _ = path.write_text("The cat sat.\\nIt rained.\\n")
+    ...     segments = fm.read_segments(path)
+    ...     lines = list(segments)
+    ...
+    >>> lines
+    ['The cat sat.', 'It rained.']
     """
 
     def __init__(self, content: RandomAccessBytes, name: str, progress: Progress | None = None) -> None:
