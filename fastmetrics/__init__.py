@@ -17,6 +17,7 @@ rendering.RENDERERS |= {
     "comparison page": f"{__name__}.reporting.html_comparison:comparison_html",
     "comparison text": f"{__name__}.reporting.comparison_text:comparison_text",
     "parquet file": f"{__name__}.reporting.output_files:write_parquet",
+    "plot picture": f"{__name__}.reporting.svg_pictures:svg_picture",
     "report markdown": f"{__name__}.reporting.markdown:report_markdown",
     "report notebook": f"{__name__}.reporting.report_text:report_notebook_html",
     "report page": f"{__name__}.reporting.html_report:report_html",

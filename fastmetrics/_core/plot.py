@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fastmetrics._core.rendering import render
+
 
 class Line(NamedTuple):
     """A curve of one model: float64 arrays `x` and `y` of equal length.
@@ -58,3 +60,11 @@ class Plot(NamedTuple):
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
     summary: str = ""
+
+    def __repr__(self) -> str:
+        names = [series.name for series in (*self.lines, *self.bars)]
+        return f"Plot({self.name!r}, {self.y_label!r} over {self.x_label!r}, of {', '.join(names) or 'nothing'})"
+
+    def _repr_svg_(self) -> str:
+        """The picture for notebooks."""
+        return str(render("plot picture", self))

@@ -3,6 +3,7 @@
 import math
 import re
 from statistics import NormalDist
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from fastmetrics._core.plot import Bars, Line, Plot
 from fastmetrics.reporting import svg_plots
 from fastmetrics.reporting.axis_ticks import linear_axis, normal_axis
 from fastmetrics.reporting.interval_marks import bar_html, scale_range, whisker_svg
+from fastmetrics.reporting.page_style import LIGHT
 from support import html_pages
 from support.cases import each_case
 
@@ -209,3 +211,18 @@ class TestMarks:
 
     def test_nothing_to_draw(self):
         assert bar_html(math.nan, 0.5, 1.0) == bar_html(0.5, None, 0.0) == ""
+
+
+def test_picture_is_a_document_of_its_own():
+    """Notebooks show it, with its title and its colors for light and dark screens."""
+    curve = Plot("roc", "ROC < curve", "x", "y", (Line("a", np.array([0.0, 1.0]), np.array([0.0, 1.0])),))
+    text = curve._repr_svg_()
+    root = ElementTree.fromstring(text)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    texts = root.iter("{http://www.w3.org/2000/svg}text")
+    assert [element.text for element in texts if element.get("class") == "title"] == ["ROC < curve"]
+    assert LIGHT.series[0] in text
+    assert "prefers-color-scheme:dark" in text
+    used, defined = set(re.findall(r"var\((--\w+)\)", text)), set(re.findall(r"(--\w+):#", text))
+    assert used <= defined
+    assert repr(curve) == "Plot('roc', 'y' over 'x', of a)"
