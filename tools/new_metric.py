@@ -176,6 +176,8 @@ def changelog_with(name: str, summary: str) -> str:
     own, mark_of_next, older = rest.partition("\n## [")
     before, added, after = own.partition("\n### Added\n\n")
     line = f"- `fm.{name}`, metric `{name}`: {summary}\n"
+    if after.startswith("#"):
+        line += "\n"
     return "".join([head, mark, before, added or "\n### Added\n\n", line, after, mark_of_next, older])
 
 
