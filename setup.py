@@ -6,7 +6,7 @@
 Kernels are built in parallel. A kernel is built again when one of the files that it includes or cimports is newer than
 its module, or when the flags have changed. `build/kernel_flags.json` records the flags of the last build.
 
-Switches (environment variables, set to 1; unset means a release build: -O3, no checks, no debug information):
+Switches (environment variables, set to 1; unset means a release build: no checks, no debug information):
 
 FASTMETRICS_DEBUG      bounds checks, wraparound checks, -O1 and -g, to find a wrong index
 FASTMETRICS_SANITIZE   AddressSanitizer and UndefinedBehaviorSanitizer (gcc, clang)
@@ -40,6 +40,8 @@ FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 # A free-threaded CPython has no stable ABI; everywhere else one wheel serves 3.11 and later.
 LIMITED_API = sys.implementation.name == "cpython" and not FREE_THREADED
 N_JOBS = os.cpu_count() or 1
+# gcc's -O2 with the vectoriser of -O3 makes kernels of five sixths of the size that are as fast. These gain by -O3.
+GAIN_BY_O3 = {"fastmetrics._kernels.ranking.ranked_lists", "fastmetrics._kernels.resampling.score_replicates"}
 # Archives carry this date in place of the time of the build. A zip file cannot hold an earlier one than 1980-01-01.
 EPOCH = int(os.environ.setdefault("SOURCE_DATE_EPOCH", "315532800"))
 
@@ -57,14 +59,28 @@ INCLUDE = re.compile(r"""^\s*(?:\#\s*include|include|cdef\s+extern\s+from)\s+["'
 CIMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+cimport|cimport\s+([\w.]+))\b", re.MULTILINE)
 
 
-def compiler_arguments() -> tuple[list[str], list[str]]:
-    """Flags for the compiler and the linker. No -march (a wheel runs on every CPU), no fast-math, no fused
-    multiply-add: a result must not depend on the machine that computed it."""
+def is_gcc() -> bool:
+    """gcc on Linux. Other compilers have other names for what a vectoriser may cost."""
+    compiler = os.environ.get("CC") or sysconfig.get_config_var("CC") or ""
+    return sys.platform == "linux" and "clang" not in compiler
+
+
+def compiler_arguments(name: str = "") -> tuple[list[str], list[str]]:
+    """Flags for the compiler and the linker, of one kernel or of most.
+
+    No -march (a wheel runs on every CPU), no fast-math, no fused multiply-add: a result must not depend on the machine
+    that computed it.
+    """
     if sys.platform == "win32":
         return (["/Od"] if DEBUG else ["/O2", "/fp:precise"]), []
     # CPython's own flags contain -g. Debug information would be three quarters of a kernel's size; -g0 comes later
     # on the command line and removes it.
-    compile_args = ["-O1", "-g"] if DEBUG else ["-O3", "-g0"]
+    if DEBUG:
+        compile_args = ["-O1", "-g"]
+    elif is_gcc() and name not in GAIN_BY_O3:
+        compile_args = ["-O2", "-fvect-cost-model=dynamic", "-g0"]
+    else:
+        compile_args = ["-O3", "-g0"]
     compile_args += ["-ffp-contract=off", "-fno-math-errno", "-Wno-unused-function"]
     # Symbols and unwind tables are needed by debuggers and profilers alone (C has no exceptions); without them a kernel
     # is a tenth smaller. Code and constants in one segment save a page of padding in each kernel.
@@ -108,7 +124,7 @@ def dependencies(source: Path) -> list[str]:
 
 
 def extension(name: str, sources: list[str]) -> Extension:
-    compile_args, link_args = compiler_arguments()
+    compile_args, link_args = compiler_arguments(name)
     return Extension(
         name,
         sources,
@@ -130,6 +146,7 @@ def record_flags() -> None:
     compiler = {name: os.environ.get(name, "") for name in ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS")}
     flags = {"compiler": compiler, "compile": compile_args, "link": link_args, "directives": DIRECTIVES}
     flags["cython"] = Cython.__version__
+    flags["-O3"] = sorted(GAIN_BY_O3)
     text = json.dumps(flags, indent=1) + "\n"
     if not FLAGS_FILE.is_file() or FLAGS_FILE.read_text(encoding="utf-8") != text:
         FLAGS_FILE.parent.mkdir(parents=True, exist_ok=True)

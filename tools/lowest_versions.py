@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "lowest"
 EXTRAS = {
     "local.txt": ("arrow", "cli", "pandas", "polars", "stats", "plot"),
-    "lake_and_spark.txt": ("lake", "spark", "cli"),
+    "lake_and_spark.txt": ("lake", "spark", "cli", "stats", "plot"),
 }
 REQUIREMENT = re.compile(r"([\w.-]+)(?:\[[\w, -]+\])?>=([\d.]+)")
 
