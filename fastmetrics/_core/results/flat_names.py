@@ -56,8 +56,8 @@ def entry_name(entry: NamedNumbers, several: Iterable[str]) -> str:
     parts = [f"{key}.{value_text(value)}" for key, value in (*models, *entry.slice.items())]
     metric = shortened(metric_name(entry.metric), LONGEST_METRIC, entry.metric)
     folder = "/".join(map(path_part, parts))
-    room = MAX_LENGTH - LONGEST_SUFFIX - HASH_DIGITS - 2 - len(metric)
-    return f"{shortened(folder, room, '/'.join(parts))}/{metric}" if parts else metric
+    remaining = MAX_LENGTH - LONGEST_SUFFIX - HASH_DIGITS - 2 - len(metric)
+    return f"{shortened(folder, remaining, '/'.join(parts))}/{metric}" if parts else metric
 
 
 def shortened(name: str, length: int, whole: str) -> str:
