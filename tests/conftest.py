@@ -39,6 +39,8 @@ ONLY_NAMED = ("fuzz", "site")  # tests with these markers run only where -m name
 # A marker that follows from a fixture, or from what the test's module imports from here.
 OF_FIXTURES = {"spark": "spark", "data_folder": "real_data"}
 OF_PEERS = {"support.peers", "support.parity.cases"}
+# These files share the cache of mypy.
+OF_TYPES = {"tests/tools/test_new_metric.py", "tests/common/test_typing.py"}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -80,8 +82,8 @@ def compares_with_peers(module: ModuleType) -> bool:
 def group_of(item: pytest.Item) -> str:
     """For `pytest -n 2 --dist loadgroup`: one worker has a file's tests, and so makes its fixtures once.
 
-    One worker has all tests of Spark, whose session takes ten seconds and a gigabyte, and one those of the store. Slow
-    tests are spread, if the test has the marker and not its file.
+    One worker has all tests of Spark, whose session takes ten seconds and a gigabyte, one those of the store, and one
+    those that run mypy. Slow tests are spread, if the test has the marker and not its file.
     """
     if "store" in item.fixturenames:
         return "store"
@@ -90,7 +92,8 @@ def group_of(item: pytest.Item) -> str:
     if any(own.name == "slow" for own in item.own_markers):
         return item.nodeid
     # pytest-xdist adds the group to the test's id, from which hypothesis draws: the same in each folder.
-    return item.path.relative_to(item.config.rootpath).as_posix()
+    path = item.path.relative_to(item.config.rootpath).as_posix()
+    return "types" if path in OF_TYPES else path
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -127,6 +130,12 @@ def store() -> Iterator[Any]:
 
     with run_store() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def types_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What mypy found about the package, for all tests of types. A run without it takes half a minute."""
+    return tmp_path_factory.mktemp("types")
 
 
 @pytest.fixture

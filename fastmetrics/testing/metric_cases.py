@@ -48,13 +48,18 @@ def log_of(rows: int = ROWS) -> Log:
 
 
 class MetricCase(NamedTuple):
-    """A metric string, and the columns on which it is evaluated."""
+    """A metric string, and the columns on which it is evaluated. With others, they are evaluated in the same call."""
 
     metric: str
     columns: dict[str, Columns]
+    others: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.metric} of {' and '.join(map(format_key, self.columns.values()))}"
+        return f"{', '.join(self.metrics)} of {' and '.join(map(format_key, self.columns.values()))}"
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        return self.metric, *self.others
 
     def column_names(self) -> list[str]:
         """All columns, each by itself."""
@@ -80,7 +85,7 @@ class MetricCase(NamedTuple):
         return self.parsed.spec
 
     def evaluate(self, log: Any, **options: Any) -> fm.Report:
-        return fm.evaluate(log, [self.metric], **self.keywords, **options)
+        return fm.evaluate(log, [*self.metrics], **self.keywords, **options)
 
     @property
     def keywords(self) -> dict[str, Any]:
@@ -96,23 +101,38 @@ class MetricCase(NamedTuple):
 
     def takes_weights(self) -> bool:
         """Whether rows may have weights. A metric without weights raises if there are any; it does not ignore them."""
-        try:
-            self.evaluate(log_of(), weight="weight")
-        except ValueError as error:
-            if "weight" not in str(error):
-                raise
-            return False
-        return True
+        return weights_are_taken(*self.key)
 
-
-def expected(case: MetricCase) -> dict[str, Any]:
-    """The content of the report on the sample log, evaluated once."""
-    return expected_content(case.spec.finalise, case.metric, tuple(case.columns.items()))
+    @property
+    def key(self) -> tuple[object, tuple[str, ...], tuple[tuple[str, Columns], ...]]:
+        """By what results are kept. The finaliser is a part: another metric of the same name has another one."""
+        return self.spec.finalise, self.metrics, tuple(self.columns.items())
 
 
 @cache
-def expected_content(finalise: object, metric: str, columns: tuple[tuple[str, Columns], ...]) -> dict[str, Any]:
-    return MetricCase(metric, dict(columns)).content(log_of(), n_threads=1)
+def weights_are_taken(finalise: object, metrics: tuple[str, ...], columns: tuple[tuple[str, Columns], ...]) -> bool:
+    try:
+        MetricCase(metrics[0], dict(columns), metrics[1:]).evaluate(log_of(), weight="weight")
+    except ValueError as error:
+        if "weight" not in str(error):
+            raise
+        return False
+    return True
+
+
+def report_of(case: MetricCase) -> fm.Report:
+    """The report on the sample log, evaluated once."""
+    return first_report(*case.key)
+
+
+@cache
+def first_report(finalise: object, metrics: tuple[str, ...], columns: tuple[tuple[str, Columns], ...]) -> fm.Report:
+    return MetricCase(metrics[0], dict(columns), metrics[1:]).evaluate(log_of(), n_threads=1)
+
+
+def expected(case: MetricCase) -> dict[str, Any]:
+    """The content of the report on the sample log."""
+    return content(report_of(case))
 
 
 def content(report: fm.Report) -> dict[str, Any]:
@@ -126,6 +146,18 @@ def metric_cases(name: str) -> tuple[MetricCase, ...]:
         case
         for form in spec.forms
         for case in possible_cases(form.finalise, columns_of(form), form.example, *form.variants)
+    )
+
+
+def joint_cases(name: str) -> tuple[MetricCase, ...]:
+    """The cases of a metric on the same columns as one case: one call evaluates all of its variants."""
+    together: dict[Any, list[MetricCase]] = {}
+    for case in metric_cases(name):
+        finalise, _, columns = case.key
+        together.setdefault((finalise, columns), []).append(case)
+    return tuple(
+        MetricCase(first.metric, first.columns, tuple(other.metric for other in others))
+        for first, *others in together.values()
     )
 
 

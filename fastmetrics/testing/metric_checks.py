@@ -7,6 +7,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,16 @@ from fastmetrics._core.undefined import UndefinedMetricWarning
 from fastmetrics.engine.plan.column_names import key_columns
 from fastmetrics.testing.comparing import Check, make_checks, require, require_equal, require_error, run_all
 from fastmetrics.testing.function_texts import argument_kinds, docstring
-from fastmetrics.testing.metric_cases import SET_COLUMNS, MetricCase, content, expected, log_of, metric_cases
+from fastmetrics.testing.metric_cases import (
+    SET_COLUMNS,
+    MetricCase,
+    content,
+    expected,
+    joint_cases,
+    log_of,
+    metric_cases,
+    report_of,
+)
 from fastmetrics.testing.sample_logs import Log, class_columns, click_log, kind_columns, select
 
 RELATIVE_ROUNDING = 1e-12
@@ -146,7 +156,7 @@ def columns_of_log(log: Mapping[str, Any], columns: str | tuple[str, ...]) -> np
 
 def names(case: MetricCase) -> None:
     """The canonical name, other spacing, and all parameters written out mean the same metric."""
-    (result,) = case.evaluate(case.log)
+    (result,) = report_of(case)
     spec, metric = case.spec, case.metric
     spaced = metric.replace("(", " ( ").replace("=", " = ").replace(")", " ) ")
     listed = ",".join(f"{name}={value!r}" for name, value in case.parsed.arguments.items())
@@ -158,7 +168,7 @@ def names(case: MetricCase) -> None:
 
 def signature(case: MetricCase) -> None:
     """The signature names every parameter, except new ones at their defaults, and the version."""
-    (result,) = case.evaluate(case.log)
+    (result,) = report_of(case)
     arguments, spec = case.parsed.arguments, case.spec
     for name in spec.parameters:
         if name in spec.added and arguments[name] == spec.parameters[name]:
@@ -169,7 +179,7 @@ def signature(case: MetricCase) -> None:
 
 def defined(case: MetricCase) -> None:
     """The sample log gives a finite float without a reason, and coverage says how many rows were used."""
-    (result,) = case.evaluate(case.log)
+    (result,) = report_of(case)
     is_defined = type(result.value) is float and math.isfinite(result.value) and result.reason is None
     require(is_defined, f"expected a finite float, found {result.value!r}, {result.reason}")
     require(result.coverage.get("rows", 1) > 0, f"coverage without rows: {result.coverage}")
@@ -219,11 +229,11 @@ def inputs_are_kept(case: MetricCase) -> None:
 def slices(case: MetricCase) -> None:
     """A slice has the value of its rows alone."""
     log = case.log
-    for result in case.evaluate(log, by="slice"):
-        rows = log["slice"] == result.slice["slice"] if result.slice else slice(None)
-        (alone,) = case.evaluate(select(log, rows))
-        same = (alone.value, alone.reason, alone.coverage)
-        require_equal(same, (result.value, result.reason, result.coverage), f"slice {result.slice}")
+    for group, results in groupby(case.evaluate(log, by="slice"), lambda result: result.slice):
+        rows = log["slice"] == group["slice"] if group else slice(None)
+        for alone, result in zip(case.evaluate(select(log, rows)), results, strict=True):
+            same = (alone.value, alone.reason, alone.coverage)
+            require_equal(same, (result.value, result.reason, result.coverage), f"slice {group}")
 
 
 def accumulators(case: MetricCase) -> None:
@@ -231,7 +241,7 @@ def accumulators(case: MetricCase) -> None:
     log = case.log
     parts = []
     for rows in (slice(0, 700), slice(700, 701), slice(701, None)):
-        part = fm.Accumulator([case.metric], **case.keywords)
+        part = fm.Accumulator([*case.metrics], **case.keywords)
         part.update(select(log, rows))
         parts.append(fm.Accumulator.from_bytes(part.to_bytes()))
     merged = parts[1].merge(parts[2]).merge(parts[0])
@@ -242,8 +252,9 @@ def intervals(case: MetricCase) -> None:
     """An interval by groups depends on the rows alone, and its ends are in order."""
     options: dict[str, Any] = {"ci": 0.9, "replicates": 20, "unit": "group"}
     report = case.evaluate(case.log, **options)
-    interval = report.results[0].interval
-    require(interval is not None and interval[0] <= interval[1], f"the interval is {interval}")
+    for result in report:
+        interval = result.interval
+        require(interval is not None and interval[0] <= interval[1], f"the interval is {interval}")
     moved = case.content(select(case.log, slice(None, None, -1)), **options, n_threads=3)
     require_equal(content(report), moved, "an interval of rows in another order")
 
@@ -296,9 +307,12 @@ def description(case: MetricCase) -> None:
         argument_kinds(spec.function)
 
 
+# What the engine does with the rows: one call for all variants of a metric on the same columns.
+JOINT_CHECKS: list[Callable[[MetricCase], None]] = [
+    row_order, threads, batches, inputs_are_kept, slices, accumulators, intervals, memory_limit,
+]  # fmt: skip
 CHECKS: list[Callable[[MetricCase], None]] = [
-    row_order, threads, batches, unit_weights, repeated_rows, function_agrees, names, signature, defined, undefined,
-    bad_values, inputs_are_kept, slices, accumulators, intervals, memory_limit, direction,
+    unit_weights, repeated_rows, function_agrees, names, signature, defined, undefined, bad_values, direction,
 ]  # fmt: skip
 
 
@@ -315,6 +329,7 @@ def metric_checks(name: str) -> Iterator[Check]:
     iterator of Check
         `name`, and `run` without arguments. `run` raises AssertionError with the metric, the check, and both values.
     """
+    yield from make_checks(name, JOINT_CHECKS, lambda: joint_cases(name))
     yield from make_checks(name, CHECKS, lambda: metric_cases(name))
     yield from make_checks(name, [description], lambda: metric_cases(name)[:1])
 

@@ -15,7 +15,7 @@ from fastmetrics._core.registry import parse
 from fastmetrics.engine import accumulator
 from oracles import histogram as oracle
 from support import strategies
-from support.cases import assert_raises
+from support.cases import assert_raises, each_case
 from support.registry_cases import JOINT_METRICS
 
 COLUMNS = {"label": "y", "score": "s"}
@@ -158,7 +158,7 @@ def test_the_interval_is_that_of_all_orders(case, capacity):
     check_contains(report, evaluate({"y": labels, "s": scores}))
 
 
-@pytest.mark.parametrize("labels", list(itertools.product((0, 1), repeat=6)), ids=lambda own: "".join(map(str, own)))
+@each_case("labels", list(itertools.product((0, 1), repeat=6)), ids=lambda own: "".join(map(str, own)))
 def test_the_interval_of_two_bins(labels):
     """Two bins of three scores, with every combination of labels."""
     log = {"y": list(labels), "s": [1.0, 1.25, 1.5, 2.0, 2.5, 3.0]}
@@ -384,7 +384,7 @@ def test_metrics_without_an_exchange_stay_exact():
     assert filled(log, ADDITIVE, weight="w").result() == evaluate(log, ADDITIVE, weight="w")
 
 
-@pytest.mark.parametrize("metric", BY_GROUP)
+@each_case("metric", BY_GROUP)
 def test_metrics_inside_groups_are_refused(metric):
     assert_raises(
         ValueError, r"approximate=True: metric .*is computed inside groups and needs every row",
@@ -392,7 +392,7 @@ def test_metrics_inside_groups_are_refused(metric):
     )
 
 
-@pytest.mark.parametrize("metric", BY_SCORE)
+@each_case("metric", BY_SCORE)
 def test_weighted_rows_are_refused(metric):
     assert_raises(
         ValueError, rf"approximate=True: metric {metric} has no certified interval for weighted",

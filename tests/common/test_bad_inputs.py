@@ -10,7 +10,7 @@ import pytest
 
 import fastmetrics as fm
 from support import strategies
-from support.cases import assert_undefined, each_case
+from support.cases import ChecksOfNames, assert_undefined, each_case
 from support.function_cases import (
     FUNCTIONS,
     GROUPED,
@@ -41,6 +41,7 @@ CURVES = {
 OF_PROBABILITY = [name for name in PROBABILITY_FUNCTIONS if name in ALL]
 SCORED = [name for name in ALL if FUNCTIONS[name].score_column in ("score", "prob") and name not in GROUPED]
 SIZES = [7, 200_003]
+CHECKS = ChecksOfNames()
 
 
 @functools.cache
@@ -80,10 +81,10 @@ def rejects(name, log, *words, error=(ValueError, TypeError), **options):
     return message
 
 
+@CHECKS.of(ALL)
 @each_case("rows", SIZES)
 @each_case("dtype", strategies.SCORE_DTYPES)
-@pytest.mark.parametrize("name", ALL)
-def test_nan_score(name, dtype, rows):
+def nan_score(name, dtype, rows):
     log = log_of(rows)
     column = log[FUNCTIONS[name].score_column].astype(dtype)
     column[[rows - 4, rows - 1]] = np.nan
@@ -94,10 +95,10 @@ def test_nan_score(name, dtype, rows):
         assert f"{score_argument(name)} has NaN at row {rows - 4}" in message
 
 
+@CHECKS.of(LABELLED)
 @each_case("rows", SIZES)
 @each_case("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", LABELLED)
-def test_nan_label(name, dtype, rows):
+def nan_label(name, dtype, rows):
     log = log_of(rows)
     log[label_column(name)] = log[label_column(name)].astype(dtype)
     log[label_column(name)][[rows - 3, rows - 2]] = np.nan
@@ -107,10 +108,10 @@ def test_nan_label(name, dtype, rows):
 BAD_LABELS = [("int8", 2), ("int64", -7), ("int32", 2**31 - 1), ("uint8", 255), ("uint64", 2**63), ("float64", 0.5)]
 
 
+@CHECKS.of(CLASS_FUNCTIONS)
 @each_case("rows", SIZES)
 @each_case(("dtype", "value"), BAD_LABELS)
-@pytest.mark.parametrize("name", CLASS_FUNCTIONS)
-def test_label_outside_of_zero_and_one(name, dtype, value, rows):
+def label_outside_of_zero_and_one(name, dtype, value, rows):
     log = log_of(rows)
     log["label"] = log["label"].astype(dtype)
     log["label"][rows - 2 :] = value
@@ -123,9 +124,9 @@ def test_label_outside_of_zero_and_one(name, dtype, value, rows):
     rejects(name, log, "y_true", f"row {rows - 2}", value, error=ValueError)
 
 
+@CHECKS.of([name for name in CLASS_FUNCTIONS if name not in ANY_LABELS])
 @each_case("dtype", strategies.SIGNED_LABEL_DTYPES)
-@pytest.mark.parametrize("name", [name for name in CLASS_FUNCTIONS if name not in ANY_LABELS])
-def test_zero_and_minus_one_are_never_mixed(name, dtype):
+def zero_and_minus_one_are_never_mixed(name, dtype):
     log = log_of(7)
     log["label"] = np.array([1, 1, 0, 1, -1, 0, -1]).astype(dtype)
     message = rejects(name, log, "y_true", error=ValueError)
@@ -133,9 +134,9 @@ def test_zero_and_minus_one_are_never_mixed(name, dtype):
     assert re.search(r"row [24]", message)
 
 
+@CHECKS.of(LABELLED)
 @each_case("labels", [["a", "b"] * 3, ["0", "1"] * 3, [b"0", b"1"] * 3], ids=str)
-@pytest.mark.parametrize("name", LABELLED)
-def test_string_labels(name, labels):
+def string_labels(name, labels):
     if name in ("clipped_rows", "d2_log_loss_score", "log_loss", "roc_auc_score"):
         pytest.skip("takes string classes as scikit-learn does")
     if name == "average_precision_score":
@@ -146,9 +147,9 @@ def test_string_labels(name, labels):
     rejects(name, {**log_of(6), label_column(name): np.array(labels, dtype=object)}, "y_true")
 
 
+@CHECKS.of(ALL)
 @each_case("column", ["first", "second", "group"])
-@pytest.mark.parametrize("name", ALL)
-def test_lengths_that_differ(name, column):
+def lengths_that_differ(name, column):
     if (column == "group" and name not in GROUPED) or name not in LABELLED:
         pytest.skip("takes no such column")
     log = log_of(7)
@@ -158,13 +159,13 @@ def test_lengths_that_differ(name, column):
     rejects(name, log, argument, 6, 7, error=ValueError)
 
 
-@pytest.mark.parametrize("name", WEIGHTED)
-def test_weights_of_another_length(name):
+@CHECKS.of(WEIGHTED)
+def weights_of_another_length(name):
     rejects(name, {**log_of(7), "weight": np.ones(8)}, "sample_weight", 7, 8, error=ValueError)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_empty_input(name):
+@CHECKS.of(ALL)
+def empty_input(name):
     for log in ({column: [] for column in log_of(1)}, {column: values[:0] for column, values in log_of(3).items()}):
         if name in ("d2_brier_score", "d2_log_loss_score"):
             # Undefined for less than two rows, as in scikit-learn.
@@ -173,8 +174,8 @@ def test_empty_input(name):
             assert re.search(f"^(y_true|{score_argument(name)}) is empty", rejects(name, log, error=ValueError))
 
 
-@pytest.mark.parametrize("name", CLASS_FUNCTIONS)
-def test_two_dimensional_input(name):
+@CHECKS.of(CLASS_FUNCTIONS)
+def two_dimensional_input(name):
     log = log_of(6)
     if name not in ANY_LABELS:
         rejects(name, {**log, "label": log["label"].reshape(3, 2)}, "y_true", "(3, 2)", error=ValueError)
@@ -182,16 +183,16 @@ def test_two_dimensional_input(name):
         rejects(name, {**log, column: log[column].reshape(3, 2)}, score_argument(name), "(3, 2)", error=ValueError)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_scalars_are_not_arrays(name):
+@CHECKS.of(ALL)
+def scalars_are_not_arrays(name):
     log = log_of(6)
     if name in LABELLED:
         rejects(name, {**log, label_column(name): 1}, "y_true")
     rejects(name, {**log, FUNCTIONS[name].score_column: 0.5}, score_argument(name))
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_masked_rows_are_refused(name):
+@CHECKS.of(ALL)
+def masked_rows_are_refused(name):
     """NumPy's conversions drop the mask of a masked array."""
     log = log_of(6)
     for key in columns_of(name):
@@ -216,9 +217,9 @@ NO_COLUMNS = {
 }
 
 
+@CHECKS.of(ALL)
 @each_case("kind", NO_COLUMNS)
-@pytest.mark.parametrize("name", ALL)
-def test_values_that_are_no_column(name, kind):
+def values_that_are_no_column(name, kind):
     log = log_of(6)
     for key in columns_of(name):
         if (name in TAKE_FRAMES or key == "group") and kind in ("pandas frame", "polars frame", "arrow table"):
@@ -227,8 +228,8 @@ def test_values_that_are_no_column(name, kind):
         rejects(name, {**log, key: NO_COLUMNS[kind](log[key])}, argument)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_complex_and_object_dtypes(name):
+@CHECKS.of(ALL)
+def complex_and_object_dtypes(name):
     log = log_of(6)
     column = FUNCTIONS[name].score_column
     rejects(name, {**log, column: log[column].astype(complex)}, score_argument(name), "complex128", error=TypeError)
@@ -242,8 +243,8 @@ def test_complex_and_object_dtypes(name):
     rejects(name, {**log, column: np.arange(6).astype("datetime64[s]")}, score_argument(name), error=TypeError)
 
 
-@pytest.mark.parametrize("name", SCORED)
-def test_objects_that_are_numbers_are_numbers(name):
+@CHECKS.of(SCORED)
+def objects_that_are_numbers_are_numbers(name):
     """A column of a table that lost its type; scikit-learn reads such scores as well."""
     log, column = log_of(6), FUNCTIONS[name].score_column
     assert exact(call(name, {**log, column: log[column].astype(object)})) == exact(call(name, log))
@@ -253,26 +254,26 @@ def test_objects_that_are_numbers_are_numbers(name):
         call(name, {**log, column: mixed})
 
 
-@pytest.mark.parametrize("name", SCORED)
+@CHECKS.of(SCORED)
 @each_case("nothing", ["scores", 0.5, np.array(["0.5"] * 6), np.zeros(6, complex)])
-def test_the_error_for_no_column_has_both_types(name, nothing):
+def the_error_for_no_column_has_both_types(name, nothing):
     """scikit-learn raises ValueError or TypeError; this error is both."""
     for kind in (ValueError, TypeError):
         with pytest.raises(kind):
             call(name, {**log_of(6), FUNCTIONS[name].score_column: nothing})
 
 
+@CHECKS.of(WEIGHTED)
 @each_case("rows", SIZES)
 @each_case("value", [-1.0, -1e-300, -np.inf])
-@pytest.mark.parametrize("name", WEIGHTED)
-def test_negative_weight(name, value, rows):
+def negative_weight(name, value, rows):
     weight = np.ones(rows)
     weight[[rows - 5, rows - 1]] = value
     rejects(name, {**log_of(rows), "weight": weight}, "sample_weight", f"row {rows - 5}", value, error=ValueError)
 
 
-@pytest.mark.parametrize("name", [name for name in WEIGHTED if name in CLASS_FUNCTIONS])
-def test_rows_of_weight_zero_do_not_shift_the_row_that_is_named(name):
+@CHECKS.of([name for name in WEIGHTED if name in CLASS_FUNCTIONS])
+def rows_of_weight_zero_do_not_shift_the_row_that_is_named(name):
     log = {**log_of(8), "weight": np.array([0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0])}
     column = FUNCTIONS[name].score_column
     if name not in ANY_LABELS:
@@ -287,19 +288,19 @@ def test_rows_of_weight_zero_do_not_shift_the_row_that_is_named(name):
 WEIGHTED_FLOATS = [name for name in WEIGHTED if name in CLASS_FUNCTIONS and FUNCTIONS[name].returns is float]
 
 
-@pytest.mark.parametrize("name", WEIGHTED_FLOATS)
-def test_all_weights_zero_is_undefined(name):
+@CHECKS.of(WEIGHTED_FLOATS)
+def all_weights_zero_is_undefined(name):
     if name in ANY_LABELS - {"roc_auc_score"}:
         rejects(name, {**log_of(7), "weight": np.zeros(7)}, "sample_weight", error=ValueError)  # as in scikit-learn
         return
     assert_undefined("", call, name, {**log_of(7), "weight": np.zeros(7)})
 
 
+@CHECKS.of(OF_PROBABILITY)
 @each_case("rows", SIZES)
 @each_case("dtype", strategies.SCORE_DTYPES)
 @each_case("value", [-0.25, 1.5, np.inf, -np.inf, 1.0000001])
-@pytest.mark.parametrize("name", OF_PROBABILITY)
-def test_probability_outside_of_zero_and_one(name, value, dtype, rows):
+def probability_outside_of_zero_and_one(name, value, dtype, rows):
     log = log_of(rows)
     log["prob"] = log["prob"].astype(dtype)
     log["prob"][[rows - 6, rows - 2]] = value
@@ -316,9 +317,9 @@ def missing_at(values, row, library):
     return pa.array(listed) if library == "arrow" else pa.chunked_array([listed[:2], listed[2:]])
 
 
+@CHECKS.of(ALL)
 @each_case("library", ["arrow", "chunked", "polars", "pandas"])
-@pytest.mark.parametrize("name", ALL)
-def test_null_is_refused_with_its_row(name, library):
+def null_is_refused_with_its_row(name, library):
     log = log_of(7)
     column = FUNCTIONS[name].score_column
     for key, argument in ((label_column(name), "y_true"), (column, score_argument(name)))[name not in LABELLED :]:
@@ -328,8 +329,8 @@ def test_null_is_refused_with_its_row(name, library):
         rejects(name, {**log, "group": groups}, "groups", "null", "row 5", error=ValueError)
 
 
-@pytest.mark.parametrize("name", GROUPED)
-def test_missing_string_groups(name):
+@CHECKS.of(GROUPED)
+def missing_string_groups(name):
     for missing in (None, np.nan, float("nan")):
         groups = np.array(["a", "b", missing, "a"], dtype=object)
         rejects(name, {**log_of(4), "group": groups}, "groups", "row 2")
@@ -340,9 +341,9 @@ def test_missing_string_groups(name):
     rejects(name, {**log_of(4), "group": hidden}, "groups", "null", "row 2", error=ValueError)
 
 
+@CHECKS.of(GROUPED)
 @each_case("groups", [[0.5, 1.0, np.nan, 2.0], [b"a"] * 4, [1j] * 4, [{}] * 4, [(1, 2)] * 4], ids=str)
-@pytest.mark.parametrize("name", GROUPED)
-def test_groups_of_a_type_that_is_no_key(name, groups):
+def groups_of_a_type_that_is_no_key(name, groups):
     rejects(name, {**log_of(4), "group": groups}, "groups")
 
 
@@ -354,10 +355,10 @@ MIXED_GROUPS = {
 }
 
 
+@CHECKS.of(GROUPED)
 @each_case("container", MIXED_GROUPS)
 @each_case("other", [1, 1.5, math.nan, True, None, b"a"], ids=repr)
-@pytest.mark.parametrize("name", GROUPED)
-def test_strings_and_other_types_are_never_mixed(name, other, container):
+def strings_and_other_types_are_never_mixed(name, other, container):
     """1 is not "1", and a missing key is no user called "nan"."""
     groups = MIXED_GROUPS[container](["a", other, "1", "nan"])
     message = rejects(name, {**log_of(4), "group": groups}, "groups")
@@ -365,8 +366,8 @@ def test_strings_and_other_types_are_never_mixed(name, other, container):
         assert "row 1" in message
 
 
-@pytest.mark.parametrize("name", CLASS_FUNCTIONS)
-def test_a_bad_call_leaves_the_library_usable(name):
+@CHECKS.of(CLASS_FUNCTIONS)
+def a_bad_call_leaves_the_library_usable(name):
     log = log_of(1000)
     expected = exact(call(name, log))
     bad = {**log, FUNCTIONS[name].score_column: np.full(1000, np.nan)}
@@ -375,8 +376,8 @@ def test_a_bad_call_leaves_the_library_usable(name):
     assert exact(call(name, log)) == expected
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_data_is_positional_and_options_are_not(name):
+@CHECKS.of(ALL)
+def data_is_positional_and_options_are_not(name):
     log = log_of(200)
     arguments = [log[key] for key in columns_of(name)]
     if name != "det_curve":  # whose options are positional in scikit-learn
@@ -385,3 +386,8 @@ def test_data_is_positional_and_options_are_not(name):
     names = ["y_true"] * (name in LABELLED) + [score_argument(name)] + ["groups"] * (name in GROUPED)
     by_keyword = getattr(fm, name)(**dict(zip(names, arguments, strict=True)), **required(name))
     assert isinstance(by_keyword, FUNCTIONS[name].returns)
+
+
+@pytest.mark.parametrize("name", CHECKS.names)
+def test_bad_inputs(name):
+    CHECKS.run(name)

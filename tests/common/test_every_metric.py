@@ -22,6 +22,7 @@ from support.function_cases import FUNCTIONS, PUBLIC, exact
 from support.registry_cases import METRICS, PUBLIC_FUNCTIONS, SPECS, own_metrics
 
 TESTS = Path(__file__).resolve().parents[1]
+ROOT = Path(fm.__file__).resolve().parents[1]
 # Their options are positional, or their groups an option, as in scikit-learn or in version 0.1.
 OWN_ARGUMENTS = {"det_curve", "ranking_by_group", "roc_auc_interval"}
 METRIC_CHECKS = {name: metric_checks(name) for name in METRICS}
@@ -147,7 +148,26 @@ def modules_of_the_package():
     return [fm.__name__, *(name for name in inner if not name.endswith("__main__"))]
 
 
-@pytest.mark.parametrize("name", modules_of_the_package())
+def has_examples(name):
+    """Does the source of a module have examples? Kernels have none: their functions are not public."""
+    path = ROOT.joinpath(*name.split("."))
+    sources = [path.with_suffix(".py"), path / "__init__.py"]
+    return any(">>>" in source.read_text(encoding="utf-8") for source in sources if source.is_file())
+
+
+def test_every_module_can_be_imported():
+    for name in modules_of_the_package():
+        importlib.import_module(name)
+
+
+def test_kernels_have_no_examples():
+    for name in modules_of_the_package():
+        if name.startswith("fastmetrics._kernels."):
+            module = importlib.import_module(name)
+            assert not any(test.examples for test in doctest.DocTestFinder().find(module)), name
+
+
+@pytest.mark.parametrize("name", [name for name in modules_of_the_package() if has_examples(name)])
 def test_doctests(name):
     module = importlib.import_module(name)
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

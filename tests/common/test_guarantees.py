@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from oracles import curves
 from support import strategies
+from support.cases import each_case
 from support.curve_cases import LARGE_ROWS
 from support.function_cases import (
     FUNCTIONS,
@@ -164,7 +165,7 @@ class TestTypes:
         wide = {name: c.astype("float64") if c.dtype.kind == "f" else c for name, c in log.items()}
         assert every_value(log) == every_value(wide)
 
-    @pytest.mark.parametrize("name", UNGROUPED)
+    @each_case("name", UNGROUPED)
     def test_float16_and_integer_scores_are_converted_exactly(self, name):
         log = log_of(500)
         narrow = {**log, "score": log["score"].astype("float16"), "prob": log["prob"].astype("float16")}
@@ -279,7 +280,7 @@ class TestInputs:
         constant = np.broadcast_to(np.float64(1.0), rows)
         assert every_value({**log, "weight": constant}) == every_value({**log, "weight": np.ones(rows)})
 
-    @pytest.mark.parametrize("rows", ALL_SIZES)
+    @each_case("rows", ALL_SIZES)
     def test_sizes_around_words_vectors_and_blocks(self, rows):
         log = log_of(rows, users=7)
         one_class = rows == 1
@@ -451,7 +452,7 @@ class TestExact:
         predicted = 50_000 * sum(Fraction(p) for p in (0.1, 0.9, 0.3, 0.7))
         assert fm.copc(y_true, y_prob) == float(100_000 / predicted)
 
-    @pytest.mark.parametrize("name", FUNCTIONS)
+    @each_case("name", FUNCTIONS)
     def test_the_result_has_the_documented_type(self, name):
         value = call(name, log_of(100), **FUNCTIONS[name].options[0])
         assert type(value) is FUNCTIONS[name].returns

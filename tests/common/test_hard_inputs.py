@@ -12,6 +12,7 @@ import fastmetrics as fm
 from fastmetrics._kernels.exchange import hash_partition
 from oracles.ranking import gauc
 from support import strategies
+from support.cases import each_case
 from support.curve_cases import ordering_infinities
 
 roc_auc_score = ordering_infinities(fm.roc_auc_score)
@@ -120,8 +121,8 @@ def group_patterns():
     }
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("pattern", PATTERNS)
+@each_case("dtype", [np.float32, np.float64])
+@each_case("pattern", PATTERNS)
 def test_auc_of_hard_scores(pattern, dtype):
     y_score = score_patterns(dtype)[pattern]
     groups = np.zeros(ROWS, np.int64)
@@ -133,8 +134,8 @@ def test_auc_of_hard_scores(pattern, dtype):
         assert roc_auc_score(y_true, y_score, sample_weight=np.full(ROWS, 3.0)) == auc, name
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("pattern", PATTERNS)
+@each_case("dtype", [np.float32, np.float64])
+@each_case("pattern", PATTERNS)
 def test_groups_of_hard_scores(pattern, dtype):
     y_score = score_patterns(dtype)[pattern]
     labels = label_patterns()

@@ -1,22 +1,19 @@
 """Types of the public API: mypy over the examples in tests/typing, and stubs against their kernels.
 
 A `reveal_type(...)` line of an example says in a comment what mypy must reveal, `# reveals: float`, without module
-names. Wrong calls have a `# type: ignore[code]`; --strict raises an error if it is not needed.
+names. Wrong calls have a `# type: ignore[code]`; mypy is strict and raises an error if it is not needed.
 """
 
 import ast
 import importlib
 import inspect
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
-
-import pytest
 
 import fastmetrics
 from fastmetrics.testing.function_cases import checked_values
+from support import type_checks
+from support.cases import each_case
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "tests" / "typing").glob("*.py"))
@@ -28,28 +25,11 @@ MESSAGE = re.compile(r"^(?P<file>.+?):(?P<line>\d+): (?P<kind>error|note): (?P<t
 REVEALED = re.compile(r'Revealed type is "(.+)"')
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    """What mypy found about the package, for all tests."""
-    return tmp_path_factory.mktemp("cache")
-
-
 def run_mypy(paths: list[Path], folder: Path, cache: Path) -> str:
-    """The messages of mypy --strict, without the configuration of this project."""
-    pytest.importorskip("mypy", reason="mypy has no wheel for every platform")
+    """The messages of mypy. It finds the package that is tested, in a checkout or installed."""
     package_parent = Path(fastmetrics.__file__).resolve().parents[1]
-    environment = {name: value for name, value in os.environ.items() if name not in {"MYPYPATH", "MYPY_CACHE_DIR"}}
-    if package_parent.name not in {"site-packages", "dist-packages"}:
-        environment["MYPYPATH"] = str(package_parent)
-    arguments = ["--strict", "--config-file=", "--cache-dir", str(cache), "--follow-imports=silent"]
-    run = subprocess.run(
-        [sys.executable, "-m", "mypy", *arguments, "--no-error-summary", "--hide-error-context", *map(str, paths)],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    search = [] if package_parent.name in {"site-packages", "dist-packages"} else [package_parent]
+    run = type_checks.run_mypy([*paths], folder, cache, search)
     assert run.returncode in {0, 1}, run.stdout + run.stderr
     return run.stdout
 
@@ -102,11 +82,11 @@ def example_of_stated_values(names: set[str]) -> str:
     return "".join(["from typing import reveal_type\n", "import fastmetrics as fm\n", *lines])
 
 
-def test_examples_have_the_types_in_their_comments(tmp_path, cache):
+def test_examples_have_the_types_in_their_comments(tmp_path, types_cache):
     assert EXAMPLES
     stated = tmp_path / "stated_values.py"
     stated.write_text(example_of_stated_values({"copc", *names_without_example()}), encoding="utf-8")
-    bad = complaints(run_mypy([*EXAMPLES, stated], tmp_path, cache), [*EXAMPLES, stated])
+    bad = complaints(run_mypy([*EXAMPLES, stated], tmp_path, types_cache), [*EXAMPLES, stated])
     assert not bad, "\n".join(bad)
 
 
@@ -115,7 +95,7 @@ def test_every_public_name_has_an_example():
     assert not without, f"add CHECKED_VALUES beside them, or a line in tests/typing: {without}"
 
 
-def test_wrong_example_is_found(tmp_path, cache):
+def test_wrong_example_is_found(tmp_path, types_cache):
     text = (
         "import fastmetrics as fm\n"
         "auc = fm.roc_auc_score([0, 1], [0.1, 0.2])\n"
@@ -129,7 +109,7 @@ def test_wrong_example_is_found(tmp_path, cache):
     path.write_text(text, encoding="utf-8")
     lines = [
         int(re.search(r"wrong\.py:(\d+):", complaint)[1])
-        for complaint in complaints(run_mypy([path], tmp_path, cache), [path])
+        for complaint in complaints(run_mypy([path], tmp_path, types_cache), [path])
     ]
     assert sorted(lines) == [3, 4, 5, 6, 7]
 
@@ -163,7 +143,7 @@ def test_stubs_exist():
     assert STUBS
 
 
-@pytest.mark.parametrize("path", STUBS, ids=lambda path: path.stem)
+@each_case("path", STUBS, ids=lambda path: path.stem)
 def test_stub_matches_its_kernel(path):
     names = path.relative_to(Path(fastmetrics.__file__).resolve().parent).with_suffix("").parts
     kernel = importlib.import_module(".".join(["fastmetrics", *names]))

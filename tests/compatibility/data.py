@@ -29,7 +29,12 @@ def uniform(size: int, seed: int) -> np.ndarray:
 
 
 def click_log(rows: int, seed: int = 0) -> Columns:
-    """Columns of every role: scores have many ties, no probability is 0 or 1."""
+    """Columns of every role, made once: scores have many ties, no probability is 0 or 1."""
+    return dict(columns(rows, seed))
+
+
+@functools.cache
+def columns(rows: int, seed: int) -> Columns:
     prob = (integers(rows, seed + 1, 1022) + 1) / 1024.0
     label = (uniform(rows, seed + 2) < prob).astype(np.int8)
     group = integers(rows, seed + 3, max(1, rows // 7))

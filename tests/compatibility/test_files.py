@@ -14,6 +14,7 @@ from compatibility import states, write_files
 from compatibility.encoding import FOLDER, read, text_of, without_version, without_wording
 from compatibility.engine_cases import engine_cases, evaluated
 from compatibility.object_cases import COMPARISONS, compared
+from support.cases import each_case
 
 RESULTS = read("results_of_states.json")
 REPORTS = read("reports.json")
@@ -29,7 +30,7 @@ def comparable(document):
     return without_version(text_of(without_wording(document)))
 
 
-@pytest.mark.parametrize("name", states.STATES)
+@each_case("name", states.STATES)
 class TestEveryState:
     def test_it_is_read(self, name):
         state = fm.Accumulator.from_bytes(stored(name))

@@ -12,6 +12,7 @@ import pytest
 import fastmetrics as fm
 from compatibility import data, engine_cases, function_cases, object_cases
 from compatibility.encoding import close, encode, outcome, read, text_of
+from support.cases import each_case
 
 RELATIVE = 1e-12
 SPARSE = "contingency_matrix {'sparse': True}"  # needs SciPy too
@@ -55,12 +56,12 @@ def without_scipy(names):
     return names
 
 
-@pytest.mark.parametrize("name", by_function(FUNCTION_CASES))
+@each_case("name", by_function(FUNCTION_CASES))
 def test_functions(name):
     assert differences(without_scipy(by_function(FUNCTION_CASES)[name]), FUNCTION_CASES, OF_FUNCTIONS) == {}
 
 
-@pytest.mark.parametrize("name", by_function(OBJECT_CASES))
+@each_case("name", by_function(OBJECT_CASES))
 def test_objects(name):
     assert differences(without_scipy(by_function(OBJECT_CASES)[name]), OBJECT_CASES, OF_OBJECTS) == {}
 
@@ -76,7 +77,7 @@ def test_columns_of_libraries(library):
         assert text_of(value) == text_of(OF_FUNCTIONS[f"{name} {options or ''}".strip()]), name
 
 
-@pytest.mark.parametrize("name", ENGINE_CASES)
+@each_case("name", ENGINE_CASES)
 class TestEvaluate:
     def test_columns(self, name):
         report = engine_cases.evaluated(ENGINE_CASES[name])

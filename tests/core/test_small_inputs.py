@@ -10,7 +10,7 @@ import pytest
 import fastmetrics as fm
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics.metrics.classification import accuracy, cohen_kappa, confusion_matrix, label_counts
-from support.cases import assert_raises
+from support.cases import assert_raises, each_case
 
 ROWS = 100
 RNG = np.random.default_rng(5)
@@ -117,7 +117,7 @@ def test_every_guarded_function_is_in_a_family():
     assert len(REGRESSION) == 17
 
 
-@pytest.mark.parametrize("name", GUARDED)
+@each_case("name", GUARDED)
 class TestGuardedFunctions:
     def test_the_kernel_answers_what_it_should_with_the_same_bits(self, name, monkeypatch):
         function = GUARDED[name]

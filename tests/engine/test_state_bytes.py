@@ -31,7 +31,7 @@ def data():
 # ------------------------------------------------------------------------------------------------- there and back
 
 
-@pytest.mark.parametrize("name", STATES)
+@each_case("name", STATES)
 class TestEveryState:
     def test_the_round_trip_is_exact(self, name, data):
         again = fm.Accumulator.from_bytes(data[name])

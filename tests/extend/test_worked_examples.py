@@ -21,7 +21,7 @@ from support.cases import assert_raises, each_case
 from support.extend.worked_examples import ALL_COLUMNS, NAMES, contents, evaluate, make_log
 from support.states.spilled_logs import counted, small_batches, tiny_memory
 
-ROWS = 4000
+ROWS = 1600
 DEFINITIONS = {
     "cvr": (cvr.cvr, ("click", "bought")),
     "snips": (snips.snips, ("revenue", "logged", "target")),
@@ -117,15 +117,15 @@ class TestSameBits:
         order = np.random.default_rng(1).permutation(ROWS)
         for rows, n_threads in ((order, 2), (slice(None, None, -1), 3)):
             moved = {name: column[rows] for name, column in log.items()}
-            reader = pa.table(moved).to_reader(max_chunksize=171)
+            reader = pa.table(moved).to_reader(max_chunksize=71)
             for data in (moved, reader):
                 assert contents(evaluate(data, weight=weight, by="hour", n_threads=n_threads)) == expected[weight]
 
     def test_files(self, weight, log, expected, tmp_path):
         for number in range(3):
-            rows = slice(number * 1500, (number + 1) * 1500)
+            rows = slice(number * 600, (number + 1) * 600)
             table = pa.table({name: column[rows] for name, column in log.items()})
-            pa.parquet.write_table(table, tmp_path / f"{number}.parquet", row_group_size=400)
+            pa.parquet.write_table(table, tmp_path / f"{number}.parquet", row_group_size=160)
         assert contents(evaluate(str(tmp_path / "*.parquet"), weight=weight, by="hour")) == expected[weight]
 
     def test_spilled_logs_of_many_ranges(self, weight, log, expected, monkeypatch):
@@ -140,10 +140,10 @@ class TestSameBits:
 
     def test_merged_states(self, weight, log, expected):
         parts = []
-        for first, last in ((0, 900), (900, 901), (901, ROWS)):
+        for first, last in ((0, 400), (400, 401), (401, ROWS)):
             part = fm.Accumulator(NAMES, **ALL_COLUMNS, weight=weight, by="hour")
-            for start in range(first, last, 700):
-                part.update({name: column[start:min(last, start + 700)] for name, column in log.items()})
+            for start in range(first, last, 300):
+                part.update({name: column[start:min(last, start + 300)] for name, column in log.items()})
             parts.append(fm.Accumulator.from_bytes(part.to_bytes()))
         merged = parts[2].merge(parts[0]).merge(parts[1])
         again = fm.Accumulator.from_bytes(merged.to_bytes())

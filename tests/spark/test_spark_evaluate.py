@@ -15,10 +15,19 @@ import pytest
 import fastmetrics as fm
 from support import partition_logs, spark_sessions, text_logs
 from support.cases import assert_raises, each_case
-from support.registry_cases import GRADED, JOINT_METRICS, PARTITION, REAL, TEXT, taking_row_weights
+from support.registry_cases import (
+    GRADED,
+    JOINT_METRICS,
+    PARTITION,
+    REAL,
+    TEXT,
+    of_different_work,
+    taking_row_weights,
+)
 
 ROWS = 20_000
 METRICS = JOINT_METRICS
+OF_DIFFERENT_WORK = of_different_work(METRICS)
 ONE_OF_EACH_EXCHANGE = ["logloss", "auc", "ks", "gauc", "ndcg@5"]
 COLUMNS = {"label": "click", "score": "pctr", "group": "user_id"}
 
@@ -90,10 +99,13 @@ def test_every_metric_of_all_ranges(df, log, monkeypatch):
     assert evaluate(df) == fm.evaluate(log, METRICS, **COLUMNS)
 
 
+def test_every_metric_in_little_memory(df, log):
+    assert evaluate(df, n_partitions=5, memory_limit="1MiB") == fm.evaluate(log, METRICS, **COLUMNS)
+
+
 @each_case(
     "options",
     [
-        {"n_partitions": 5, "memory_limit": "1MiB"},
         {"weight": "w", "by": ["channel", "day"]},
         {"label": ["click", "buy"], "score": ["pctr", "coarse"], "by": "channel"},
         {"score": "coarse", "weight": "w", "by": "day", "group": "user"},
@@ -104,9 +116,9 @@ def test_every_metric_of_all_ranges(df, log, monkeypatch):
     ],
     ids=lambda options: "-".join(options) or "defaults",
 )
-def test_every_metric_is_that_of_one_machine(df, log, options):
+def test_metrics_are_those_of_one_machine(df, log, options):
     of_one_machine = {key: value for key, value in options.items() if key not in ("n_partitions", "memory_limit")}
-    metrics = taking_row_weights(METRICS, options.get("weight"))
+    metrics = taking_row_weights(OF_DIFFERENT_WORK, options.get("weight"))
     assert evaluate(df, metrics, **options) == fm.evaluate(log, metrics, **{**COLUMNS, **of_one_machine})
 
 

@@ -71,6 +71,33 @@ def run_cases(test: Callable[..., None], cases: Sequence[Case], fixtures: dict[s
         pytest.skip(reasons[0] if reasons else "there is no case")
 
 
+class ChecksOfNames:
+    """Checks of functions or metrics, by name. A name has one test, which runs all of its checks.
+
+    `@checks.of(names)` stands above a function that takes a name; `pytest -k NAME` still finds the tests of one name.
+    """
+
+    def __init__(self) -> None:
+        self.cases: dict[str, list[Case]] = {}
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.cases)
+
+    def of(self, names: Iterable[str]) -> Callable[[Any], Any]:
+        def add(check: Any) -> Any:
+            for name in names:
+                cases = self.cases.setdefault(name, [])
+                cases.append(Case(check.__name__, {"check": functools.partial(check, name=name)}))
+            return check
+
+        return add
+
+    def run(self, name: str) -> None:
+        """Run all checks of a name; the failure says which failed."""
+        run_cases(lambda check: check(), self.cases[name], {})
+
+
 def fresh(fixtures: dict[str, Any], monkeypatch: pytest.MonkeyPatch, number: int) -> dict[str, Any]:
     """The fixtures of one case."""
     own = dict(fixtures)

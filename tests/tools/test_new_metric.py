@@ -12,6 +12,7 @@ import pytest
 
 import fastmetrics as fm
 from support.cases import each_case
+from support.type_checks import run_mypy
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,8 +30,10 @@ METRICS = {
     "greatest_balanced_accuracy_of_thresholds": ("curves", "range"),  # no name may be longer
     "top_row_clicks": ("ranking", "hash"),
 }
+# The files whose tests have the name of a metric or a function.
 COMMON = [
-    "tests/common", "tests/smoke/test_completeness.py", "tests/smoke/test_stated_values.py",
+    "tests/common/test_every_metric.py", "tests/common/test_bad_inputs.py", "tests/common/test_definitions.py",
+    "tests/smoke/test_completeness.py", "tests/smoke/test_stated_values.py",
     "tests/architecture/test_names.py", "tests/architecture/test_generated.py",
 ]  # fmt: skip
 
@@ -69,19 +72,15 @@ import pyarrow as pa, pyarrow.parquet as pq
 pq.write_table(pa.table(log), "log.parquet")
 print(json.dumps(found))
 """
-# One process starts several metrics; files are generated once, from all of them.
+# One process starts several metrics. Files are generated from all of them with the last, which is a command.
 START = """
 import json, sys
 sys.path.insert(0, "tools")
 import new_metric
 from subprocess import CompletedProcess
 
-generate = new_metric.subprocess.run
 new_metric.subprocess.run = lambda command, **options: CompletedProcess(command, 0)
-asked = json.loads(sys.argv[1])
-for place, (name, family, exchange) in enumerate(asked):
-    if place == len(asked) - 1:
-        new_metric.subprocess.run = generate
+for name, (family, exchange) in json.loads(sys.argv[1]):
     sys.argv = ["new_metric.py", name, "--family", family, "--exchange", exchange]
     new_metric.main()
     print("next")
@@ -170,9 +169,9 @@ def copy(tmp_path_factory):
     asked = [[*arguments, case == "the generator fails"] for case, (arguments, _) in REFUSED.items()]
     refusals = json.loads(run(folder, "-c", REFUSE, json.dumps(asked)))
     after_refusals = contents(folder)
-    (name, (family, exchange)), *others = METRICS.items()
-    printed = [run(folder, "tools/new_metric.py", name, "--family", family, "--exchange", exchange)]
-    printed += run(folder, "-c", START, json.dumps([(name, *own) for name, own in others])).split("next\n")[:-1]
+    *others, (name, (family, exchange)) = METRICS.items()
+    printed = run(folder, "-c", START, json.dumps(others)).split("next\n")[:-1]
+    printed += [run(folder, "tools/new_metric.py", name, "--family", family, "--exchange", exchange)]
     return {
         "folder": folder, "before": before, "after refusals": after_refusals, "after": contents(folder),
         "refusals": dict(zip(REFUSED, refusals, strict=True)), "printed": dict(zip(METRICS, printed, strict=True)),
@@ -241,10 +240,10 @@ def test_the_linters_pass(copy):
     run(copy["folder"], "-m", "ruff", "check", "--no-cache", *folders, "tests/oracles")
 
 
-def test_the_types_pass(copy):
-    pytest.importorskip("mypy")
-    paths = [f"fastmetrics/metrics/{family}/{name}.py" for name, (family, _) in METRICS.items()]
-    run(copy["folder"], "-m", "mypy", "--follow-imports=silent", *paths)
+def test_the_types_pass(copy, types_cache):
+    paths = [Path(f"fastmetrics/metrics/{family}/{name}.py") for name, (family, _) in METRICS.items()]
+    done = run_mypy(paths, copy["folder"], types_cache)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_copy_is_what_was_tested(copy):

@@ -74,7 +74,7 @@ class MemoryBudget:
         Blocks of rows may have taken their own part already: rows that come later spill the sooner.
         """
         with self.lock:
-            fits = self.state_bytes + n_bytes <= self.limit // STATES_DIVISOR
+            fits = self.is_within(self.state_bytes + n_bytes, STATES_DIVISOR)
             self.reserved_bytes += n_bytes if fits else 0
             self.state_bytes += n_bytes if fits else 0
             return fits
@@ -87,9 +87,13 @@ class MemoryBudget:
 
     def has_space_for(self, n_bytes: int) -> bool:
         """Return whether so many bytes in all fit the half of the limit that stored blocks may take."""
+        return self.is_within(n_bytes, BLOCKS_DIVISOR)
+
+    def is_within(self, n_bytes: int, divisor: int) -> bool:
+        """Return whether so many bytes are at most the limit by the divisor."""
         # The default limit is at least SMALLEST_DEFAULT. Most logs fit that and need not determine the limit.
         smallest = SMALLEST_DEFAULT // self.processes if self.explicit_limit is None else self.explicit_limit
-        return n_bytes <= smallest // BLOCKS_DIVISOR or n_bytes <= self.limit // BLOCKS_DIVISOR
+        return n_bytes <= smallest // divisor or n_bytes <= self.limit // divisor
 
     def check_disk_space(self, n_bytes: int) -> None:
         """Raise SpillError if n_bytes of blocks fit neither the memory nor the disk."""

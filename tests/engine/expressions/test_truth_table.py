@@ -6,6 +6,7 @@ import pytest
 from fastmetrics.engine.expressions.arrow_values import arrow_type_of, compute, value_type
 from fastmetrics.engine.expressions.parser import parse_expression
 from fastmetrics.engine.expressions.type_check import check_types
+from support.cases import each_case
 from support.expression_cases import TABLE, TRUTH_TABLE, comparable
 
 # Where DuckDB has rules of its own: division by zero, arithmetic and rounding of float32, casts that round, case of
@@ -28,7 +29,7 @@ def values_of(text, table=TABLE):
     return value, found
 
 
-@pytest.mark.parametrize(("text", "expected"), TRUTH_TABLE, ids=[text for text, _ in TRUTH_TABLE])
+@each_case(("text", "expected"), TRUTH_TABLE, ids=[text for text, _ in TRUTH_TABLE])
 def test_arrow(text, expected):
     value, found = values_of(text)
     assert list(map(comparable, found.to_pylist())) == list(map(comparable, expected))

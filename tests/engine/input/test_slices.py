@@ -19,6 +19,7 @@ from support.states.spilled_logs import METRICS, evaluate, log_of, moved, slice_
 ROWS = 3000
 LOG = log_of(ROWS, users=60, seed=31)
 WEIGHTED = [*METRICS, "gauc(weight=weights)"]
+SOME = ["logloss", "auc", "gauc", "ndcg@5"]  # where the type of a column matters
 COLUMNS_OF = {
     "int64": pa.array(LOG["hour"] - 2),
     "uint8": pa.array(LOG["hour"].astype(np.uint8)),
@@ -72,7 +73,7 @@ def check_slices(log, by, metrics=METRICS, **options):
 class TestEverySlice:
     @each_case("kind", COLUMNS_OF)
     def test_of_any_type(self, kind):
-        check_slices({**LOG, "by": COLUMNS_OF[kind]}, "by", ["logloss", "auc", "gauc", "ndcg@5"])
+        check_slices({**LOG, "by": COLUMNS_OF[kind]}, "by", SOME)
 
     @pytest.mark.parametrize("weight", ["weight", "real"])
     def test_zeros_are_one_slice(self, weight):
@@ -174,15 +175,14 @@ class TestEverySlice:
     def test_several_scores_and_labels(self):
         other = np.round(LOG["prob"].astype(np.float32)[::-1], 2).copy()
         log = {**LOG, "other": other, "buy": np.roll(LOG["label"], 11)}
-        for by in (None, "hour"):
-            for weight in (None, "real"):
-                options = {"weight": weight} | ({"by": by} if by else {})
-                report = evaluate(log, score=["other", "prob"], label=["buy", "label"], **options)
-                for label in ("buy", "label"):
-                    for score in ("other", "prob"):
-                        own = [result for result in report if (result.label, result.score) == (label, score)]
-                        assert own == list(evaluate(log, score=score, label=label, **options))
-                assert len(report) == 4 * len(taking_row_weights(METRICS, weight)) * (5 if by else 1)
+        for by, weight in ((None, "real"), ("hour", None)):
+            options = {"weight": weight} | ({"by": by} if by else {})
+            report = evaluate(log, score=["other", "prob"], label=["buy", "label"], **options)
+            for label in ("buy", "label"):
+                for score in ("other", "prob"):
+                    own = [result for result in report if (result.label, result.score) == (label, score)]
+                    assert own == list(evaluate(log, score=score, label=label, **options))
+            assert len(report) == 4 * len(taking_row_weights(METRICS, weight)) * (5 if by else 1)
 
 
 class TestNulls:
@@ -195,7 +195,7 @@ class TestNulls:
         column = pa.array(values, whole.type.value_type if pa.types.is_dictionary(whole.type) else whole.type)
         if kind == "dictionary":
             column = column.dictionary_encode()
-        report = check_slices({**LOG, "by": column}, "by", on_invalid=on_invalid)
+        report = check_slices({**LOG, "by": column}, "by", SOME, on_invalid=on_invalid)
         assert report.dropped == {}
         nulls = report.result("auc", slice={"by": None})
         assert nulls == [own for own in report if own.metric == "auc"][-1]
@@ -377,8 +377,9 @@ class TestRefusals:
 
     @each_case("n_threads", [1, 2])
     @each_case("kind", ["int64", "text", "two columns"])
-    def test_too_many(self, kind, n_threads):
-        rows = 12_000
+    def test_too_many(self, kind, n_threads, monkeypatch):
+        monkeypatch.setattr(slices, "MAX_SLICES", 1000)
+        rows = 1200
         log = log_of(rows, users=60)
         numbers = np.arange(rows) % (slices.MAX_SLICES + 1)
         log["by"] = pa.array([f"{number:05}" for number in numbers]) if kind == "text" else numbers
@@ -386,15 +387,20 @@ class TestRefusals:
         if kind == "two columns":
             log |= {"by": numbers // 100, "and": numbers % 100}
             names = ["by", "and"]
-        text = {"int64": "by=10000", "text": "by='10000'", "two columns": "by=100, and=0"}[kind]
+        text = {"int64": "by=1000", "text": "by='01000'", "two columns": "by=10, and=0"}[kind]
         assert_raises(
-            ValueError, rf"than 10,000 slices; the one at row 10000 \({text}\) is one too many",
+            ValueError, rf"than 1,000 slices; the one at row 1000 \({text}\) is one too many",
             evaluate, log, ["auc"], by=names, n_threads=n_threads,
         )
         most = moved(log, np.arange(slices.MAX_SLICES))
         report = evaluate(most, ["ctr"], by=names, n_threads=n_threads)
         assert len(report) == slices.MAX_SLICES + 1
         assert sum(own.value for own in report.results[1:]) == np.count_nonzero(most["label"])
+
+    def test_the_most_slices(self):
+        rows = np.arange(slices.MAX_SLICES)
+        report = evaluate({**log_of(slices.MAX_SLICES, users=60), "by": rows[::-1]}, ["ctr"], by="by", n_threads=2)
+        assert [own["by"] for own in report.slices()[1:]] == rows.tolist()
 
     def test_too_many_in_several_batches(self, monkeypatch):
         small_batches(monkeypatch, 1000)

@@ -74,6 +74,10 @@ def evaluated(data, **options):
     return fm.evaluate(data, **OPTIONS, **options).to_dict()["results"]
 
 
+def files_of(uri):
+    return [file.data_file.address for file in open_source(uri)._files]
+
+
 # ------------------------------------------------------------------------------------------------------ what is read
 
 NAMES = ["", "/", "/*", "/**", "/*day=*", "/**/*.parquet", "/*/part-0000[01]*", "/*/part-0000[!2-9]-?.*"]
@@ -86,8 +90,10 @@ def test_a_folder_as_spark_writes_it(folder):
 
 
 def test_globs_lists_and_folders_of_s3(stored, expected):
-    for name in NAMES:
-        assert evaluated(stored + name) == expected, name
+    assert evaluated(stored) == expected
+    files = files_of(stored)
+    for name in NAMES[::2]:  # a listing is many requests, and so are rows: file systems of fsspec get all names
+        assert files_of(stored + name) == files, name
     first, second = f"{stored}/day=1", f"{stored}/_day=2/part-00001-a.gz.parquet"
     assert evaluated([first, second]) == expected
     assert evaluated([second, first], n_threads=1) == expected
