@@ -250,7 +250,7 @@ def accumulators(case: MetricCase) -> None:
 
 def intervals(case: MetricCase) -> None:
     """An interval by groups depends on the rows alone, and its ends are in order."""
-    options: dict[str, Any] = {"ci": 0.9, "replicates": 20, "unit": "group"}
+    options: dict[str, Any] = {"ci": 0.9, "replicates": 8, "unit": "group"}
     report = case.evaluate(case.log, **options)
     for result in report:
         interval = result.interval

@@ -3,6 +3,8 @@
 Expected values are exact: ranks and pairs are counted in NumPy integers, which are tested against the oracle.
 """
 
+import functools
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -57,6 +59,7 @@ def adjacent(start, count, dtype):
     return (bits + np.arange(count)).astype(bits.dtype).view(dtype)
 
 
+@functools.cache
 def score_patterns(dtype):
     generator = np.random.default_rng(5)
     information = np.finfo(dtype)
@@ -93,6 +96,7 @@ def score_patterns(dtype):
 PATTERNS = list(score_patterns(np.float64))
 
 
+@functools.cache
 def label_patterns():
     one = np.zeros(ROWS, np.int8)
     one[ROWS // 3] = 1
@@ -105,6 +109,7 @@ def label_patterns():
     }
 
 
+@functools.cache
 def group_patterns():
     generator = np.random.default_rng(3)
     rows = np.arange(ROWS)

@@ -43,7 +43,6 @@ class TestEveryState:
         assert pickle.loads(pickle.dumps(again)).to_bytes() == data[name]
 
     def test_any_buffer(self, name, data):
-        expected = outcome(make(name))
         odd = bytearray(b"x" + data[name] + b"y")
         for buffer in (
             bytearray(data[name]),
@@ -52,7 +51,7 @@ class TestEveryState:
             memoryview(bytes(odd))[1:-1],
             memoryview(np.frombuffer(data[name], np.uint8)),
         ):
-            assert outcome(fm.Accumulator.from_bytes(buffer)) == expected
+            assert fm.Accumulator.from_bytes(buffer).to_bytes() == data[name]
 
     def test_the_buffer_may_be_used_again(self, name, data):
         buffer = bytearray(data[name])
@@ -78,10 +77,9 @@ class TestEveryState:
         header = PREFIX.size + PREFIX.unpack_from(good)[2]
         places = {*range(PREFIX.size), *range(PREFIX.size, header, 7), *range(header, len(good), 211), len(good) - 1}
         for place in sorted(places):
-            for bits in (0x01, 0x80):
-                bad = bytearray(good)
-                bad[place] ^= bits
-                assert_raises(ValueError, DAMAGED, fm.Accumulator.from_bytes, bad)
+            bad = bytearray(good)
+            bad[place] ^= 0x80 if place % 2 else 0x01
+            assert_raises(ValueError, DAMAGED, fm.Accumulator.from_bytes, bad)
 
     def test_missing_and_additional_bytes(self, name, data):
         good = data[name]

@@ -180,16 +180,16 @@ def test_a_replicate_is_the_log_repeated(options):
 
 
 def test_intervals_do_not_depend_on_how_a_log_is_read(monkeypatch):
-    log = make_log(1200)
-    asked = {"ci": 0.9, "replicates": 20, "unit": "user", "by": "hour"}
+    log = make_log(600)
+    asked = {"ci": 0.9, "replicates": 10, "unit": "user", "by": "hour"}
     expected = contents(evaluate(log, n_threads=1, **asked))
     assert all(low < high for *_, (low, high) in expected)
     state = fm.Accumulator(NAMES, **ALL_COLUMNS, **asked)
-    for start in (800, 0, 400):
-        state.update({name: column[start:start + 400] for name, column in log.items()})
+    for start in (400, 0, 200):
+        state.update({name: column[start:start + 200] for name, column in log.items()})
     assert contents(fm.Accumulator.from_bytes(state.to_bytes()).result()) == expected
-    small_batches(monkeypatch, 300)
-    tiny_memory(monkeypatch, 1 << 13)
+    small_batches(monkeypatch, 150)
+    tiny_memory(monkeypatch, 1 << 12)
     backwards = {name: column[::-1] for name, column in log.items()}
     assert contents(evaluate(backwards, memory_limit="1MiB", n_threads=2, **asked)) == expected
 

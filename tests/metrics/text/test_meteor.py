@@ -256,7 +256,7 @@ def nltk_meteor(tmp_path_factory):
 class TestNltk:
     def test_real_systems(self, wmt, nltk_meteor):
         for number, system in enumerate(wmt.systems.values()):
-            hypotheses, lines = system[number::3], wmt.reference[number::3]
+            hypotheses, lines = system[number::9], wmt.reference[number::9]
             references = [reference.split() for reference in lines]
             statistics = fm.segment_statistics("meteor", hypotheses, lines, alignment="nltk")
             pairs = zip(hypotheses, references, strict=True)

