@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import inspect
+import itertools
 import math
 import os
 import random
@@ -112,8 +113,10 @@ class TestOrderFree:
 
 
 class TestThreadFree:
-    @pytest.mark.parametrize("weights", [None, "integer", "real"])
-    @pytest.mark.parametrize("rows", [2, 65, 5000, LARGE_ROWS])
+    @pytest.mark.parametrize(
+        ("rows", "weights"),
+        [*itertools.product([2, 65, 5000], [None, "integer", "real"]), (LARGE_ROWS, None), (LARGE_ROWS, "real")],
+    )
     def test_any_number_of_threads(self, rows, weights):
         log = log_of(rows, users=max(rows // 10, 2))
         if weights is not None:
@@ -288,7 +291,8 @@ class TestInputs:
         values = every_value(log, names, n_threads=2)
         assert every_value(map_columns(log, np.ndarray.tolist) if rows < 5000 else log, names, n_threads=1) == values
         if not one_class:
-            for dtype in strategies.SCORE_DTYPES:
+            # The oracle is slow: large logs have the types in turn.
+            for dtype in strategies.SCORE_DTYPES if rows < 5000 else strategies.SCORE_DTYPES[rows % 2 :][:1]:
                 scores = log["score"].astype(dtype)
                 expected = curves.auc_by_ranks(log["label"].tolist(), scores.tolist())
                 assert fm.roc_auc_score(log["label"], scores) == float(expected)

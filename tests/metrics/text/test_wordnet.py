@@ -63,7 +63,7 @@ def test_inflected_words(ours, expected):
 
 
 def test_words_in_nltk(ours, expected, nltk_reader):
-    words = expected.words()[::97] + expected.inflected()[::9] + [word + "s" for word in expected.words()[::311]]
+    words = expected.words()[::291] + expected.inflected()[::27] + [word + "s" for word in expected.words()[::933]]
     words += ["Guides", "PARIS", "paris", "", " ", "s", "men", "galore", "'s", "ice_cream", "ice cream", "dog n"]
     words += ["Ärzte", "naïve", "\u212a"]
     assert [word for word in words if ours.lemma_names(word) != nltk_names(nltk_reader, word)] == []
