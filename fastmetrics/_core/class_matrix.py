@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
+
+from fastmetrics._core.named_tuples import NamedTuple
 
 
 class ClassRow(NamedTuple):

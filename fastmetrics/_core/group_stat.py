@@ -7,16 +7,17 @@ are cut into parts. Sums of weights are exact integers, and a result is rounded 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fastmetrics._core.exact import EXPONENT, divide
+from fastmetrics._core.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
 STAT_DEFAULTS: dict[str, Any] = {"stat": "mean", "rule": "linear", "at": None}
 RULES = ("linear", "lower", "higher")
-QUANTILE = re.compile(r"p([0-9]+(?:\.[0-9]+)?)")
+QUANTILE = r"p([0-9]+(?:\.[0-9]+)?)"  # compiled at the first use
 ONE = 1 << EXPONENT
 STATS = "mean, min, max, a quantile such as p10 or p99.9, or below"
 
@@ -85,7 +86,7 @@ class GroupStat(NamedTuple):
 def read_stat(arguments: dict[str, Any]) -> tuple[dict[str, Any], GroupStat | None]:
     """The checked arguments `stat`, `rule` and `at` that count, and what they mean; none for the mean."""
     stat = arguments.get("stat", STAT_DEFAULTS["stat"])
-    quantile = QUANTILE.fullmatch(stat) if isinstance(stat, str) else None
+    quantile = re.fullmatch(QUANTILE, stat) if isinstance(stat, str) else None
     if quantile is None and stat not in ("mean", "min", "max", "below"):
         raise ValueError(f"stat must be {STATS}; found {stat!r}")
     if "rule" in arguments and quantile is None:

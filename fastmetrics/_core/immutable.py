@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
+
+PLAIN_TYPES = frozenset({bool, float, int, str, tuple, type(None)})  # of most values, which stay as they are
 
 
 class FrozenDict(dict[str, Any]):
     """An immutable dict. Nested dicts become immutable copies, and NumPy scalars become Python scalars."""
 
     def __init__(self, content: Mapping[str, Any]) -> None:
-        super().__init__({key: _frozen(value) for key, value in content.items()})
+        super().__init__(content)
+        for key, value in content.items():
+            if type(value) not in PLAIN_TYPES:
+                dict.__setitem__(self, key, _frozen(value))
 
     def _raise_immutable(self, *arguments: object, **options: object) -> NoReturn:
         raise TypeError("a result cannot be changed; copy with dict(...)")
@@ -21,9 +26,14 @@ class FrozenDict(dict[str, Any]):
         return FrozenDict, (dict(self),)
 
 
+def freeze(content: Mapping[str, Any]) -> FrozenDict:
+    """An immutable dict of the same content, which it may be itself."""
+    return content if type(content) is FrozenDict else FrozenDict(content)
+
+
 def _frozen(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return FrozenDict(value)
+        return freeze(value)
     return value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
 
 
@@ -48,15 +58,22 @@ class Immutable:
     def __eq__(self, other: object) -> bool:
         return self._content() == other._content() if isinstance(other, type(self)) else NotImplemented
 
+    def _slot_names(self) -> list[str]:
+        return [name for own in type(self).__mro__ for name in vars(own).get("__slots__", ())]
+
+    def _replace(self, **values: Any) -> Self:
+        """The same object with other values in some slots."""
+        new = object.__new__(type(self))
+        new._set(**{name: getattr(self, name) for name in self._slot_names()} | values)
+        return new
+
     def _content(self) -> tuple[object, ...]:
         """The values of all slots but `seconds`. Two undefined values are equal, although NaN does not equal itself."""
         return self._content_without("seconds")
 
     def _content_without(self, *left_out: str) -> tuple[object, ...]:
         """The values of all slots but some."""
-        slots = (name for own in type(self).__mro__ for name in vars(own).get("__slots__", ()))
-        names = [name for name in slots if name not in left_out]
-        values = [getattr(self, name) for name in names]
+        values = [getattr(self, name) for name in self._slot_names() if name not in left_out]
         return tuple("undefined" if isinstance(value, float) and value != value else value for value in values)
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:

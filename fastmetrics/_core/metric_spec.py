@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import (
@@ -21,6 +22,7 @@ from fastmetrics._core.kinds import (
     Roles,
     Text,
 )
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Value
 
 # The kinds of labels in the words of version 0.1.
@@ -53,7 +55,8 @@ class Exchange(str):
         return LEGACY_EXCHANGES.get(str(self), str(self))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, str) and str(other) in (str(self), LEGACY_EXCHANGES.get(str(self)))
+        same = str.__eq__(self, other)
+        return same is True or (isinstance(other, str) and str(other) == LEGACY_EXCHANGES.get(str(self)))
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -89,7 +92,32 @@ class IntervalSpec(NamedTuple):
     compare: Callable[..., tuple[float, float, float, float] | str]
 
 
-class MetricSpec(NamedTuple):
+class MetricFields(NamedTuple):
+    """The attributes of `MetricSpec`, which has what follows from them too."""
+
+    name: str
+    summary: str
+    family: str
+    exchange: Exchange
+    parameters: dict[str, Any]
+    checks: dict[str, Any]
+    statistics: Callable[..., tuple[Any, ...]]
+    finalise: Callable[..., Value | float]
+    function: Callable[..., Any] | None
+    undefined: str
+    default: bool
+    cutoff: bool | str
+    roles: Roles
+    direction: str
+    interval: IntervalSpec | None = None
+    variants: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    near_names: Mapping[str, str] = EMPTY
+    other_forms: tuple[MetricSpec, ...] = ()
+    added: tuple[str, ...] = ()
+
+
+class MetricSpec(MetricFields):
     """The registry's entry of a metric.
 
     Attributes
@@ -140,33 +168,12 @@ class MetricSpec(NamedTuple):
         Parameters that version 0.1 had not. Signatures leave them out at their defaults.
     """
 
-    name: str
-    summary: str
-    family: str
-    exchange: Exchange
-    parameters: dict[str, Any]
-    checks: dict[str, Any]
-    statistics: Callable[..., tuple[Any, ...]]
-    finalise: Callable[..., Value | float]
-    function: Callable[..., Any] | None
-    undefined: str
-    default: bool
-    cutoff: bool | str
-    roles: Roles
-    direction: str
-    interval: IntervalSpec | None = None
-    variants: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
-    near_names: Mapping[str, str] = EMPTY
-    other_forms: tuple[MetricSpec, ...] = ()
-    added: tuple[str, ...] = ()
-
-    @property
+    @cached_property
     def model_role(self) -> str | None:
         """The role of the columns that every model has: "score", "prediction" or "probabilities"; None if none."""
         return next((role for role in MODEL_ROLES if role in self.roles), None)
 
-    @property
+    @cached_property
     def forms(self) -> tuple[MetricSpec, ...]:
         """This entry and those of the same metric for other columns of a model."""
         return (self, *self.other_forms)
@@ -185,7 +192,7 @@ class MetricSpec(NamedTuple):
         """The entry of the same metric for probabilities of several classes in place of scores."""
         return self.other_form(PROBABILITIES_ROLE)
 
-    @property
+    @cached_property
     def target(self) -> str:
         """The kind of labels in one word, as in version 0.1.
 
@@ -207,7 +214,7 @@ class MetricSpec(NamedTuple):
         """May grades be negative?"""
         return self.target == "graded" and not isinstance(self.roles[LABEL_ROLE], NonNegative)
 
-    @property
+    @cached_property
     def base_name(self) -> str:
         """The name without "@k": metric strings begin with it."""
         return self.name.removesuffix(CUTOFF)

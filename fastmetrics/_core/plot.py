@@ -5,10 +5,9 @@ A curve has a few hundred points. A renderer may choose colors, never the number
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.rendering import render
 
 

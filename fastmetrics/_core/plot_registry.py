@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.plot import Bars, Line, Plot
 from fastmetrics._core.registry import known_specs
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from fastmetrics._core.group_stat import STAT_DEFAULTS, check_group_values, read
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import (
     CLASSES,
+    LABEL_ROLE,
     SCORE_ROLE,
     Kind,
     Roles,
@@ -50,7 +51,7 @@ METRIC_PACKAGES: list[str] = []  # packages whose modules register metrics; fast
 _specs: dict[str, MetricSpec] = {}
 # Normalised names and aliases, those that may have a cutoff with "@k" (a metric with an optional cutoff has both).
 _spec_of_spelling: dict[str, MetricSpec] = {}
-# By string and roles of a model's columns: metrics are not changed, so that those of the last calls are used again.
+# By string and roles of a model's columns: the metrics of the last calls, which are used again.
 _parsed: dict[tuple[str, tuple[str, ...]], Metric] = {}
 MOST_PARSED = 1000
 
@@ -162,6 +163,7 @@ def add_spec(spec: MetricSpec) -> None:
         check_spelling(spec, own, _spec_of_spelling.get(spelling))
     _spec_of_spelling.update(dict.fromkeys(spellings, spec))
     _specs[spec.name] = spec
+    forget_parsed()
 
 
 def replace_spec(spec: MetricSpec) -> None:
@@ -172,6 +174,12 @@ def replace_spec(spec: MetricSpec) -> None:
             del _spec_of_spelling[spelling]
         del _specs[spec.name]
     add_spec(spec)
+
+
+def forget_parsed() -> None:
+    """Let every metric string be read again: another dict, for a thread may just be filling this one."""
+    global _parsed
+    _parsed = {}
 
 
 def is_own(module: str) -> bool:
@@ -215,6 +223,7 @@ def metric_form(
         new = spec._replace(other_forms=(*spec.other_forms, form))
         _specs[name] = new
         _spec_of_spelling.update({spelling: new for spelling, known in _spec_of_spelling.items() if known is spec})
+        forget_parsed()
         return finalise
 
     return register
@@ -243,10 +252,9 @@ def check_spelling(spec: MetricSpec, name: str, other: MetricSpec | None) -> Non
 class Metric:
     """A metric with its parameters: the meaning of a metric string.
 
-    Two metrics are equal if they mean the same: it does not matter whether defaults are written out.
+    Two metrics are equal if they mean the same: it does not matter whether defaults are written out. A metric is never
+    changed, and those of the last calls are used again. So what every call asks for is computed once.
     """
-
-    __slots__ = ("arguments", "columns", "group_stat", "k", "prepared", "roles", "shown", "spec")
 
     def __init__(
         self,
@@ -266,19 +274,23 @@ class Metric:
         self.columns = columns or {}
         self.shown = shown
         self.roles = {role: kind.with_arguments(self.arguments) for role, kind in spec.roles.items()}
-        self.prepared: tuple[dict[str, Any], tuple[tuple[int, SumStatistic], ...]] | None = None
 
+    @cached_property
     def _identity(self) -> tuple[Any, ...]:
         columns = tuple(sorted(self.columns.items()))
         return (self.spec.name, self.spec.model_role, tuple(self.arguments.items()), self.k, columns)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Metric) and self._identity() == other._identity()
+        return self is other or (isinstance(other, Metric) and self._identity == other._identity)
 
     def __hash__(self) -> int:
-        return hash(self._identity())
+        return hash(self._identity)
 
     def __repr__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         defaults = STAT_DEFAULTS | self.spec.parameters
         changed = [
             f"{name}={format_value(value)}"
@@ -294,13 +306,26 @@ class Metric:
         """Which of two values is better."""
         return self.spec.direction if self.group_stat is None else self.group_stat.direction(self.spec.direction)
 
+    @cached_property
+    def other_roles(self) -> tuple[str, ...]:
+        """The roles beside the label and the column of the model."""
+        return tuple(role for role in self.spec.roles if role not in (LABEL_ROLE, self.spec.model_role))
+
+    @cached_property
+    def _mean_statistics(self) -> tuple[Any, ...]:
+        return tuple(self.spec.statistics(**self._all_arguments()))
+
+    @cached_property
+    def _statistics(self) -> tuple[Any, ...]:
+        statistics = self._mean_statistics
+        return statistics if self.group_stat is None else (*statistics, statistics[0].values_statistic())
+
     def mean_statistics(self) -> tuple[Any, ...]:
         """The statistics without those that `stat=` needs."""
-        return self.spec.statistics(**self._all_arguments())
+        return self._mean_statistics
 
     def statistics(self) -> tuple[Any, ...]:
-        statistics = self.mean_statistics()
-        return statistics if self.group_stat is None else (*statistics, statistics[0].values_statistic())
+        return self._statistics
 
     def finalise(self, *states: Any) -> Value:
         """The value. With `stat=`, the last state has the values of groups; where the mean is undefined, it is too."""
@@ -311,24 +336,19 @@ class Metric:
         return mean if mean.reason else mean._replace(value=self.group_stat.value(values))
 
     def _finalise_mean(self, *states: Any) -> Value:
-        arguments, weighing = self._prepare()
-        value = self.spec.finalise(arguments.copy(), *states)
+        value = self.spec.finalise(self._all_arguments(), *states)
         if isinstance(value, Value):
-            for number, statistic in weighing:
+            for number, statistic in self._weighing_statistics:
                 if value.reason is None and statistic.has_tiny_weights(states[number]):
                     return Value(float("nan"), value.coverage, TINY_WEIGHTS)
             return value
         return Value(float(value), {}, self.spec.undefined if value != value else None)
 
-    def _prepare(self) -> tuple[dict[str, Any], tuple[tuple[int, SumStatistic], ...]]:
-        """What every value needs: the arguments, and the statistics of rows that sum weights, with their numbers."""
-        if self.prepared is None:
-            statistics = enumerate(self.mean_statistics() if self.spec.exchange == "none" else ())
-            weighing = tuple(
-                (number, own) for number, own in statistics if isinstance(own, SumStatistic) and own.weights_place
-            )
-            self.prepared = self._all_arguments(), weighing
-        return self.prepared
+    @cached_property
+    def _weighing_statistics(self) -> tuple[tuple[int, SumStatistic], ...]:
+        """The statistics of rows that sum weights, with their numbers."""
+        statistics = enumerate(self._mean_statistics if self.spec.exchange == "none" else ())
+        return tuple((number, own) for number, own in statistics if isinstance(own, SumStatistic) and own.weights_place)
 
     def interval_statistics(self) -> tuple[Any, ...]:
         """The statistics of its interval without resampling; none where it has no such interval."""
@@ -349,11 +369,17 @@ class Metric:
         return self.spec.interval.compare(self._all_arguments(), level, labels, first, second, n_threads)
 
     def _all_arguments(self) -> dict[str, Any]:
+        """The parameters of the spec, and the cutoff: a dict that the metric's functions may change."""
+        return self._spec_arguments.copy()
+
+    @cached_property
+    def _spec_arguments(self) -> dict[str, Any]:
         arguments = {name: self.arguments[name] for name in self.spec.parameters}
         return arguments | {"k": self.k} if self.spec.cutoff else arguments
 
-    def signature(self, coverage: dict[str, Any], weight: str | None = None, approximate: bool = False) -> str:
-        """Everything that is needed to reproduce the number. `weight` is the column of row weights."""
+    @cached_property
+    def _signature_start(self) -> str:
+        """What a signature says of the metric itself."""
         parts = [self.spec.base_name + (f"@{self.k}" if self.k is not None else "")]
         parts += [
             f"{name}:{format_value(value)}"
@@ -363,6 +389,11 @@ class Metric:
         parts += [f"{role}:{format_columns(names)}" for role, names in self.columns.items()]
         if self.spec.target in COLUMNS_OF_TARGET:
             parts.append(COLUMNS_OF_TARGET[self.spec.target])
+        return "|".join(parts)
+
+    def signature(self, coverage: dict[str, Any], weight: str | None = None, approximate: bool = False) -> str:
+        """Everything that is needed to reproduce the number. `weight` is the column of row weights."""
+        parts = [self._signature_start]
         if weight is not None:
             parts.append(f"weight:{weight}")
         if approximate:
@@ -439,19 +470,27 @@ def parse(text: str | Metric, model_roles: Sequence[str] = (SCORE_ROLE,)) -> Met
     """
     if isinstance(text, Metric):
         return text if len(text.spec.forms) == 1 else parse(repr(text), model_roles)
-    match = re.fullmatch(METRIC_STRING, text) if isinstance(text, str) else None
-    if match is None:
-        raise ValueError(f"{text!r} is not a metric string; write name, name(parameter=value) or name@10")
-    name, inside, cutoff = match.groups()
-    spec = find_spec(name, cutoff)
+    if not isinstance(text, str):
+        raise ValueError(explain_syntax(text))
+    parsed = _parsed
     asked = (str(text), tuple(model_roles))
-    metric = _parsed.get(asked)
-    if metric is None or not any(metric.spec is form for form in spec.forms):  # a name may mean another metric by now
-        metric = read_metric(str(text), spec, name, inside or "", cutoff, model_roles)
-        if len(_parsed) >= MOST_PARSED:
-            _parsed.clear()
-        _parsed[asked] = metric
+    metric = parsed.get(asked)
+    if metric is None:
+        match = re.fullmatch(METRIC_STRING, text)
+        if match is None:
+            raise ValueError(explain_syntax(text))
+        name, inside, cutoff = match.groups()
+        known_specs()  # registers metrics at the first call
+        parsed = _parsed
+        metric = read_metric(str(text), find_spec(name, cutoff), name, inside or "", cutoff, model_roles)
+        if len(parsed) >= MOST_PARSED:
+            parsed.clear()
+        parsed[asked] = metric
     return metric
+
+
+def explain_syntax(text: object) -> str:
+    return f"{text!r} is not a metric string; write name, name(parameter=value) or name@10"
 
 
 def read_metric(

@@ -3,9 +3,11 @@
 import math
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import typer
+
+from fastmetrics._core.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from fastmetrics import Comparison

@@ -7,10 +7,11 @@ import inspect
 from collections.abc import Callable
 from copy import copy
 from functools import wraps
-from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.cli import input_options, options
 from fastmetrics.cli.task_options import read_tasks
 

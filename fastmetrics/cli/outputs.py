@@ -10,10 +10,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import typer
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.cli.log_options import LogOptions
 from fastmetrics.cli.terminal import shown_path
 from fastmetrics.reporting.output_files import check_target, complete_or_nothing, write_text

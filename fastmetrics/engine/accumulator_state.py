@@ -267,7 +267,7 @@ class PartState:
         labels = names.labels if any_type else ()
         keys = dict.fromkeys([*key_columns(names.group), *key_columns(names.unit)])
         scores = [name for model in names.scores for name in key_columns(model)]
-        return [*scores, *labels, *keys, *names.slice_columns()]
+        return [*scores, *labels, *keys, *names.slice_columns]
 
     def types_of_models(self) -> list[list[str]]:
         """The Arrow types of the columns of every model; those of lists are the types of their entries."""

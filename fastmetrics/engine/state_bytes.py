@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.columns.arrow_columns import widened_epsilon
 from fastmetrics._core.columns.key_types import HEAD, TAIL, TEXT, parts_of
 from fastmetrics._core.columns.role_columns import is_allowed, stored_dtype
 from fastmetrics._core.columns.row_blocks import (
@@ -23,7 +24,6 @@ from fastmetrics._core.columns.row_blocks import (
     slice_code_name,
     vector_name,
 )
-from fastmetrics._core.columns.vector_columns import widened_epsilon
 from fastmetrics._core.exchange.block_store import NO_TEXT, TEXT_PADDING, Block, BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, HashExchange
 from fastmetrics._core.exchange.score_histogram import KEY_BITS, ScoreHistogram

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from fastmetrics._core.comparison.win_counts import (
     has_group_values,
     has_unit_values,
 )
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import RowReduction
 from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BUCKETS

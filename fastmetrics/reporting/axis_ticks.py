@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.reporting.number_formats import LARGE, MINUS
 
 TICK_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)

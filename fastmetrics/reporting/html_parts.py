@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.grouping import grouped
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.reporting.number_formats import decimals_for, format_counts
 from fastmetrics.reporting.output_files import write_text
 from fastmetrics.reporting.page_style import SCRIPT, script_hash, style_sheet

@@ -5,7 +5,7 @@ The colors are for light and dark screens. Every text has a contrast of at least
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from fastmetrics._core.named_tuples import NamedTuple
 
 
 class Palette(NamedTuple):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.grouping import grouped
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.reporting.number_formats import counted, format_coverage_value
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.grouping import grouped
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.reporting.number_formats import UNDEFINED, counted, format_counts, number_formatter
 from fastmetrics.reporting.report_notes import Model, Note, interval_level, result_notes, short_interval, table_notes
 from fastmetrics.reporting.text_table import aligned_lines

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator, Sequence
-from typing import NamedTuple
+
+from fastmetrics._core.named_tuples import NamedTuple
 
 Rows = Sequence[Sequence[str]]
 

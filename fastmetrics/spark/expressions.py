@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from fastmetrics._core.columns.validation import missing_column_text
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.expressions.errors import ExpressionError
 from fastmetrics.engine.expressions.parser import is_plain_name, parse_expression
 from fastmetrics.engine.expressions.primitives import Primitive, ValueType
@@ -37,7 +38,7 @@ def prepare_frame(df: Any, task: PlannedTask) -> PreparedFrame:
     from pyspark.sql import functions
 
     refuse_native(task.where, "Spark")
-    roles = {name: role for part in task.parts for role, name in reversed(part.names.columns_with_roles())}
+    roles = {name: role for part in task.parts for role, name in reversed(part.names.columns_with_roles)}
     stored: list[Any] = []
     computed: list[Any] = []
     for name, role in roles.items():

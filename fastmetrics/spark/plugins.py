@@ -10,8 +10,9 @@ import pickle
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric, import_plugin, is_own, replace_spec
 
 

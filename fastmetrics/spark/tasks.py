@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from fastmetrics._core.columns.validation import InputError
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.input.batches import BATCH_ROWS, TEXT_BATCH_ROWS, resize_batches
 from fastmetrics.engine.plan.column_names import ColumnNames
 from fastmetrics.engine.plan.metric_plan import make_plan
@@ -73,7 +74,7 @@ class PassOptions(NamedTuple):
 
     def columns(self) -> list[str]:
         """The columns to read: those of all parts, by which rows are selected."""
-        return list(dict.fromkeys(name for _, names in self.parts for name in names.distinct_columns()))
+        return list(dict.fromkeys(name for _, names in self.parts for name in names.distinct_columns))
 
     def alias(self, name: str) -> str:
         """The name of a column while Spark moves it: any original name works."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+
+from fastmetrics._core.named_tuples import NamedTuple
 
 
 class Check(NamedTuple):

@@ -11,11 +11,12 @@ import inspect
 import re
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.metric_spec import REQUIRED, MetricSpec
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import describe_metrics, parse
 from fastmetrics.testing.sample_logs import Log
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 from math import isnan
-from typing import Any, NamedTuple
+from typing import Any
 
 import fastmetrics as fm
 from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, SCORE_ROLE, Roles
 from fastmetrics._core.metric_spec import MetricSpec
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric, find_spec, known_specs, parse
 from fastmetrics.engine.plan.column_names import format_key, key_columns
 from fastmetrics.testing.sample_logs import Log, sample_log, select

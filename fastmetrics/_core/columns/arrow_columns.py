@@ -6,6 +6,7 @@ two exact floats for short decimals, and text for long ones, which Arrow reads w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,21 @@ def plain_column(column: Any) -> Any:
 
 def is_run_end_encoded(data_type: Any) -> bool:
     return bool(types.is_run_end_encoded(data_type))
+
+
+def is_list(kind: Any) -> bool:
+    """Is it an Arrow type of lists?"""
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
+def entry_type(kind: Any) -> Any:
+    """The type of the entries of lists; other types are their own."""
+    return kind.value_type if is_list(kind) else kind
+
+
+def widened_epsilon(type_names: Sequence[str]) -> float | None:
+    """The machine epsilon of half floats, which are widened when they are read; None if a type is another one."""
+    return float(np.finfo(np.float16).eps) if set(type_names) == {"halffloat"} else None
 
 
 def is_decimal(data_type: Any) -> bool:

@@ -7,7 +7,7 @@ statistics, the correction for sampled negatives, and the step from a ratio of e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, Rows, block_bounds
 from fastmetrics._core.exact import divide
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.statistic import AdditiveStatistic, StatesOfUnits, Sums, SumStatistic, Value, map_reduce
 from fastmetrics._core.undefined import warn_undefined

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns import group_keys, validation
-from fastmetrics._core.columns.text_columns import TextColumn, as_lists, is_list, spans_of
+from fastmetrics._core.columns.arrow_columns import is_list
+from fastmetrics._core.columns.text_columns import TextColumn, as_lists, spans_of
 from fastmetrics._core.optional_imports import pyarrow, types
 
 TEXT, INTEGER, BOOLEAN = "text", "integer", "boolean"

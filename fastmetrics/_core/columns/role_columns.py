@@ -1,7 +1,8 @@
 """Columns of every kind, from pyarrow arrays without nulls and NaN to what statistics read.
 
 Numeric kinds become arrays that exchanges move: float64, uint8 for two classes, int64 for keys and numbers of classes;
-vectors become matrices. The others become objects whose rows are selected with NumPy's indexing.
+vectors become matrices. The others become objects whose rows are selected with NumPy's indexing; the modules of texts,
+labels and vectors are imported by the first column of such a kind.
 """
 
 from __future__ import annotations
@@ -13,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns import label_columns, text_columns, validation, vector_columns
-from fastmetrics._core.columns.text_columns import is_list
-from fastmetrics._core.columns.vector_columns import MatrixColumn
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.arrow_columns import is_list
 from fastmetrics._core.kinds import Binary, Category, ClassLabel, ClassNumber, Key, Kind, LabelSet, Real, Text, Vector
 from fastmetrics._kernels.columns import column_checks
 
@@ -28,23 +28,35 @@ Locate = Callable[[int], int]
 def read_column(kind: Kind, column: Any, name: str, locate: Locate) -> Any:
     """The values of a column that is not numeric, or that is read with one."""
     if isinstance(kind, Vector):
-        return MatrixColumn(vector_columns.read_matrix(kind, [column], [name], name, locate))
+        from fastmetrics._core.columns.vector_columns import MatrixColumn, read_matrix
+
+        return MatrixColumn(read_matrix(kind, [column], [name], name, locate))
+    if isinstance(kind, Text):
+        from fastmetrics._core.columns.text_columns import as_texts
+
+        return as_texts(column, name, lists=kind.lists)
+    from fastmetrics._core.columns import label_columns
+
     if isinstance(kind, LabelSet) and not is_list(column.type):
         raise TypeError(f"{name} has Arrow type {column.type}: lists of labels are needed")
     if isinstance(kind, ClassLabel):
         return label_columns.as_class_labels(column, name, locate)
     if isinstance(kind, Category):
         return label_columns.as_label_column(column, name, locate)
-    if isinstance(kind, Text):
-        return text_columns.as_texts(column, name, lists=kind.lists)
     raise TypeError(f"{kind!r} is numeric")
 
 
 def find_empty_values(kind: Kind, column: Any) -> np.ndarray | None:
     """Rows that are not null but hold nothing, or lists with missing values, as a mask; None if there are none."""
     if kind.takes_lists:
-        return vector_columns.rows_with_missing_entries(column)
-    return text_columns.rows_without_text(column) if isinstance(kind, Text) and kind.lists else None
+        from fastmetrics._core.columns.vector_columns import rows_with_missing_entries
+
+        return rows_with_missing_entries(column)
+    if isinstance(kind, Text) and kind.lists:
+        from fastmetrics._core.columns.text_columns import rows_without_text
+
+        return rows_without_text(column)
+    return None
 
 
 def stored_dtype(kind: Kind) -> np.dtype:
@@ -57,7 +69,9 @@ def stored_dtype(kind: Kind) -> np.dtype:
 def read_numbers(kind: Kind, column: Any, name: str, locate: Locate) -> np.ndarray:
     """The values of a kind of numbers, in the type in which exchanges store them."""
     if isinstance(kind, Vector):
-        return vector_columns.read_matrix(kind, [column], [name], name, locate).astype(np.float64, copy=False)
+        from fastmetrics._core.columns.vector_columns import read_matrix
+
+        return read_matrix(kind, [column], [name], name, locate).astype(np.float64, copy=False)
     numbers = validation.as_floats(column, name, locate)
     check_range(kind, numbers, name, locate)
     return numbers.astype(np.float64, copy=False)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._kernels.columns import column_checks
 

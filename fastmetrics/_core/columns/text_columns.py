@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
+from fastmetrics._core.columns.arrow_columns import is_list
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow, types
 from fastmetrics._kernels.text.tokens import arrow_text_rows
 
@@ -139,11 +141,6 @@ def is_text(kind: Any) -> bool:
     """Is it an Arrow type of texts?"""
     kind = kind.value_type if types.is_dictionary(kind) else kind
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
-
-
-def is_list(kind: Any) -> bool:
-    """Is it an Arrow type of lists?"""
-    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
 def is_text_list(kind: Any) -> bool:

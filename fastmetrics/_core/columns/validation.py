@@ -8,7 +8,6 @@ names the argument, the first bad row, what was found, and what is needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from typing import Any, NoReturn
 
 import numpy as np
@@ -163,6 +162,8 @@ def numbers_of_objects(array: np.ndarray, name: str, locate: RowLocator = unchan
     """An object array of real numbers as an array of their common type."""
     if (numbers := column_checks.read_numbers(array.ravel().tolist())) is not None:
         return numbers.reshape(array.shape)
+    from decimal import Decimal  # a slow import
+
     if any(isinstance(value, Decimal) for value in array.ravel()):
         # Python's own conversion rounds once, as that of decimals in Arrow columns.
         values = [float(value) if isinstance(value, Decimal) else value for value in array.ravel().tolist()]

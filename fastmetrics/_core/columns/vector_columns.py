@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns import label_columns, validation
+from fastmetrics._core.columns.arrow_columns import entry_type, is_list, widened_epsilon
 from fastmetrics._core.columns.label_codes import LabelCodes
 from fastmetrics._core.columns.label_columns import BOOLEAN, INTEGER, LabelColumn
-from fastmetrics._core.columns.text_columns import is_list
 from fastmetrics._core.kinds import Distribution, Vector
 from fastmetrics._core.metric_strings import format_value
 from fastmetrics._core.optional_imports import pyarrow, types
@@ -125,16 +125,6 @@ class MatrixColumn:
 
     def __getitem__(self, where: Any) -> MatrixColumn:
         return MatrixColumn(self.matrix[where])
-
-
-def entry_type(kind: Any) -> Any:
-    """The type of the entries of lists; other types are their own."""
-    return kind.value_type if is_list(kind) else kind
-
-
-def widened_epsilon(type_names: Sequence[str]) -> float | None:
-    """The machine epsilon of half floats, which are widened when they are read; None if a type is another one."""
-    return float(np.finfo(np.float16).eps) if set(type_names) == {"halffloat"} else None
 
 
 def check_matrix(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.immutable import EMPTY, FrozenDict, Immutable
@@ -343,12 +342,10 @@ class Comparison(ResultSet[Difference]):
     def sorted_by(self, metric: str) -> Comparison:
         """The comparison with its slices in the order of `worst`, after all rows."""
         order = {repr(own.slice): number for number, own in reversed([*enumerate(self.worst(metric, MOST))])}
-        new = copy(self)
         in_order = sorted(
             self.differences, key=lambda own: (bool(own.slice), order.get(repr(own.slice), len(order)))
         )
-        new._set(differences=tuple(in_order))
-        return new
+        return self._replace(differences=tuple(in_order))
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain Python with JSON types. NaN becomes None; its reason is beside it."""

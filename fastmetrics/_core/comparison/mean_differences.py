@@ -6,11 +6,11 @@ It does not need scipy: a comparison of runs needs an interval with NumPy alone.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from fastmetrics._core.exact import exact_sum
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.normal import two_sided_quantile
 
 MANY_DEGREES = 200  # from here on, a series in 1 / df has errors below 1e-11 at usual levels

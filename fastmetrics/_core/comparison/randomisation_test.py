@@ -8,10 +8,11 @@ their order.
 from __future__ import annotations
 
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.significance import sign_flips
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import operator
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.named_tuples import NamedTuple
 
 __all__ = ["Estimate", "SignificanceResult"]
 

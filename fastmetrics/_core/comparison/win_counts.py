@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from fastmetrics._core.columns.row_blocks import LABEL, SCORE, SLICE, WEIGHT, Sc
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.group_reduction import GroupAccumulators, GroupReduction, StateKey, reduce_groups
 from fastmetrics._core.exchange.hash_exchange import HASH, HashExchange
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import (

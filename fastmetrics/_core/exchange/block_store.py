@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from threading import Lock
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.columns.row_blocks import Scratch, addresses
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.spill import SpillFile
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.exchange import hash_partition
 
 NO_TEXT: np.ndarray = np.empty(0, np.uint8)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from fastmetrics._core.exchange.threshold_sweep import (
     RangePosition,
 )
 from fastmetrics._core.exchange.weighted_ranges import WeightScale, WeightSpan, merge_spans, span_of
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.numeric import sums
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from fastmetrics._core.exchange.range_exchange import (
     scores_of_keys,
     splitter_of_cuts,
 )
+from fastmetrics._core.named_tuples import NamedTuple
 
 SAMPLE_RUN = 64  # neighbouring scores that are read together for a sample of spilled blocks
 SAMPLED_BLOCKS = 256

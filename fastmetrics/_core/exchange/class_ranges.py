@@ -7,7 +7,7 @@ stored rows through a view; what a statistic of two classes makes of the rows is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from fastmetrics._core.exchange.block_store import Block, BlockReader, BlockStor
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import RangeReduction
 from fastmetrics._core.exchange.row_ranges import RowRangeStatistic
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.statistic import Statistic
 

@@ -8,13 +8,14 @@ all that the order of scores says about the classes. A mass is a number of rows,
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition, ThresholdSweep
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
 from fastmetrics._core.exchange.weighted_sweep import sweep_weighted
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Statistic
 
 INT64_PRODUCTS = 1 << 62  # up to this product of the classes, int64 holds the products of masses

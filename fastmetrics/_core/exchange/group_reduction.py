@@ -10,7 +10,7 @@ somebody prepared: the hash of the exchange is fixed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from fastmetrics._core.exchange.hash_exchange import (
     place_keys,
 )  # fmt: skip
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.exchange import hash_partition

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
 from fastmetrics._core.exchange.group_values import MeanOfGroups
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout, HashExchange, exchange_columns
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from fastmetrics._core.columns.row_blocks import WEIGHT
 from fastmetrics._core.exchange.block_store import Block, BlockStore
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.group_stat import WeightedSample
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Statistic
 from fastmetrics._kernels.numeric import sums
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from fastmetrics._core.columns.row_blocks import (
 )  # fmt: skip
 from fastmetrics._core.exchange.block_store import TEXT_PADDING, Block, BlockStore
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._kernels.exchange import hash_partition
 

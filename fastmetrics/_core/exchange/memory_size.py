@@ -13,7 +13,9 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
+
+from fastmetrics._core.named_tuples import NamedTuple
 
 SMALLEST_LIMIT = 1 << 20
 SMALLEST_DEFAULT = 64 << 20

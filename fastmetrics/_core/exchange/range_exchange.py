@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import WEIGHT, Scratch, addresses
 from fastmetrics._core.exchange.block_store import Block
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows, WeightScale
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.sweep import mann_whitney, weighted_sweep
 
 KEY = "key"

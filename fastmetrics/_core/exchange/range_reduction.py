@@ -8,7 +8,7 @@ budget is split again. A bucket whose rows all have one score is neither split n
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -55,6 +55,7 @@ from fastmetrics._core.exchange.threshold_sweep import (
     sweep_of_tie,
 )
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows, scale_of
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._kernels.numeric import sums
 

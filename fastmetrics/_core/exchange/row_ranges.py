@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from fastmetrics._core.exchange.memory_budget import StateMemory
 from fastmetrics._core.exchange.range_exchange import MAX_BUCKETS, SAMPLE, ordered_keys
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.statistic import Statistic
 

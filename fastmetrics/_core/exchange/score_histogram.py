@@ -7,7 +7,6 @@ The number of remaining bits depends on the scores alone, not on the order in wh
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -95,6 +94,8 @@ class ScoreHistogram:
 
         def fits(bits: int) -> bool:
             return int(np.count_nonzero(differing_bits >> np.uint64(bits))) < self.capacity
+
+        from bisect import bisect_left
 
         dropped = bisect_left(range(KEY_BITS), True, key=fits)
         prefixes = prefixes >> np.uint64(dropped)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from fastmetrics._core.exchange.range_exchange import ScoreBuckets
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges, store_columns, sweep_buckets
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition, SortedRows, ThresholdSweep
 from fastmetrics._core.exchange.weighted_sweep import WeightedCurve, WeightedPoints
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.sweep import curve_points, short_curves, threshold_sweep, weighted_sweep

@@ -11,7 +11,6 @@ threads at once.
 from __future__ import annotations
 
 import errno
-import mmap
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -107,6 +106,8 @@ class SpillFile:
         Space is reserved first: SpillError if there is none. A file with maps has no appends. The array may be used
         after the file is closed; its space is then freed with it.
         """
+        import mmap
+
         n_bytes = -(-n_bytes // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY
         with self._use(reserve=n_bytes) as (descriptor, position):
             try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from fastmetrics._core.exact import EXPONENT, divide
 from fastmetrics._core.exchange.range_exchange import ScoreBuckets, scores_of_keys
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.sweep import mann_whitney, threshold_sweep
 
 BUCKETS_PER_RANGE = 4  # buckets of one sweep: several, so that little time is spent in Python

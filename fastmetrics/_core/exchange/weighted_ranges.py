@@ -15,13 +15,12 @@ of rows.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import Scratch, UnpooledScratch
 from fastmetrics._core.exact import EXPONENT, divide, integer_sum
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.sweep import weighted_ranges, weighted_sweep
 
 LIMB_BITS = 32

@@ -9,7 +9,7 @@ exact.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from fastmetrics._core.exact import EXPONENT, divide, new_states, to_integer
 from fastmetrics._core.exchange.range_exchange import scores_of_keys
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition
 from fastmetrics._core.exchange.weighted_ranges import MOST_LIMBS, WORD, WeightedRows, WeightScale
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Statistic
 from fastmetrics._kernels.sweep import weighted_sweep
 

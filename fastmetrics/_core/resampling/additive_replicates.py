@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from threading import Lock
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from fastmetrics._core.exchange.group_reduction import Advance, GroupAccumulator
 from fastmetrics._core.exchange.group_values import ValuesByGroup
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.resampling.key_table_replicates import KeyTableReplicates
 from fastmetrics._core.resampling.resampling_units import CACHED_WEIGHT_BYTES, UnitBuckets, draw_weights

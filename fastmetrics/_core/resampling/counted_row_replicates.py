@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.resampling.additive_replicates import (
     ALL_SLICES,
     AdditiveReplicates,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_exchange import KEY, UNIT_BUCKET, ScoreBuckets, scores_of_keys
 from fastmetrics._core.exchange.range_reduction import Advance, RangeReduction, fill_buckets, split_rows
 from fastmetrics._core.exchange.weighted_ranges import WeightScale, WeightSpan, merge_spans, scale_of, span_of
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.resampling.replicate_batch import (
     REPLICATES_PER_BATCH,

@@ -10,7 +10,7 @@ of a log. So the state of a replicate is exactly that of the repeated rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from fastmetrics._core.exact import EXPONENT, integer_sum
 from fastmetrics._core.exchange.sorted_rows import sweep_of_sorted
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition, sweep_of_tie
 from fastmetrics._core.exchange.weighted_ranges import WeightScale, rows_of_classes
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.resampling import poisson_weights, score_replicates
 
 REPLICATES_PER_BATCH: int = score_replicates.REPLICATES_PER_BATCH

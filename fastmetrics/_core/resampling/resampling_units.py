@@ -9,10 +9,10 @@ partitioning.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.resampling import poisson_weights
 
 UNIT_BUCKET_BITS = 14

@@ -9,8 +9,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
-from unicodedata import normalize
+from typing import Any
+
+from fastmetrics._core.named_tuples import NamedTuple
 
 MAX_LENGTH = 250
 LONGEST_SUFFIX = len(".adjusted_pvalue")
@@ -74,6 +75,8 @@ def metric_name(metric: str) -> str:
 
 def path_part(text: str) -> str:
     """A column and its value in allowed signs. Where a sign was replaced, a hash of the original follows."""
+    from unicodedata import normalize
+
     plain = "".join(sign for sign in normalize("NFKD", text) if sign.isascii() or sign.isalnum())
     part = re.sub(r"[^A-Za-z0-9_.\-: ]", "_", plain).strip(" ")
     return part if part == text else f"{part}-{short_hash(text)}"

@@ -6,14 +6,14 @@ matches says which attributes to name.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from fastmetrics._core.immutable import Immutable
 from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.rendering import render
 from fastmetrics._core.results.table_columns import (
     TableColumn,
@@ -101,10 +101,12 @@ class ResultSet(Immutable, Generic[Item]):
         return found
 
     def _explain_missing(self, metric: object) -> str:
+        from difflib import get_close_matches
+
         present = self._metrics()
         base_name = re.split(r"[(@]", canonical_metric(str(metric)))[0]
         variants = [name for name in present if re.split(r"[(@]", name)[0] == base_name]
-        near = variants or difflib.get_close_matches(str(metric), present, n=3)
+        near = variants or get_close_matches(str(metric), present, n=3)
         question = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
         return f"no {metric!r} in this {self._noun}{question} It holds: {', '.join(present) or 'nothing'}"
 

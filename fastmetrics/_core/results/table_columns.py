@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import import_extra
 
 if TYPE_CHECKING:

@@ -10,13 +10,14 @@ any partitioning of the rows.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from fastmetrics._core.exact import divide, divide_root
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition, ThresholdSweep
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.normal import two_sided_quantile
 from fastmetrics._core.score_statistics.pair_counts import undefined_reason
 from fastmetrics._core.statistic import Statistic

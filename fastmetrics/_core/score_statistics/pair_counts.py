@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from fastmetrics._core.exchange.weighted_ranges import (
     weighted_auc,
     weighted_pairs,
 )
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._kernels.resampling import score_replicates
 from fastmetrics._kernels.sweep import mann_whitney

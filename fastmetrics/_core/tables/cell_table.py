@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns.label_codes import check_state
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.classification import cell_numbers as kernel
 
 SLOT_BYTES = 24

@@ -6,13 +6,14 @@ The exchanges are chained: the rows of a group meet first, then what is left of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair
 from fastmetrics._core.exchange.group_rows import GroupRows, RowsByGroup, sort_groups
 from fastmetrics._core.exchange.hash_exchange import GroupKeys
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Statistic
 from fastmetrics._core.tables.key_table import KeyTable
 from fastmetrics._core.tables.key_texts import RankedTexts, keys_of_numbers

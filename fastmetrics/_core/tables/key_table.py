@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from fastmetrics._core.columns.key_types import TEXT, decode_keys, decode_texts,
 from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.spill import SpillFile
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate, for_each
 from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics._kernels.exchange.key_counts import N_PARTITIONS, N_SHARDS, SHARD_BITS, KeyHashTable

@@ -11,9 +11,10 @@ import sys
 import tempfile
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import fastmetrics
+from fastmetrics._core.named_tuples import NamedTuple
 
 # What each extra is for, in the order of the list. Extras that are not here are for the project's own work.
 PURPOSES = {

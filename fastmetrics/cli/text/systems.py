@@ -6,13 +6,14 @@
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand
 
 import fastmetrics
 from fastmetrics._core.immutable import EMPTY
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.cli.input_names import STANDARD_INPUT, file_names
 from fastmetrics.cli.terminal import program, show_warning
 from fastmetrics.reporting.terminal.score_tables import ScoreDisplay, SystemResults, TableFormat, write_scores

@@ -7,8 +7,9 @@ answer "no" is certain; where bounds are unknown, or could mislead, as they leav
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.expressions.primitives import BOOLEAN, DOUBLE, TEXT, Primitive, ValueType
 from fastmetrics.engine.expressions.type_check import TURNED
 

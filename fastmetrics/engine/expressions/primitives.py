@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+from fastmetrics._core.named_tuples import NamedTuple
 
 # Kinds of types. "timestamp" has no zone; "instant" is a point in time. "other" are types that can only be null or not.
 BOOLEAN, INTEGER, UNSIGNED, DOUBLE, DECIMAL = "boolean", "integer", "unsigned", "double", "decimal"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+from fastmetrics._core.named_tuples import NamedTuple
 
 Place = tuple[int, int]  # the first character of a node in the text, and the one behind its last
 

@@ -7,25 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.arrow_columns import entry_type, widened_epsilon
 from fastmetrics._core.columns.group_keys import keys_of_columns
 from fastmetrics._core.columns.key_columns import Keys, NumberKeys
 from fastmetrics._core.columns.role_columns import Locate, read_classes, read_column, read_numbers
 from fastmetrics._core.columns.row_blocks import RowBlock
-from fastmetrics._core.columns.vector_columns import (
-    entry_type,
-    format_labels,
-    propose_labels,
-    read_class_numbers,
-    read_matrix,
-    widened_epsilon,
-)
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.kinds import LABEL_ROLE, Binary, ClassNumber, Vector
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.tables.key_texts import KeyTexts
 from fastmetrics._kernels.columns import column_checks as kernels
@@ -86,12 +80,11 @@ class ColumnReader:
     def __init__(self, plan: Plan, names: ColumnNames, budget: MemoryBudget | None = None) -> None:
         self.plan = plan
         self.names = names
-        self.key_texts = KeyTexts(plan.key_roles(), plan.takes_text_keys, budget)
+        self.key_texts = KeyTexts(plan.key_roles, plan.takes_text_keys, budget)
         self.label_kinds = plan.label_kinds
         self.greatest_grade = self.label_kinds.greatest_grade
-        roles = {role for metric in plan.metrics for role in metric.roles}
-        self.label_kind = plan.kind(LABEL_ROLE) if LABEL_ROLE in roles else None
-        self.model_kind = plan.kind(names.model_role) if names.model_role in roles else None
+        self.label_kind = plan.kinds.get(LABEL_ROLE)
+        self.model_kind = plan.kinds.get(names.model_role)
 
     def read(self, rows: SelectedBatch) -> ValidatedBatch:
         """The columns of selected rows."""
@@ -195,6 +188,8 @@ class ColumnReader:
                 validation.as_scores(column, describe_column("score", name), rows.locate)
                 for name, column in ((name, read_number_column(rows, "score", name)) for name in names.scores)
             )
+        from fastmetrics._core.columns.vector_columns import read_matrix
+
         matrices = []
         for model in names.scores:
             columns = [rows.columns[name, False] for name in key_columns(model)]
@@ -213,6 +208,8 @@ class ColumnReader:
         """There are as many probabilities as the metrics name classes."""
         labels = self.label_kind.labels if isinstance(self.label_kind, ClassNumber) else None
         if labels is not None and len(labels) != length:
+            from fastmetrics._core.columns.vector_columns import format_labels
+
             raise ValueError(
                 f"there are {length} probabilities at row {locate(0)} of {title}, but labels={format_labels(labels)} "
                 f"names {len(labels)} classes"
@@ -220,6 +217,8 @@ class ColumnReader:
 
     def read_class_numbers(self, name: str, rows: SelectedBatch, scores: tuple[np.ndarray, ...]) -> np.ndarray:
         """The number of the class of every row."""
+        from fastmetrics._core.columns.vector_columns import propose_labels, read_class_numbers
+
         kind = cast("ClassNumber", self.label_kind)
         model, n_classes = self.names.scores[0], scores[0].shape[1]
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from fastmetrics._core.columns.validation import missing_column_text
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._core.parallel import submit
-from fastmetrics.engine.expressions.column_tests import ColumnTest
+
+if TYPE_CHECKING:
+    from fastmetrics.engine.expressions.column_tests import ColumnTest
 
 BATCH_ROWS = 131_072
 # Limits of a batch with long texts: a row takes far more memory and work than a row of numbers.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastmetrics._core.columns.arrow_columns import plain_type
-from fastmetrics._core.columns.text_columns import is_list
+from fastmetrics._core.columns.arrow_columns import is_list, plain_type
 from fastmetrics._core.optional_imports import pyarrow
 
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")

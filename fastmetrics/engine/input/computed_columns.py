@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns.validation import missing_column_text
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.expressions.arrow_values import arrow_type_of, compute, value_type
 from fastmetrics.engine.expressions.column_tests import ColumnTest, tests_of
@@ -41,7 +42,7 @@ def open_columns(source: Source, parts: Sequence[PlanPart], filters: Sequence[Ro
     """
     computed: dict[str, ComputedColumn] = {}
     for _, names in parts:
-        for role, name in names.columns_with_roles():
+        for role, name in names.columns_with_roles:
             if name not in computed:
                 expression = find_expression(source, role, name)
                 if expression is None:

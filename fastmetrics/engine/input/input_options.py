@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
+
+from fastmetrics._core.named_tuples import NamedTuple
 
 
 class InputOptions(NamedTuple):

@@ -6,20 +6,19 @@ Messages name a row by its number in the whole log.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.columns.arrow_columns import plain_column
+from fastmetrics._core.columns.arrow_columns import is_list, plain_column
 from fastmetrics._core.columns.group_keys import decode_dictionary
 from fastmetrics._core.columns.role_columns import find_empty_values
-from fastmetrics._core.columns.text_columns import is_list
-from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, ClassNumber, Kind
+from fastmetrics._core.kinds import MODEL_ROLES, ClassNumber, Kind
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics.engine.input.batches import Source
-from fastmetrics.engine.input.binned_columns import cut_column
 from fastmetrics.engine.input.grouping_sets import GroupingSets, make_slice_numbers
 from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import describe_column, filter_column
@@ -86,7 +85,7 @@ class RowSelector:
         validation.check_option(on_invalid, "on_invalid", POLICIES)
         self.drop = on_invalid == "drop"
         names = parts[0].names
-        self.by = list(zip(names.by, names.slice_columns(), strict=True))
+        self.by = list(zip(names.by, names.slice_columns, strict=True))
         self.bins = {own.title: own for own in names.bins}
         self.weight = parts[0].names.weight
         self.where = parts[0].names.where
@@ -96,10 +95,8 @@ class RowSelector:
         columns: dict[tuple[str, str], Kind | None] = {}
         # Name, and whether a dictionary may stay one.
         self.arrays: dict[tuple[str, bool], None] = {}
-        for plan, names in parts:
-            roles = {LABEL_ROLE, names.model_role, *dict(names.others)}
-            for role, name in names.columns_with_roles():
-                kind = plan.kind(role) if role in roles else None
+        for part in parts:
+            for role, name, kind in part.column_kinds:
                 if role != "by":  # a null is a slice as others
                     columns.setdefault((role, name), kind)
                 self.arrays[name, role == "by" or (kind is not None and may_be_dictionary(kind))] = None
@@ -134,7 +131,11 @@ class RowSelector:
 
     def slice_column(self, title: str, column: Any) -> Any:
         """The values of slices: those of the column, or their intervals."""
-        return cut_column(self.bins[title], column) if title in self.bins else column
+        if title not in self.bins:
+            return column
+        from fastmetrics.engine.input.binned_columns import cut_column
+
+        return cut_column(self.bins[title], column)
 
     def apply_filter(self, batch: Any) -> tuple[np.ndarray | None, Callable[[Any], Any]]:
         """The numbers of the rows that the filter keeps, None if it keeps all, and what selects them in a column."""
@@ -265,16 +266,11 @@ def may_be_dictionary(kind: Kind) -> bool:
 
 def declare_column_kinds(source: Source, parts: Sequence[PlanPart]) -> None:
     """Let a source know which columns may come as dictionaries, and which have long texts."""
-    kinds = [
-        (name, plan.kind(role))
-        for plan, names in parts
-        for role, name in names.columns_with_roles()
-        if role in (LABEL_ROLE, names.model_role, *dict(names.others))
-    ]
+    kinds = [(name, kind) for part in parts for _, name, kind in part.column_kinds if kind is not None]
     source.expect_texts([name for name, kind in kinds if kind.has_long_values])
     lists = [(name, kind) for name, kind in kinds if kind.takes_lists]
     source.expect_lists([name for name, _ in lists], any(kind.has_vectors for _, kind in lists))
-    slices = parts[0].names.slice_columns()
+    slices = parts[0].names.slice_columns
     source.allow_dictionaries([*slices, *(name for name, kind in kinds if may_be_dictionary(kind))])
 
 

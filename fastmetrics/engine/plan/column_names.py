@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair
 from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import GROUP_ROLE, Metric
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 from fastmetrics.engine.plan.slice_bins import SliceBins, read_bins
@@ -18,15 +20,8 @@ KEYWORD_ROLES = ("item", "treatment", "propensity", "prediction", "probabilities
 Key = str | tuple[str, ...]  # the column of a group, of a resampling unit or of a model, or several columns
 
 
-class ColumnNames(NamedTuple):
-    """The columns of a log, by role. `others` are pairs of any other role and its column.
-
-    A part of a plan has one column for each model, or several columns of probabilities: its `scores` are columns of the
-    role `model_role`, and it has no `predictions` and no `probabilities`. `unnamed` are label and score, where the
-    caller named none and a metric has a default for them. `where` is the filter, as it was written.
-    `grouping_sets` are sets of the columns `by`; without them there is one set of all. `bins` are the entries of `by`
-    that cut the values of a column.
-    """
+class ColumnFields(NamedTuple):
+    """The attributes of `ColumnNames`, which has what follows from them too."""
 
     labels: tuple[str, ...]
     scores: tuple[Any, ...]  # a Key for each model
@@ -43,12 +38,24 @@ class ColumnNames(NamedTuple):
     grouping_sets: tuple[tuple[str, ...], ...] = ()
     bins: tuple[SliceBins, ...] = ()
 
+
+class ColumnNames(ColumnFields):
+    """The columns of a log, by role. `others` are pairs of any other role and its column.
+
+    A part of a plan has one column for each model, or several columns of probabilities: its `scores` are columns of the
+    role `model_role`, and it has no `predictions` and no `probabilities`. `unnamed` are label and score, where the
+    caller named none and a metric has a default for them. `where` is the filter, as it was written.
+    `grouping_sets` are sets of the columns `by`; without them there is one set of all. `bins` are the entries of `by`
+    that cut the values of a column.
+    """
+
     def models(self, role: str) -> tuple[Key, ...]:
         """The columns that the caller named for a role of models."""
         by_role = {PREDICTION_ROLE: self.predictions, PROBABILITIES_ROLE: self.probabilities}
         return by_role.get(role, self.scores)
 
-    def columns_with_roles(self) -> list[tuple[str, str]]:
+    @cached_property
+    def columns_with_roles(self) -> tuple[tuple[str, str], ...]:
         """Pairs of role and column. A column may have several roles."""
         pairs = [("label", name) for name in self.labels]
         pairs += [(self.model_role, name) for model in self.scores for name in key_columns(model)]
@@ -60,17 +67,19 @@ class ColumnNames(NamedTuple):
             pairs.append(("weight", self.weight))
         if self.unit not in (ROW_UNITS, self.group):
             pairs += [("unit", name) for name in key_columns(self.unit)]
-        return pairs + [("by", name) for name in self.slice_columns()]
+        return *pairs, *(("by", name) for name in self.slice_columns)
 
+    @cached_property
     def slice_columns(self) -> list[str]:
         """The column of every entry of `by`: that of its values, if they are cut."""
         cut = {own.title: own.column for own in self.bins}
         return [cut.get(name, name) for name in self.by]
 
+    @cached_property
     def distinct_columns(self) -> list[str]:
         """The columns to read, each once."""
         filters = [] if self.where is None else [filter_column(self.where)]
-        return list(dict.fromkeys([*(name for _, name in self.columns_with_roles()), *filters]))
+        return list(dict.fromkeys([*(name for _, name in self.columns_with_roles), *filters]))
 
     def by_role(self) -> dict[str, str | tuple[str, ...]]:
         """Role -> column, or a tuple of columns if there are several."""
@@ -139,8 +148,8 @@ def read_column_names(
     roles: Mapping[str, Any] | None = None,
 ) -> ColumnNames:
     """Check the caller's column names. They need not have all that metrics read: `divide_plan` tells."""
-    if not plan.takes_weights and weight is not None:
-        without = tuple(metric for metric in plan.metrics if not plan_of(metric).takes_weights)
+    if weight is not None and plan.without_weights:
+        without = plan.without_weights
         noun = next(iter(without[0].spec.roles.values())).noun
         raise ValueError(
             f"metrics of {noun} ({list_metric_names(without)}) have no weights of rows; leave out weight={weight!r}"
@@ -151,12 +160,12 @@ def read_column_names(
     labels = None if label is None else as_column_tuple("label", label)
     scores = None if score is None else as_column_tuple("score", score)
     roles = dict(roles or {})
-    prediction = roles.pop(PREDICTION_ROLE, None) if plan.needs_model(PREDICTION_ROLE) else None
+    prediction = roles.pop(PREDICTION_ROLE, None) if PREDICTION_ROLE in plan.model_roles else None
     predictions = None if prediction is None else as_column_tuple(PREDICTION_ROLE, prediction)
-    named = roles.pop(PROBABILITIES_ROLE, None) if plan.needs_model(PROBABILITIES_ROLE) else None
+    named = roles.pop(PROBABILITIES_ROLE, None) if PROBABILITIES_ROLE in plan.model_roles else None
     probabilities = () if named is None else as_models(named)
     # Defaults first: columns are missing only if no metric has a name for them.
-    for metric in sorted(plan.metrics, key=lambda metric: plan_of(metric).needs_columns((LABEL_ROLE, SCORE_ROLE))):
+    for metric in plan.with_defaults_first:
         labels = labels or default_columns(metric, LABEL_ROLE)
         if metric.spec.model_role == PREDICTION_ROLE:
             predictions = predictions or default_columns(metric, PREDICTION_ROLE)
@@ -201,11 +210,6 @@ def check_groups(plan: Plan, group: Key | None) -> None:
             )
 
 
-def plan_of(metric: Metric) -> Plan:
-    """The plan of one metric."""
-    return Plan((metric,), {"none": (), "range": (), "hash": ()})
-
-
 def default_columns(metric: Metric, role: str) -> tuple[str, ...]:
     """The columns of a role that the caller did not name, for a metric that reads it; empty if it does not."""
     kind = metric.spec.roles.get(role)
@@ -234,18 +238,13 @@ def read_roles(plan: Plan, roles: Mapping[str, Any]) -> dict[str, str]:
             continue
         readers = [metric for metric in plan.metrics if role in metric.spec.roles]
         if not readers:
-            wanted = sorted({own for metric in plan.metrics for own in other_roles(metric)})
+            wanted = sorted({own for metric in plan.metrics for own in metric.other_roles})
             known = f"they read {', '.join(wanted)}" if wanted else "they read no other roles"
             raise ValueError(f"no metric asked for reads a column of role {role!r} ({role}={name!r}): {known}")
         if not isinstance(name, str):
             raise TypeError(f"{role} must be the name of a column; found {name!r}")
         found[role] = name
     return found
-
-
-def other_roles(metric: Metric) -> list[str]:
-    """The roles of a metric beside the label and the column of the model."""
-    return [role for role in metric.spec.roles if role not in (LABEL_ROLE, metric.spec.model_role)]
 
 
 def named_model_roles(

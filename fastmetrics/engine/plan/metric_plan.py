@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, Key, Kind
 from fastmetrics._core.metric_spec import TARGETS
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric, parse
 from fastmetrics._core.statistic import Value
 from fastmetrics._kernels.columns import column_checks as kernels
 
 MAX_LISTED_METRICS = 3
+MOST_PLANS = 100  # that are kept for further calls
+
+# By the identities of the metrics, which a plan keeps alive: a call in a loop asks for the same ones.
+_plans: dict[tuple[int, ...], Plan] = {}
 
 
 class LabelKinds(NamedTuple):
@@ -81,15 +87,25 @@ def list_metric_names(metrics: tuple[Metric, ...]) -> str:
     return f"{names} and {len(metrics) - MAX_LISTED_METRICS} more" if len(metrics) > MAX_LISTED_METRICS else names
 
 
-class Plan(NamedTuple):
-    """Metrics in the order in which they were asked for, and the distinct statistics of each exchange.
-
-    Statistics in `unsliced` need no exchange and are computed for all rows only, not for slices.
-    """
+class PlanFields(NamedTuple):
+    """The attributes of `Plan`, which has what follows from them too."""
 
     metrics: tuple[Metric, ...]
     statistics: dict[str, tuple[Any, ...]]
     unsliced: tuple[Any, ...] = ()
+
+
+class Plan(PlanFields):
+    """Metrics in the order in which they were asked for, and the distinct statistics of each exchange.
+
+    Statistics in `unsliced` need no exchange and are computed for all rows only, not for slices. A plan is never
+    changed, and those of the last calls are used again. So what every call asks for is computed once.
+    """
+
+    @cached_property
+    def parts(self) -> dict[Any, tuple[Any, ...]]:
+        """The parts of the plan that `divide_plan` made, by the names of columns and the resampling."""
+        return {}
 
     def needs(self, exchange: str) -> bool:
         return bool(self.statistics[exchange])
@@ -98,26 +114,31 @@ class Plan(NamedTuple):
         """The first metric that needs an exchange, for messages."""
         return next(metric for metric in self.metrics if metric.spec.exchange == exchange)
 
-    @property
+    @cached_property
     def label_kinds(self) -> LabelKinds:
         return LabelKinds.of(self.metrics)
 
-    def kind(self, role: str) -> Kind:
-        """The kind of a role's column. The metrics of a part that read the role agree on it, except on labels."""
-        return next(metric.roles[role] for metric in self.metrics if role in metric.roles)
+    @cached_property
+    def kinds(self) -> dict[str, Kind]:
+        """The kind of each role's column. The metrics of a part that read the role agree on it, except on labels."""
+        return {role: kind for metric in reversed(self.metrics) for role, kind in metric.roles.items()}
 
-    def key_roles(self) -> list[str]:
+    def kind(self, role: str) -> Kind:
+        return self.kinds[role]
+
+    @cached_property
+    def key_roles(self) -> tuple[str, ...]:
         """The roles whose columns have keys."""
         roles = (item for metric in self.metrics for item in metric.spec.roles.items())
-        return list(dict.fromkeys(role for role, kind in roles if isinstance(kind, Key)))
+        return tuple(dict.fromkeys(role for role, kind in roles if isinstance(kind, Key)))
 
-    @property
+    @cached_property
     def takes_text_keys(self) -> bool:
         """May keys be texts? Their numbers are in order only when groups are reduced, after all rows are read."""
         others = (metric.spec.roles for metric in self.metrics if metric.spec.exchange != "hash")
         return not any(isinstance(kind, Key) for roles in others for kind in roles.values())
 
-    @property
+    @cached_property
     def is_numeric(self) -> bool:
         """Are all columns numbers that exchanges move?"""
         return all(kind.is_numeric for metric in self.metrics for kind in metric.spec.roles.values())
@@ -128,16 +149,20 @@ class Plan(NamedTuple):
 
     def needs_columns(self, roles: Sequence[str]) -> bool:
         """Does a metric read a column of one of these roles that it neither names nor has a default for?"""
-        return any(
-            role in metric.spec.roles and role not in metric.columns and metric.spec.roles[role].column is None
-            for metric in self.metrics
-            for role in roles
-        )
+        return any(needs_columns(metric, roles) for metric in self.metrics)
 
-    @property
-    def takes_weights(self) -> bool:
-        """May rows have weights?"""
-        return all(kind.takes_weights for metric in self.metrics for kind in metric.spec.roles.values())
+    @cached_property
+    def with_defaults_first(self) -> list[Metric]:
+        """The metrics, those first that have columns of their own or by default."""
+        return sorted(self.metrics, key=lambda metric: needs_columns(metric, (LABEL_ROLE, SCORE_ROLE)))
+
+    @cached_property
+    def without_weights(self) -> tuple[Metric, ...]:
+        """The metrics whose rows have no weights."""
+        return tuple(
+            metric for metric in self.metrics
+            if not all(kind.takes_weights for kind in metric.spec.roles.values())
+        )  # fmt: skip
 
     @property
     def keeps_rows(self) -> bool:
@@ -149,14 +174,15 @@ class Plan(NamedTuple):
         """Do rows have long values? Batches then have fewer rows."""
         return any(kind.has_long_values for metric in self.metrics for kind in metric.spec.roles.values())
 
-    @property
+    @cached_property
     def has_vectors(self) -> bool:
         """Do rows have lists of numbers?"""
         return any(kind.has_vectors for metric in self.metrics for kind in metric.roles.values())
 
-    def needs_model(self, role: str) -> bool:
-        """Is a column of this role what a metric reads of every model?"""
-        return any(metric.spec.model_role == role for metric in self.metrics)
+    @cached_property
+    def model_roles(self) -> frozenset[str | None]:
+        """The roles of the columns that metrics read of every model."""
+        return frozenset(metric.spec.model_role for metric in self.metrics)
 
     def without_plots(self) -> Plan:
         """The plan without the statistics of plots."""
@@ -165,6 +191,14 @@ class Plan(NamedTuple):
     def finalise(self, metric: Metric, states: dict[Any, Any]) -> Value:
         """The value of a metric, from the states of all statistics."""
         return metric.finalise(*(states[statistic] for statistic in metric.statistics()))
+
+
+def needs_columns(metric: Metric, roles: Sequence[str]) -> bool:
+    """Does a metric read a column of one of these roles that it neither names nor has a default for?"""
+    return any(
+        role in metric.spec.roles and role not in metric.columns and metric.spec.roles[role].column is None
+        for role in roles
+    )
 
 
 def split_metric_list(text: str) -> list[str]:
@@ -196,6 +230,17 @@ def make_plan(metrics: str | Sequence[str | Metric], model_roles: Sequence[str] 
 
 def plan_metrics(metrics: tuple[Metric, ...]) -> Plan:
     """The plan of parsed metrics: their distinct statistics, by exchange."""
+    asked = tuple(map(id, metrics))
+    plan = _plans.get(asked)
+    if plan is None:
+        plan = new_plan(metrics)
+        if len(_plans) >= MOST_PLANS:
+            _plans.clear()
+        _plans[asked] = plan
+    return plan
+
+
+def new_plan(metrics: tuple[Metric, ...]) -> Plan:
     by_exchange: dict[str, dict[Any, None]] = {"none": {}, "range": {}, "hash": {}}
     for metric in metrics:
         for statistic in metric.statistics():

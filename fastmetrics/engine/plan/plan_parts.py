@@ -5,10 +5,12 @@ A part has its own labels, scores and group. The parts of a plan share one pass 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 from fastmetrics._core.exchange.row_ranges import needs_whole_column
-from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
+from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, Kind
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import GROUP_ROLE, Metric
 from fastmetrics.engine.plan.column_names import (
     KEYWORD_ROLES,
@@ -17,17 +19,31 @@ from fastmetrics.engine.plan.column_names import (
     as_key,
     as_model,
     check_groups,
-    other_roles,
 )
 from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind
 from fastmetrics.engine.plan.resampling_options import Resampling, add_interval_statistics
 
+MOST_PARTS = 100  # of a plan that are kept for further calls
 
-class PlanPart(NamedTuple):
-    """Metrics that read the same columns, and these columns. The parts of a plan share one pass over the log."""
+
+class PartFields(NamedTuple):
+    """The attributes of `PlanPart`, which has what follows from them too."""
 
     plan: Plan
     names: ColumnNames
+
+
+class PlanPart(PartFields):
+    """Metrics that read the same columns, and these columns. The parts of a plan share one pass over the log."""
+
+    @cached_property
+    def column_kinds(self) -> tuple[tuple[str, str, Kind | None], ...]:
+        """Role, column, and the kind of its values: that of the metrics, None for keys, weights and slices."""
+        roles = {LABEL_ROLE, self.names.model_role, *dict(self.names.others)}
+        return tuple(
+            (role, name, self.plan.kind(role) if role in roles else None)
+            for role, name in self.names.columns_with_roles
+        )
 
 
 def divide_plan(plan: Plan, names: ColumnNames, resampling: Resampling | None = None) -> list[PlanPart]:
@@ -35,12 +51,19 @@ def divide_plan(plan: Plan, names: ColumnNames, resampling: Resampling | None = 
 
     With `resampling`, parts read the resampling unit, and have the statistics of intervals that do not resample.
     """
+    known = plan.parts.get((names, resampling))
+    if known is not None:
+        return list(known)
+    own = names if resampling is None else names._replace(unit=resampling.unit_to_read)
+    check_kinds(plan, own)
+    check_groups(plan, own.group)
+    parts = draft_parts(plan, own)
     if resampling is not None:
-        names = names._replace(unit=resampling.unit_to_read)
-    check_kinds(plan, names)
-    check_groups(plan, names.group)
-    parts = draft_parts(plan, names)
-    return [part._replace(plan=add_interval_statistics(part.plan, resampling)) for part in parts]
+        parts = [PlanPart(add_interval_statistics(part.plan, resampling), part.names) for part in parts]
+    if len(plan.parts) >= MOST_PARTS:
+        plan.parts.clear()
+    plan.parts[names, resampling] = tuple(parts)
+    return parts
 
 
 def draft_parts(plan: Plan, names: ColumnNames) -> list[PlanPart]:
@@ -70,7 +93,7 @@ def columns_of(metric: Metric, names: ColumnNames) -> ColumnNames:
         group = names.group if own_group is None else as_key("group", own_group)
     given = dict(names.others)
     others = []
-    for role in other_roles(metric):
+    for role in metric.other_roles:
         (column,) = metric.columns.get(role, (given.get(role) or roles[role].column,))
         if column is None:
             keyword = f"{role}=..." if role in KEYWORD_ROLES else f'roles={{"{role}": ...}}'
@@ -126,7 +149,7 @@ def reads_other_order(metric: Metric) -> bool:
 
 def same_kinds(first: Metric, metric: Metric) -> bool:
     """Do two metrics read the columns of other roles as the same kinds?"""
-    common = set(other_roles(first)) & set(other_roles(metric))
+    common = set(first.other_roles) & set(metric.other_roles)
     return all(first.roles[role] == metric.roles[role] for role in common)
 
 

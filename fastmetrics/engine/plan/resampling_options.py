@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from fastmetrics._core.comparison.test_results import check_level, check_replicates, check_seed
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import GROUP_ROLE
 from fastmetrics.engine.plan.column_names import ROW_UNITS, Key, as_key, format_key
 from fastmetrics.engine.plan.metric_plan import Plan
@@ -56,6 +56,8 @@ def read_resampling(
         if unit is not None:
             raise ValueError(f"unit={unit!r} is for intervals: ask for them, ci=0.95 say")
         return None
+    from fastmetrics._core.comparison.test_results import check_level, check_replicates, check_seed
+
     check_level(ci)
     if not isinstance(ci_method, str) or ci_method not in METHODS:
         raise ValueError(f"ci_method must be one of {', '.join(map(repr, METHODS))}; found {ci_method!r}")

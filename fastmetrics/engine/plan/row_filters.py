@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
+
+from fastmetrics._core.named_tuples import NamedTuple
 
 EXAMPLE = 'where="clicked = 1"'
 

@@ -6,12 +6,12 @@ import math
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
-from fastmetrics.engine.expressions.tree import SLICE_FUNCTIONS, Call, Column
+from fastmetrics._core.named_tuples import NamedTuple
 
 EDGES = "cut(price, [0, 10, 100])"
-BINS_CALL = re.compile(r"\s*(q?cut)\s*\(", re.IGNORECASE)
+BINS_CALL = r"(?i)\s*(q?cut)\s*\("  # compiled at the first use
 MOST_QUANTILES = 1000
 
 Edge = int | float
@@ -46,9 +46,10 @@ class SliceBins(NamedTuple):
 
 def read_bins(title: str) -> SliceBins | None:
     """The intervals that an entry of `by` asks for; None if it is a column or another expression."""
-    if not BINS_CALL.match(title):
+    if not re.match(BINS_CALL, title):
         return None
     from fastmetrics.engine.expressions.parser import parse_expression
+    from fastmetrics.engine.expressions.tree import SLICE_FUNCTIONS, Call, Column
 
     root = parse_expression(title).root
     if not isinstance(root, Call) or root.name not in SLICE_FUNCTIONS:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.plan.column_names import ColumnNames, join_roles, named_model_roles, read_column_names
 from fastmetrics.engine.plan.metric_plan import Plan, make_plan

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from fastmetrics._core.immutable import EMPTY, FrozenDict, Immutable
+from fastmetrics._core.immutable import EMPTY, Immutable, freeze
 from fastmetrics._core.rendering import render
 from fastmetrics._core.results.flat_names import NamedNumbers, flat_metrics
 from fastmetrics._core.results.result_set import ResultSet, TaskRows, as_json_value, tasks_as_dicts
@@ -111,9 +110,11 @@ class Result(Immutable):
         rows: int | None = None,
         positives: int | None = None,
     ) -> None:
-        self._set(metric=metric, score=score, slice=FrozenDict(slice), value=float(value))
-        self._set(signature=signature, coverage=FrozenDict(coverage), reason=reason, label=label, interval=interval)
-        self._set(standard_error=standard_error, task=task, rows=rows, positives=positives)
+        self._set(
+            metric=metric, score=score, slice=freeze(slice), value=float(value), signature=signature,
+            coverage=freeze(coverage), reason=reason, label=label, interval=interval, standard_error=standard_error,
+            task=task, rows=rows, positives=positives,
+        )  # fmt: skip
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
         self._set(task=None, rows=None, positives=None)  # results of version 0.1 have none
@@ -260,10 +261,11 @@ class Report(ResultSet[Result]):
         small_slices: Mapping[str, int] = EMPTY,
     ) -> None:
         named = {role: column for role, column in columns.items() if column is not None}
-        self._set(results=tuple(results), rows=rows, dropped=FrozenDict(dropped), columns=FrozenDict(named))
-        self._set(version=version, seconds=seconds, pictures=EMPTY, missing_pictures=EMPTY)
-        self._set(confusion_matrices=(), label_tables=(), tasks=FrozenDict(tasks), filtered=filtered)
-        self._set(bins=FrozenDict(bins), small_slices=FrozenDict(small_slices))
+        self._set(
+            results=tuple(results), rows=rows, dropped=freeze(dropped), columns=freeze(named), version=version,
+            seconds=seconds, pictures=EMPTY, missing_pictures=EMPTY, confusion_matrices=(), label_tables=(),
+            tasks=freeze(tasks), filtered=filtered, bins=freeze(bins), small_slices=freeze(small_slices),
+        )  # fmt: skip
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
         # Reports of version 0.1 have none of these.
@@ -376,9 +378,7 @@ class Report(ResultSet[Result]):
         """The report with its slices in the order of `worst`, after all rows. Other metrics follow their slice."""
         order = {repr(result.slice): number for number, result in reversed([*enumerate(self.worst(metric, MOST))])}
         results = sorted(self.results, key=lambda own: (bool(own.slice), order.get(repr(own.slice), len(order))))
-        new = copy(self)
-        new._set(results=tuple(results))
-        return new
+        return self._replace(results=tuple(results))
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain Python with types of JSON only. NaN becomes None, and the result has a reason."""
@@ -550,16 +550,12 @@ def tables_as_dicts(name: str, tables: Sequence[ClassMatrix | LabelTable]) -> di
 
 def attach_matrices(report: Report, matrices: Sequence[ClassMatrix], tables: Sequence[LabelTable]) -> Report:
     """The same report with confusion matrices and with tables of labels."""
-    new = copy(report)
-    new._set(confusion_matrices=tuple(matrices), label_tables=tuple(tables))
-    return new
+    return report._replace(confusion_matrices=tuple(matrices), label_tables=tuple(tables))
 
 
 def attach_plots(report: Report, plots: Mapping[str, Plot], missing: Mapping[str, str]) -> Report:
     """The same report with plots; `missing` has the reasons why there are no others."""
-    new = copy(report)
-    new._set(pictures=FrozenDict(plots), missing_pictures=FrozenDict(missing))
-    return new
+    return report._replace(pictures=freeze(plots), missing_pictures=freeze(missing))
 
 
 def plot_content(item: Any) -> Any:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from fastmetrics._core.class_matrix import ClassMatrix, LabelTable
-from fastmetrics._core.columns.row_blocks import ScoreLabelPair
-from fastmetrics._core.immutable import FrozenDict
+from fastmetrics._core.immutable import freeze
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.results.result_set import TaskRows
 from fastmetrics._core.statistic import Value
@@ -62,14 +61,43 @@ class ResolvedPart(NamedTuple):
         self, metrics: Sequence[Metric], slice_number: int | None, slice_values: SliceValues, task: str | None = None
     ) -> list[Result]:
         """The results of a slice: these metrics for every pair of columns."""
-        return [
-            self.result(metric, number, pair, slice_number, slice_values, task)
-            for number, pair in enumerate(self.scan.score_label_pairs)
-            for metric in metrics
-        ]
+        names = self.scan.names
+        count = self.scan.row_count(slice_number)
+        # Bytes of a state have positives only for slices. A metric of all rows says them in its coverage.
+        positives = count.positives or None if count is not None and names.by else None
+        suffix = "".join(bins_signature(own) for own in names.bins if own.title in slice_values)
+        if self.intervals is not None:
+            suffix += self.intervals.resampling.signature_suffix
+        found = []
+        for number, pair in enumerate(self.scan.score_label_pairs):
+            label, score = names.label_of(pair), names.score_of(pair)
+            for metric in metrics:
+                value, interval, error = self.value(metric, number, slice_number)
+                approximate = self.bounds is not None and interval is not None
+                coverage = value.coverage
+                found.append(Result(
+                    repr(metric), score, slice_values, value.value,
+                    metric.signature(coverage, names.weight, approximate) + suffix, coverage, value.reason,
+                    label=label, interval=interval, standard_error=error, task=task,
+                    rows=coverage.get("rows") if count is None else count.rows,
+                    positives=coverage.get("positives") if positives is None else positives[pair.label],
+                ))  # fmt: skip
+        return found
 
-    def tables_of_classes(self, method: str, make: Callable[..., Any]) -> Iterator[Any]:
-        """The tables of every pair of columns, of all rows: made of what a statistic's method of this name returns."""
+    def value(
+        self, metric: Metric, pair_number: int, slice_number: int | None
+    ) -> tuple[Value, tuple[float, float] | None, float | None]:
+        """A value, its interval and its standard error."""
+        if self.bounds is not None and metric.spec.exchange == "range":
+            return *value_between(metric, self.bounds, pair_number, slice_number), None
+        value = metric.finalise(*self.states.select(metric.statistics(), pair_number, slice_number))
+        if self.intervals is None:
+            return value, None, None
+        found = self.intervals.interval(metric, pair_number, slice_number, value)
+        return value._replace(coverage=value.coverage | found.coverage), found.bounds, found.standard_error
+
+    def tables_of_classes(self, method: str) -> Iterator[tuple[Any, ...]]:
+        """The label, the score and what a statistic's method of this name returns, of all rows of every pair."""
         statistics = [own for own in self.scan.plan.statistics["none"] if hasattr(own, method)]
         names = self.scan.names
         for number, pair in enumerate(self.scan.score_label_pairs):
@@ -77,41 +105,7 @@ class ResolvedPart(NamedTuple):
                 (state,) = self.states.select((statistic,), number, None)
                 found = getattr(statistic, method)(state)
                 if found is not None:
-                    yield make(names.label_of(pair), names.score_of(pair), *found)
-
-    def result(
-        self,
-        metric: Metric,
-        pair_number: int,
-        pair: ScoreLabelPair,
-        slice_number: int | None,
-        slice_values: SliceValues,
-        task: str | None = None,
-    ) -> Result:
-        """One result."""
-        names = self.scan.names
-        interval, error, suffix = None, None, ""
-        if self.bounds is not None and metric.spec.exchange == "range":
-            value, interval = value_between(metric, self.bounds, pair_number, slice_number)
-        else:
-            value = metric.finalise(*self.states.select(metric.statistics(), pair_number, slice_number))
-        if self.intervals is not None:
-            found = self.intervals.interval(metric, pair_number, slice_number, value)
-            interval, error = found.bounds, found.standard_error
-            suffix = self.intervals.resampling.signature_suffix
-            value = value._replace(coverage=value.coverage | found.coverage)
-        approximate = self.bounds is not None and interval is not None
-        signature = metric.signature(value.coverage, names.weight, approximate)
-        signature += "".join(bins_signature(own) for own in names.bins if own.title in slice_values)
-        count = self.scan.row_count(slice_number)
-        # Bytes of a state have positives only for slices. A metric of all rows says them in its coverage.
-        known = count.positives or None if count is not None and names.by else None
-        return Result(
-            repr(metric), names.score_of(pair), slice_values, value.value, signature + suffix, value.coverage,
-            value.reason, label=names.label_of(pair), interval=interval, standard_error=error, task=task,
-            rows=value.coverage.get("rows") if count is None else count.rows,
-            positives=value.coverage.get("positives") if known is None else known[pair.label],
-        )  # fmt: skip
+                    yield names.label_of(pair), names.score_of(pair), *found
 
 
 def resolve_part(
@@ -148,7 +142,8 @@ class ResolvedTask(NamedTuple):
         for part in self.parts:
             own = set(part.scan.plan.metrics)
             of_parts.append((part, [metric for metric in self.task.plan.metrics if metric in own]))
-        for slice_number, slice_values in small.keep_large(self.log_scan):
+        for slice_number, values in small.keep_large(self.log_scan):
+            slice_values = freeze(values)
             for part, metrics in of_parts if slice_number is not None or self.all_rows else ():
                 yield from part.results(metrics, slice_number, slice_values, self.task.name)
 
@@ -156,7 +151,7 @@ class ResolvedTask(NamedTuple):
 def rows_of_task(task: PlannedTask, log_scan: LogScan) -> TaskRows:
     """Which rows and columns a task reads."""
     dropped = dict(sorted(log_scan.dropped.items()))
-    return TaskRows(log_scan.rows_kept, FrozenDict(dropped), FrozenDict(task.names.by_role()), log_scan.filtered)
+    return TaskRows(log_scan.rows_kept, freeze(dropped), freeze(task.names.by_role()), log_scan.filtered)
 
 
 def edges_of_tasks(scans: Sequence[tuple[str | None, LogScan]]) -> dict[str, tuple[int | float, ...]]:
@@ -186,6 +181,10 @@ def make_report(resolved: Sequence[ResolvedTask], seconds: float | None, min_row
         small_slices=small.as_dict(),
         bins=edges_of_tasks([(one.task.name, one.log_scan) for one in resolved]),
     )
-    matrices = [own for part in parts for own in part.tables_of_classes("confusion_matrix", ClassMatrix)]
-    tables = [own for part in parts for own in part.tables_of_classes("label_table", LabelTable)]
-    return attach_matrices(report, matrices, tables)
+    matrices = [own for part in parts for own in part.tables_of_classes("confusion_matrix")]
+    tables = [own for part in parts for own in part.tables_of_classes("label_table")]
+    if not matrices and not tables:
+        return report
+    from fastmetrics._core.class_matrix import ClassMatrix, LabelTable
+
+    return attach_matrices(report, [ClassMatrix(*own) for own in matrices], [LabelTable(*own) for own in tables])

@@ -6,11 +6,12 @@ Plots are of all rows; slices have none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.exchange.group_reduction import reduce_groups
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.plot import Plot
 from fastmetrics._core.plot_registry import ModelStates, NoPlotError, PlotSpec, known_plots
 from fastmetrics._core.resampling.additive_replicates import (

@@ -25,7 +25,7 @@ def find_edges(
     parts = [part for task in tasks for part in task.parts]
     filters = [task.where for task in tasks]
     columns = open_columns(source, parts, filters)
-    wanted = list(dict.fromkeys(name for part in parts for name in part.names.distinct_columns()))
+    wanted = list(dict.fromkeys(name for part in parts for name in part.names.distinct_columns))
     if isinstance(columns, ComputedColumns):
         wanted = BatchColumns(columns, wanted).inputs
     with read_twice(source, wanted, budget) as again:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +43,7 @@ from fastmetrics._core.exchange.row_ranges import (
 )
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition
 from fastmetrics._core.exchange.weighted_ranges import WeightSpan, merge_spans, scale_of, span_of
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.resampling.additive_replicates import ReplicateWeights
 from fastmetrics._core.resampling.range_replicates import replicate_scores
 from fastmetrics._core.resampling.resampling_units import UnitBuckets

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Lock, get_ident
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import reduce_ranges
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, reduce_row_ranges, split_statistics
 from fastmetrics._core.grouping import grouped
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Sums
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.plan.metric_plan import Plan
@@ -32,8 +33,11 @@ class FinalStates(NamedTuple):
 
     def select(self, statistics: tuple[Any, ...], pair: int, slice_number: int | None) -> list[Any]:
         """The states of some statistics. A slice without rows of the pair has empty states."""
-        found = [(statistic, self.by_key.get((statistic, pair, slice_number))) for statistic in statistics]
-        return [empty_state(statistic) if state is None else state for statistic, state in found]
+        found = []
+        for statistic in statistics:
+            state = self.by_key.get((statistic, pair, slice_number))
+            found.append(empty_state(statistic) if state is None else state)
+        return found
 
 
 def empty_state(statistic: Any) -> Any:

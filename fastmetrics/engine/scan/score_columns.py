@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import LABEL, SCORE, RowBlock, score_name, vector_name
 from fastmetrics._core.exchange.class_ranges import OfClasses, split_problems
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.plan.column_names import ColumnNames
 from fastmetrics.engine.plan.metric_plan import Plan
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import RowBlock
+from fastmetrics._core.named_tuples import NamedTuple
 
 FIRST_SIZE = 16
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import SLICE, slice_code_name
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.slices import SliceNumbers
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from fastmetrics._core.columns import categorical, validation
 from fastmetrics._core.columns import class_labels as targets
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, choose_thread_count
 from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.classification import label_counts as kernel
 from fastmetrics.metrics.classification import label_counts as counting
 from fastmetrics.metrics.classification.label_weights import weigh_equal_rows

@@ -11,7 +11,7 @@ averages over rows are functions of these three numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from fastmetrics._core.columns.label_columns import LabelSets
 from fastmetrics._core.columns.row_blocks import ColumnPair
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.memory_size import format_size
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Statistic
 from fastmetrics._core.tables.cell_table import Cells, CellTable
 from fastmetrics._kernels.classification import label_sets as kernel

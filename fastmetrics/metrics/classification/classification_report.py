@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.class_labels import MULTILABEL
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.undefined import warn_user
 from fastmetrics.metrics.classification import count_ratios
 from fastmetrics.metrics.classification.label_counts import ClassCounts, count_classes

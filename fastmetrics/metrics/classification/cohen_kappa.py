@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from itertools import accumulate, chain, count, repeat
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from fastmetrics._core.columns import class_labels as targets
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics._kernels.classification import label_counts as kernel
 from fastmetrics.metrics.classification import label_counts as counting

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import class_labels as targets
 from fastmetrics._core.columns import validation
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics.metrics.classification.label_counts import ClassCounts, count_classes
 

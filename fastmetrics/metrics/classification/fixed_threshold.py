@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exact import divide
 from fastmetrics._core.immutable import EMPTY
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import StatesOfUnits, Sums, SumStatistic, Value
 from fastmetrics._kernels.classification import fixed_threshold

@@ -8,7 +8,7 @@ first. Weighted counts are exact sums (`label_weights.py`), rounded once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from fastmetrics._core.columns import categorical, validation
 from fastmetrics._core.columns import class_labels as targets
 from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate, for_each
 from fastmetrics._kernels.classification import label_counts as kernel
 from fastmetrics.metrics.classification import label_weights

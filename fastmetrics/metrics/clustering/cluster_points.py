@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import class_labels, validation
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.clustering import dispersion as kernel
 from fastmetrics._kernels.clustering import distances
 

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns import categorical, class_labels, validation
 from fastmetrics._core.columns.row_blocks import choose_thread_count
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate, for_each
 from fastmetrics._core.undefined import warn_user
 from fastmetrics._kernels.classification import label_counts as ranges

@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._kernels.clustering import distances as kernel
 from fastmetrics.metrics.clustering.cluster_points import RowsByCluster

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate, count_threads
 from fastmetrics._kernels.clustering import mutual_info as kernel
 from fastmetrics.metrics.clustering.contingency import AnyContingency, Contingency, count_contingency

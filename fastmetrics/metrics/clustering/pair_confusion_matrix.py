@@ -6,11 +6,12 @@ number of rows. They are Python integers of any size. Pairs are ordered, as in s
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.clustering import contingency_table as kernel
 from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
 

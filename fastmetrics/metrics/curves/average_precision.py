@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_c
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition, ThresholdSweep
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
 from fastmetrics._core.exchange.weighted_sweep import sum_precisions
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.pair_counts import NO_POSITIVE, NO_WEIGHT, pair_coverage
 from fastmetrics._core.statistic import Statistic, Value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition, ThresholdSweep
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
 from fastmetrics._core.exchange.weighted_sweep import points_of_range, totals_of
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric as register_metric
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Statistic, Value

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition, ThresholdSweep
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
 from fastmetrics._core.exchange.weighted_sweep import sweep_weighted, totals_of
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Statistic, Value

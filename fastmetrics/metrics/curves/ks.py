@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from fastmetrics._core.exchange.weighted_ranges import (
     weighted_extremes,
     weighted_ks,
 )
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Statistic, Value

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from fastmetrics._core.columns import categorical, class_labels, validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.exact import exact_sum
 from fastmetrics._core.exchange.sorted_rows import as_column
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user

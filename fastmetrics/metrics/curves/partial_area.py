@@ -7,7 +7,7 @@ below. Trapezoids are rounded one by one, and their sum is exact.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from fastmetrics._core.exact import EXPONENT, divide, integer_sum
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition, ThresholdSweep
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
 from fastmetrics._core.exchange.weighted_sweep import points_of_range, totals_of
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Statistic, Value
 

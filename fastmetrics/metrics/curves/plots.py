@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exchange.range_exchange import scores_of_keys
 from fastmetrics._core.exchange.score_histogram import ScoreCells, ScoreHistogram
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.plot import Line, Plot
 from fastmetrics._core.plot_registry import ModelStates, NoPlotError, plot, plot_summary, simplified_points
 from fastmetrics._core.score_statistics.pair_counts import undefined_reason

@@ -6,10 +6,9 @@ input order, because the order decides between equal scores.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.metrics.detection.run_length_masks import Masks
 
 IOU_TYPES = ("bbox", "segm")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.detection import group_iou as kernel
 
 # `find_indices` uses a lookup table if the ids span fewer than this many values plus four for each row.

@@ -8,10 +8,10 @@ category are contiguous.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.detection import image_category_groups as kernel
 from fastmetrics.metrics.detection.dataset import Dataset

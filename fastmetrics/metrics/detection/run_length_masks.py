@@ -7,10 +7,10 @@ of its runs of pixels outside, inside, outside, and so on. `masks/segmentations.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.detection import masks as kernel
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from fastmetrics._core.columns.binary_probabilities import (
 )
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import StatesOfUnits, Sums, SumStatistic, Value

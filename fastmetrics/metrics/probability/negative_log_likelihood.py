@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
 from fastmetrics._core.columns.row_blocks import block_bounds
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.statistic import Sums, SumStatistic, map_reduce
 from fastmetrics._core.undefined import warn_undefined

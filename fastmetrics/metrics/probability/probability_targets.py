@@ -7,7 +7,7 @@ encoded rows go through the additive statistics that the engine also uses.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from fastmetrics._core.columns.class_labels import (
 )
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.vector_columns import SUM_TOLERANCE
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import AdditiveStatistic, Sums, SumStatistic, map_reduce
 from fastmetrics._core.undefined import warn_user
 from fastmetrics._kernels.probability import class_losses, losses

@@ -11,13 +11,14 @@ import math
 import operator
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, Rows, block_bounds
 from fastmetrics._core.exchange.row_ranges import RANGES, RowRange, RowRangeStatistic
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._kernels.regression import selection
 

@@ -8,11 +8,11 @@ are computed again here. Few calls need that, so NumPy is fast enough.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.regression import errors
 
 BAND_BITS = 512  # terms whose exponents fall into one band are summed as doubles

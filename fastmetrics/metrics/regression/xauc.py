@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from fastmetrics._core.exchange.range_exchange import ordered_keys
 from fastmetrics._core.exchange.row_ranges import RANGES, Allocate, RowRange, RowRangeStatistic
 from fastmetrics._core.exchange.weighted_ranges import WeightSpan, merge_spans, span_of
 from fastmetrics._core.kinds import NUMBERS
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from fastmetrics._core.columns.row_blocks import block_bounds
 from fastmetrics._core.comparison.test_results import Estimate, SignificanceResult, check_alternative, check_level
 from fastmetrics._core.exact import divide, divide_root
 from fastmetrics._core.exchange.sorted_rows import OrderedRows, as_column, check_positive
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.normal import normal_pvalue, two_sided_quantile
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.score_statistics.delong_placements import (

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.comparison.test_results import Estimate, SignificanceResult, check_level, special_functions
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.rendering import render
 from fastmetrics.metrics.significance.paired_samples import MAX_MAGNITUDE, ROUNDING_UNITS, sum_exactly
 

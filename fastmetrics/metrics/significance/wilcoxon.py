@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.comparison.test_results import Estimate, SignificanceResult, check_alternative, check_level
 from fastmetrics._core.exact import divide
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.normal import normal_pvalue, two_sided_quantile
 from fastmetrics.metrics.significance.paired_samples import as_differences
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.text.bleu_ngrams import NgramCounter
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_sentence, segments_from_streams

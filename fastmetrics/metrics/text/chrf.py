@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.text import chrf_ngrams
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_sentence, segments_from_streams

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from fastmetrics._core.comparison.comparison import Comparison, Difference
 from fastmetrics._core.comparison.multiple_testing import adjust_pvalues, read_correction
 from fastmetrics._core.comparison.test_results import check_level, check_replicates, check_seed
 from fastmetrics._core.immutable import FrozenDict
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import parse
 from fastmetrics._version import __version__

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.text import nist as kernels
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel, segments_from_sentence

@@ -12,11 +12,12 @@ number of threads nor on the number of tables.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import Scratch
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate, count_threads
 from fastmetrics._kernels.text import nist as kernels
 from fastmetrics._kernels.text.tokens.vocabulary import Vocabulary

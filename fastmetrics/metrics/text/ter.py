@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import Scratch
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.numeric import sums as kernel_sums
 from fastmetrics._kernels.text import ter as kernels

@@ -3,8 +3,9 @@
 import math
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.reporting.number_formats import format_fixed
 from fastmetrics.reporting.terminal.console import write_json, write_lines, write_table
 from fastmetrics.reporting.text_table import TextTable

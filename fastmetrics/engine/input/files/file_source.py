@@ -6,9 +6,10 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain, groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from fastmetrics._core.columns.validation import missing_column_text
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._core.parallel import submit
 from fastmetrics.engine.expressions.column_tests import ColumnTest

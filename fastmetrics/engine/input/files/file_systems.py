@@ -10,10 +10,11 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.files.data_file import DataFile
 

@@ -10,8 +10,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import first_line
 from fastmetrics.engine.input.files.compressed_pieces import check_ipc_batches

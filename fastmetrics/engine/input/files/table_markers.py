@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.files.file_systems import Location
 

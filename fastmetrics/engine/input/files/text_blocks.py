@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.exchange.memory_size import format_size
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._core.parallel import count_threads, submit
 

@@ -8,10 +8,11 @@ the table's own lists of files, never from the names of folders.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import SourcePartition, field_of_batch, split_path, type_of_field
 from fastmetrics.engine.input.files.data_file import DataFile

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.metrics.detection.coco.coco_index import COCO
 from fastmetrics.metrics.detection.coco.coco_map import (
     AREA_RANGES,

@@ -7,10 +7,11 @@ them. Callers merge such lists from several processes, so `accumulate_images` ac
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.detection.matching import MAX_CRITERIA
 from fastmetrics.metrics.detection.coco.matching import Accumulated, CriteriaMatches, Matches, accumulate
 from fastmetrics.metrics.detection.dataset import Dataset

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.detection import matching as kernel
 from fastmetrics.metrics.detection.dataset import Dataset
 from fastmetrics.metrics.detection.image_category_groups import (

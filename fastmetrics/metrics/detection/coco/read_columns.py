@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns import categorical, validation
 from fastmetrics._core.columns.categorical import CategoricalColumn
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.detection.group_iou import find_bad_box
 from fastmetrics.metrics.detection.box_iou import as_boxes, as_flags, raise_bad_box
 from fastmetrics.metrics.detection.coco.tables import InputTable, as_box_matrix

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.column_table import ColumnTable
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.rendering import render
 from fastmetrics._version import __version__
 from fastmetrics.metrics.detection.coco.matching import Accumulated

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.metrics.detection.box_iou import as_boxes, as_flags, corner_columns, pixel_border
 from fastmetrics.metrics.detection.coco.json_files import JsonRecords
 from fastmetrics.metrics.detection.coco.read_dataset import is_coco, load_input, read_dataset

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.rendering import render
 from fastmetrics._core.undefined import warn_undefined

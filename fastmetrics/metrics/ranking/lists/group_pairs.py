@@ -7,7 +7,7 @@ pairs of every group. One row of integers is left of each group.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout
 from fastmetrics._core.exchange.range_exchange import ordered_keys
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
 from fastmetrics._core.exchange.weighted_ranges import WeightedPairs, split_classes
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.score_statistics.pair_counts import PairsWon
 from fastmetrics._kernels.ranking import grouped_auc
 from fastmetrics._kernels.sweep import mann_whitney

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns import group_keys, key_columns, key_types, validation
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.ranking import run_qrels_dicts
 
 WANTED = "ids must be integers or strings"

@@ -8,7 +8,6 @@ Graded rows are few in most large groups: a user with a million impressions clic
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, ScoreLabelPair, 
 from fastmetrics._core.exchange.block_store import BlockStore, scatter_rows
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, check_group_weights
 from fastmetrics._core.exchange.range_exchange import ordered_keys
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics._kernels.sweep import mann_whitney, threshold_sweep
 

@@ -7,7 +7,7 @@ rows are few, they are sorted by group instead. The other forms are lists alread
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from fastmetrics._core.columns.key_types import plain_value
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS, RowBlock, ScoreLabelPair, UnpooledScratch
 from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
 from fastmetrics._core.exchange.hash_exchange import GroupLayout, HashExchange, exchange_columns
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined

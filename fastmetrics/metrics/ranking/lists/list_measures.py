@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.exact import divide
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.ranking import list_means, ranked_lists

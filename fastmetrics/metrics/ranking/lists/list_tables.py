@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import WEIGHT, ScoreLabelPair, Scratch
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout, check_group_weights
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.ranking import ranked_lists
 from fastmetrics.metrics.ranking.lists.group_workspace import GroupWorkspace
 from fastmetrics.metrics.ranking.lists.large_groups import LargeGroupList, large_group_lists

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from fastmetrics._core.comparison.mean_differences import MeanDifference, mean_d
 from fastmetrics._core.comparison.multiple_testing import adjust_pvalues, read_correction
 from fastmetrics._core.comparison.randomisation_test import randomisation_test
 from fastmetrics._core.comparison.test_results import check_level, check_replicates, check_seed, student_pvalue
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._version import __version__
 from fastmetrics.metrics.ranking.lists import list_measures

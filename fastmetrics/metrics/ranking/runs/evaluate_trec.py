@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.parallel import count_threads
 from fastmetrics.metrics.ranking.lists.ids import QuerySegments, TextIds

@@ -7,11 +7,12 @@ Lists are in the order in which their queries first appear in the run. Judged qu
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._kernels.ranking import run_qrels_join
 from fastmetrics.metrics.ranking.lists.ids import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterator
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from fastmetrics._core.column_table import ColumnTable
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import divide
 from fastmetrics._core.metric_strings import METRIC_STRING, read_keywords
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.rendering import render
 from fastmetrics.metrics.ranking.lists import list_measures

@@ -6,11 +6,12 @@ import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.parallel import for_each
 from fastmetrics.metrics.ranking.lists.ids import (

@@ -13,11 +13,12 @@ import stat
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from fastmetrics._core.exchange.memory_size import default_memory_limit, format_size
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.formats import trec_files

@@ -10,10 +10,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.metrics.ranking.lists.list_measures import Measure
 from fastmetrics.metrics.ranking.runs.graded_rankings import GainedRankings, GradedRankings, ratio
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.named_tuples import NamedTuple
 
 
 class Ragged(NamedTuple):

@@ -11,9 +11,10 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 from fastmetrics._core.exchange.memory_size import format_size
+from fastmetrics._core.named_tuples import NamedTuple
 
 CHUNK_BYTES = 1 << 20
 MAX_BYTES_IN_MEMORY = 1 << 26

@@ -13,10 +13,11 @@ import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
-from typing import Any, NamedTuple, NoReturn, overload
+from typing import Any, NoReturn, overload
 
 import numpy as np
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.metrics.text.inputs.random_access_bytes import (
     CHUNK_BYTES,
     RandomAccessBytes,

@@ -7,11 +7,12 @@ An item's type is checked when its block is loaded, so no item is read twice. Er
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import Scratch
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.text.tokens import text_blocks
 from fastmetrics.metrics.text.inputs.segment_files import LINES_PER_MARK, TextFile, raise_invalid_utf8
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import Scratch
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.text.rouge import count_lines, split_lines
 from fastmetrics._kernels.text.tokens.stemmer import stem_words
 from fastmetrics._kernels.text.tokens.vocabulary import Vocabulary

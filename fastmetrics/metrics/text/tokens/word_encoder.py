@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import Scratch
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.text.tokens.vocabulary import Vocabulary
 from fastmetrics.metrics.text.inputs.segments import TokenBlock, TokenIdBlock
 from fastmetrics.metrics.text.tokens.tokenizers import Tokenizer

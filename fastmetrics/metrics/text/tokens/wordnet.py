@@ -10,8 +10,9 @@ import os
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.text.tokens import wordnet as kernel
 
 PARTS_OF_SPEECH = ("noun", "verb", "adj", "adv")
