@@ -44,16 +44,28 @@ def order_rows(
     Without `pos_label`, labels are 0 and 1, or -1 and +1. With it, labels are of any kind, and `pos_label` is positive.
     """
     scores = validation.as_scores(as_column(validation.as_array(y_score, "y_score")))
-    validation.check_infinities(scores, allow_infinite, n_threads)
+    allow_infinite = check_infinities(scores, sample_weight, allow_infinite, n_threads)
     truth = as_column(validation.as_array(y_true, "y_true"))
     if sample_weight is not None:
         sample_weight = as_column(validation.as_array(sample_weight, "sample_weight"))
     if truth.dtype.char in validation.LABEL_TYPES and pos_label is None:
-        return OrderedRows(validation.as_labels(truth), scores, sample_weight, n_threads)
+        return OrderedRows(validation.as_labels(truth), scores, sample_weight, n_threads, allow_infinite)
     class_labels.check_no_bytes(truth, "y_true")
     if pos_label is not None:
         check_positive(truth, pos_label)
-    return OrderedRows(class_labels.positive_mask(truth, pos_label), scores, sample_weight, n_threads)
+    return OrderedRows(class_labels.positive_mask(truth, pos_label), scores, sample_weight, n_threads, allow_infinite)
+
+
+def check_infinities(scores: np.ndarray, sample_weight: Any, allow_infinite: bool, n_threads: int | None) -> bool:
+    """Check that no score is infinite, unless that is allowed. Returns False if `OrderedRows` has to check it.
+
+    It does for a column that it reads in blocks: each is in cache when its scores are put into buckets.
+    """
+    if sample_weight is None and scores.ndim == 1 and scores.shape[0] > SERIAL_ROWS:
+        validation.check_flag(allow_infinite, "allow_infinite")
+        return allow_infinite
+    validation.check_infinities(scores, allow_infinite, n_threads)
+    return True
 
 
 def check_positive(truth: np.ndarray, pos_label: Any) -> None:
@@ -107,15 +119,24 @@ class OrderedRows:
         Rows of weight zero are left out.
     n_threads : int, optional
         Threads to use; by default all that this process may use.
+    allow_infinite : bool
+        False: infinite scores raise an error where scores are put into buckets, that is of more than SERIAL_ROWS rows
+        without weights.
     """
 
     def __init__(
-        self, y_true: np.ndarray, scores: np.ndarray, sample_weight: Any = None, n_threads: int | None = None
+        self,
+        y_true: np.ndarray,
+        scores: np.ndarray,
+        sample_weight: Any = None,
+        n_threads: int | None = None,
+        allow_infinite: bool = True,
     ) -> None:
         validation.check_lengths(y_true.shape[0], scores.shape[0], "y_true", "y_score")
         if n_threads is not None:
             count_threads(n_threads)
         self.n_threads = n_threads
+        self.allow_infinite = allow_infinite
         self.labels = y_true
         self.scores = scores
         self.weights: np.ndarray | None = None
@@ -166,7 +187,8 @@ class OrderedRows:
     def bucket(self) -> ScoreBuckets:
         """The rows in buckets of neighbouring scores."""
         if self.buckets is None:
-            self.buckets = bucket_columns(self.labels, self.scores, count_threads(self.n_threads))
+            threads = count_threads(self.n_threads)
+            self.buckets = bucket_columns(self.labels, self.scores, threads, self.allow_infinite)
         return self.buckets
 
     def sort(self) -> SortedClasses:
@@ -333,7 +355,9 @@ def sweep_with_weights(
     return {statistic: states[statistic, None] for statistic in statistics}
 
 
-def bucket_columns(y_true: np.ndarray, y_score: np.ndarray, n_threads: int) -> ScoreBuckets:
+def bucket_columns(
+    y_true: np.ndarray, y_score: np.ndarray, n_threads: int, allow_infinite: bool = True
+) -> ScoreBuckets:
     """Two whole columns in buckets of neighbouring scores. Checks labels and scores."""
     rows = y_true.shape[0]
     bounds = list(block_bounds(rows))
@@ -342,6 +366,7 @@ def bucket_columns(y_true: np.ndarray, y_score: np.ndarray, n_threads: int) -> S
     label_kinds = np.zeros((len(bounds), 2), np.int64)
     blocks: list[Any] = [None] * len(bounds)
     has_nan: list[bool] = []
+    may_be_infinite: list[bool] = []
 
     def make_worker() -> Callable[[int], None]:
         labels = np.empty(min(rows, BLOCK_ROWS), np.uint8)
@@ -349,6 +374,8 @@ def bucket_columns(y_true: np.ndarray, y_score: np.ndarray, n_threads: int) -> S
 
         def reorder_block(number: int) -> None:
             start, stop = bounds[number]
+            if not allow_infinite and column_checks.any_not_finite(y_score[start:stop]):
+                may_be_infinite.append(True)
             column_checks.decode_labels(y_true, start, stop, labels, label_kinds[number])
 
             def allocate(name: str, dtype: np.dtype, length: int) -> np.ndarray:
@@ -363,6 +390,8 @@ def bucket_columns(y_true: np.ndarray, y_score: np.ndarray, n_threads: int) -> S
         return reorder_block
 
     for_each(len(bounds), make_worker, n_threads if rows > SERIAL_ROWS else 1)
+    if may_be_infinite:
+        validation.raise_infinity(y_score)
     validation.check_label_kinds(
         int(np.bitwise_or.reduce(label_kinds[:, 0])), lambda kind: validation.find_label(y_true, kind), "y_true"
     )

@@ -13,7 +13,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.categorical import CategoricalColumn
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column, order_rows
+from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column, check_infinities, order_rows
 from fastmetrics._core.exchange.weighted_ranges import WeightedPairs
 from fastmetrics._core.metric_spec import IntervalSpec
 from fastmetrics._core.registry import metric
@@ -178,12 +178,13 @@ def roc_auc_score(
         check_max_fpr(max_fpr)
     raw_labels = read_any_labels(y_true)
     scores = as_column(as_score_matrix(y_score))
-    validation.check_infinities(scores, allow_infinite, n_threads)
+    allow_infinite = check_infinities(scores, sample_weight, allow_infinite, n_threads)
     if sample_weight is not None:
         sample_weight = as_column(validation.as_array(sample_weight, "sample_weight"))
     if isinstance(raw_labels, np.ndarray) and raw_labels.ndim == scores.ndim == 1 and raw_labels.dtype.kind in "biuf":
         try:
-            value = solve_binary_auc(validation.as_labels(raw_labels), scores, sample_weight, n_threads, max_fpr)
+            truth = validation.as_labels(raw_labels)
+            value = solve_binary_auc(truth, scores, sample_weight, n_threads, max_fpr, allow_infinite)
         except validation.LabelError:  # other labels than 0 and 1, or more classes
             pass
         else:
@@ -207,7 +208,7 @@ def roc_auc_score(
             f"y_score must be one column where there are two classes; found shape {scores.shape}"
         )
     is_greater = (target.coded.codes == 1).view(np.uint8)
-    value = solve_binary_auc(is_greater, scores, sample_weight, n_threads, max_fpr)
+    value = solve_binary_auc(is_greater, scores, sample_weight, n_threads, max_fpr, allow_infinite)
     return warn_undefined("roc_auc_score", value.reason) if value.reason else value.value
 
 
@@ -264,7 +265,12 @@ def check_row_sums(scores: np.ndarray) -> None:
 
 
 def solve_binary_auc(
-    labels: np.ndarray, scores: np.ndarray, weights: Any, n_threads: int | None, max_fpr: float | None = None
+    labels: np.ndarray,
+    scores: np.ndarray,
+    weights: Any,
+    n_threads: int | None,
+    max_fpr: float | None = None,
+    allow_infinite: bool = True,
 ) -> Value:
     """AUC of labels 0 and 1, or -1 and +1, by the fastest path for the number of rows."""
     validation.check_lengths(labels.shape[0], scores.shape[0], "y_true", "y_score")
@@ -273,7 +279,7 @@ def solve_binary_auc(
         if area is not None:
             return Value(area, {})
         return finalise_pairs(count_small_pairs(labels, scores))
-    return compute_auc(OrderedRows(labels, scores, weights, n_threads), max_fpr)
+    return compute_auc(OrderedRows(labels, scores, weights, n_threads, allow_infinite), max_fpr)
 
 
 def compute_auc(rows: OrderedRows, max_fpr: float | None) -> Value:

@@ -12,7 +12,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exact import EXPONENT, divide, new_states, tiny_total_shift, to_integer
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
-from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column
+from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column, check_infinities
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition, ThresholdSweep
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
 from fastmetrics._core.exchange.weighted_sweep import sum_precisions
@@ -264,7 +264,7 @@ def average_precision_score(
     check_pos_label(pos_label)
     raw_labels = read_any_labels(y_true)
     scores = as_column(as_score_matrix(y_score))
-    validation.check_infinities(scores, allow_infinite, n_threads)
+    allow_infinite = check_infinities(scores, sample_weight, allow_infinite, n_threads)
     if sample_weight is not None:
         sample_weight = as_column(validation.as_array(sample_weight, "sample_weight"))
         validation.check_some_weight(sample_weight)
@@ -275,7 +275,8 @@ def average_precision_score(
     )
     if is_numeric and pos_label == 1:
         try:
-            value = solve_binary_average_precision(validation.as_labels(raw_labels), scores, sample_weight, n_threads)
+            truth = validation.as_labels(raw_labels)
+            value = solve_binary_average_precision(truth, scores, sample_weight, n_threads, allow_infinite)
         except validation.LabelError:  # other labels than 0 and 1, or more classes
             pass
         else:
@@ -290,7 +291,9 @@ def average_precision_score(
         if len(target.classes) == 2 and not np.any(is_positive):
             raise ValueError(f"pos_label must be one of the labels {target.classes.tolist()!r}; found {pos_label!r}")
         truth = np.broadcast_to(is_positive, len(target.classes))[target.coded.codes]
-        value = solve_binary_average_precision(truth.view(np.uint8), scores, sample_weight, n_threads)
+        value = solve_binary_average_precision(
+            truth.view(np.uint8), scores, sample_weight, n_threads, allow_infinite
+        )
         return warn_no_positives(value.reason) if value.reason else value.value
     if pos_label != 1:
         raise ValueError(
@@ -305,14 +308,14 @@ def check_pos_label(pos_label: Any) -> None:
 
 
 def solve_binary_average_precision(
-    labels: np.ndarray, scores: np.ndarray, weights: Any, n_threads: int | None
+    labels: np.ndarray, scores: np.ndarray, weights: Any, n_threads: int | None, allow_infinite: bool = True
 ) -> Value:
     """Average precision for labels 0 and 1, or -1 and +1."""
     if weights is None and labels.shape[0] <= MOST_SHORT:
         mean = mean_of_small_precisions(labels, scores)
         if mean is not None:
             return Value(mean, {})
-    (state,) = OrderedRows(labels, scores, weights, n_threads).sweep(PrecisionSum())
+    (state,) = OrderedRows(labels, scores, weights, n_threads, allow_infinite).sweep(PrecisionSum())
     return finalise_precisions({}, state)
 
 
