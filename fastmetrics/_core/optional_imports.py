@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ EXTRAS = {"pyarrow": "arrow", "sqlglot": "arrow", "deltalake": "lake", "pyiceber
 
 def import_extra(package: str, user: str) -> Any:
     """Import the package that `user` needs."""
+    if (loaded := sys.modules.get(package)) is not None:
+        return loaded
     try:
         return import_module(package)
     except ImportError as error:

@@ -78,9 +78,9 @@ def test_same_as_typing():
 
 def test_errors():
     for wrong in (lambda own: own(), lambda own: own(1, 2, 3, 4), lambda own: own(1, z=2)):
-        with pytest.raises(TypeError, match="Ours.__new__"):
+        with pytest.raises(TypeError, match=r"Ours\.__new__"):
             wrong(Ours)
-    with pytest.raises(ValueError, match="unexpected field names: .*z"):
+    with pytest.raises(ValueError, match=r"unexpected field names: .*z"):
         Ours(1)._replace(z=2)
     with pytest.raises(TypeError, match="Expected 3 arguments, got 1"):
         Ours._make([1])

@@ -19,12 +19,17 @@ HEAD, TAIL = "head", "tail"  # columns that keys have beside their hashes, see h
 WANTED = "group keys must be integers, strings, booleans, dates, times, decimals, bytes or floats"
 TEXT = np.dtype(object)
 TEXT_TYPES = ("string", "large_string", "string_view")
-# Keys of bytes are hexadecimal texts.
-BINARY_TYPE = re.compile(r"(large_)?binary|binary_view|fixed_size_binary\[\d+\]")
-DECIMAL_TYPE = re.compile(r"decimal\d*\((\d+), (-?\d+)\)")
-FLOAT_TYPES = {"halffloat": np.float16, "float": np.float32, "double": np.float64}
-DATE_TYPES = {"date32[day]": "M8[D]", "date64[ms]": "M8[ms]"}
-TIME_TYPE = re.compile(r"(timestamp|time32|time64|duration)\[(s|ms|us|ns)\b.*\]")
+PLAIN_TYPES: dict[str, Any] = {
+    "bool": np.bool_, "uint64": np.uint64,
+    **dict.fromkeys(("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"), np.int64),
+    "null": np.int64,  # a column of nulls has no keys
+    "halffloat": np.float16, "float": np.float32, "double": np.float64,
+    "date32[day]": "M8[D]", "date64[ms]": "M8[ms]",
+}  # fmt: skip
+# These are compiled at their first use. Keys of bytes are hexadecimal texts.
+BINARY_TYPE = r"(large_)?binary|binary_view|fixed_size_binary\[\d+\]"
+DECIMAL_TYPE = r"decimal\d*\((\d+), (-?\d+)\)"
+TIME_TYPE = r"(timestamp|time32|time64|duration)\[(s|ms|us|ns)\b.*\]"
 
 
 def slots_of(dtype: np.dtype) -> tuple[str, ...]:
@@ -47,20 +52,14 @@ def dtype_of_columns(names: Sequence[str], dtypes: Sequence[np.dtype]) -> np.dty
 
 def dtype_of_arrow(type_name: str, title: str) -> np.dtype:
     """The type of keys of an Arrow type, given by its name; integers of all widths are int64 or uint64."""
-    if type_name in TEXT_TYPES or BINARY_TYPE.fullmatch(type_name):
+    if type_name in PLAIN_TYPES:
+        return np.dtype(PLAIN_TYPES[type_name])
+    if type_name in TEXT_TYPES or re.fullmatch(BINARY_TYPE, type_name):
         return TEXT
-    if decimal := DECIMAL_TYPE.fullmatch(type_name):
+    if decimal := re.fullmatch(DECIMAL_TYPE, type_name):
         return np.dtype(np.int64) if is_integer_decimal(int(decimal[1]), int(decimal[2])) else TEXT
-    if type_name in FLOAT_TYPES:
-        return np.dtype(FLOAT_TYPES[type_name])
-    if type_name in DATE_TYPES:
-        return np.dtype(DATE_TYPES[type_name])
-    if time := TIME_TYPE.fullmatch(type_name):
+    if time := re.fullmatch(TIME_TYPE, type_name):
         return np.dtype(f"{'M8' if time[1] == 'timestamp' else 'm8'}[{time[2]}]")
-    if type_name in ("bool", "uint64"):
-        return np.dtype(type_name)
-    if type_name == "null" or re.fullmatch(r"u?int(8|16|32|64)", type_name):  # a column of nulls has no keys
-        return np.dtype(np.int64)
     advice = "cast it to one of them, for example column.cast('string')"
     if "<" in type_name or type_name.startswith("list of "):
         advice = "name columns, or fields, that have such values"

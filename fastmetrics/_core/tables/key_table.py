@@ -44,7 +44,7 @@ NO_WORDS: np.ndarray = np.empty(0, np.uint64)
 NO_TEXT: np.ndarray = np.empty(0, np.uint8)
 LENGTH_BITS = np.uint64(0xFFFFFFFF)
 INT64 = np.dtype(np.int64)
-STORED_TYPE = re.compile(r"[|]b1|<[iu]8|<f[248]|[|]O|<[mM]8\[(D|s|ms|us|ns)\]")
+STORED_TYPE = r"[|]b1|<[iu]8|<f[248]|[|]O|<[mM]8\[(D|s|ms|us|ns)\]"  # compiled at the first use
 
 Result = TypeVar("Result")
 
@@ -585,7 +585,7 @@ def type_from_array(data: np.ndarray) -> np.dtype:
     try:
         columns = json.loads(data.tobytes())
         for _, kind in columns:
-            require(STORED_TYPE.fullmatch(kind), "its keys are of no known type")
+            require(re.fullmatch(STORED_TYPE, kind), "its keys are of no known type")
         single = len(columns) == 1 and columns[0][0] is None
         return np.dtype(columns[0][1] if single else [(str(name), kind) for name, kind in columns])
     except (ValueError, TypeError, RecursionError) as error:

@@ -220,6 +220,8 @@ def decode_column(column: Any, keep_dictionary: bool = False) -> Any:
 
     A dictionary may hide nulls and NaN among its values.
     """
+    if pyarrow.types.is_primitive(column.type):
+        return column
     column = plain_column(column)
     if pyarrow.types.is_dictionary(column.type):
         may_miss = column.dictionary.null_count or pyarrow.types.is_floating(column.type.value_type)

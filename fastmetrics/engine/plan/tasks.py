@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from fastmetrics._core.named_tuples import NamedTuple
@@ -74,6 +74,8 @@ class Task(NamedTuple):
         own["where"] = join_filters(call.where, self.where)
         return call._replace(**own)
 
+
+UNCHANGED_ERRORS = nullcontext()
 
 # A column of slices, several, or several grouping sets.
 SliceColumns = str | Sequence[str] | Sequence[Sequence[str]] | None
@@ -166,12 +168,15 @@ def check_tasks(tasks: Any) -> Mapping[str, Task]:
     return tasks
 
 
-@contextmanager
-def name_task_in_errors(name: str | None) -> Iterator[None]:
+def name_task_in_errors(name: str | None) -> AbstractContextManager[None]:
     """Begin the text of an error with the name of the task, if it has one. The error keeps its class."""
+    return UNCHANGED_ERRORS if name is None else add_to_errors(f"task {name!r}: ")
+
+
+@contextmanager
+def add_to_errors(start: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:
-        if name is not None:
-            error.args = (f"task {name!r}: {error}",)
+        error.args = (f"{start}{error}",)
         raise
