@@ -74,9 +74,11 @@ def own_metrics(replaced: str | None = None) -> Iterator[None]:
     for table, copy in zip(tables, copies, strict=True):
         for name in [name for name, spec in copy.items() if spec.name == replaced]:
             del table[name]
+    registry.forget_parsed()
     try:
         yield
     finally:
         for table, copy in zip(tables, copies, strict=True):
             table.clear()
             table.update(copy)
+        registry.forget_parsed()
