@@ -61,7 +61,7 @@ class Plot(NamedTuple):
     summary: str = ""
 
     def __repr__(self) -> str:
-        names = [series.name for series in (*self.lines, *self.bars)]
+        names = [*(line.name for line in self.lines), *(bars.name for bars in self.bars)]
         return f"Plot({self.name!r}, {self.y_label!r} over {self.x_label!r}, of {', '.join(names) or 'nothing'})"
 
     def _repr_svg_(self) -> str:

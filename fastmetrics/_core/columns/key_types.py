@@ -53,7 +53,8 @@ def dtype_of_columns(names: Sequence[str], dtypes: Sequence[np.dtype]) -> np.dty
 def dtype_of_arrow(type_name: str, title: str) -> np.dtype:
     """The type of keys of an Arrow type, given by its name; integers of all widths are int64 or uint64."""
     if type_name in PLAIN_TYPES:
-        return np.dtype(PLAIN_TYPES[type_name])
+        plain: np.dtype = np.dtype(PLAIN_TYPES[type_name])
+        return plain
     if type_name in TEXT_TYPES or re.fullmatch(BINARY_TYPE, type_name):
         return TEXT
     if decimal := re.fullmatch(DECIMAL_TYPE, type_name):
