@@ -67,8 +67,10 @@ def compare(value: Primitive, first: Any, second: Any) -> Any:
     pc = compute_module()
     first, second = align(first, second)
     operation = value.operation
+    if value.arguments[0].kind == DOUBLE and (negated := negated_comparison(operation, first, second)):
+        return pc.invert(getattr(pc, negated)(first, second))
     found = getattr(pc, operation)(first, second)
-    if value.arguments[0].kind != DOUBLE:
+    if value.arguments[0].kind != DOUBLE or is_number(first) or is_number(second):
         return found
     one, two = is_nan(first), is_nan(second)
     if one is None and two is None:
@@ -84,6 +86,37 @@ def compare(value: Primitive, first: Any, second: Any) -> Any:
     if operation == "greater":
         return pc.or_(found, pc.and_not(one, two))
     return pc.or_(found, two if operation == "less_equal" else one)
+
+
+def negated_comparison(operation: str, first: Any, second: Any) -> str | None:
+    """The comparison with a number that holds for all other values; None if NaN is on neither side of it.
+
+    NaN is greater than a number, while Arrow's comparisons of order do not hold for it.
+    """
+    if is_number(second) and isinstance(first, pa.Array):
+        return {"greater": "less_equal", "greater_equal": "less"}.get(operation)
+    if is_number(first) and isinstance(second, pa.Array):
+        return {"less": "greater_equal", "less_equal": "greater"}.get(operation)
+    return None
+
+
+def is_number(found: Any) -> bool:
+    """Is it one number for all rows, and not NaN?"""
+    return isinstance(found, pa.Scalar) and found.is_valid and found.as_py() == found.as_py()
+
+
+def single_bound(operation: str, constant: float) -> np.float32 | None:
+    """The float32 that divides all others as a constant does in a comparison; None where float32 is not enough.
+
+    x < c holds for the same x as x < the least float32 that is not below c.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        bound = np.float32(constant)
+        if operation in ("less", "greater_equal"):
+            return bound if float(bound) >= constant else np.nextafter(bound, np.float32(np.inf))
+        if operation in ("less_equal", "greater"):
+            return bound if float(bound) <= constant else np.nextafter(bound, np.float32(-np.inf))
+    return None
 
 
 def is_nan(found: Any) -> Any:

@@ -149,6 +149,8 @@ class RowValues:
             return found.take(coded.indices)
         if operation in SINGLE_FLOATS and (single := self.single_floats(value)) is not None:
             return combine_single_floats(operation, *single)
+        if operation in arrow_kernels.COMPARED and (singles := self.compared_singles(value)) is not None:
+            return kernel(value, singles)
         arguments = [self.value(argument) for argument in value.arguments]
         if arguments and all(isinstance(argument, pa.Scalar) for argument in arguments):
             arguments = [pa.repeat(argument, 1) for argument in arguments]
@@ -163,6 +165,17 @@ class RowValues:
         if any(column.type != pa.float32() or column.null_count for column in columns):
             return None
         return [column.to_numpy() for column in columns]
+
+    def compared_singles(self, value: Primitive) -> list[Any] | None:
+        """A float32 column and the float32 that it is compared with, if a condition is such a comparison; else None."""
+        column, constant = value.arguments
+        if column.operation != "column" or column.kind != DOUBLE or not constant.is_literal:
+            return None
+        found, number = self.columns[column.options[0]], constant.options[0]
+        if found.type != pa.float32() or not isinstance(number, float) or number != number:
+            return None
+        bound = arrow_kernels.single_bound(value.operation, number)
+        return None if bound is None else [found, pa.scalar(bound, pa.float32())]
 
     def coded_argument(self, value: Primitive) -> Any:
         """The dictionary of texts that a condition compares with constants, if it has few texts; else None."""

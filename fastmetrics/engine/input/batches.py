@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from fastmetrics.engine.expressions.column_tests import ColumnTest
 
 BATCH_ROWS = 131_072
+# Batches of a log with a filter have so many times the rows: most filters keep few, and every batch has a fixed cost.
+FILTERED_BATCHES = 4
 # Limits of a batch with long texts: a row takes far more memory and work than a row of numbers.
 TEXT_BATCH_ROWS = 8192
 TEXT_BATCH_BYTES = 8 << 20
@@ -62,6 +64,7 @@ class Source(ABC):
     texts: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
     has_long_lists = False
+    has_filter = False  # does every task of the pass have a filter?
     memory_limit: int | None = None
     n_threads: int | None = None  # the threads that parse text; None: as many as the process may use
     reads_once = False  # can it be read only once?
@@ -103,8 +106,7 @@ class Source(ABC):
         Returns
         -------
         iterator of pyarrow.RecordBatch
-            Batches of 1 to ``BATCH_ROWS`` rows (fewer if long texts are expected), all of one schema: `columns` in the
-            order asked for.
+            Batches of 1 to `batch_rows` rows, all of one schema: `columns` in the order asked for.
         """
         distinct = list(dict.fromkeys(columns))
         for column in distinct:
@@ -130,7 +132,9 @@ class Source(ABC):
         """The most rows of a batch."""
         if self.texts:
             return min(TEXT_BATCH_ROWS, BATCH_ROWS)
-        return min(LIST_BATCH_ROWS, BATCH_ROWS) if self.has_long_lists else BATCH_ROWS
+        if self.has_long_lists:
+            return min(LIST_BATCH_ROWS, BATCH_ROWS)
+        return FILTERED_BATCHES * BATCH_ROWS if self.has_filter else BATCH_ROWS
 
     def locate(self, row: int) -> str:
         """Describe a row, counted from 0 over all batches, for a message to the user."""

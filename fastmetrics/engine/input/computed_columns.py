@@ -23,7 +23,7 @@ from fastmetrics.engine.expressions.primitives import BOOLEAN, NULL, OTHER, Prim
 from fastmetrics.engine.expressions.row_errors import RowError
 from fastmetrics.engine.expressions.tree import Column, Expression, iterate_nodes
 from fastmetrics.engine.expressions.type_check import check_types
-from fastmetrics.engine.input.batches import Source, SourcePartition
+from fastmetrics.engine.input.batches import BATCH_ROWS, Source, SourcePartition
 from fastmetrics.engine.input.files.skipped_rows import null_array
 from fastmetrics.engine.plan.column_names import describe_column, filter_column
 from fastmetrics.engine.plan.plan_parts import PlanPart
@@ -53,6 +53,8 @@ def open_columns(source: Source, parts: Sequence[PlanPart], filters: Sequence[Ro
     for where in filters:
         if where is not None and filter_column(where.name) not in masks:
             masks[filter_column(where.name)] = read_condition(source, where)
+    # A source that is read twice forgets the filters of the first time.
+    source.has_filter = bool(masks) and None not in filters
     return ComputedColumns(source, computed, masks, None in filters) if computed or masks else source
 
 
@@ -233,21 +235,20 @@ class BatchColumns:
                 tests = tests_of(condition)
             self.needed_by[name] = {test.column for test in tests}
             filters.append(tests)
-        # A source that is read twice forgets the filters of the first time.
         source.source.expect_filters(filters if filters and not source.reads_all and all(filters) else ())
 
     def compute_all(self, batches: Iterable[Any], first_row: int) -> Iterator[Any]:
         try:
             for batch in batches:
-                yield self.compute(batch, first_row)
+                yield from self.compute(batch, first_row)
                 first_row += batch.num_rows
         finally:
             close = getattr(batches, "close", None)
             if close is not None:
                 close()
 
-    def compute(self, batch: Any, first_row: int) -> Any:
-        """The batch with the columns asked for."""
+    def compute(self, batch: Any, first_row: int) -> list[Any]:
+        """The batch with the columns asked for, or its parts: a filter keeps at most BATCH_ROWS rows of each."""
         values, conditions = self.check(batch.schema)
         inputs = {name: batch.column(number) for number, name in enumerate(batch.schema.names)}
         masks = {name: self.mask(name, conditions, batch, inputs, first_row) for name in self.masks}
@@ -271,10 +272,13 @@ class BatchColumns:
             self.types[name] = ColumnWork(self.computed[name].role, name, value, 0).compute(no_rows, 0, None).type
         return null_array(self.types[name]).slice(0, rows)
 
-    def assemble(self, masks: Mapping[str, Any], found: Mapping[str, Any], inputs: Mapping[str, Any]) -> Any:
-        """The batch of all columns in their order."""
+    def assemble(self, masks: Mapping[str, Any], found: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Any]:
+        """All columns in their order, in batches."""
         arrays = [masks.get(name, found.get(name, inputs.get(name))) for name in self.columns]
-        return pa.RecordBatch.from_arrays(arrays, names=self.columns)
+        batch = pa.RecordBatch.from_arrays(arrays, names=self.columns)
+        if all(mask.true_count <= BATCH_ROWS for mask in masks.values()):
+            return [batch]
+        return [batch.slice(start, BATCH_ROWS) for start in range(0, batch.num_rows, BATCH_ROWS)]
 
     def check(self, schema: Any) -> tuple[dict[str, Primitive], dict[str, Primitive]]:
         """The primitives of all expressions and of all filters; types are checked with the first batch."""
@@ -303,7 +307,7 @@ class BatchColumns:
             found = work.compute(inputs, batch.num_rows, None)
         else:
             found = mask_of_native(self.masks[name].native, batch)
-        return found.fill_null(False)
+        return found.fill_null(False) if found.null_count else found
 
 
 class ColumnWork(NamedTuple):

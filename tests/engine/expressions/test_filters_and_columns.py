@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import fastmetrics as fm
+from fastmetrics.engine.input import batches, computed_columns
+from fastmetrics.engine.input.row_selection import RowSelector
 from fastmetrics.engine.plan.tasks import Task
 
 N_ROWS = 3000
@@ -184,3 +186,36 @@ def test_errors_show_the_place(options, words):
 def test_other_filters_are_refused(where):
     with pytest.raises(TypeError, match="where must be a condition in SQL, or an expression of pyarrow or polars"):
         fm.evaluate({"click": [0, 1], "p": [0.1, 0.9]}, "auc", label="click", score="p", where=where)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.6, 1.0])
+def test_batches_of_filters(log, path, share, n_threads, monkeypatch):
+    """Batches of a log with a filter are larger; where it keeps many rows they are divided."""
+    for module in (batches, computed_columns):
+        monkeypatch.setattr(module, "BATCH_ROWS", 100)
+    sizes = []
+    select = RowSelector.select
+
+    def counted(self, batch, first_row):
+        rows = select(self, batch, first_row)
+        sizes.append((rows.rows_read, rows.kept))
+        return rows
+
+    monkeypatch.setattr(RowSelector, "select", counted)
+    where = f"p_cvr < {share} and p_ctr >= 0"
+    options = {"label": "click", "score": "p_ctr", "n_threads": n_threads}
+    kept = log.filter(pc.less(log["p_cvr"], share))
+    expected = [own.value for own in fm.evaluate(kept, ["auc", "ctr"], **options)] if len(kept) else []
+    for data in (path, log):
+        sizes.clear()
+        if expected:
+            report = fm.evaluate(data, ["auc", "ctr"], where=where, **options)
+            assert (report.rows, report.filtered) == (N_ROWS, N_ROWS - len(kept))
+            assert [own.value for own in report] == expected
+        else:
+            with pytest.raises(ValueError, match=f"where='{where}' leaves out {N_ROWS}"):
+                fm.evaluate(data, "auc", where=where, **options)
+        assert sum(rows for rows, _ in sizes) == N_ROWS
+        assert max(kept for _, kept in sizes) <= 100
+        assert (max(rows for rows, _ in sizes) > 300) == (share < 0.2)

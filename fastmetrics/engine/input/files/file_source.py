@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, groupby
 from typing import Any
 
@@ -51,6 +51,15 @@ class SourceFile(NamedTuple):
     schema: pa.Schema
     rows: int | None
     hive_values: dict[str, str | None]
+
+
+class FilePiece(NamedTuple):
+    """Row groups of a file (None: the whole file), and how many of its rows a filter may keep."""
+
+    file: SourceFile
+    row_groups: list[int] | None
+    rows: int
+    rows_to_read: int
 
 
 class FileSource(Source):
@@ -110,29 +119,46 @@ class FileSource(Source):
         return chain.from_iterable(self._read_file(file, schema, use_threads) for file in self._files)
 
     def partitions(self, columns: Sequence[str]) -> list[SourcePartition]:
-        """Consecutive row groups of at least PARTITION_ROWS rows, if all files are Parquet and there are several."""
+        """Consecutive row groups of at least PARTITION_ROWS rows, if all files are Parquet and there are several.
+
+        Rows that no filter keeps belong to the partition of the rows that follow.
+        """
         if any(file.format is not PARQUET for file in self._files):
             return []
         schema = self._unified_schema(list(dict.fromkeys(columns)))
         partitions: list[SourcePartition] = []
-        row_groups: list[tuple[SourceFile, int]] = []
-        first_row = rows = 0
-        for file in self._files:
-            with name_file_in_errors(file.data_file, file.format):
-                group_sizes = parquet_row_groups(file.data_file)
-            for index, group_rows in enumerate(group_sizes):
-                row_groups.append((file, index))
-                rows += group_rows
-                if rows >= min(PARTITION_ROWS, PARTITION_BATCHES * self.batch_rows):
-                    partitions.append(SourcePartition(first_row, rows, partial(self._read_groups, row_groups, schema)))
-                    first_row, rows, row_groups = first_row + rows, 0, []
-        if row_groups:
-            partitions.append(SourcePartition(first_row, rows, partial(self._read_groups, row_groups, schema)))
+        pieces: list[FilePiece] = []
+        first_row = rows = rows_to_read = 0
+        for piece in self._pieces():
+            pieces.append(piece)
+            rows += piece.rows
+            rows_to_read += piece.rows_to_read
+            if rows_to_read >= min(PARTITION_ROWS, PARTITION_BATCHES * self.batch_rows):
+                partitions.append(SourcePartition(first_row, rows, partial(self._read_pieces, pieces, schema)))
+                first_row, rows, rows_to_read, pieces = first_row + rows, 0, 0, []
+        if pieces:
+            partitions.append(SourcePartition(first_row, rows, partial(self._read_pieces, pieces, schema)))
         return partitions if len(partitions) > 1 else []
 
-    def _read_groups(self, row_groups: list[tuple[SourceFile, int]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    def _pieces(self) -> Iterator[FilePiece]:
+        """The row groups of all files; a file of which no filter keeps a row is one piece."""
+        for file in self._files:
+            constants = self._constants_of(file)
+            if self._filters and file.rows is not None and is_skipped(self._filters, constants):
+                yield FilePiece(file, None, file.rows, 0)
+                continue
+            skipped = self._skipped_in(file, constants) if self._filters else {}
+            with name_file_in_errors(file.data_file, file.format):
+                group_sizes = parquet_row_groups(file.data_file)
+            for index, rows in enumerate(group_sizes):
+                yield FilePiece(file, [index], rows, 0 if index in skipped else rows)
+
+    def _read_pieces(self, pieces: list[FilePiece], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         # They are decoded by the thread that asks for them.
-        batches = (self._read_file(file, schema, False, [index]) for file, index in row_groups)
+        batches = (
+            self._read_file(piece.file, schema, False, *([] if piece.row_groups is None else [piece.row_groups]))
+            for piece in pieces
+        )
         return split_long_texts(resize_batches(chain.from_iterable(batches), self.batch_rows))
 
     def _schema_in_file(self, file: SourceFile, schema: pa.Schema) -> pa.Schema:
@@ -362,9 +388,14 @@ def _conform_batch(batch: pa.RecordBatch, schema: pa.Schema, file: SourceFile) -
         if split_path(field.name, known)[0] in known:
             arrays.append(cast_exactly(field_of_batch(batch, field.name, known), field, file.data_file))
         else:
-            value = pa.scalar(file.hive_values[field.name], pa.string()).cast(field.type)
-            arrays.append(pa.repeat(value, batch.num_rows))
+            arrays.append(repeat_folder_value(file.hive_values[field.name], field.type, batch.num_rows))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+@lru_cache(maxsize=16)
+def repeat_folder_value(value: str | None, data_type: pa.DataType, rows: int) -> pa.Array:
+    """A column of the value of a folder, which most batches of a file share."""
+    return pa.repeat(pa.scalar(value, pa.string()).cast(data_type), rows)
 
 
 def cast_exactly(column: pa.Array, field: pa.Field, data_file: DataFile) -> pa.Array:

@@ -14,9 +14,10 @@ from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.expressions.arrow_values import value_type
 from fastmetrics.engine.expressions.column_tests import ColumnRange, ColumnTest, may_keep_rows
 from fastmetrics.engine.expressions.primitives import INSTANT, TIMESTAMP
-from fastmetrics.engine.input.batches import BATCH_ROWS
+from fastmetrics.engine.input.batches import BATCH_ROWS, FILTERED_BATCHES
 
 UNKNOWN = ColumnRange()
+NULL_ROWS = FILTERED_BATCHES * BATCH_ROWS
 Filters = Sequence[Sequence[ColumnTest]]
 
 
@@ -104,12 +105,12 @@ def is_number(value: Any) -> bool:
 
 def null_batches(schema: Any, rows: int) -> Iterator[Any]:
     """Batches of nulls, which share their memory."""
-    for start in range(0, rows, BATCH_ROWS):
-        count = min(BATCH_ROWS, rows - start)
+    for start in range(0, rows, NULL_ROWS):
+        count = min(NULL_ROWS, rows - start)
         arrays = [null_array(field.type).slice(0, count) for field in schema]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def null_array(data_type: Any) -> Any:
-    return pa.nulls(BATCH_ROWS, data_type)
+    return pa.nulls(NULL_ROWS, data_type)
