@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.exchange.memory_size import parse_integer, parse_text
 from fastmetrics._core.exchange.score_histogram import BIN_BYTES
@@ -24,6 +24,10 @@ from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask, make_report, resolve_part
 from fastmetrics.engine.scan.log_scan import check_rows
 from fastmetrics.engine.scan.resolve import FinalStates, merge_slices
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import Log
+    from fastmetrics._core.types.options import Format, IntervalMethod, OnInvalid
 
 __all__ = ["Accumulator"]
 
@@ -174,15 +178,15 @@ class Accumulator:
         score: str | Sequence[str] | None = None,
         group: str | Sequence[str] | None = None,
         weight: str | None = None,
-        where: Any = None,
+        where: object = None,
         min_rows: int = 0,
         by: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
-        on_invalid: str = "raise",
+        on_invalid: OnInvalid = "raise",
         n_threads: int | None = None,
         approximate: bool = False,
         state_size: int | str = "4MiB",
         ci: float | None = None,
-        ci_method: str = "bootstrap",
+        ci_method: IntervalMethod = "bootstrap",
         replicates: int = 1000,
         seed: int = 0,
         unit: str | Sequence[str] | None = None,
@@ -227,13 +231,13 @@ class Accumulator:
 
     def update(
         self,
-        batch: Any,
+        batch: Log,
         *,
-        filesystem: Any = None,
+        filesystem: object = None,
         storage_options: Mapping[str, str] | None = None,
         version: int | str | None = None,
         timestamp: str | datetime | None = None,
-        format: str | None = None,  # noqa: A002
+        format: Format | None = None,  # noqa: A002
         format_options: Mapping[str, Any] | None = None,
     ) -> None:
         """Take in rows. If they are refused, the accumulator is unchanged.

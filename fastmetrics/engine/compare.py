@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from fastmetrics._core.comparison.comparison import Comparison, Difference
 from fastmetrics._core.comparison.multiple_testing import adjust_pvalues, read_correction
@@ -34,6 +34,10 @@ from fastmetrics.engine.scan.log_scan import Progress, make_memory_budget, scan_
 from fastmetrics.engine.scan.scan import LogScan
 from fastmetrics.engine.scan.small_slices import SmallSlices
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import Log
+    from fastmetrics._core.types.options import Correction, Format, IntervalMethod, OnInvalid
+
 __all__ = ["compare"]
 
 # The keywords that name the columns of models, by role.
@@ -41,27 +45,27 @@ COMPARED = {SCORE_ROLE: "scores", PREDICTION_ROLE: "predictions", PROBABILITIES_
 
 
 def compare(
-    data: Any,
+    data: Log,
     metrics: str | Sequence[str | Metric],
     *,
     scores: Sequence[str] | None = None,
     label: str | Sequence[str] | None = None,
     group: str | Sequence[str] | None = None,
     weight: str | None = None,
-    where: Any = None,
+    where: object = None,
     min_rows: int = 0,
     by: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
     unit: str | Sequence[str] | None = None,
     ci: float = 0.95,
-    ci_method: str = "bootstrap",
+    ci_method: IntervalMethod = "bootstrap",
     replicates: int = 1000,
     seed: int = 0,
-    correction: str | None = "holm",
+    correction: Correction | None = "holm",
     baseline: str | Sequence[str] | None = None,
     memory_limit: int | str | None = None,
     spill_dir: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
-    on_invalid: str = "raise",
+    on_invalid: OnInvalid = "raise",
     progress: Progress | None = None,
     item: str | None = None,
     treatment: str | None = None,
@@ -69,11 +73,11 @@ def compare(
     roles: Mapping[str, str] | None = None,
     predictions: Sequence[str] | None = None,
     probabilities: Sequence[str | Sequence[str]] | None = None,
-    filesystem: Any = None,
+    filesystem: object = None,
     storage_options: Mapping[str, str] | None = None,
     version: int | str | None = None,
     timestamp: str | datetime | None = None,
-    format: str | None = None,  # noqa: A002
+    format: Format | None = None,  # noqa: A002
     format_options: Mapping[str, Any] | None = None,
     tasks: Mapping[str, Task] | None = None,
 ) -> Comparison:
@@ -242,7 +246,7 @@ def compare(
     from fastmetrics.engine.tested_differences import compare_part, explain_missing_counts, iterate_differences
 
     started = time.perf_counter()
-    correction = read_correction(correction)
+    correction_name = read_correction(correction)
     check_level(ci, required=True)
     call = Task(
         label, scores, group, weight, metrics, predictions, probabilities, item, treatment, propensity, roles, where
@@ -279,9 +283,9 @@ def compare(
             rows[task.name] = rows_of_task(task, log_scan)
     only = rows.pop(None, None)
     return Comparison(
-        adjust_pvalues(differences, correction),
+        adjust_pvalues(differences, correction_name),
         level=float(ci),
-        correction=correction,
+        correction=correction_name,
         unit=units_of(planned),
         version=__version__,
         notes=list(dict.fromkeys(notes)) if tasks else notes,

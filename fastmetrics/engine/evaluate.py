@@ -19,29 +19,31 @@ from fastmetrics.engine.scan.final_report import ResolvedTask, make_report, reso
 from fastmetrics.engine.scan.log_scan import Progress, make_memory_budget, scan_log
 
 if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import Log
+    from fastmetrics._core.types.options import Format, IntervalMethod, OnInvalid
     from fastmetrics.engine.scan.plots import PlotPlan
 
 __all__ = ["evaluate"]
 
 
 def evaluate(
-    data: Any,
+    data: Log,
     metrics: str | Sequence[str | Metric],
     *,
     label: str | Sequence[str] | None = None,
     score: str | Sequence[str] | None = None,
     group: str | Sequence[str] | None = None,
     weight: str | None = None,
-    where: Any = None,
+    where: object = None,
     min_rows: int = 0,
     by: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
     memory_limit: int | str | None = None,
     spill_dir: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
-    on_invalid: str = "raise",
+    on_invalid: OnInvalid = "raise",
     progress: Progress | None = None,
     ci: float | None = None,
-    ci_method: str = "bootstrap",
+    ci_method: IntervalMethod = "bootstrap",
     replicates: int = 1000,
     seed: int = 0,
     unit: str | Sequence[str] | None = None,
@@ -52,11 +54,11 @@ def evaluate(
     prediction: str | Sequence[str] | None = None,
     probabilities: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
     roles: Mapping[str, str] | None = None,
-    filesystem: Any = None,
+    filesystem: object = None,
     storage_options: Mapping[str, str] | None = None,
     version: int | str | None = None,
     timestamp: str | datetime | None = None,
-    format: str | None = None,  # noqa: A002
+    format: Format | None = None,  # noqa: A002
     format_options: Mapping[str, Any] | None = None,
     tasks: Mapping[str, Task] | None = None,
 ) -> Report:

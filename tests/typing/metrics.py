@@ -61,23 +61,23 @@ revealed = [
     reveal_type(fm.label_ranking_average_precision_score([[0, 1]], [[0.2, 0.8]])),  # reveals: float
     reveal_type(fm.label_ranking_loss([[0, 1]], [[0.2, 0.8]], sample_weight=[1])),  # reveals: float
     reveal_type(fm.gauc_score(labels, scores, users, weight="pairs")),  # reveals: float
-    reveal_type(fm.ndcg_score(labels, scores, users, k=10)),  # reveals: Any
-    reveal_type(fm.dcg_score(labels, scores, log_base=2, ignore_ties=True)),  # reveals: Any
-    reveal_type(fm.ideal_dcg(labels, scores, offsets=[0, 2])),  # reveals: Any
-    reveal_type(fm.cumulative_gain(labels, scores, users, k=[1, 2])),  # reveals: Any
-    reveal_type(fm.mean_average_precision(labels, scores, users, normalize="relevant")),  # reveals: Any
-    reveal_type(fm.average_precision_at_k(labels, scores, users, k=3)),  # reveals: Any
-    reveal_type(fm.mean_reciprocal_rank(labels, scores, users, ties="docid", items=users)),  # reveals: Any
-    reveal_type(fm.mind_mrr(labels, scores, users)),  # reveals: Any
-    reveal_type(fm.expected_reciprocal_rank(labels, scores, users, max_grade=3)),  # reveals: Any
-    reveal_type(fm.rank_biased_precision(labels, scores, users, p=0.9)),  # reveals: Any
-    reveal_type(fm.hit_rate(labels, scores, users, k=1, average="micro")),  # reveals: Any
-    reveal_type(fm.precision_at_k(labels, scores, users, k=1, short_list="n")),  # reveals: Any
-    reveal_type(fm.recall_at_k(labels, scores, users, k=1, empty="skip")),  # reveals: Any
-    reveal_type(fm.f1_at_k(labels, scores, users, k=1)),  # reveals: Any
-    reveal_type(fm.r_precision(labels, scores, users, relevance_level=2)),  # reveals: Any
-    reveal_type(fm.bpref(labels, scores, users)),  # reveals: Any
-    reveal_type(fm.auc_at_k(labels, scores, users, k=2)),  # reveals: Any
+    reveal_type(fm.ndcg_score(labels, scores, users, k=10)),  # reveals: float
+    reveal_type(fm.dcg_score(labels, scores, log_base=2, ignore_ties=True)),  # reveals: float
+    reveal_type(fm.ideal_dcg(labels, scores, offsets=[0, 2])),  # reveals: float
+    reveal_type(fm.cumulative_gain(labels, scores, users, k=[1, 2])),  # reveals: NDArray[float64]
+    reveal_type(fm.mean_average_precision(labels, scores, users, normalize="relevant")),  # reveals: float
+    reveal_type(fm.average_precision_at_k(labels, scores, users, k=3)),  # reveals: float
+    reveal_type(fm.mean_reciprocal_rank(labels, scores, users, ties="docid", items=users)),  # reveals: float
+    reveal_type(fm.mind_mrr(labels, scores, users)),  # reveals: float
+    reveal_type(fm.expected_reciprocal_rank(labels, scores, users, max_grade=3)),  # reveals: float
+    reveal_type(fm.rank_biased_precision(labels, scores, users, p=0.9)),  # reveals: float
+    reveal_type(fm.hit_rate(labels, scores, users, k=1, average="micro")),  # reveals: float
+    reveal_type(fm.precision_at_k(labels, scores, users, k=1, short_list="n")),  # reveals: float
+    reveal_type(fm.recall_at_k(labels, scores, users, k=1, empty="skip")),  # reveals: float
+    reveal_type(fm.f1_at_k(labels, scores, users, k=1)),  # reveals: float
+    reveal_type(fm.r_precision(labels, scores, users, relevance_level=2)),  # reveals: float
+    reveal_type(fm.bpref(labels, scores, users)),  # reveals: float
+    reveal_type(fm.auc_at_k(labels, scores, users, k=2)),  # reveals: float
     reveal_type(fm.ranking_by_group(labels, scores, users, ["ndcg@10"])),  # reveals: RankingTable
 ]
 
@@ -212,7 +212,7 @@ rouge: fm.RougeResult = fm.rouge_score(["a b"], ["a c"], ["rouge1", "rougeL"])
 revealed = [
     reveal_type(rouge["rouge1"]),  # reveals: RougeScore
     reveal_type(rouge["rouge1"].fmeasure),  # reveals: float
-    reveal_type(rouge["rouge1"].fmeasures),  # reveals: ndarray[tuple[Any, ...], dtype[float64]]
+    reveal_type(rouge["rouge1"].fmeasures),  # reveals: NDArray[float64]
 ]
 ter = fm.corpus_ter(["a b"], ["a c"], normalized=True)
 reveal_type(ter.num_edits)  # reveals: int
@@ -224,7 +224,7 @@ revealed = [
     reveal_type(fm.token_nll(scores, offsets=[0, 2], reduction="sum")),  # reveals: float
 ]
 per_sequence = fm.token_nll(scores, level="sequence", reduction="none")
-reveal_type(per_sequence)  # reveals: ndarray[tuple[Any, ...], dtype[float64]]
+reveal_type(per_sequence)  # reveals: NDArray[float64]
 
 revealed = [
     reveal_type(fm.read_segments("output.txt")),  # reveals: TextFile
@@ -232,8 +232,8 @@ revealed = [
 ]
 
 revealed = [
-    reveal_type(fm.contingency_matrix(labels, labels, n_threads=1)),  # reveals: Any
-    reveal_type(fm.pair_confusion_matrix(labels, labels)),  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+    reveal_type(fm.contingency_matrix(labels, labels, n_threads=1)),  # reveals: NDArray[int64]
+    reveal_type(fm.pair_confusion_matrix(labels, labels)),  # reveals: NDArray[int64]
     reveal_type(fm.rand_score(labels, labels)),  # reveals: float
     reveal_type(fm.adjusted_rand_score(labels, labels, n_threads=1)),  # reveals: float
     reveal_type(fm.fowlkes_mallows_score(labels, labels)),  # reveals: float
@@ -245,7 +245,7 @@ revealed = [
 ]
 points = [[0.0], [1.0], [4.0], [6.0]]
 revealed = [
-    reveal_type(fm.silhouette_samples(points, labels)),  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+    reveal_type(fm.silhouette_samples(points, labels)),  # reveals: NDArray[float64]
     reveal_type(fm.silhouette_score(points, labels, sample_size=3, random_state=0)),  # reveals: float
     reveal_type(fm.calinski_harabasz_score(points, labels)),  # reveals: float
     reveal_type(fm.davies_bouldin_score(points, labels)),  # reveals: float
@@ -259,7 +259,7 @@ revealed = [
 ]
 
 overlaps = fm.box_iou([[0, 0, 2, 2]], [[1, 1, 2, 2]], box="xywh", crowd=[0])
-reveal_type(overlaps)  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+reveal_type(overlaps)  # reveals: NDArray[float64]
 voc = fm.voc_map("VOC2007/Annotations", "results", interpolation="voc11", images="test.txt")
 revealed = [
     reveal_type(voc),  # reveals: VocResult
@@ -270,9 +270,9 @@ revealed = [
 pixels = np.ones((1, 2, 3), np.uint8)
 revealed = [
     reveal_type(fm.encode_masks(pixels)),  # reveals: list[dict[str, Any]]
-    reveal_type(fm.decode_masks([{"size": [2, 3], "counts": [6]}])),  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
-    reveal_type(fm.mask_areas(pixels)),  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
-    reveal_type(fm.mask_iou(pixels, pixels, crowd=[False])),  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+    reveal_type(fm.decode_masks([{"size": [2, 3], "counts": [6]}])),  # reveals: NDArray[uint8]
+    reveal_type(fm.mask_areas(pixels)),  # reveals: NDArray[int64]
+    reveal_type(fm.mask_iou(pixels, pixels, crowd=[False])),  # reveals: NDArray[float64]
 ]
 
 fit: fm.SignificanceResult = fm.chi2_test([3, 7], [5, 5])
@@ -292,8 +292,8 @@ revealed = [
 tukey: fm.TukeyResult = fm.tukey_hsd([1.0, 2.0], [3.0, 5.0], paired=True)
 revealed = [
     reveal_type(tukey.pair(0, 1).pvalue),  # reveals: float
-    reveal_type(fm.holm([0.01, 0.04])),  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
-    reveal_type(fm.benjamini_hochberg([0.01, 0.04])),  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+    reveal_type(fm.holm([0.01, 0.04])),  # reveals: NDArray[float64]
+    reveal_type(fm.benjamini_hochberg([0.01, 0.04])),  # reveals: NDArray[float64]
 ]
 
 runs = fm.compare_runs({"q": {"d": 1}}, {"a": {"q": {"d": 0.5}}, "b": {"q": {"e": 0.5}}}, "map", test=fm.sign_flip_test)

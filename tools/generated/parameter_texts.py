@@ -3,6 +3,7 @@
 In a "Parameters" section, the type and the first paragraph of a shared parameter are written; later paragraphs are the
 function's own. A parameter that is listed without a text gets one. Parameters that are not in the file stay as they
 are. A module with `PARAMETERS_AS = "FUNCTION"` gets the texts of that public function, not those of its own place.
+The overloads of `_overloads.py` stand in the same sources, which are written here.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from generated import PACKAGE, ROOT
+from generated._overloads import with_overloads
 from generated.public_names import public_places
 
 TEXTS = ROOT / "tools" / "parameter_texts.toml"
@@ -66,7 +68,7 @@ def outputs() -> dict[Path, str]:
         entries = find_entries(lines, ".".join(parts), texts)
         unused -= {(entry.name, entry.text) for entry in entries}
         own.update(own_text(lines, entry) for entry in entries if entry.text is None or entry.text.type is None)
-        result[path] = rewrite(lines, entries)
+        result[path] = with_overloads(rewrite(lines, entries), ".".join(parts))
     errors = [f"no function uses the text of {name} for {text.place or 'all functions'}" for name, text in unused]
     errors += [f"{count} docstrings say {text!r}: say it here, once" for text, count in own.items() if count > 2]
     if errors:
@@ -145,9 +147,7 @@ def shared_block(entry: Sequence[str], text: Text, may_be_none: bool) -> list[st
     body = indent + " " * 4
     optional = ", optional" if may_be_none and not (text.type or "").endswith("or None") else ""
     own = next((index for index, line in enumerate(entry) if not line.strip()), len(entry))
-    wrapped = textwrap.wrap(
-        text.text, LINE_LENGTH, initial_indent=body, subsequent_indent=body, break_on_hyphens=False
-    )
+    wrapped = textwrap.wrap(text.text, LINE_LENGTH, initial_indent=body, subsequent_indent=body, break_on_hyphens=False)
     return [f"{indent}{entry_name(entry[0])} : {text.type}{optional}", *wrapped, *entry[own:]]
 
 

@@ -44,9 +44,7 @@ Systems = Annotated[
 BySegment = Annotated[bool, typer.Option("-sl", "--sentence-level", help="The score of every segment.")]
 Layout = Annotated[TableFormat, typer.Option("-f", "--format", help="How to write the scores.")]
 ScoreOnly = Annotated[bool, typer.Option("-b", "--score-only", help="Only the score.")]
-Digits = Annotated[
-    int | None, typer.Option("-w", "--width", metavar="N", min=0, max=17, help="Decimals of scores.")
-]
+Digits = Annotated[int | None, typer.Option("-w", "--width", metavar="N", min=0, max=17, help="Decimals of scores.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not warn of output that looks tokenized.")]
 Lowercase = Annotated[bool, typer.Option("-lc", "--lowercase", help="Compare lower-cased texts.")]
 
@@ -104,7 +102,7 @@ class Scorer(NamedTuple):
         self, hypotheses: "TextFile", references: "Sequence[TextFile]", threads: int | None
     ) -> "SegmentResults":
         options = {**self.options, **self.segment_options}
-        metric = self.display.metric
+        metric: Any = self.display.metric
         return SegmentResults(
             fastmetrics.segment_statistics(metric, hypotheses, list(references), n_threads=threads, **options)
         )

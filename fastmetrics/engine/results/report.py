@@ -19,11 +19,14 @@ from fastmetrics._core.results.table_columns import TableColumn, interval_column
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
     import pyarrow as pa
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from fastmetrics._core.class_matrix import ClassMatrix, LabelTable
     from fastmetrics._core.plot import Plot
+    from fastmetrics._core.types.options import Normalize, PlotName
 
 __all__ = ["Report", "Result"]
 
@@ -157,9 +160,7 @@ class Result(Immutable):
         if self.standard_error is not None:
             fields["standard_error"] = self.standard_error
         fields |= {
-            name: count
-            for name in ("rows", "positives", "groups")
-            if (count := getattr(self, name)) is not None
+            name: count for name in ("rows", "positives", "groups") if (count := getattr(self, name)) is not None
         }
         if fields["value"] is None:
             fields["reason"] = self.reason_of_null
@@ -399,13 +400,13 @@ class Report(ResultSet[Result]):
 
     def plot(
         self,
-        name: str | None = None,
+        name: PlotName | None = None,
         ax: Axes | None = None,
         *,
-        normalize: str | None = None,
+        normalize: Normalize | None = None,
         prediction: str | None = None,
         label: str | None = None,
-    ) -> Any:
+    ) -> Axes | NDArray[np.object_]:
         """Draw a plot with matplotlib; without a name all plots, in one figure.
 
         Parameters
@@ -434,7 +435,8 @@ class Report(ResultSet[Result]):
         ImportError
             matplotlib is not installed.
         """
-        return render("report plot", self, name, ax, normalize, prediction, label)
+        axes: Axes | NDArray[np.object_] = render("report plot", self, name, ax, normalize, prediction, label)
+        return axes
 
     def to_arrow(self) -> pa.Table:
         """One row per result.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._kernels.probability import losses, short_losses
 from fastmetrics.metrics.calibration.calibration_bins import MAX_BINS, MAX_ROWS_PER_RUN, CalibrationBins, correct_rows
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, Label, NumericArrayLike
+    from fastmetrics._core.types.options import Binning
+
 __all__ = ["calibration_curve"]
 
 
@@ -38,15 +42,15 @@ def small_calibration_curve(
 
 @small_inputs(small_calibration_curve)
 def calibration_curve(
-    y_true: Any,
-    y_prob: Any,
+    y_true: ArrayLike,
+    y_prob: NumericArrayLike,
     *,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
     n_bins: int = 5,
-    strategy: str = "uniform",
+    strategy: Binning = "uniform",
     sampling_rate: float | None = None,
     n_threads: int | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Floats, Floats]:
     """Observed rates and mean predicted probabilities by bin: the points of a reliability diagram.
 
     A row belongs to the first bin whose upper edge is not below its p. Edges are k / n_bins ("uniform"), or the

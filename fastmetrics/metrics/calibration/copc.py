@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import StatesOfUnits, Sums, SumStatistic, Value
 from fastmetrics._kernels.probability import losses, short_losses
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
 
 __all__ = ["copc", "pcoc"]
 
@@ -63,10 +66,10 @@ def divide_small_sums(
 
 @small_inputs(divide_small_sums, OBSERVED, PREDICTED, lists=True)
 def copc(
-    y_true: Any,
-    y_prob: Any,
+    y_true: ArrayLike,
+    y_prob: NumericArrayLike,
     *,
-    sample_weight: Any = None,
+    sample_weight: NumericArrayLike | None = None,
     sampling_rate: float | None = None,
     n_threads: int | None = None,
 ) -> float:
@@ -113,10 +116,10 @@ def copc(
 
 @small_inputs(divide_small_sums, PREDICTED, OBSERVED, lists=True)
 def pcoc(
-    y_true: Any,
-    y_prob: Any,
+    y_true: ArrayLike,
+    y_prob: NumericArrayLike,
     *,
-    sample_weight: Any = None,
+    sample_weight: NumericArrayLike | None = None,
     sampling_rate: float | None = None,
     n_threads: int | None = None,
 ) -> float:

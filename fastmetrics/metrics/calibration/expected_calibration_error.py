@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,10 @@ from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.probability import short_losses
 from fastmetrics.metrics.calibration.calibration_bins import MAX_BINS, CalibrationBins, correct_rows
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
+    from fastmetrics._core.types.options import Binning, Norm
+
 __all__ = ["expected_calibration_error"]
 
 STRATEGIES = ("uniform", "quantile")
@@ -47,13 +51,13 @@ def small_calibration_error(y_true: np.ndarray, y_prob: np.ndarray, *, bins: int
 
 @small_inputs(small_calibration_error)
 def expected_calibration_error(
-    y_true: Any,
-    y_prob: Any,
+    y_true: ArrayLike,
+    y_prob: NumericArrayLike,
     *,
     bins: int = 15,
-    strategy: str = "uniform",
-    norm: str = "l1",
-    sample_weight: Any = None,
+    strategy: Binning = "uniform",
+    norm: Norm = "l1",
+    sample_weight: NumericArrayLike | None = None,
     sampling_rate: float | None = None,
     n_threads: int | None = None,
 ) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard
+from typing import Any, TYPE_CHECKING, TypeGuard
 
 import numpy as np
 
@@ -16,11 +16,19 @@ from fastmetrics._kernels.classification import label_counts as kernel
 from fastmetrics.metrics.classification import label_counts as counting
 from fastmetrics.metrics.classification.label_weights import weigh_equal_rows
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import MatrixLike, NumericArrayLike
+
 __all__ = ["accuracy_score", "zero_one_loss"]
 
 
 def accuracy_score(
-    y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None, n_threads: int | None = None
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
+    *,
+    normalize: bool = True,
+    sample_weight: NumericArrayLike | None = None,
+    n_threads: int | None = None,
 ) -> float:
     """The share of rows that are predicted correctly.
 
@@ -65,7 +73,12 @@ def accuracy_score(
 
 
 def zero_one_loss(
-    y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None, n_threads: int | None = None
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
+    *,
+    normalize: bool = True,
+    sample_weight: NumericArrayLike | None = None,
+    n_threads: int | None = None,
 ) -> float:
     """The share of rows that are predicted wrongly.
 
@@ -139,9 +152,7 @@ def count_matching_rows(
     return rows
 
 
-def match_plain_arrays(
-    y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int | None
-) -> MatchingRows | None:
+def match_plain_arrays(y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int | None) -> MatchingRows | None:
     """Count or weigh in NumPy arrays of numbers before they are checked; None if they do not hold labels."""
     if type(y_true) is not np.ndarray or type(y_pred) is not np.ndarray or kernel.count_equal(y_true, y_pred, 0, 1) < 0:
         return None
@@ -153,9 +164,7 @@ def match_plain_arrays(
     return MatchingRows(sum(counts), rows) if min(counts) >= 0 else None
 
 
-def weigh_columns(
-    true: np.ndarray, pred: np.ndarray, sample_weight: Any, n_threads: int
-) -> MatchingRows | None:
+def weigh_columns(true: np.ndarray, pred: np.ndarray, sample_weight: Any, n_threads: int) -> MatchingRows | None:
     """Weigh two columns of equal length that kernels can read; None if they or the weights are not valid."""
     if type(sample_weight) is not np.ndarray or sample_weight.shape != true.shape:
         return None

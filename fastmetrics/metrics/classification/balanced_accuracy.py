@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import divide
 from fastmetrics._core.undefined import warn_undefined, warn_user
 from fastmetrics.metrics.classification.confusion_matrix import SINGLE_LABEL, ClassMargins, count_class_margins
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import MatrixLike, NumericArrayLike
 
 __all__ = ["balanced_accuracy_score"]
 
@@ -16,7 +19,12 @@ NO_CHANCE_LEVEL = "y_true has one class, whose recall has no chance level"
 
 
 def balanced_accuracy_score(
-    y_true: Any, y_pred: Any, *, sample_weight: Any = None, adjusted: bool = False, n_threads: int | None = None
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
+    *,
+    sample_weight: NumericArrayLike | None = None,
+    adjusted: bool = False,
+    n_threads: int | None = None,
 ) -> float:
     """The mean recall of the classes: the accuracy if all classes were equally frequent.
 

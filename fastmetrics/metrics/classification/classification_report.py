@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, Literal, overload
+from typing import Any, Literal, TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.undefined import warn_user
 from fastmetrics.metrics.classification import count_ratios
 from fastmetrics.metrics.classification.label_counts import ClassCounts, count_classes
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, MatrixLike, NumericArrayLike
+    from fastmetrics._core.types.options import ZeroDivision
 
 HEADERS = ("precision", "recall", "f1-score", "support")
 
@@ -30,26 +34,28 @@ class ReportRow(NamedTuple):
 
 @overload
 def classification_report(
-    y_true: Any, y_pred: Any, *, output_dict: Literal[True], labels: Any = ..., target_names: Any = ...,
-    sample_weight: Any = ..., digits: int = ..., zero_division: Any = ..., n_threads: int | None = ...,
+    y_true: MatrixLike, y_pred: MatrixLike, *, labels: ArrayLike | None = ..., target_names: ArrayLike | None = ...,
+    sample_weight: NumericArrayLike | None = ..., digits: int = ..., output_dict: Literal[True],
+    zero_division: ZeroDivision = ..., n_threads: int | None = ...,
 ) -> dict[str, Any]: ...  # fmt: skip
 @overload
 def classification_report(
-    y_true: Any, y_pred: Any, *, output_dict: Literal[False] = ..., labels: Any = ..., target_names: Any = ...,
-    sample_weight: Any = ..., digits: int = ..., zero_division: Any = ..., n_threads: int | None = ...,
+    y_true: MatrixLike, y_pred: MatrixLike, *, labels: ArrayLike | None = ..., target_names: ArrayLike | None = ...,
+    sample_weight: NumericArrayLike | None = ..., digits: int = ..., output_dict: Literal[False] = ...,
+    zero_division: ZeroDivision = ..., n_threads: int | None = ...,
 ) -> str: ...  # fmt: skip
 def classification_report(
-    y_true: Any,
-    y_pred: Any,
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
     *,
-    labels: Any = None,
-    target_names: Any = None,
-    sample_weight: Any = None,
+    labels: ArrayLike | None = None,
+    target_names: ArrayLike | None = None,
+    sample_weight: NumericArrayLike | None = None,
     digits: int = 2,
     output_dict: bool = False,
-    zero_division: Any = "warn",
+    zero_division: ZeroDivision = "warn",
     n_threads: int | None = None,
-) -> Any:
+) -> str | dict[str, Any]:
     """Precision, recall, F1 and support of every label, with averages, as text or as a dict.
 
     The labels are followed by the averages "micro", "macro" and "weighted". If every label is included and each row has

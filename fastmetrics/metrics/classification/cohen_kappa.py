@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from itertools import accumulate, chain, count, repeat
 from numbers import Real
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -29,18 +29,22 @@ from fastmetrics.metrics.classification.confusion_matrix import (
     select_rows,
 )
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
+    from fastmetrics._core.types.options import KappaWeights
+
 __all__ = ["cohen_kappa_score"]
 
 ANNOTATORS = ("y1", "y2")
 
 
 def cohen_kappa_score(
-    y1: Any,
-    y2: Any,
+    y1: ArrayLike,
+    y2: ArrayLike,
     *,
-    labels: Any = None,
-    weights: str | None = None,
-    sample_weight: Any = None,
+    labels: ArrayLike | None = None,
+    weights: KappaWeights | None = None,
+    sample_weight: NumericArrayLike | None = None,
     replace_undefined_by: float = math.nan,
     n_threads: int | None = None,
 ) -> float:
@@ -168,9 +172,7 @@ def disagreements_of_cells(cells: np.ndarray) -> DisagreementCounts:
     return DisagreementCounts(cells.sum(axis=1).tolist(), cells.sum(axis=0).tolist(), by_distance)
 
 
-def count_small_disagreements(
-    y1: np.ndarray, y2: np.ndarray
-) -> DisagreementCounts | None:
+def count_small_disagreements(y1: np.ndarray, y2: np.ndarray) -> DisagreementCounts | None:
     cells = counting.count_small_cells(y1, y2)
     return None if cells is None else disagreements_of_cells(cells)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from operator import mul
-from typing import Any
+from typing import Any, TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -20,21 +20,40 @@ from fastmetrics.metrics.classification import label_counts as counting
 from fastmetrics.metrics.classification import label_weights
 from fastmetrics.metrics.classification.label_weights import round_integers
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, Ints, MatrixLike, NumericArrayLike
+    from fastmetrics._core.types.options import Normalize
+
 __all__ = ["confusion_matrix", "multilabel_confusion_matrix"]
 
 SINGLE_LABEL = "only one label was found in y_true and y_pred: the matrix has one cell; pass all labels with labels="
 MOST_INTEGER_WEIGHT = 2.0**62  # of all rows: sums of int64 below it do not overflow
 
 
+@overload
 def confusion_matrix(
-    y_true: Any,
-    y_pred: Any,
+    y_true: MatrixLike, y_pred: MatrixLike, *, labels: ArrayLike | None = ...,
+    sample_weight: NumericArrayLike | None = ..., normalize: Normalize, n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+@overload
+def confusion_matrix(
+    y_true: MatrixLike, y_pred: MatrixLike, *, labels: ArrayLike | None = ..., sample_weight: None = ...,
+    normalize: None = ..., n_threads: int | None = ...,
+) -> Ints: ...  # fmt: skip
+@overload
+def confusion_matrix(
+    y_true: MatrixLike, y_pred: MatrixLike, *, labels: ArrayLike | None = ..., sample_weight: NumericArrayLike,
+    normalize: None = ..., n_threads: int | None = ...,
+) -> Ints | Floats: ...  # fmt: skip
+def confusion_matrix(
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
     *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    normalize: str | None = None,
+    labels: ArrayLike | None = None,
+    sample_weight: NumericArrayLike | None = None,
+    normalize: Normalize | None = None,
     n_threads: int | None = None,
-) -> np.ndarray:
+) -> Ints | Floats:
     """The number of rows of each class that were predicted as each class.
 
     C[i, j] = sum over rows with true class i and predicted class j of w (1 without weights); K. Pearson, "On the theory
@@ -204,15 +223,25 @@ def normalize_cells(cells: np.ndarray, normalize: str) -> np.ndarray:
     return shares
 
 
+@overload
 def multilabel_confusion_matrix(
-    y_true: Any,
-    y_pred: Any,
+    y_true: MatrixLike, y_pred: MatrixLike, *, sample_weight: None = ..., labels: ArrayLike | None = ...,
+    samplewise: bool = ..., n_threads: int | None = ...,
+) -> Ints: ...  # fmt: skip
+@overload
+def multilabel_confusion_matrix(
+    y_true: MatrixLike, y_pred: MatrixLike, *, sample_weight: NumericArrayLike, labels: ArrayLike | None = ...,
+    samplewise: bool = ..., n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+def multilabel_confusion_matrix(
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
     *,
-    sample_weight: Any = None,
-    labels: Any = None,
+    sample_weight: NumericArrayLike | None = None,
+    labels: ArrayLike | None = None,
     samplewise: bool = False,
     n_threads: int | None = None,
-) -> np.ndarray:
+) -> Ints | Floats:
     """A two-by-two confusion matrix for every class against the rest, or for every row.
 
     M[c] = [[tn, fp], [fn, tp]] of class c. Multilabel input is a matrix of indicators with one column per class. One

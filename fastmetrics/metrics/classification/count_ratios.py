@@ -13,6 +13,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import class_labels as targets
@@ -131,12 +132,13 @@ def average_ratio(
     n_threads: int | None,
     *,
     nan: bool = True,
-) -> Any:
+) -> float | NDArray[np.float64]:
     """The whole of a public function of one ratio: options checked, rows counted, ratios averaged."""
     zero = check_options(average, pos_label, zero_division, nan=nan)
     counts = count_for_average(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads)
     warn = isinstance(zero_division, str)
-    return average_ratios(divide_counts(make_ratio(counts), counts, zero, warn), counts)
+    mean: float | NDArray[np.float64] = average_ratios(divide_counts(make_ratio(counts), counts, zero, warn), counts)
+    return mean
 
 
 def count_for_average(
@@ -237,9 +239,7 @@ def divide_counts(ratio: CountRatio, counts: RatioCounts, zero: float, warn: boo
     return result
 
 
-def warn_undefined_ratio(
-    ratio: CountRatio, counts: RatioCounts, undefined: np.ndarray | None, zero: float
-) -> None:
+def warn_undefined_ratio(ratio: CountRatio, counts: RatioCounts, undefined: np.ndarray | None, zero: float) -> None:
     """Warn that 0/0 was replaced by `zero`, with the names of the labels or rows."""
     of, kind = ("row", "label") if counts.average == "samples" else ("label", "row")
     where = ""

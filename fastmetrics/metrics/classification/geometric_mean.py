@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import divide
 from fastmetrics.metrics.classification import count_ratios
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, Label, MatrixLike, NumericArrayLike
+    from fastmetrics._core.types.options import MulticlassAverage, ZeroDivision
 
 GMEAN_AVERAGES = ("multiclass", *count_ratios.AVERAGES)
 LEAST_EXPONENT = -1000  # a quotient above 2**-1000 is a normal float
@@ -21,26 +24,28 @@ __all__ = ["geometric_mean_score"]
 
 @overload
 def geometric_mean_score(
-    y_true: Any, y_pred: Any, *, average: None, labels: Any = ..., pos_label: Any = ..., sample_weight: Any = ...,
-    zero_division: Any = ..., correction: float = ..., n_threads: int | None = ...,
-) -> NDArray[np.float64]: ...  # fmt: skip
+    y_true: MatrixLike, y_pred: MatrixLike, *, labels: ArrayLike | None = ..., pos_label: Label = ..., average: None,
+    sample_weight: NumericArrayLike | None = ..., correction: float = ..., zero_division: ZeroDivision = ...,
+    n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
 @overload
 def geometric_mean_score(
-    y_true: Any, y_pred: Any, *, average: str = ..., labels: Any = ..., pos_label: Any = ...,
-    sample_weight: Any = ..., zero_division: Any = ..., correction: float = ..., n_threads: int | None = ...,
+    y_true: MatrixLike, y_pred: MatrixLike, *, labels: ArrayLike | None = ..., pos_label: Label = ...,
+    average: MulticlassAverage = ..., sample_weight: NumericArrayLike | None = ..., correction: float = ...,
+    zero_division: ZeroDivision = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
 def geometric_mean_score(
-    y_true: Any,
-    y_pred: Any,
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
     *,
-    labels: Any = None,
-    pos_label: Any = 1,
-    average: str | None = "multiclass",
-    sample_weight: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Label = 1,
+    average: MulticlassAverage | None = "multiclass",
+    sample_weight: NumericArrayLike | None = None,
     correction: float = 0.0,
-    zero_division: Any = "warn",
+    zero_division: ZeroDivision = "warn",
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The geometric mean of the recalls of the classes (G-mean), which is near 0 if one class is missed.
 
     G-mean = (recall_1 ... recall_k)^(1/k) over the k classes; with two classes sqrt(TPR TNR) (Kubat and Matwin, ICML

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._kernels.classification import label_counts as kernel
 from fastmetrics.metrics.classification.accuracy import mark_differing_indicators, match_plain_arrays, match_targets
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import MatrixLike, NumericArrayLike
+
 __all__ = ["hamming_loss"]
 
 
@@ -22,7 +25,13 @@ def small_hamming_loss(y_true: np.ndarray, y_pred: np.ndarray) -> float | None:
 
 
 @small_inputs(small_hamming_loss, max_rows=SERIAL_ROWS - 1)
-def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, n_threads: int | None = None) -> float:
+def hamming_loss(
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
+    *,
+    sample_weight: NumericArrayLike | None = None,
+    n_threads: int | None = None,
+) -> float:
     """The share of labels that are predicted wrongly.
 
     With one label per row, the share of wrong rows. For multilabel input (indicators) every label counts: (1 / (W k))

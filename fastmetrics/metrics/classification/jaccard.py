@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from typing import Any, overload
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics.metrics.classification import count_ratios
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, Label, MatrixLike, NumericArrayLike
+    from fastmetrics._core.types.options import Average, ZeroDivision
+
 __all__ = ["jaccard_distance", "jaccard_score"]
 
 
 @overload
 def jaccard_score(
-    y_true: Any, y_pred: Any, *, average: None, labels: Any = ..., pos_label: Any = ..., sample_weight: Any = ...,
-    zero_division: Any = ..., n_threads: int | None = ...,
-) -> NDArray[np.float64]: ...  # fmt: skip
+    y_true: MatrixLike, y_pred: MatrixLike, *, labels: ArrayLike | None = ..., pos_label: Label = ..., average: None,
+    sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ..., n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
 @overload
 def jaccard_score(
-    y_true: Any, y_pred: Any, *, average: str = ..., labels: Any = ..., pos_label: Any = ...,
-    sample_weight: Any = ..., zero_division: Any = ..., n_threads: int | None = ...,
+    y_true: MatrixLike, y_pred: MatrixLike, *, labels: ArrayLike | None = ..., pos_label: Label = ...,
+    average: Average = ..., sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ...,
+    n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
 def jaccard_score(
-    y_true: Any,
-    y_pred: Any,
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
     *,
-    labels: Any = None,
-    pos_label: Any = 1,
-    average: str | None = "binary",
-    sample_weight: Any = None,
-    zero_division: Any = "warn",
+    labels: ArrayLike | None = None,
+    pos_label: Label = 1,
+    average: Average | None = "binary",
+    sample_weight: NumericArrayLike | None = None,
+    zero_division: ZeroDivision = "warn",
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """Rows with a label in y_true and y_pred, as a share of the rows with it in either.
 
     Jaccard = tp / (tp + fp + fn), with tp, fp and fn the true positives, false positives and false negatives of a label
@@ -91,25 +93,27 @@ def jaccard_score(
 
 @overload
 def jaccard_distance(
-    y_true: Any, y_pred: Any, *, average: None, labels: Any = ..., pos_label: Any = ...,
-    sample_weight: Any = ..., zero_division: Any = ..., n_threads: int | None = ...,
-) -> NDArray[np.float64]: ...  # fmt: skip
+    y_true: MatrixLike | Set[object], y_pred: MatrixLike | Set[object], *, labels: ArrayLike | None = ...,
+    pos_label: Label = ..., average: None, sample_weight: NumericArrayLike | None = ...,
+    zero_division: ZeroDivision = ..., n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
 @overload
 def jaccard_distance(
-    y_true: Any, y_pred: Any, *, average: str = ..., labels: Any = ..., pos_label: Any = ...,
-    sample_weight: Any = ..., zero_division: Any = ..., n_threads: int | None = ...,
+    y_true: MatrixLike | Set[object], y_pred: MatrixLike | Set[object], *, labels: ArrayLike | None = ...,
+    pos_label: Label = ..., average: Average = ..., sample_weight: NumericArrayLike | None = ...,
+    zero_division: ZeroDivision = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
 def jaccard_distance(
-    y_true: Any,
-    y_pred: Any,
+    y_true: MatrixLike | Set[object],
+    y_pred: MatrixLike | Set[object],
     *,
-    labels: Any = None,
-    pos_label: Any = 1,
-    average: str | None = "binary",
-    sample_weight: Any = None,
-    zero_division: Any = 1,
+    labels: ArrayLike | None = None,
+    pos_label: Label = 1,
+    average: Average | None = "binary",
+    sample_weight: NumericArrayLike | None = None,
+    zero_division: ZeroDivision = 1,
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The Jaccard distance of two sets, 1 - |A and B| / |A or B|; for columns of labels, 1 - `jaccard_score`.
 
     For columns (fp + fn) / (tp + fp + fn), with tp, fp and fn those of a label; P. Jaccard, Bull. Soc. Vaudoise Sci.
@@ -173,10 +177,11 @@ def jaccard_distance(
     if isinstance(y_true, Set) or isinstance(y_pred, Set):
         count_threads(n_threads)
         check_sets(y_true, y_pred, labels, pos_label, average, sample_weight)
-        return set_distance(y_true, y_pred, zero, warn)
+        return set_distance(cast("Set[Any]", y_true), cast("Set[Any]", y_pred), zero, warn)
     counts = count_ratios.count_for_average(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads)
     ratios = count_ratios.divide_counts(count_ratios.jaccard_distance_ratio(counts), counts, zero, warn)
-    return count_ratios.average_ratios(ratios, counts)
+    distance: float | Floats = count_ratios.average_ratios(ratios, counts)
+    return distance
 
 
 def check_sets(y_true: Any, y_pred: Any, labels: Any, pos_label: Any, average: Any, sample_weight: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,16 +14,21 @@ from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics.metrics.classification.count_ratios import integer_quotient
 from fastmetrics.metrics.classification.label_counts import ClassCounts, count_classes
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fastmetrics._core.types.arrays import ArrayLike, MatrixLike, NumericArrayLike
+
 __all__ = ["class_likelihood_ratios"]
 
 
 def class_likelihood_ratios(
-    y_true: Any,
-    y_pred: Any,
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
     *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    replace_undefined_by: Any = np.nan,
+    labels: ArrayLike | None = None,
+    sample_weight: NumericArrayLike | None = None,
+    replace_undefined_by: float | Mapping[str, float] = np.nan,
     n_threads: int | None = None,
 ) -> tuple[float, float]:
     """The factors by which a positive and a negative prediction change the odds of being positive.
@@ -67,9 +72,7 @@ def class_likelihood_ratios(
         raise validation.OptionError(f"replace_undefined_by must be nan, 1.0 or a dict; found {replace_undefined_by!r}")
     counts = count_classes(y_true, y_pred, labels=labels, sample_weight=sample_weight, n_threads=n_threads)
     if counts.kind != "binary":
-        raise ValueError(
-            f"class_likelihood_ratios needs two classes in y_true and y_pred; found {counts.kind} targets"
-        )
+        raise ValueError(f"class_likelihood_ratios needs two classes in y_true and y_pred; found {counts.kind} targets")
     replacements = read_replacements(replace_undefined_by)
     tn, fp, fn, tp = binary_cells(counts)
     positives, negatives = tp + fn, tn + fp

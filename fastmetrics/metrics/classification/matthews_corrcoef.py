@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from fastmetrics._core.exact import divide
 from fastmetrics._core.undefined import warn_user
 from fastmetrics.metrics.classification.confusion_matrix import SINGLE_LABEL, ClassMargins, count_class_margins, dot
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import MatrixLike, NumericArrayLike
 
 __all__ = ["matthews_corrcoef"]
 
 ROOT_BITS = 128
 
 
-def matthews_corrcoef(y_true: Any, y_pred: Any, *, sample_weight: Any = None, n_threads: int | None = None) -> float:
+def matthews_corrcoef(
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
+    *,
+    sample_weight: NumericArrayLike | None = None,
+    n_threads: int | None = None,
+) -> float:
     """Matthews correlation coefficient: 1 if all rows are correct, 0 at the chance level, negative below it.
 
     With c correct rows of s, and class k in t_k rows of y_true and in p_k rows of y_pred, (c s - sum_k t_k p_k) /

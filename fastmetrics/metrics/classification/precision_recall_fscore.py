@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastmetrics._core.columns import validation
 from fastmetrics.metrics.classification import count_ratios
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, Ints, Label, MatrixLike, NumericArrayLike
+    from fastmetrics._core.types.options import Average, MacroF, WarnFor, ZeroDivision
 
 Scores = NDArray[np.float64]
 
@@ -19,30 +23,38 @@ __all__ = ["f1_score", "fbeta_score", "precision_recall_fscore_support", "precis
 
 @overload
 def precision_recall_fscore_support(
-    y_true: Any, y_pred: Any, *, beta: float = ..., average: None = None, labels: Any = ..., pos_label: Any = ...,
-    warn_for: Any = ..., sample_weight: Any = ..., zero_division: Any = ..., macro: str = ...,
-    n_threads: int | None = ...,
-) -> tuple[Scores, Scores, Scores, NDArray[Any]]: ...  # fmt: skip
+    y_true: MatrixLike, y_pred: MatrixLike, *, beta: float = ..., labels: ArrayLike | None = ...,
+    pos_label: Label = ..., average: None = ..., warn_for: tuple[WarnFor, ...] | list[WarnFor] | set[WarnFor] = ...,
+    sample_weight: None = ..., zero_division: ZeroDivision = ..., macro: MacroF = ..., n_threads: int | None = ...,
+) -> tuple[Floats, Floats, Floats, Ints]: ...  # fmt: skip
 @overload
 def precision_recall_fscore_support(
-    y_true: Any, y_pred: Any, *, beta: float = ..., average: str, labels: Any = ..., pos_label: Any = ...,
-    warn_for: Any = ..., sample_weight: Any = ..., zero_division: Any = ..., macro: str = ...,
+    y_true: MatrixLike, y_pred: MatrixLike, *, beta: float = ..., labels: ArrayLike | None = ...,
+    pos_label: Label = ..., average: None = ..., warn_for: tuple[WarnFor, ...] | list[WarnFor] | set[WarnFor] = ...,
+    sample_weight: NumericArrayLike, zero_division: ZeroDivision = ..., macro: MacroF = ...,
+    n_threads: int | None = ...,
+) -> tuple[Floats, Floats, Floats, Floats]: ...  # fmt: skip
+@overload
+def precision_recall_fscore_support(
+    y_true: MatrixLike, y_pred: MatrixLike, *, beta: float = ..., labels: ArrayLike | None = ...,
+    pos_label: Label = ..., average: Average, warn_for: tuple[WarnFor, ...] | list[WarnFor] | set[WarnFor] = ...,
+    sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ..., macro: MacroF = ...,
     n_threads: int | None = ...,
 ) -> tuple[float, float, float, None]: ...  # fmt: skip
 def precision_recall_fscore_support(
-    y_true: Any,
-    y_pred: Any,
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
     *,
     beta: float = 1.0,
-    labels: Any = None,
-    pos_label: Any = 1,
-    average: str | None = None,
-    warn_for: Any = ("precision", "recall", "f-score"),
-    sample_weight: Any = None,
-    zero_division: Any = "warn",
-    macro: str = "mean_of_f",
+    labels: ArrayLike | None = None,
+    pos_label: Label = 1,
+    average: Average | None = None,
+    warn_for: tuple[WarnFor, ...] | list[WarnFor] | set[WarnFor] = ("precision", "recall", "f-score"),
+    sample_weight: NumericArrayLike | None = None,
+    zero_division: ZeroDivision = "warn",
+    macro: MacroF = "mean_of_f",
     n_threads: int | None = None,
-) -> tuple[Any, Any, Any, Any]:
+) -> tuple[float | Floats, float | Floats, float | Floats, Ints | Floats | None]:
     """Precision, recall, F-beta and support, per label or averaged.
 
     precision = tp / (tp + fp), recall = tp / (tp + fn), F = (1 + beta^2) tp / ((1 + beta^2) tp + beta^2 fn + fp) and
@@ -141,25 +153,26 @@ def f_of_means(precision: float, recall: float, beta: float) -> float:
 
 @overload
 def precision_score(
-    y_true: Any, y_pred: Any, *, average: None, labels: Any = ..., pos_label: Any = ..., sample_weight: Any = ...,
-    zero_division: Any = ..., n_threads: int | None = ...,
-) -> Scores: ...  # fmt: skip
+    y_true: MatrixLike, y_pred: MatrixLike, *, labels: ArrayLike | None = ..., pos_label: Label = ..., average: None,
+    sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ..., n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
 @overload
 def precision_score(
-    y_true: Any, y_pred: Any, *, average: str = ..., labels: Any = ..., pos_label: Any = ...,
-    sample_weight: Any = ..., zero_division: Any = ..., n_threads: int | None = ...,
+    y_true: MatrixLike, y_pred: MatrixLike, *, labels: ArrayLike | None = ..., pos_label: Label = ...,
+    average: Average = ..., sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ...,
+    n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
 def precision_score(
-    y_true: Any,
-    y_pred: Any,
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
     *,
-    labels: Any = None,
-    pos_label: Any = 1,
-    average: str | None = "binary",
-    sample_weight: Any = None,
-    zero_division: Any = "warn",
+    labels: ArrayLike | None = None,
+    pos_label: Label = 1,
+    average: Average | None = "binary",
+    sample_weight: NumericArrayLike | None = None,
+    zero_division: ZeroDivision = "warn",
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The share of rows predicted to have a label that have it.
 
     precision = tp / (tp + fp), with tp the true and fp the false positives of a label.
@@ -212,25 +225,26 @@ def precision_score(
 
 @overload
 def recall_score(
-    y_true: Any, y_pred: Any, *, average: None, labels: Any = ..., pos_label: Any = ..., sample_weight: Any = ...,
-    zero_division: Any = ..., n_threads: int | None = ...,
-) -> Scores: ...  # fmt: skip
+    y_true: MatrixLike, y_pred: MatrixLike, *, labels: ArrayLike | None = ..., pos_label: Label = ..., average: None,
+    sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ..., n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
 @overload
 def recall_score(
-    y_true: Any, y_pred: Any, *, average: str = ..., labels: Any = ..., pos_label: Any = ...,
-    sample_weight: Any = ..., zero_division: Any = ..., n_threads: int | None = ...,
+    y_true: MatrixLike, y_pred: MatrixLike, *, labels: ArrayLike | None = ..., pos_label: Label = ...,
+    average: Average = ..., sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ...,
+    n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
 def recall_score(
-    y_true: Any,
-    y_pred: Any,
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
     *,
-    labels: Any = None,
-    pos_label: Any = 1,
-    average: str | None = "binary",
-    sample_weight: Any = None,
-    zero_division: Any = "warn",
+    labels: ArrayLike | None = None,
+    pos_label: Label = 1,
+    average: Average | None = "binary",
+    sample_weight: NumericArrayLike | None = None,
+    zero_division: ZeroDivision = "warn",
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The share of rows with a label that are predicted to have it.
 
     recall = tp / (tp + fn), with tp the true positives and fn the false negatives of a label (sensitivity, true
@@ -283,27 +297,29 @@ def recall_score(
 
 @overload
 def fbeta_score(
-    y_true: Any, y_pred: Any, *, beta: float, average: None, labels: Any = ..., pos_label: Any = ...,
-    sample_weight: Any = ..., zero_division: Any = ..., macro: str = ..., n_threads: int | None = ...,
-) -> Scores: ...  # fmt: skip
+    y_true: MatrixLike, y_pred: MatrixLike, *, beta: float, labels: ArrayLike | None = ..., pos_label: Label = ...,
+    average: None, sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ..., macro: MacroF = ...,
+    n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
 @overload
 def fbeta_score(
-    y_true: Any, y_pred: Any, *, beta: float, average: str = ..., labels: Any = ..., pos_label: Any = ...,
-    sample_weight: Any = ..., zero_division: Any = ..., macro: str = ..., n_threads: int | None = ...,
+    y_true: MatrixLike, y_pred: MatrixLike, *, beta: float, labels: ArrayLike | None = ..., pos_label: Label = ...,
+    average: Average = ..., sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ...,
+    macro: MacroF = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
 def fbeta_score(
-    y_true: Any,
-    y_pred: Any,
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
     *,
     beta: float,
-    labels: Any = None,
-    pos_label: Any = 1,
-    average: str | None = "binary",
-    sample_weight: Any = None,
-    zero_division: Any = "warn",
-    macro: str = "mean_of_f",
+    labels: ArrayLike | None = None,
+    pos_label: Label = 1,
+    average: Average | None = "binary",
+    sample_weight: NumericArrayLike | None = None,
+    zero_division: ZeroDivision = "warn",
+    macro: MacroF = "mean_of_f",
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The weighted harmonic mean of precision and recall; the weight of recall is beta^2 times that of precision.
 
     F = (1 + beta^2) tp / ((1 + beta^2) tp + beta^2 fn + fp), with tp, fp and fn the true positives, false positives and
@@ -363,51 +379,56 @@ def average_fbeta(
     y_pred: Any,
     labels: Any,
     pos_label: Any,
-    average: str | None,
+    average: Any,
     sample_weight: Any,
     beta: float,
     zero_division: Any,
-    macro: str,
+    macro: Any,
     n_threads: int | None,
-) -> Any:
+) -> float | NDArray[np.float64]:
     """The whole of `fbeta_score` and `f1_score`."""
+    mean: float | Floats
     if macro == "f_of_means":
         means: Any = precision_recall_fscore_support(
             y_true, y_pred, beta=beta, labels=labels, pos_label=pos_label, average=average, sample_weight=sample_weight,
             zero_division=zero_division, macro=macro, n_threads=n_threads,
         )  # fmt: skip
-        return means[2]
+        mean = means[2]
+        return mean
     zero = check_options(average, pos_label, zero_division, macro)
     counts = count_ratios.count_for_average(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads)
     warn = isinstance(zero_division, str)
     fscore = count_ratios.fbeta_ratio(counts, beta)
     # As in scikit-learn, an F that equals precision or recall does not warn.
     ratios = count_ratios.divide_counts(fscore, counts, zero, warn and fscore.name == "f-score")
-    return count_ratios.average_ratios(ratios, counts)
+    mean = count_ratios.average_ratios(ratios, counts)
+    return mean
 
 
 @overload
 def f1_score(
-    y_true: Any, y_pred: Any, *, average: None, labels: Any = ..., pos_label: Any = ..., sample_weight: Any = ...,
-    zero_division: Any = ..., macro: str = ..., n_threads: int | None = ...,
-) -> Scores: ...  # fmt: skip
+    y_true: MatrixLike, y_pred: MatrixLike, *, labels: ArrayLike | None = ..., pos_label: Label = ..., average: None,
+    sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ..., macro: MacroF = ...,
+    n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
 @overload
 def f1_score(
-    y_true: Any, y_pred: Any, *, average: str = ..., labels: Any = ..., pos_label: Any = ...,
-    sample_weight: Any = ..., zero_division: Any = ..., macro: str = ..., n_threads: int | None = ...,
+    y_true: MatrixLike, y_pred: MatrixLike, *, labels: ArrayLike | None = ..., pos_label: Label = ...,
+    average: Average = ..., sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ...,
+    macro: MacroF = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
 def f1_score(
-    y_true: Any,
-    y_pred: Any,
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
     *,
-    labels: Any = None,
-    pos_label: Any = 1,
-    average: str | None = "binary",
-    sample_weight: Any = None,
-    zero_division: Any = "warn",
-    macro: str = "mean_of_f",
+    labels: ArrayLike | None = None,
+    pos_label: Label = 1,
+    average: Average | None = "binary",
+    sample_weight: NumericArrayLike | None = None,
+    zero_division: ZeroDivision = "warn",
+    macro: MacroF = "mean_of_f",
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The harmonic mean of precision and recall.
 
     F1 = 2 tp / (2 tp + fp + fn), with tp, fp and fn the true positives, false positives and false negatives of a label

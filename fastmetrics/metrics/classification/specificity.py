@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, overload
 
 from fastmetrics.metrics.classification import count_ratios
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, Label, MatrixLike, NumericArrayLike
+    from fastmetrics._core.types.options import Average, ZeroDivision
 
 __all__ = ["specificity_score"]
 
 
 @overload
 def specificity_score(
-    y_true: Any, y_pred: Any, *, average: None, labels: Any = ..., pos_label: Any = ..., sample_weight: Any = ...,
-    zero_division: Any = ..., n_threads: int | None = ...,
-) -> NDArray[np.float64]: ...  # fmt: skip
+    y_true: MatrixLike, y_pred: MatrixLike, *, labels: ArrayLike | None = ..., pos_label: Label = ..., average: None,
+    sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ..., n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
 @overload
 def specificity_score(
-    y_true: Any, y_pred: Any, *, average: str = ..., labels: Any = ..., pos_label: Any = ...,
-    sample_weight: Any = ..., zero_division: Any = ..., n_threads: int | None = ...,
+    y_true: MatrixLike, y_pred: MatrixLike, *, labels: ArrayLike | None = ..., pos_label: Label = ...,
+    average: Average = ..., sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ...,
+    n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
 def specificity_score(
-    y_true: Any,
-    y_pred: Any,
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
     *,
-    labels: Any = None,
-    pos_label: Any = 1,
-    average: str | None = "binary",
-    sample_weight: Any = None,
-    zero_division: Any = "warn",
+    labels: ArrayLike | None = None,
+    pos_label: Label = 1,
+    average: Average | None = "binary",
+    sample_weight: NumericArrayLike | None = None,
+    zero_division: ZeroDivision = "warn",
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The share of rows without a label that are predicted without it.
 
     specificity = tn / (tn + fp), with tn the true negatives and fp the false positives of a label (true negative rate).

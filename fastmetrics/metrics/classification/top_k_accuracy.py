@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,17 +22,20 @@ from fastmetrics._kernels.columns import label_encoding as kernel
 from fastmetrics._kernels.numeric import sums
 from fastmetrics.metrics.classification import label_counts as counting
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, MatrixLike, NumericArrayLike
+
 __all__ = ["top_k_accuracy_score"]
 
 
 def top_k_accuracy_score(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: NumericArrayLike,
     *,
     k: int = 2,
     normalize: bool = True,
-    sample_weight: Any = None,
-    labels: Any = None,
+    sample_weight: NumericArrayLike | None = None,
+    labels: ArrayLike | None = None,
     n_threads: int | None = None,
 ) -> float:
     """The share of rows whose true class has one of the k highest scores.

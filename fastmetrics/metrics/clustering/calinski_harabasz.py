@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,12 +15,15 @@ from fastmetrics.metrics.clustering.cluster_points import (
     read_scaled_points,
 )
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, NumericMatrixLike
+
 __all__ = ["calinski_harabasz_score"]
 
 NARROW_DISTANCE_EXPONENT = 400  # sums of squares up to 2**800 may be multiplied by numbers of rows
 
 
-def calinski_harabasz_score(X: Any, labels: Any) -> float:
+def calinski_harabasz_score(X: NumericMatrixLike, labels: ArrayLike) -> float:
     """The variance ratio: the dispersion between clusters divided by the dispersion within clusters.
 
     (B / (k - 1)) / (W / (n - k)), with B = sum_c n_c |m_c - m|^2 over the k clusters and W the sum of squared distances

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from numbers import Real
-from typing import Any
+from typing import Any, Literal, TYPE_CHECKING, cast, overload
 
 import numpy as np
 
@@ -24,6 +24,11 @@ from fastmetrics._core.undefined import warn_user
 from fastmetrics._kernels.classification import label_counts as ranges
 from fastmetrics._kernels.clustering import label_pairs as kernel
 from fastmetrics._kernels.columns import label_encoding as labels_kernel
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, Ints, SparseMatrix
 
 __all__ = ["contingency_matrix"]
 
@@ -244,15 +249,35 @@ def count_keys(
     return out[0], out[1], out[2]
 
 
+@overload
 def contingency_matrix(
-    labels_true: Any,
-    labels_pred: Any,
+    labels_true: ArrayLike, labels_pred: ArrayLike, *, eps: float | None = ..., sparse: Literal[True],
+    dtype: DTypeLike = ..., n_threads: int | None = ...,
+) -> SparseMatrix: ...  # fmt: skip
+@overload
+def contingency_matrix(
+    labels_true: ArrayLike, labels_pred: ArrayLike, *, eps: None = ..., sparse: Literal[False] = ...,
+    dtype: type[np.int64] = ..., n_threads: int | None = ...,
+) -> Ints: ...  # fmt: skip
+@overload
+def contingency_matrix(
+    labels_true: ArrayLike, labels_pred: ArrayLike, *, eps: float, sparse: Literal[False] = ...,
+    dtype: type[np.int64] | type[np.float64] = ..., n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+@overload
+def contingency_matrix(
+    labels_true: ArrayLike, labels_pred: ArrayLike, *, eps: float | None = ..., sparse: Literal[False] = ...,
+    dtype: DTypeLike, n_threads: int | None = ...,
+) -> NDArray[np.number]: ...  # fmt: skip
+def contingency_matrix(
+    labels_true: ArrayLike,
+    labels_pred: ArrayLike,
     *,
-    eps: Any = None,
+    eps: float | None = None,
     sparse: bool = False,
-    dtype: Any = np.int64,
+    dtype: DTypeLike = np.int64,
     n_threads: int | None = None,
-) -> Any:
+) -> NDArray[np.number] | SparseMatrix:
     """The number of rows with each pair of labels: one row per class, one column per cluster, both sorted.
 
     C[i, j] = sum over rows of [labels_true = class i] [labels_pred = cluster j]; L. Hubert, P. Arabie, "Comparing
@@ -300,10 +325,7 @@ def contingency_matrix(
     """
     validation.check_flag(sparse, "sparse")
     if eps is not None:
-        if not isinstance(eps, Real) or not 0 <= float(eps) < np.inf:
-            raise validation.OptionError(f"eps must be a number of at least 0, or None; found {eps!r}")
-        if sparse:
-            raise ValueError("eps must be None with sparse=True: a sparse matrix does not store empty cells")
+        check_eps(eps, sparse)
     count_dtype = np.dtype(dtype)
     if count_dtype.kind not in "biufc":
         raise validation.OptionError(f"dtype must be a type of numbers; found {count_dtype}")
@@ -330,14 +352,24 @@ def sorted_positions(labels: np.ndarray) -> np.ndarray:
     return positions
 
 
-def make_sparse_matrix(counts: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> Any:
+def check_eps(eps: Any, sparse: bool) -> None:
+    """Raise for what cannot be added to every cell."""
+    if not isinstance(eps, Real) or not 0 <= float(eps) < np.inf:
+        raise validation.OptionError(f"eps must be a number of at least 0, or None; found {eps!r}")
+    if sparse:
+        raise ValueError("eps must be None with sparse=True: a sparse matrix does not store empty cells")
+
+
+def make_sparse_matrix(
+    counts: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]
+) -> SparseMatrix:
     try:
         from scipy.sparse import csr_matrix
     except ImportError:
         raise ImportError("contingency_matrix with sparse=True needs SciPy: pip install scipy") from None
-    matrix = csr_matrix((counts, (rows, columns)), shape=shape)
+    matrix: Any = csr_matrix((counts, (rows, columns)), shape=shape)
     matrix.sort_indices()
-    return matrix
+    return cast("SparseMatrix", matrix)
 
 
 # ----------------------------------------------------------------------------------------------- labels of any type

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,13 +17,16 @@ from fastmetrics.metrics.clustering.cluster_points import (
     read_scaled_points,
 )
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, NumericMatrixLike
+
 __all__ = ["davies_bouldin_score"]
 
 ZERO_DISTANCE = 1e-8  # smaller distances are 0, as in scikit-learn
 MAX_SHIFT = 1000  # 2**1000 * ZERO_DISTANCE is more than any scaled distance
 
 
-def davies_bouldin_score(X: Any, labels: Any) -> float:
+def davies_bouldin_score(X: NumericMatrixLike, labels: ArrayLike) -> float:
     """The mean similarity of each cluster to its most similar cluster: the sum of their widths over their distance.
 
     (1/k) sum_i max_{j != i} (s_i + s_j) / |m_i - m_j|, with s_c the mean distance of a cluster's rows from its mean

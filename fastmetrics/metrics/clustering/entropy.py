@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from fastmetrics.metrics.clustering.contingency import (
     encode_partition_labels,
@@ -11,10 +11,13 @@ from fastmetrics.metrics.clustering.contingency import (
 )
 from fastmetrics.metrics.clustering.mutual_info import entropy_of_sizes
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike
+
 __all__ = ["entropy"]
 
 
-def entropy(labels: Any) -> float:
+def entropy(labels: ArrayLike) -> float:
     """The entropy of a partition, in nats.
 
     H = sum_i a_i/n log(n / a_i), with a_i rows of cluster i among n rows; C. E. Shannon, "A mathematical theory of

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from fastmetrics._core.exact import divide_root
 from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
 from fastmetrics.metrics.clustering.pair_confusion_matrix import count_pairs
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike
 
 __all__ = ["fowlkes_mallows_score"]
 
@@ -19,7 +22,7 @@ def fowlkes_mallows(table: AnyContingency) -> float:
     return divide_root(pairs.both * pairs.both, (pairs.both + pairs.classes_only) * (pairs.both + pairs.clusters_only))
 
 
-def fowlkes_mallows_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = None) -> float:
+def fowlkes_mallows_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int | None = None) -> float:
     """The geometric mean of precision and recall over pairs of rows.
 
     FMI = tp / sqrt((tp + fp) (tp + fn)), with tp the pairs together in both partitions, fp only in labels_pred, fn only

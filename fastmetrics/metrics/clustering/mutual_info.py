@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate, count_threads
 from fastmetrics._kernels.clustering import mutual_info as kernel
 from fastmetrics.metrics.clustering.contingency import AnyContingency, Contingency, count_contingency
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, NumericMatrixLike
+    from fastmetrics._core.types.options import AverageMethod
 
 __all__ = [
     "adjusted_mutual_info_score", "expected_mutual_information", "mutual_info_score", "normalized_mutual_info_score",
@@ -30,7 +34,11 @@ AVERAGES = ("min", "geometric", "arithmetic", "max")
 
 
 def mutual_info_score(
-    labels_true: Any, labels_pred: Any, *, contingency: Any = None, n_threads: int | None = None
+    labels_true: ArrayLike | None,
+    labels_pred: ArrayLike | None,
+    *,
+    contingency: NumericMatrixLike | None = None,
+    n_threads: int | None = None,
 ) -> float:
     """The mutual information of two partitions, in nats.
 
@@ -88,7 +96,11 @@ def mutual_info_score(
 
 
 def normalized_mutual_info_score(
-    labels_true: Any, labels_pred: Any, *, average_method: str = "arithmetic", n_threads: int | None = None
+    labels_true: ArrayLike,
+    labels_pred: ArrayLike,
+    *,
+    average_method: AverageMethod = "arithmetic",
+    n_threads: int | None = None,
 ) -> float:
     """The mutual information of two partitions divided by the mean of their entropies.
 
@@ -150,7 +162,11 @@ def normalized_mutual_info(
 
 
 def adjusted_mutual_info_score(
-    labels_true: Any, labels_pred: Any, *, average_method: str = "arithmetic", n_threads: int | None = None
+    labels_true: ArrayLike,
+    labels_pred: ArrayLike,
+    *,
+    average_method: AverageMethod = "arithmetic",
+    n_threads: int | None = None,
 ) -> float:
     """The mutual information of two partitions, corrected for the value expected by chance.
 
@@ -225,7 +241,9 @@ def adjusted_mutual_info(
     return (mutual - expected) / highest if highest > 0 else 1.0
 
 
-def expected_mutual_information(contingency: Any, n_samples: int, *, n_threads: int | None = None) -> float:
+def expected_mutual_information(
+    contingency: NumericMatrixLike, n_samples: int, *, n_threads: int | None = None
+) -> float:
     """The mean mutual information of all pairs of partitions with the sizes of a table, in nats.
 
     E MI = sum_ij sum_k P(k) k/n log(n k / (a_i b_j)), with a_i and b_j the sums of rows and columns, and k
@@ -370,6 +388,7 @@ def mutual_information_of_cells(table: AnyContingency, n_threads: int | None) ->
     expected: list[int] = []
     of_cells = 0
     for part in table.parts():
+
         def add(start: int, stop: int, state: np.ndarray, part: Contingency = part) -> None:
             expected.append(kernel.sum_information(*part[:6], start, stop, state))
 

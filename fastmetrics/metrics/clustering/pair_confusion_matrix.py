@@ -6,7 +6,7 @@ number of rows. They are Python integers of any size. Pairs are ordered, as in s
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.clustering import contingency_table as kernel
 from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Ints
 
 __all__ = ["pair_confusion_matrix"]
 
@@ -46,7 +49,7 @@ def pair_confusion(table: AnyContingency) -> NDArray[Any]:
     return np.array([[pairs.neither, pairs.clusters_only], [pairs.classes_only, pairs.both]], dtype)
 
 
-def pair_confusion_matrix(labels_true: Any, labels_pred: Any, *, n_threads: int | None = None) -> NDArray[Any]:
+def pair_confusion_matrix(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int | None = None) -> Ints:
     """The number of pairs of rows that are together or apart in each of two partitions.
 
     C[1, 1] counts pairs together in both, C[0, 1] pairs together only in labels_pred, C[1, 0] pairs together only in

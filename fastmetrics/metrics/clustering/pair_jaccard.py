@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from fastmetrics._core.exact import divide
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
 from fastmetrics.metrics.clustering.pair_confusion_matrix import count_pairs
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike
 
 __all__ = ["pair_jaccard_score"]
 
@@ -19,7 +22,7 @@ def pair_jaccard(table: AnyContingency) -> float:
     return divide(pairs.both, together) if together else float("nan")
 
 
-def pair_jaccard_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = None) -> float:
+def pair_jaccard_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int | None = None) -> float:
     """The Jaccard index over pairs of rows: the pairs together in both partitions, of those together in at least one.
 
     tp / (tp + fp + fn), with tp the pairs together in both partitions, fp only in labels_pred, fn only in labels_true;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from fastmetrics._core.exact import divide
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.clustering import contingency_table as kernel
 from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike
 
 __all__ = ["purity_score"]
 
@@ -22,7 +25,7 @@ def purity(table: AnyContingency) -> float:
     return divide(sum(largest.tolist()), table.total) if table.total else float("nan")
 
 
-def purity_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = None) -> float:
+def purity_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int | None = None) -> float:
     """The share of rows that belong to the largest class of their cluster.
 
     purity = (1/n) sum over clusters k of max over classes c of |c and k|; Y. Zhao, G. Karypis, "Criterion functions for

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from fastmetrics._core.exact import divide
 from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
 from fastmetrics.metrics.clustering.pair_confusion_matrix import count_pairs
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike
 
 __all__ = ["adjusted_rand_score", "rand_score"]
 
@@ -28,7 +31,7 @@ def adjusted_rand(table: AnyContingency) -> float:
     return divide(agreement, (both + classes) * (classes + neither) + (both + clusters) * (clusters + neither))
 
 
-def rand_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = None) -> float:
+def rand_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int | None = None) -> float:
     """The share of pairs of rows on which two partitions agree: together in both or apart in both.
 
     RI = (C[0, 0] + C[1, 1]) / (n (n - 1)), with C of `pair_confusion_matrix`; W. Rand, "Objective criteria for the
@@ -68,7 +71,7 @@ def rand_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = No
     return rand(count_contingency(labels_true, labels_pred, n_threads=n_threads))
 
 
-def adjusted_rand_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = None) -> float:
+def adjusted_rand_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int | None = None) -> float:
     """The Rand index, rescaled so that 0 is the value expected by chance and 1 is full agreement.
 
     ARI = (RI - E) / (1 - E), with E the expected Rand index of random partitions with classes and clusters of these

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from fastmetrics.metrics.clustering import cluster_points, distance_blocks, mean
 from fastmetrics.metrics.clustering.cluster_points import RowsByCluster
 from fastmetrics.metrics.clustering.distance_blocks import ReadBlock
 from fastmetrics.metrics.clustering.mean_distances import MeanDistances, MetricSpace, Progress
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, NumericMatrixLike
+    from fastmetrics._core.types.options import Distance
 
 __all__ = ["silhouette_samples", "silhouette_score"]
 
@@ -39,14 +43,14 @@ FLOAT32_WIDTHS = (2.0**-39, 2.0**61)
 
 
 def silhouette_samples(
-    X: Any,
-    labels: Any,
+    X: NumericMatrixLike,
+    labels: ArrayLike,
     *,
-    metric: Any = "euclidean",
+    metric: Distance = "euclidean",
     n_threads: int | None = None,
     progress: Progress = None,
     **kwds: Any,
-) -> np.ndarray:
+) -> Floats:
     """The silhouette of every row: its distance to its own cluster compared with that to the nearest other.
 
     s = (b - a) / max(a, b), with a the mean distance to the other rows of the own cluster and b the smallest mean
@@ -102,12 +106,12 @@ def silhouette_samples(
 
 
 def silhouette_score(
-    X: Any,
-    labels: Any,
+    X: NumericMatrixLike,
+    labels: ArrayLike,
     *,
-    metric: Any = "euclidean",
+    metric: Distance = "euclidean",
     sample_size: int | None = None,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | None = None,
     n_threads: int | None = None,
     progress: Progress = None,
     **kwds: Any,
@@ -396,9 +400,7 @@ def check_diagonal(diagonal: np.ndarray, dtype: np.dtype, chosen: np.ndarray | N
         )
 
 
-def raise_bad_distance(
-    block: np.ndarray, row: int, first_row: int, chosen: np.ndarray | None, found_in: str
-) -> None:
+def raise_bad_distance(block: np.ndarray, row: int, first_row: int, chosen: np.ndarray | None, found_in: str) -> None:
     """Raise the error for a distance that is negative or not finite."""
     column = validation.first_bad_row(~((block[row] >= 0) & np.isfinite(block[row])))
     value = block[row, column]

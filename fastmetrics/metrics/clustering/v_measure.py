@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.columns import validation
 from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
 from fastmetrics.metrics.clustering.mutual_info import compute_information
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike
+
 __all__ = ["completeness_score", "homogeneity_completeness_v_measure", "homogeneity_score", "v_measure_score"]
 
 
 def homogeneity_completeness_v_measure(
-    labels_true: Any, labels_pred: Any, *, beta: float = 1.0, n_threads: int | None = None
+    labels_true: ArrayLike, labels_pred: ArrayLike, *, beta: float = 1.0, n_threads: int | None = None
 ) -> tuple[float, float, float]:
     """Homogeneity, completeness and V-measure of clusters.
 
@@ -66,7 +69,7 @@ def homogeneity_completeness_v_measure(
     return homogeneity_completeness_v(count_contingency(labels_true, labels_pred, n_threads=n_threads), beta, n_threads)
 
 
-def homogeneity_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = None) -> float:
+def homogeneity_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int | None = None) -> float:
     """The extent to which each cluster contains rows of one class only.
 
     1 - H(classes | clusters) / H(classes) = MI / H(classes); A. Rosenberg, J. Hirschberg, "V-measure: a conditional
@@ -113,7 +116,7 @@ def homogeneity_score(labels_true: Any, labels_pred: Any, *, n_threads: int | No
     return homogeneity_completeness_v(table, n_threads=n_threads)[0]
 
 
-def completeness_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = None) -> float:
+def completeness_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int | None = None) -> float:
     """The extent to which all rows of a class are in one cluster.
 
     1 - H(clusters | classes) / H(clusters) = MI / H(clusters); A. Rosenberg, J. Hirschberg, "V-measure: a conditional
@@ -160,7 +163,9 @@ def completeness_score(labels_true: Any, labels_pred: Any, *, n_threads: int | N
     return homogeneity_completeness_v(table, n_threads=n_threads)[1]
 
 
-def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0, n_threads: int | None = None) -> float:
+def v_measure_score(
+    labels_true: ArrayLike, labels_pred: ArrayLike, *, beta: float = 1.0, n_threads: int | None = None
+) -> float:
     """The V-measure: the weighted harmonic mean of homogeneity and completeness.
 
     V = (1 + beta) h c / (beta h + c); A. Rosenberg, J. Hirschberg, "V-measure: a conditional entropy-based external

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -43,6 +43,10 @@ from fastmetrics.metrics.curves.partial_area import (
 )
 from fastmetrics.metrics.curves.roc_curve import compute_roc_rates
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, Label, MatrixLike, NumericArrayLike
+    from fastmetrics._core.types.options import MultiClass, ScoreAverage
+
 __all__ = ["auc", "partial_auc_score", "roc_auc_score"]
 
 
@@ -64,43 +68,29 @@ def count_small_pairs(y_true: np.ndarray, y_score: np.ndarray) -> PairCounts:
 
 @overload
 def roc_auc_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    average: str = ...,
-    sample_weight: Any = ...,
-    max_fpr: float | None = ...,
-    multi_class: str = ...,
-    labels: Any = ...,
-    allow_infinite: bool = ...,
-    n_threads: int | None = ...,
-) -> float: ...
+    y_true: MatrixLike, y_score: NumericArrayLike, *, average: None, sample_weight: NumericArrayLike | None = ...,
+    max_fpr: float | None = ..., multi_class: MultiClass = ..., labels: ArrayLike | None = ...,
+    allow_infinite: bool = ..., n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
 @overload
 def roc_auc_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    average: None,
-    sample_weight: Any = ...,
-    max_fpr: float | None = ...,
-    multi_class: str = ...,
-    labels: Any = ...,
-    allow_infinite: bool = ...,
-    n_threads: int | None = ...,
-) -> Any: ...
+    y_true: MatrixLike, y_score: NumericArrayLike, *, average: ScoreAverage = ...,
+    sample_weight: NumericArrayLike | None = ..., max_fpr: float | None = ..., multi_class: MultiClass = ...,
+    labels: ArrayLike | None = ..., allow_infinite: bool = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 @small_inputs(short_curves.roc_auc)
 def roc_auc_score(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: NumericArrayLike,
     *,
-    average: str | None = "macro",
-    sample_weight: Any = None,
+    average: ScoreAverage | None = "macro",
+    sample_weight: NumericArrayLike | None = None,
     max_fpr: float | None = None,
-    multi_class: str = "raise",
-    labels: Any = None,
+    multi_class: MultiClass = "raise",
+    labels: ArrayLike | None = None,
     allow_infinite: bool = False,
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The probability that a positive row scores above a negative one, ties counting one half.
 
     AUC = (pairs won + pairs tied / 2) / (positives * negatives), over all pairs of a positive and a negative row. This
@@ -311,13 +301,13 @@ def compute_partial_auc(rows: OrderedRows, max_fpr: float, standardize: bool) ->
 
 
 def partial_auc_score(
-    y_true: Any,
-    y_score: Any,
+    y_true: ArrayLike,
+    y_score: NumericArrayLike,
     *,
     max_fpr: float,
     standardize: bool = False,
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: Label | None = None,
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
 ) -> float:
     """The area under the ROC curve up to a false positive rate.
@@ -374,7 +364,7 @@ def partial_auc_from_rows(rows: OrderedRows, max_fpr: float, standardize: bool) 
     return warn_undefined("partial_auc_score", result.reason) if result.reason else result.value
 
 
-def auc(x: Any, y: Any) -> float:
+def auc(x: NumericArrayLike, y: NumericArrayLike) -> float:
     """The area under a curve given by its points, by the trapezoidal rule.
 
     area = sum_i (x_{i+1} - x_i) (y_i + y_{i+1}) / 2. For the area under a ROC curve, `roc_auc_score` is exact. For

@@ -35,6 +35,8 @@ from fastmetrics.metrics.curves.multiclass import (
 
 if TYPE_CHECKING:
     from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
+    from fastmetrics._core.types.arrays import Floats, Label, MatrixLike, NumericArrayLike
+    from fastmetrics._core.types.options import ScoreAverage
 
 __all__ = ["average_precision_score"]
 
@@ -179,37 +181,25 @@ def mean_of_small_precisions(y_true: np.ndarray, y_score: np.ndarray) -> float |
 
 @overload
 def average_precision_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    average: str = ...,
-    pos_label: Any = ...,
-    sample_weight: Any = ...,
-    allow_infinite: bool = ...,
-    n_threads: int | None = ...,
-) -> float: ...
+    y_true: MatrixLike, y_score: NumericArrayLike, *, average: None, pos_label: Label = ...,
+    sample_weight: NumericArrayLike | None = ..., allow_infinite: bool = ..., n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
 @overload
 def average_precision_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    average: None,
-    pos_label: Any = ...,
-    sample_weight: Any = ...,
-    allow_infinite: bool = ...,
-    n_threads: int | None = ...,
-) -> Any: ...
+    y_true: MatrixLike, y_score: NumericArrayLike, *, average: ScoreAverage = ..., pos_label: Label = ...,
+    sample_weight: NumericArrayLike | None = ..., allow_infinite: bool = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 @small_inputs(mean_of_small_precisions)
 def average_precision_score(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: NumericArrayLike,
     *,
-    average: str | None = "macro",
-    pos_label: Any = 1,
-    sample_weight: Any = None,
+    average: ScoreAverage | None = "macro",
+    pos_label: Label = 1,
+    sample_weight: NumericArrayLike | None = None,
     allow_infinite: bool = False,
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The mean, over positives, of the precision at their score.
 
     AP = sum_t (R_t - R_{t-1}) P_t over the distinct scores t, descending. P_t and R_t are the precision and recall of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefi
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.sweep import curve_points
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Label, NumericArrayLike
+    from fastmetrics._core.types.options import ThresholdMetric
 
 __all__ = ["BestThreshold", "best_threshold"]
 
@@ -42,13 +46,13 @@ class BestThreshold(NamedTuple):
 
 
 def best_threshold(
-    y_true: Any,
-    y_score: Any,
+    y_true: ArrayLike,
+    y_score: NumericArrayLike,
     *,
-    metric: str = "f1",
+    metric: ThresholdMetric = "f1",
     beta: float = 1.0,
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: Label | None = None,
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
 ) -> BestThreshold:
     """The threshold that maximises a metric of predictions, among all distinct scores and infinity.

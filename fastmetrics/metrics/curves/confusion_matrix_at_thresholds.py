@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exchange.sorted_rows import order_rows
 from fastmetrics._kernels.sweep import curve_points
 from fastmetrics.metrics.curves.precision_recall_curve import cast_thresholds
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, Label, NumericArrayLike, Thresholds
+
 __all__ = ["confusion_matrix_at_thresholds"]
 
 
 def confusion_matrix_at_thresholds(
-    y_true: Any,
-    y_score: Any,
+    y_true: ArrayLike,
+    y_score: NumericArrayLike,
     *,
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: Label | None = None,
+    sample_weight: NumericArrayLike | None = None,
     allow_infinite: bool = False,
     n_threads: int | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[Floats, Floats, Floats, Floats, Thresholds]:
     """True negatives, false positives, false negatives and true positives at every threshold.
 
     A row is predicted positive if its score is at least t: FP(t) and TP(t) count the negative and the positive rows of

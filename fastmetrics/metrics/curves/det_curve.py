@@ -5,7 +5,7 @@ The points and thresholds are those of scikit-learn's `det_curve`. `far_frr_curv
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, order_rows
 from fastmetrics._core.score_statistics.pair_counts import undefined_reason
 from fastmetrics._kernels.sweep import curve_points, short_curves
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, Label, NumericArrayLike
 
 __all__ = ["det_curve"]
 
@@ -29,15 +32,15 @@ def small_det_curve(y_true: np.ndarray, y_score: np.ndarray) -> tuple[np.ndarray
 
 @small_inputs(small_det_curve, max_rows=MOST_SHORT)
 def det_curve(
-    y_true: Any,
-    y_score: Any,
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    y_true: ArrayLike,
+    y_score: NumericArrayLike,
+    pos_label: Label | None = None,
+    sample_weight: NumericArrayLike | None = None,
     drop_intermediate: bool = False,
     *,
     allow_infinite: bool = False,
     n_threads: int | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[Floats, Floats, Floats]:
     """Detection error tradeoff: false positive and false negative rates at the thresholds where both change.
 
     FPR(t) = FP / (FP + TN) and FNR(t) = FN / (FN + TP). A row is predicted positive if its score is at least t (Martin

@@ -34,6 +34,8 @@ from fastmetrics._kernels.sweep import threshold_sweep as kernels
 
 if TYPE_CHECKING:
     from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
+    from fastmetrics._core.types.arrays import ArrayLike, Label, NumericArrayLike
+    from fastmetrics._core.types.options import EerMethod
 
 __all__ = ["EqualErrorRate", "equal_error_rate"]
 
@@ -397,12 +399,12 @@ def small_equal_error_rate(
 
 @small_inputs(small_equal_error_rate)
 def equal_error_rate(
-    y_true: Any,
-    y_score: Any,
+    y_true: ArrayLike,
+    y_score: NumericArrayLike,
     *,
-    method: str = "interpolate",
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    method: EerMethod = "interpolate",
+    pos_label: Label | None = None,
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
 ) -> EqualErrorRate:
     """The error rate at the threshold where false acceptance and false rejection are equal.

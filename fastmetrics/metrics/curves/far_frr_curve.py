@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,12 +11,20 @@ from fastmetrics._core.score_statistics.pair_counts import undefined_reason
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.sweep import curve_points
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, Label, NumericArrayLike
+
 __all__ = ["far_frr_curve"]
 
 
 def far_frr_curve(
-    y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None, n_threads: int | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    y_true: ArrayLike,
+    y_score: NumericArrayLike,
+    *,
+    pos_label: Label | None = None,
+    sample_weight: NumericArrayLike | None = None,
+    n_threads: int | None = None,
+) -> tuple[Floats, Floats, Floats]:
     """False acceptance and false rejection rates at every threshold.
 
     FAR(t) = FP / (FP + TN) and FRR(t) = FN / (FN + TP). A row is accepted if its score is at least t (ISO/IEC 19795-1).

@@ -29,6 +29,7 @@ from fastmetrics._kernels.sweep import threshold_sweep as kernels
 
 if TYPE_CHECKING:
     from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
+    from fastmetrics._core.types.arrays import ArrayLike, Label, NumericArrayLike
 
 __all__ = ["ks_statistic"]
 
@@ -132,7 +133,12 @@ class ExtremesReplicateBatch:
 
 @small_inputs(short_curves.ks_distance)
 def ks_statistic(
-    y_true: Any, y_score: Any, *, sample_weight: Any = None, pos_label: Any = None, n_threads: int | None = None
+    y_true: ArrayLike,
+    y_score: NumericArrayLike,
+    *,
+    sample_weight: NumericArrayLike | None = None,
+    pos_label: Label | None = None,
+    n_threads: int | None = None,
 ) -> float:
     """The greatest distance between the score distributions of positives and negatives (Kolmogorov-Smirnov).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from fastmetrics._core.exchange.sorted_rows import OrderedRows
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Value
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
 
 __all__ = ["lift"]
 
@@ -61,10 +64,10 @@ class PositivesOnTop(RunStatistic):
 
 
 def lift(
-    y_true: Any,
-    y_score: Any,
+    y_true: ArrayLike,
+    y_score: NumericArrayLike,
     *,
-    sample_weight: Any = None,
+    sample_weight: NumericArrayLike | None = None,
     q: float = 0.1,
     n_threads: int | None = None,
 ) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,12 +11,20 @@ from fastmetrics._core.score_statistics.pair_counts import undefined_reason
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.sweep import curve_points
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, Label, NumericArrayLike
+
 __all__ = ["lift_curve"]
 
 
 def lift_curve(
-    y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None, n_threads: int | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    y_true: ArrayLike,
+    y_score: NumericArrayLike,
+    *,
+    pos_label: Label | None = None,
+    sample_weight: NumericArrayLike | None = None,
+    n_threads: int | None = None,
+) -> tuple[Floats, Floats, Floats]:
     """The lift at every threshold, and the share of rows that score at least the threshold.
 
     lift(t) = [TP / (TP + FP)] / [P / (P + N)]: the share of positives among the rows that score at least t, divided by

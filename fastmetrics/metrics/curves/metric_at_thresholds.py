@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,17 +12,22 @@ from fastmetrics._core.columns.class_labels import as_label_weights
 from fastmetrics._core.exchange.sorted_rows import as_column
 from fastmetrics.metrics.curves.precision_recall_curve import cast_thresholds
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, NumericArrayLike
+
 __all__ = ["metric_at_thresholds"]
 
 
 def metric_at_thresholds(
-    y_true: Any,
-    y_score: Any,
+    y_true: ArrayLike,
+    y_score: NumericArrayLike,
     metric_func: Callable[..., Any],
     *,
-    sample_weight: Any = None,
+    sample_weight: NumericArrayLike | None = None,
     metric_params: Mapping[str, Any] | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[NDArray[Any], Floats]:
     """The value of a metric at every threshold: `metric_func(y_true, y_score >= t)` for each score t.
 
     It shows which threshold suits a metric (C. Elkan, The foundations of cost-sensitive learning, IJCAI 2001). The time

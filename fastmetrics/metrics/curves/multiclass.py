@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastmetrics._core.columns import categorical, class_labels, validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
@@ -43,10 +44,10 @@ class BinaryMetric(NamedTuple):
 class AverageResult(NamedTuple):
     """A number or an array of numbers, and the warnings for the user."""
 
-    value: Any
+    value: float | NDArray[np.float64]
     warnings: list[str]
 
-    def warn_and_unwrap(self, measure: BinaryMetric) -> Any:
+    def warn_and_unwrap(self, measure: BinaryMetric) -> float | NDArray[np.float64]:
         """Issue the warnings and return the value."""
         for message in self.warnings:
             warn_user(f"{measure.name} is undefined {message}", measure.category)

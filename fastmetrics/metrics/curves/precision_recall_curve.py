@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, orde
 from fastmetrics._core.score_statistics.pair_counts import NO_POSITIVE
 from fastmetrics._core.undefined import warn_user
 from fastmetrics._kernels.sweep import curve_points, short_curves
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, Label, NumericArrayLike, Thresholds
 
 __all__ = ["precision_recall_curve"]
 
@@ -29,15 +32,15 @@ def small_precision_recall_curve(
 
 @small_inputs(small_precision_recall_curve, max_rows=MOST_SHORT)
 def precision_recall_curve(
-    y_true: Any,
-    y_score: Any,
+    y_true: ArrayLike,
+    y_score: NumericArrayLike,
     *,
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: Label | None = None,
+    sample_weight: NumericArrayLike | None = None,
     drop_intermediate: bool = False,
     allow_infinite: bool = False,
     n_threads: int | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[Floats, Floats, Thresholds]:
     """Precision and recall at every threshold.
 
     P(t) = TP / (TP + FP) and R(t) = TP / (TP + FN). A row is predicted positive if its score is at least t. Counts are

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, order_rows
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics._kernels.sweep import curve_points, short_curves
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, Label, NumericArrayLike
 
 __all__ = ["roc_curve"]
 
@@ -42,15 +45,15 @@ def small_roc_curve(
 
 @small_inputs(small_roc_curve, max_rows=MOST_SHORT)
 def roc_curve(
-    y_true: Any,
-    y_score: Any,
+    y_true: ArrayLike,
+    y_score: NumericArrayLike,
     *,
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: Label | None = None,
+    sample_weight: NumericArrayLike | None = None,
     drop_intermediate: bool = True,
     allow_infinite: bool = False,
     n_threads: int | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[Floats, Floats, Floats]:
     """False and true positive rates at every threshold.
 
     FPR(t) = FP / (FP + TN) and TPR(t) = TP / (TP + FN). A row is predicted positive if its score is at least t

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exchange.sorted_rows import order_rows
@@ -20,6 +18,10 @@ from fastmetrics.metrics.curves.lift_curve import lift_curve_from_rows
 from fastmetrics.metrics.curves.partial_area import check_max_fpr
 from fastmetrics.metrics.curves.precision_recall_curve import precision_recall_curve_from_rows
 from fastmetrics.metrics.curves.roc_curve import roc_curve_from_rows
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, Label, NumericArrayLike, Thresholds
+    from fastmetrics._core.types.options import EerMethod, ThresholdMetric
 
 __all__ = ["ScoreOrder"]
 
@@ -64,11 +66,11 @@ class ScoreOrder:
 
     def __init__(
         self,
-        y_true: Any,
-        y_score: Any,
+        y_true: ArrayLike,
+        y_score: NumericArrayLike,
         *,
-        pos_label: Any = None,
-        sample_weight: Any = None,
+        pos_label: Label | None = None,
+        sample_weight: NumericArrayLike | None = None,
         n_threads: int | None = None,
     ) -> None:
         self._dtype = validation.as_array(y_score, "y_score").dtype
@@ -106,31 +108,31 @@ class ScoreOrder:
         """See `fastmetrics.ks_statistic`."""
         return ks_from_rows(self._rows)
 
-    def equal_error_rate(self, *, method: str = "interpolate") -> EqualErrorRate:
+    def equal_error_rate(self, *, method: EerMethod = "interpolate") -> EqualErrorRate:
         """See `fastmetrics.equal_error_rate`."""
         return equal_error_rate_from_rows(self._rows, method)
 
-    def best_threshold(self, *, metric: str = "f1", beta: float = 1.0) -> BestThreshold:
+    def best_threshold(self, *, metric: ThresholdMetric = "f1", beta: float = 1.0) -> BestThreshold:
         """See `fastmetrics.best_threshold`."""
         return best_threshold_from_rows(self._rows, metric, beta)
 
-    def roc_curve(self, *, drop_intermediate: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def roc_curve(self, *, drop_intermediate: bool = True) -> tuple[Floats, Floats, Floats]:
         """See `fastmetrics.roc_curve`."""
         return roc_curve_from_rows(self._rows, drop_intermediate)
 
-    def precision_recall_curve(self, *, drop_intermediate: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def precision_recall_curve(self, *, drop_intermediate: bool = False) -> tuple[Floats, Floats, Thresholds]:
         """See `fastmetrics.precision_recall_curve`."""
         validation.check_flag(drop_intermediate, "drop_intermediate")
         return precision_recall_curve_from_rows(self._rows, drop_intermediate, self._dtype)
 
-    def det_curve(self, *, drop_intermediate: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def det_curve(self, *, drop_intermediate: bool = False) -> tuple[Floats, Floats, Floats]:
         """See `fastmetrics.det_curve`."""
         return det_curve_from_rows(self._rows, drop_intermediate)
 
-    def far_frr_curve(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def far_frr_curve(self) -> tuple[Floats, Floats, Floats]:
         """See `fastmetrics.far_frr_curve`."""
         return far_frr_curve_from_rows(self._rows)
 
-    def lift_curve(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def lift_curve(self) -> tuple[Floats, Floats, Floats]:
         """See `fastmetrics.lift_curve`."""
         return lift_curve_from_rows(self._rows)

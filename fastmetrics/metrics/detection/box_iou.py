@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.detection import iou as kernel
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import Floats, NumericArrayLike
+    from fastmetrics._core.types.options import Box
 
 __all__ = ["box_iou"]
 
@@ -18,14 +22,14 @@ SERIAL_CELLS = 1 << 18  # below this, one thread is faster than two
 
 
 def box_iou(
-    boxes_a: Any,
-    boxes_b: Any,
+    boxes_a: NumericArrayLike,
+    boxes_b: NumericArrayLike,
     *,
-    box: str = "xyxy",
-    crowd: Any = None,
+    box: Box = "xyxy",
+    crowd: NumericArrayLike | None = None,
     pixel_boxes: bool = False,
     n_threads: int | None = None,
-) -> np.ndarray:
+) -> Floats:
     """Intersection over union of every box of one set with every box of another.
 
     iou[i, j] = |a_i & b_j| / (|a_i| + |b_j| - |a_i & b_j|). If b_j is a crowd, it is |a_i & b_j| / |a_i|, as in COCO

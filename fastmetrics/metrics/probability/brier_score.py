@@ -6,7 +6,7 @@ Both are ratios of exact sums over rows, rounded once. Squares are computed in f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from fastmetrics.metrics.probability.probability_targets import (
     read_weights,
     reduce_binary,
 )
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Label, NumericArrayLike
 
 __all__ = ["brier_score_loss", "d2_brier_score"]
 
@@ -128,12 +131,12 @@ def small_brier_score(y_true: Any, y_proba: Any, *, sample_weight: Any = None) -
 
 @small_inputs(small_brier_score, lists=True)
 def brier_score_loss(
-    y_true: Any,
-    y_proba: Any,
+    y_true: ArrayLike,
+    y_proba: NumericArrayLike,
     *,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    labels: Any = None,
+    sample_weight: NumericArrayLike | None = None,
+    pos_label: Label | None = None,
+    labels: ArrayLike | None = None,
     scale_by_half: bool | str = "auto",
     sampling_rate: float | None = None,
     n_threads: int | None = None,
@@ -218,12 +221,12 @@ def small_d2_brier_score(y_true: Any, y_proba: Any, *, sample_weight: Any = None
 
 @small_inputs(small_d2_brier_score, lists=True)
 def d2_brier_score(
-    y_true: Any,
-    y_proba: Any,
+    y_true: ArrayLike,
+    y_proba: NumericArrayLike,
     *,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    labels: Any = None,
+    sample_weight: NumericArrayLike | None = None,
+    pos_label: Label | None = None,
+    labels: ArrayLike | None = None,
     n_threads: int | None = None,
 ) -> float:
     """Brier skill score: the share by which the model lowers the Brier score of a constant prediction.

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import class_labels, validation
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
+
 __all__ = ["hinge_loss"]
 
 
-def hinge_loss(y_true: Any, pred_decision: Any, *, labels: Any = None, sample_weight: Any = None) -> float:
+def hinge_loss(
+    y_true: ArrayLike,
+    pred_decision: NumericArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    sample_weight: NumericArrayLike | None = None,
+) -> float:
     """The mean hinge loss of decision values, as of a support vector machine.
 
     (1/W) sum_i w_i max(0, 1 - m_i), with W the sum of the weights. Of two classes, the margin m_i is the decision value

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -45,6 +45,10 @@ from fastmetrics.metrics.probability.probability_targets import (
     resolve_eps,
     resolve_y_pred,
 )
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
+    from fastmetrics._core.types.options import Clipping
 
 NULL_EPS = float(np.finfo(np.float64).eps)  # the clip of the null model, whose probabilities are float64
 LOSS_OF_CERTAINTY = NULL_EPS * (1 + NULL_EPS)  # -log(1 - eps), rounded
@@ -175,14 +179,14 @@ def small_log_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None) -> f
 
 @small_inputs(small_log_loss, lists=True)
 def log_loss(
-    y_true: Any,
-    y_proba: Any = None,
+    y_true: ArrayLike,
+    y_proba: NumericArrayLike | None = None,
     *,
     normalize: bool = True,
-    sample_weight: Any = None,
-    labels: Any = None,
-    y_pred: Any = "deprecated",
-    eps: float | str = "auto",
+    sample_weight: NumericArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    y_pred: NumericArrayLike | str | None = "deprecated",
+    eps: Clipping = "auto",
     sampling_rate: float | None = None,
     n_threads: int | None = None,
 ) -> float:
@@ -271,13 +275,13 @@ def small_d2_log_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None) -
 
 @small_inputs(small_d2_log_loss, lists=True)
 def d2_log_loss_score(
-    y_true: Any,
-    y_proba: Any = None,
+    y_true: ArrayLike,
+    y_proba: NumericArrayLike | None = None,
     *,
-    sample_weight: Any = None,
-    labels: Any = None,
-    y_pred: Any = "deprecated",
-    eps: float | str = "auto",
+    sample_weight: NumericArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    y_pred: NumericArrayLike | str | None = "deprecated",
+    eps: Clipping = "auto",
     n_threads: int | None = None,
 ) -> float:
     """The share by which the model lowers the log loss of a constant prediction: 1 is perfect, 0 is no skill.
@@ -350,12 +354,12 @@ def entropy_of_classes(class_weights: Sequence[int], total: int) -> float:
 
 
 def clipped_rows(
-    y_true: Any,
-    y_proba: Any,
+    y_true: ArrayLike,
+    y_proba: NumericArrayLike,
     *,
-    sample_weight: Any = None,
-    labels: Any = None,
-    eps: float | str = "auto",
+    sample_weight: NumericArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    eps: Clipping = "auto",
     sampling_rate: float | None = None,
     n_threads: int | None = None,
 ) -> int:

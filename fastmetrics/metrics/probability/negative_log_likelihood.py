@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.probability import losses
 from fastmetrics.metrics.probability.probability_targets import check_eps, machine_epsilon
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import NumericArrayLike
+    from fastmetrics._core.types.options import Clipping, ProbabilityKind, Reduction
 
 __all__ = ["negative_log_likelihood"]
 
@@ -63,12 +67,12 @@ def raise_bad_logarithm(events: EventBlock) -> None:
 
 
 def negative_log_likelihood(
-    y_prob: Any,
+    y_prob: NumericArrayLike,
     *,
-    kind: str = "prob",
-    reduction: str = "mean",
-    sample_weight: Any = None,
-    eps: float | str | None = None,
+    kind: ProbabilityKind = "prob",
+    reduction: Reduction = "mean",
+    sample_weight: NumericArrayLike | None = None,
+    eps: Clipping | None = None,
     n_threads: int | None = None,
 ) -> float:
     """The mean, or the sum, of -log of the probability that a model gave to each observed event.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Sums, Value
 from fastmetrics.metrics.probability.log_loss import LogTerms, try_small_log_sums
 from fastmetrics.metrics.probability.probability_targets import check_eps, is_float16
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
+    from fastmetrics._core.types.options import BaseRate, Clipping
 
 __all__ = ["normalized_entropy"]
 
@@ -49,12 +53,12 @@ def small_normalized_entropy(y_true: Any, y_prob: Any, *, sample_weight: Any = N
 
 @small_inputs(small_normalized_entropy, lists=True)
 def normalized_entropy(
-    y_true: Any,
-    y_prob: Any,
+    y_true: ArrayLike,
+    y_prob: NumericArrayLike,
     *,
-    base_rate: float | str = "sample",
-    sample_weight: Any = None,
-    eps: float | str = "auto",
+    base_rate: BaseRate = "sample",
+    sample_weight: NumericArrayLike | None = None,
+    eps: Clipping = "auto",
     sampling_rate: float | None = None,
     n_threads: int | None = None,
 ) -> float:

@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, overload
 
 from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
 from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Cutoffs, Floats, Int, KeysLike, NumericArrayLike
+    from fastmetrics._core.types.options import Empty, Ties
+
 __all__ = ["auc_at_k"]
 
 
+@overload
 def auc_at_k(
-    y_true: Any,
-    y_score: Any,
-    groups: Any = None,
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Int,
+    offsets: NumericArrayLike | None = ..., relevance_level: float = ..., ties: Ties = ..., empty: Empty = ...,
+    items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
+@overload
+def auc_at_k(
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Cutoffs,
+    offsets: NumericArrayLike | None = ..., relevance_level: float = ..., ties: Ties = ..., empty: Empty = ...,
+    items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ..., n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+def auc_at_k(
+    y_true: NumericArrayLike,
+    y_score: NumericArrayLike,
+    groups: KeysLike | None = None,
     *,
-    k: Any,
-    offsets: Any = None,
+    k: Int | Cutoffs,
+    offsets: NumericArrayLike | None = None,
     relevance_level: float = 1,
-    ties: str = "average",
-    empty: str = "zero",
-    items: Any = None,
-    sample_weight: Any = None,
+    ties: Ties = "average",
+    empty: Empty = "zero",
+    items: ArrayLike | None = None,
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """AUC of each list, in which all rows below rank k count as tied.
 
     A pair is a relevant row and another row of the same list. It counts 1 if the relevant row is among the first k and

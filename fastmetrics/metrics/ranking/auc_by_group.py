@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,11 @@ from fastmetrics._core.exchange.hash_exchange import GroupLayout
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.parallel import count_threads
 from fastmetrics.metrics.ranking.lists.group_pairs import PairsByGroup
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from fastmetrics._core.types.arrays import KeysLike, NumericArrayLike
 
 __all__ = ["GroupTable", "auc_by_group"]
 
@@ -53,7 +58,7 @@ class GroupTable:
         defined = int(np.count_nonzero(~np.isnan(self.auc)))
         return f"GroupTable({len(self)} groups, {defined} with both classes: group, auc, n, n_pos)"
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pa.Table:
         """The columns as a pyarrow.Table; an undefined AUC is null.
 
         Returns
@@ -66,7 +71,12 @@ class GroupTable:
 
 
 def auc_by_group(
-    y_true: Any, y_score: Any, groups: Any, *, sample_weight: Any = None, n_threads: int | None = None
+    y_true: NumericArrayLike,
+    y_score: NumericArrayLike,
+    groups: KeysLike,
+    *,
+    sample_weight: NumericArrayLike | None = None,
+    n_threads: int | None = None,
 ) -> GroupTable:
     """The AUC of every group, with its numbers of rows.
 

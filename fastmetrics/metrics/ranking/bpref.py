@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
 from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, KeysLike, NumericArrayLike
+    from fastmetrics._core.types.options import Empty, Ties
 
 __all__ = ["bpref"]
 
 
 def bpref(
-    y_true: Any,
-    y_score: Any,
-    groups: Any = None,
+    y_true: NumericArrayLike,
+    y_score: NumericArrayLike,
+    groups: KeysLike | None = None,
     *,
-    offsets: Any = None,
+    offsets: NumericArrayLike | None = None,
     relevance_level: float = 1,
-    ties: str = "average",
-    empty: str = "zero",
-    items: Any = None,
-    sample_weight: Any = None,
+    ties: Ties = "average",
+    empty: Empty = "zero",
+    items: ArrayLike | None = None,
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
-) -> Any:
+) -> float:
     """Binary preference: how rarely rows judged irrelevant are ranked above relevant ones.
 
     bpref = 1 / R times the sum over relevant rows of 1 - min(irrelevant rows above, R) / min(R, N), with R relevant
@@ -78,7 +82,7 @@ def bpref(
     >>> fm.bpref([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7])
     0.75
     """
-    return list_means(
+    mean = list_means(
         "bpref",
         "bpref",
         ListArguments(y_true, y_score, groups, offsets, sample_weight),
@@ -91,6 +95,7 @@ def bpref(
         n_threads=n_threads,
         items=items,
     )
+    return cast("float", mean)
 
 
 register_list_mean(

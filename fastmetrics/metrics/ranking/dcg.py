@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
 from fastmetrics.metrics.ranking.lists.list_mean import GAIN_PARAMETER, IDEAL_PARAMETER, register_list_mean
 from fastmetrics.metrics.ranking.lists.list_measures import BINARY_LOGARITHM, Discounts, check_number
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Cutoffs, Floats, Int, KeysLike, NumericArrayLike
+    from fastmetrics._core.types.options import Gain, Ideal, Ties
 
 __all__ = ["cumulative_gain", "dcg_score", "ideal_dcg"]
 
@@ -17,23 +21,37 @@ def discounts_of(log_base: Any) -> Discounts:
     return BINARY_LOGARITHM if base == 2 else Discounts(base)
 
 
+@overload
 def dcg_score(
-    y_true: Any,
-    y_score: Any,
-    groups: Any = None,
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Int | None = ...,
+    log_base: float = ..., gain: Gain = ..., offsets: NumericArrayLike | None = ..., relevance_level: float = ...,
+    ties: Ties = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
+    ignore_ties: bool = ..., allow_infinite: bool = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
+@overload
+def dcg_score(
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Cutoffs,
+    log_base: float = ..., gain: Gain = ..., offsets: NumericArrayLike | None = ..., relevance_level: float = ...,
+    ties: Ties = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
+    ignore_ties: bool = ..., allow_infinite: bool = ..., n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+def dcg_score(
+    y_true: NumericArrayLike,
+    y_score: NumericArrayLike,
+    groups: KeysLike | None = None,
     *,
-    k: Any = None,
+    k: Int | Cutoffs | None = None,
     log_base: float = 2,
-    gain: str = "linear",
-    offsets: Any = None,
+    gain: Gain = "linear",
+    offsets: NumericArrayLike | None = None,
     relevance_level: float = 1,
-    ties: str = "average",
-    items: Any = None,
-    sample_weight: Any = None,
+    ties: Ties = "average",
+    items: ArrayLike | None = None,
+    sample_weight: NumericArrayLike | None = None,
     ignore_ties: bool = False,
     allow_infinite: bool = False,
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """Discounted cumulative gain: each gain is divided by the logarithm of its rank + 1.
 
     DCG@k = sum over the first k rows of gain / log2(rank + 1), averaged over lists (K. Järvelin and J. Kekäläinen,
@@ -117,21 +135,34 @@ def dcg_score(
     )
 
 
+@overload
 def ideal_dcg(
-    y_true: Any,
-    y_score: Any,
-    groups: Any = None,
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Int | None = ...,
+    gain: Gain = ..., ideal: Ideal = ..., offsets: NumericArrayLike | None = ..., relevance_level: float = ...,
+    ties: Ties = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
+    n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
+@overload
+def ideal_dcg(
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Cutoffs, gain: Gain = ...,
+    ideal: Ideal = ..., offsets: NumericArrayLike | None = ..., relevance_level: float = ..., ties: Ties = ...,
+    items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ..., n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+def ideal_dcg(
+    y_true: NumericArrayLike,
+    y_score: NumericArrayLike,
+    groups: KeysLike | None = None,
     *,
-    k: Any = None,
-    gain: str = "linear",
-    ideal: str = "judged",
-    offsets: Any = None,
+    k: Int | Cutoffs | None = None,
+    gain: Gain = "linear",
+    ideal: Ideal = "judged",
+    offsets: NumericArrayLike | None = None,
     relevance_level: float = 1,
-    ties: str = "average",
-    items: Any = None,
-    sample_weight: Any = None,
+    ties: Ties = "average",
+    items: ArrayLike | None = None,
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """DCG of the best order of each list, by which NDCG divides.
 
     IDCG@k = sum over the k greatest gains of gain / log2(rank + 1), averaged over lists (K. Järvelin and J.
@@ -204,20 +235,32 @@ def ideal_dcg(
     )
 
 
+@overload
 def cumulative_gain(
-    y_true: Any,
-    y_score: Any,
-    groups: Any = None,
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Int | None = ...,
+    gain: Gain = ..., offsets: NumericArrayLike | None = ..., relevance_level: float = ..., ties: Ties = ...,
+    items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
+@overload
+def cumulative_gain(
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Cutoffs, gain: Gain = ...,
+    offsets: NumericArrayLike | None = ..., relevance_level: float = ..., ties: Ties = ...,
+    items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ..., n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+def cumulative_gain(
+    y_true: NumericArrayLike,
+    y_score: NumericArrayLike,
+    groups: KeysLike | None = None,
     *,
-    k: Any = None,
-    gain: str = "linear",
-    offsets: Any = None,
+    k: Int | Cutoffs | None = None,
+    gain: Gain = "linear",
+    offsets: NumericArrayLike | None = None,
     relevance_level: float = 1,
-    ties: str = "average",
-    items: Any = None,
-    sample_weight: Any = None,
+    ties: Ties = "average",
+    items: ArrayLike | None = None,
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """Cumulative gain: the sum of the gains of the first k rows.
 
     CG@k = sum over the first k rows of gain, averaged over lists (K. Järvelin and J. Kekäläinen, 2002, Cumulated

@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, overload
 
 from fastmetrics.metrics.ranking.lists import list_measures
 from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
 from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Cutoffs, Floats, Int, KeysLike, NumericArrayLike
+    from fastmetrics._core.types.options import Empty, Ties
+
 __all__ = ["expected_reciprocal_rank"]
 
 
+@overload
 def expected_reciprocal_rank(
-    y_true: Any,
-    y_score: Any,
-    groups: Any = None,
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Int | None = ...,
+    max_grade: float = ..., offsets: NumericArrayLike | None = ..., relevance_level: float = ..., ties: Ties = ...,
+    empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
+    n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
+@overload
+def expected_reciprocal_rank(
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Cutoffs,
+    max_grade: float = ..., offsets: NumericArrayLike | None = ..., relevance_level: float = ..., ties: Ties = ...,
+    empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
+    n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+def expected_reciprocal_rank(
+    y_true: NumericArrayLike,
+    y_score: NumericArrayLike,
+    groups: KeysLike | None = None,
     *,
-    k: Any = None,
+    k: Int | Cutoffs | None = None,
     max_grade: float = 4,
-    offsets: Any = None,
+    offsets: NumericArrayLike | None = None,
     relevance_level: float = 1,
-    ties: str = "average",
-    empty: str = "zero",
-    items: Any = None,
-    sample_weight: Any = None,
+    ties: Ties = "average",
+    empty: Empty = "zero",
+    items: ArrayLike | None = None,
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """Expected reciprocal rank: the expected value of 1 / rank of the row where a user stops.
 
     ERR@k = sum over ranks r of 1 / r times the probability that the user stops at rank r. A user who reaches a row

@@ -6,7 +6,7 @@ The pairs of every group are counted in `lists/group_pairs.py`.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.ranking import grouped_auc
 from fastmetrics.metrics.ranking.lists.group_pairs import GroupPairs, PairsByGroup
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import KeysLike, NumericArrayLike
+    from fastmetrics._core.types.options import GroupWeight, SingleClass
 
 __all__ = ["gauc_score"]
 
@@ -127,13 +131,13 @@ class GroupAuc(MeanOfGroups):
 
 
 def gauc_score(
-    y_true: Any,
-    y_score: Any,
-    groups: Any,
+    y_true: NumericArrayLike,
+    y_score: NumericArrayLike,
+    groups: KeysLike,
     *,
-    weight: str = "impressions",
-    single_class: str = "skip",
-    sample_weight: Any = None,
+    weight: GroupWeight = "impressions",
+    single_class: SingleClass = "skip",
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
 ) -> float:
     """Group AUC: the weighted mean over groups (users) of the AUC inside each group.
@@ -199,8 +203,12 @@ def gauc_score(
     parameters={"weight": "impressions", "single_class": "skip"},
     checks={"weight": WEIGHTS, "single_class": SINGLE_CLASS},
     variants=(
-        "gauc(weight=pairs)", "gauc(weight=uniform)", "gauc(single_class=half)", "gauc(weight=positives)",
-        "gauc(stat=p10)", "gauc(stat=below, at=0.5)",
+        "gauc(weight=pairs)",
+        "gauc(weight=uniform)",
+        "gauc(single_class=half)",
+        "gauc(weight=positives)",
+        "gauc(stat=p10)",
+        "gauc(stat=below, at=0.5)",
     ),
     aliases=("gauc_score", "group_auc", "grouped_auc"),
     near_names={

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.kinds import GRADES
@@ -24,26 +24,44 @@ from fastmetrics.metrics.ranking.lists.list_mean import (
 )
 from fastmetrics.metrics.ranking.lists.list_measures import Measure, check_cutoffs, check_level
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Cutoffs, Floats, Int, KeysLike, NumericArrayLike
+    from fastmetrics._core.types.options import Empty, HitAverage, Ties
+
 __all__ = ["hit_rate"]
 
 AVERAGES = ("group", "micro")
 
 
+@overload
 def hit_rate(
-    y_true: Any,
-    y_score: Any,
-    groups: Any = None,
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Int,
+    average: HitAverage = ..., offsets: NumericArrayLike | None = ..., relevance_level: float = ..., ties: Ties = ...,
+    empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
+    n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
+@overload
+def hit_rate(
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Cutoffs,
+    average: HitAverage = ..., offsets: NumericArrayLike | None = ..., relevance_level: float = ..., ties: Ties = ...,
+    empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
+    n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+def hit_rate(
+    y_true: NumericArrayLike,
+    y_score: NumericArrayLike,
+    groups: KeysLike | None = None,
     *,
-    k: Any,
-    average: str = "group",
-    offsets: Any = None,
+    k: Int | Cutoffs,
+    average: HitAverage = "group",
+    offsets: NumericArrayLike | None = None,
     relevance_level: float = 1,
-    ties: str = "average",
-    empty: str = "zero",
-    items: Any = None,
-    sample_weight: Any = None,
+    ties: Ties = "average",
+    empty: Empty = "zero",
+    items: ArrayLike | None = None,
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """Hit rate: the share of lists with a relevant row among the first k.
 
     HR@k = 1 for a list with a relevant row among its first k, else 0; averaged over lists (M. Deshpande and G.
@@ -129,7 +147,7 @@ def hit_rate(
     return micro_hit_rate(arguments, k, relevance_level, ties=ties, empty="zero", n_threads=n_threads, items=items)
 
 
-def micro_hit_rate(arguments: ListArguments, k: Any, relevance_level: float, **options: Any) -> Any:
+def micro_hit_rate(arguments: ListArguments, k: Any, relevance_level: float, **options: Any) -> float | Floats:
     """The hits of all lists divided by the relevant rows of all lists."""
     cutoffs, is_sequence = check_cutoffs(k, True)
     level = check_level(relevance_level)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.ranking import label_ranking as kernel
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import NumericArrayLike, NumericMatrixLike
+
 __all__ = ["coverage_error", "label_ranking_average_precision_score", "label_ranking_loss"]
 
 ZERO_AND_ONE = column_checks.SAW_ZERO | column_checks.SAW_ONE
@@ -24,7 +27,12 @@ NO_KEYS: np.ndarray = np.empty(0, np.uint64)
 
 @small_inputs(kernel.mean_of_short, kernel.PRECISION)
 def label_ranking_average_precision_score(
-    y_true: Any, y_score: Any, *, sample_weight: Any = None, allow_infinite: bool = False, n_threads: int | None = None
+    y_true: NumericMatrixLike,
+    y_score: NumericArrayLike,
+    *,
+    sample_weight: NumericArrayLike | None = None,
+    allow_infinite: bool = False,
+    n_threads: int | None = None,
 ) -> float:
     """Label ranking average precision: averaged over the relevant labels of a row, then over rows.
 
@@ -70,7 +78,12 @@ def label_ranking_average_precision_score(
 
 @small_inputs(kernel.mean_of_short, kernel.LOSS)
 def label_ranking_loss(
-    y_true: Any, y_score: Any, *, sample_weight: Any = None, allow_infinite: bool = False, n_threads: int | None = None
+    y_true: NumericMatrixLike,
+    y_score: NumericArrayLike,
+    *,
+    sample_weight: NumericArrayLike | None = None,
+    allow_infinite: bool = False,
+    n_threads: int | None = None,
 ) -> float:
     """Label ranking loss: the share of pairs of a relevant and another label in the wrong order, averaged over rows.
 
@@ -117,7 +130,12 @@ def label_ranking_loss(
 
 @small_inputs(kernel.mean_of_short, kernel.COVERAGE)
 def coverage_error(
-    y_true: Any, y_score: Any, *, sample_weight: Any = None, allow_infinite: bool = False, n_threads: int | None = None
+    y_true: NumericMatrixLike,
+    y_score: NumericArrayLike,
+    *,
+    sample_weight: NumericArrayLike | None = None,
+    allow_infinite: bool = False,
+    n_threads: int | None = None,
 ) -> float:
     """Coverage error: how many labels, highest scores first, cover all relevant labels of a row.
 
@@ -241,9 +259,7 @@ def check_indicators(array: np.ndarray, one_label: bool = False) -> np.ndarray:
     return class_labels.as_indicators(array)
 
 
-def measure_rows(
-    truth: np.ndarray, scores: np.ndarray, measure: int, allow_infinite: bool, threads: int
-) -> np.ndarray:
+def measure_rows(truth: np.ndarray, scores: np.ndarray, measure: int, allow_infinite: bool, threads: int) -> np.ndarray:
     """The measure of every row."""
     values, labels_seen = measure_blocks(truth, scores, measure, allow_infinite, threads)
     if labels_seen & ~ZERO_AND_ONE:

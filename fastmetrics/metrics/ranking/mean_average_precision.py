@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from fastmetrics.metrics.ranking.lists import list_measures
 from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
 from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Cutoffs, Floats, Int, KeysLike, NumericArrayLike
+    from fastmetrics._core.types.options import Empty, PrecisionSum, Ties
+
 __all__ = ["average_precision_at_k", "mean_average_precision"]
 
 
+@overload
 def mean_average_precision(
-    y_true: Any,
-    y_score: Any,
-    groups: Any = None,
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Int | None = ...,
+    normalize: PrecisionSum = ..., offsets: NumericArrayLike | None = ..., relevance_level: float = ...,
+    ties: Ties = ..., empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
+    n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
+@overload
+def mean_average_precision(
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Cutoffs,
+    normalize: PrecisionSum = ..., offsets: NumericArrayLike | None = ..., relevance_level: float = ...,
+    ties: Ties = ..., empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
+    n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+def mean_average_precision(
+    y_true: NumericArrayLike,
+    y_score: NumericArrayLike,
+    groups: KeysLike | None = None,
     *,
-    k: Any = None,
-    normalize: str = "min",
-    offsets: Any = None,
+    k: Int | Cutoffs | None = None,
+    normalize: PrecisionSum = "min",
+    offsets: NumericArrayLike | None = None,
     relevance_level: float = 1,
-    ties: str = "average",
-    empty: str = "zero",
-    items: Any = None,
-    sample_weight: Any = None,
+    ties: Ties = "average",
+    empty: Empty = "zero",
+    items: ArrayLike | None = None,
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """Mean average precision: the mean precision at the ranks of the relevant rows.
 
     AP@k = sum over relevant rows among the first k of P@rank / min(k, R), with R relevant rows in the list; averaged
@@ -105,21 +123,35 @@ def mean_average_precision(
     )
 
 
+@overload
 def average_precision_at_k(
-    y_true: Any,
-    y_score: Any,
-    groups: Any = None,
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Int,
+    normalize: PrecisionSum = ..., offsets: NumericArrayLike | None = ..., relevance_level: float = ...,
+    ties: Ties = ..., empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
+    n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
+@overload
+def average_precision_at_k(
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Cutoffs,
+    normalize: PrecisionSum = ..., offsets: NumericArrayLike | None = ..., relevance_level: float = ...,
+    ties: Ties = ..., empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
+    n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+def average_precision_at_k(
+    y_true: NumericArrayLike,
+    y_score: NumericArrayLike,
+    groups: KeysLike | None = None,
     *,
-    k: Any,
-    normalize: str = "min",
-    offsets: Any = None,
+    k: Int | Cutoffs,
+    normalize: PrecisionSum = "min",
+    offsets: NumericArrayLike | None = None,
     relevance_level: float = 1,
-    ties: str = "average",
-    empty: str = "zero",
-    items: Any = None,
-    sample_weight: Any = None,
+    ties: Ties = "average",
+    empty: Empty = "zero",
+    items: ArrayLike | None = None,
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """Average precision at k, averaged over lists: mean_average_precision with a cutoff.
 
     AP@k = sum over relevant rows among the first k of P@rank / min(k, R), with R relevant rows in the list (C.

@@ -2,32 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, overload
 
 from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
 from fastmetrics.metrics.ranking.lists.list_mean import GAIN_PARAMETER, IDEAL_PARAMETER, register_list_mean
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Cutoffs, Floats, Int, KeysLike, NumericArrayLike
+    from fastmetrics._core.types.options import Empty, Gain, Ideal, Ties
+
 __all__ = ["ndcg_score"]
 
 
+@overload
 def ndcg_score(
-    y_true: Any,
-    y_score: Any,
-    groups: Any = None,
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Int | None = ...,
+    gain: Gain = ..., ideal: Ideal = ..., offsets: NumericArrayLike | None = ..., relevance_level: float = ...,
+    ties: Ties = ..., empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
+    ignore_ties: bool = ..., allow_infinite: bool = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
+@overload
+def ndcg_score(
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Cutoffs, gain: Gain = ...,
+    ideal: Ideal = ..., offsets: NumericArrayLike | None = ..., relevance_level: float = ..., ties: Ties = ...,
+    empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
+    ignore_ties: bool = ..., allow_infinite: bool = ..., n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+def ndcg_score(
+    y_true: NumericArrayLike,
+    y_score: NumericArrayLike,
+    groups: KeysLike | None = None,
     *,
-    k: Any = None,
-    gain: str = "linear",
-    ideal: str = "judged",
-    offsets: Any = None,
+    k: Int | Cutoffs | None = None,
+    gain: Gain = "linear",
+    ideal: Ideal = "judged",
+    offsets: NumericArrayLike | None = None,
     relevance_level: float = 1,
-    ties: str = "average",
-    empty: str = "zero",
-    items: Any = None,
-    sample_weight: Any = None,
+    ties: Ties = "average",
+    empty: Empty = "zero",
+    items: ArrayLike | None = None,
+    sample_weight: NumericArrayLike | None = None,
     ignore_ties: bool = False,
     allow_infinite: bool = False,
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """Normalised discounted cumulative gain: DCG divided by the DCG of the best order.
 
     NDCG@k = DCG@k / IDCG@k, averaged over lists (K. Järvelin and J. Kekäläinen, 2002, Cumulated gain-based evaluation
@@ -121,7 +139,10 @@ register_list_mean(
     GAIN_PARAMETER | IDEAL_PARAMETER,
     cutoff=True,
     variants=(
-        "ndcg@3", "ndcg(gain=exp2, ideal=k)@5", "ndcg(ties=pessimistic)", "ndcg(empty=skip)@10",
+        "ndcg@3",
+        "ndcg(gain=exp2, ideal=k)@5",
+        "ndcg(ties=pessimistic)",
+        "ndcg(empty=skip)@10",
         "ndcg(stat=p90, rule=lower)@5",
     ),
     aliases=("ndcg_score", "normalized_discounted_cumulative_gain"),

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
 from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, KeysLike, NumericArrayLike
+    from fastmetrics._core.types.options import Empty, Ties
 
 __all__ = ["r_precision"]
 
 
 def r_precision(
-    y_true: Any,
-    y_score: Any,
-    groups: Any = None,
+    y_true: NumericArrayLike,
+    y_score: NumericArrayLike,
+    groups: KeysLike | None = None,
     *,
-    offsets: Any = None,
+    offsets: NumericArrayLike | None = None,
     relevance_level: float = 1,
-    ties: str = "average",
-    empty: str = "zero",
-    items: Any = None,
-    sample_weight: Any = None,
+    ties: Ties = "average",
+    empty: Empty = "zero",
+    items: ArrayLike | None = None,
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
-) -> Any:
+) -> float:
     """R-precision: precision at R, the number of relevant rows of the list.
 
     Rprec = relevant rows among the first R / R, averaged over lists (C. Buckley and E. M. Voorhees, 2005, Retrieval
@@ -76,7 +80,7 @@ def r_precision(
     >>> fm.r_precision([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7])
     0.5
     """
-    return list_means(
+    mean = list_means(
         "r_precision",
         "rprec",
         ListArguments(y_true, y_score, groups, offsets, sample_weight),
@@ -89,6 +93,7 @@ def r_precision(
         n_threads=n_threads,
         items=items,
     )
+    return cast("float", mean)
 
 
 register_list_mean(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,20 +12,26 @@ from fastmetrics.metrics.ranking.lists.list_tables import TABLE_OF_TIES
 from fastmetrics.metrics.ranking.runs import ranking_result
 from fastmetrics.metrics.ranking.runs.ranking_result import RankingTable
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fastmetrics._core.types.arrays import ArrayLike, KeysLike, NumericArrayLike
+    from fastmetrics._core.types.options import Empty, Ties
+
 __all__ = ["ranking_by_group"]
 
 
 def ranking_by_group(
-    y_true: Any,
-    y_score: Any,
-    groups: Any,
-    metrics: Any,
+    y_true: NumericArrayLike,
+    y_score: NumericArrayLike,
+    groups: KeysLike | None,
+    metrics: str | Sequence[str],
     *,
-    offsets: Any = None,
+    offsets: NumericArrayLike | None = None,
     relevance_level: float = 1,
-    ties: str = "average",
-    empty: str = "zero",
-    items: Any = None,
+    ties: Ties = "average",
+    empty: Empty = "zero",
+    items: ArrayLike | None = None,
     n_threads: int | None = None,
 ) -> RankingTable:
     """Metrics of every ranked list: the values that the functions of ranked lists and `evaluate` average.

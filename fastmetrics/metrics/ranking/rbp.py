@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, overload
 
 from fastmetrics.metrics.ranking.lists import list_measures
 from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
 from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Cutoffs, Floats, Int, KeysLike, NumericArrayLike
+    from fastmetrics._core.types.options import Empty, Gain, Ties
+
 __all__ = ["rank_biased_precision"]
 
 
+@overload
 def rank_biased_precision(
-    y_true: Any,
-    y_score: Any,
-    groups: Any = None,
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Int | None = ...,
+    p: float = ..., gain: Gain = ..., offsets: NumericArrayLike | None = ..., relevance_level: float = ...,
+    ties: Ties = ..., empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
+    n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
+@overload
+def rank_biased_precision(
+    y_true: NumericArrayLike, y_score: NumericArrayLike, groups: KeysLike | None = ..., *, k: Cutoffs, p: float = ...,
+    gain: Gain = ..., offsets: NumericArrayLike | None = ..., relevance_level: float = ..., ties: Ties = ...,
+    empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
+    n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+def rank_biased_precision(
+    y_true: NumericArrayLike,
+    y_score: NumericArrayLike,
+    groups: KeysLike | None = None,
     *,
-    k: Any = None,
+    k: Int | Cutoffs | None = None,
     p: float = 0.8,
-    gain: str = "binary",
-    offsets: Any = None,
+    gain: Gain = "binary",
+    offsets: NumericArrayLike | None = None,
     relevance_level: float = 1,
-    ties: str = "average",
-    empty: str = "zero",
-    items: Any = None,
-    sample_weight: Any = None,
+    ties: Ties = "average",
+    empty: Empty = "zero",
+    items: ArrayLike | None = None,
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """Rank-biased precision: the expected gain of a user who goes on to the next row with probability p.
 
     RBP@k = (1 - p) times the sum over the first k rows of gain p^(rank - 1), averaged over lists (A. Moffat and J.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns.small_inputs import small_inputs
@@ -28,6 +29,10 @@ from fastmetrics.metrics.regression.numeric_targets import (
 )
 from fastmetrics.metrics.regression.quantiles import LabelQuantile, MiddleValues, quantiles
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import Floats, NumericArrayLike
+    from fastmetrics._core.types.options import MeanOutput, MultiOutput, RawOutput
+
 __all__ = ["d2_absolute_error_score", "d2_pinball_score"]
 
 FEWER_ROWS = "fewer than two rows"
@@ -38,16 +43,26 @@ def small_d2_pinball(y_true: np.ndarray, y_pred: np.ndarray, *, alpha: float = 0
     return errors.try_d2_pinball(y_true, y_pred, alpha)
 
 
+@overload
+def d2_pinball_score(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    alpha: float = ..., multioutput: RawOutput, n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+@overload
+def d2_pinball_score(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    alpha: float = ..., multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 @small_inputs(small_d2_pinball)
 def d2_pinball_score(
-    y_true: Any,
-    y_pred: Any,
+    y_true: NumericArrayLike,
+    y_pred: NumericArrayLike,
     *,
-    sample_weight: Any = None,
+    sample_weight: NumericArrayLike | None = None,
     alpha: float = 0.5,
-    multioutput: Any = "uniform_average",
+    multioutput: MultiOutput | NumericArrayLike = "uniform_average",
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The share of the pinball loss that the predictions explain, compared with a constant quantile.
 
     D^2 = 1 - sum_i w_i L(y_i, p_i) / sum_i w_i L(y_i, q), L the pinball loss and q the alpha-quantile of the targets,
@@ -91,15 +106,25 @@ def d2_pinball_score(
     return d2_of_pinball_losses(targets, float(alpha), multioutput, "d2_pinball_score")
 
 
+@overload
+def d2_absolute_error_score(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    multioutput: RawOutput, n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+@overload
+def d2_absolute_error_score(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 @small_inputs(errors.try_d2_pinball, 0.5)
 def d2_absolute_error_score(
-    y_true: Any,
-    y_pred: Any,
+    y_true: NumericArrayLike,
+    y_pred: NumericArrayLike,
     *,
-    sample_weight: Any = None,
-    multioutput: Any = "uniform_average",
+    sample_weight: NumericArrayLike | None = None,
+    multioutput: MultiOutput | NumericArrayLike = "uniform_average",
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The share of the absolute error that the predictions explain, compared with the median of the targets.
 
     D^2 = 1 - sum_i w_i |y_i - p_i| / sum_i w_i |y_i - m|, m the median of the targets (Koenker and Machado, J. Am.
@@ -139,7 +164,9 @@ def d2_absolute_error_score(
     return d2_of_pinball_losses(targets, 0.5, multioutput, "d2_absolute_error_score")
 
 
-def d2_of_pinball_losses(targets: NumericTargets, alpha: float, multioutput: Any, function: str) -> Any:
+def d2_of_pinball_losses(
+    targets: NumericTargets, alpha: float, multioutput: Any, function: str
+) -> float | NDArray[np.float64]:
     """Return D2 of every output, or a mean of these, for the quantile `alpha`."""
     averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
     raise_bad_values(targets.y_true, targets.y_pred, errors.NOT_FINITE | errors.INEXACT)

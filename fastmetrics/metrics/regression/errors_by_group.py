@@ -8,7 +8,7 @@ functions on its rows alone, in any order of the rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,11 @@ from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.ranking import grouped_auc
 from fastmetrics._kernels.regression import errors, grouped_errors
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from fastmetrics._core.types.arrays import KeysLike, NumericArrayLike
 
 __all__ = ["ErrorTable", "errors_by_group"]
 
@@ -67,7 +72,7 @@ class ErrorTable:
     def __repr__(self) -> str:
         return f"ErrorTable({len(self)} groups: group, n, bias, mse, mae)"
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pa.Table:
         """The columns as a pyarrow.Table.
 
         Returns
@@ -161,7 +166,12 @@ def exchange_rows(y_true: Any, y_pred: Any, group_keys: Any, sample_weight: Any,
 
 
 def errors_by_group(
-    y_true: Any, y_pred: Any, groups: Any, *, sample_weight: Any = None, n_threads: int | None = None
+    y_true: NumericArrayLike,
+    y_pred: NumericArrayLike,
+    groups: KeysLike,
+    *,
+    sample_weight: NumericArrayLike | None = None,
+    n_threads: int | None = None,
 ) -> ErrorTable:
     """Mean errors and the number of rows of every group.
 

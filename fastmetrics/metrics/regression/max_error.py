@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,11 +21,14 @@ from fastmetrics.metrics.regression.numeric_targets import (
     raise_bad_values,
 )
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import NumericArrayLike
+
 __all__ = ["max_error"]
 
 
 @small_inputs(errors.try_max_error)
-def max_error(y_true: Any, y_pred: Any, *, n_threads: int | None = None) -> float:
+def max_error(y_true: NumericArrayLike, y_pred: NumericArrayLike, *, n_threads: int | None = None) -> float:
     """The largest absolute error.
 
     max_i |y_i - p_i|.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, overload
 
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._kernels.regression import errors
@@ -12,19 +12,32 @@ from fastmetrics.metrics.regression.numeric_targets import (
     check_targets,
 )
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import Floats, NumericArrayLike
+    from fastmetrics._core.types.options import MeanOutput, MultiOutput, RawOutput
+
 __all__ = ["mean_absolute_error"]
 
 
-
+@overload
+def mean_absolute_error(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    multioutput: RawOutput, n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+@overload
+def mean_absolute_error(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 @small_inputs(errors.try_mean_error, errors.ABSOLUTE)
 def mean_absolute_error(
-    y_true: Any,
-    y_pred: Any,
+    y_true: NumericArrayLike,
+    y_pred: NumericArrayLike,
     *,
-    sample_weight: Any = None,
-    multioutput: Any = "uniform_average",
+    sample_weight: NumericArrayLike | None = None,
+    multioutput: MultiOutput | NumericArrayLike = "uniform_average",
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The mean of absolute errors.
 
     MAE = sum_i w_i |y_i - p_i| / sum_i w_i (Willmott and Matsuura, Clim. Res. 30, 2005).

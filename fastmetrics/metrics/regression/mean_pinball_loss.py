@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -16,8 +16,11 @@ from fastmetrics.metrics.regression.numeric_targets import (
     check_targets,
 )
 
-__all__ = ["mean_pinball_loss"]
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import Floats, NumericArrayLike
+    from fastmetrics._core.types.options import MeanOutput, MultiOutput, RawOutput
 
+__all__ = ["mean_pinball_loss"]
 
 
 def check_alpha(alpha: Any) -> None:
@@ -30,16 +33,26 @@ def mean_small_pinball_loss(y_true: np.ndarray, y_pred: np.ndarray, *, alpha: fl
     return errors.try_mean_error(y_true, y_pred, errors.PINBALL, alpha)
 
 
+@overload
+def mean_pinball_loss(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    alpha: float = ..., multioutput: RawOutput, n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+@overload
+def mean_pinball_loss(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    alpha: float = ..., multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 @small_inputs(mean_small_pinball_loss)
 def mean_pinball_loss(
-    y_true: Any,
-    y_pred: Any,
+    y_true: NumericArrayLike,
+    y_pred: NumericArrayLike,
     *,
-    sample_weight: Any = None,
+    sample_weight: NumericArrayLike | None = None,
     alpha: float = 0.5,
-    multioutput: Any = "uniform_average",
+    multioutput: MultiOutput | NumericArrayLike = "uniform_average",
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The mean pinball loss: the error that the alpha-quantile minimises.
 
     The loss of a row is alpha (y - p) if y >= p, else (1 - alpha) (p - y) (Koenker and Bassett, Econometrica 46,

@@ -8,9 +8,10 @@ has no rounding error, and the mean is rounded once. A call on few rows of NumPy
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns.small_inputs import small_inputs
@@ -26,8 +27,11 @@ from fastmetrics.metrics.regression.numeric_targets import (
     check_targets,
 )
 
-__all__ = ["mean_squared_error", "root_mean_squared_error"]
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import Floats, NumericArrayLike
+    from fastmetrics._core.types.options import MeanOutput, MultiOutput, RawOutput
 
+__all__ = ["mean_squared_error", "root_mean_squared_error"]
 
 
 def root_of_small_mean(y_true: np.ndarray, y_pred: np.ndarray, kind: int) -> float | None:
@@ -36,15 +40,25 @@ def root_of_small_mean(y_true: np.ndarray, y_pred: np.ndarray, kind: int) -> flo
     return None if mean is None else math.sqrt(mean)
 
 
+@overload
+def mean_squared_error(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    multioutput: RawOutput, n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+@overload
+def mean_squared_error(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 @small_inputs(errors.try_mean_error, errors.SQUARED)
 def mean_squared_error(
-    y_true: Any,
-    y_pred: Any,
+    y_true: NumericArrayLike,
+    y_pred: NumericArrayLike,
     *,
-    sample_weight: Any = None,
-    multioutput: Any = "uniform_average",
+    sample_weight: NumericArrayLike | None = None,
+    multioutput: MultiOutput | NumericArrayLike = "uniform_average",
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The mean of squared errors.
 
     MSE = sum_i w_i (y_i - p_i)^2 / sum_i w_i (C. F. Gauss, Theoria combinationis observationum, 1823).
@@ -82,15 +96,25 @@ def mean_squared_error(
     return average_errors(check_targets(y_true, y_pred, sample_weight, n_threads), errors.SQUARED, 0.0, multioutput)
 
 
+@overload
+def root_mean_squared_error(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    multioutput: RawOutput, n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+@overload
+def root_mean_squared_error(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 @small_inputs(root_of_small_mean, errors.SQUARED)
 def root_mean_squared_error(
-    y_true: Any,
-    y_pred: Any,
+    y_true: NumericArrayLike,
+    y_pred: NumericArrayLike,
     *,
-    sample_weight: Any = None,
-    multioutput: Any = "uniform_average",
+    sample_weight: NumericArrayLike | None = None,
+    multioutput: MultiOutput | NumericArrayLike = "uniform_average",
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The square root of the mean squared error.
 
     RMSE = sqrt(sum_i w_i (y_i - p_i)^2 / sum_i w_i) for every output, then the mean over the outputs (Willmott,
@@ -131,7 +155,7 @@ def root_mean_squared_error(
 
 def average_root_errors(
     y_true: Any, y_pred: Any, sample_weight: Any, multioutput: Any, n_threads: int | None, kind: int
-) -> Any:
+) -> float | NDArray[np.float64]:
     """Return the root of the mean error of every output, or a mean of these roots."""
     targets = check_targets(y_true, y_pred, sample_weight, n_threads)
     averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)

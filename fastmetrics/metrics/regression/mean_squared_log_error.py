@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, overload
 
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._kernels.regression import errors
@@ -14,19 +14,32 @@ from fastmetrics.metrics.regression.numeric_targets import (
     check_targets,
 )
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import Floats, NumericArrayLike
+    from fastmetrics._core.types.options import MeanOutput, MultiOutput, RawOutput
+
 __all__ = ["mean_squared_log_error", "root_mean_squared_log_error"]
 
 
-
+@overload
+def mean_squared_log_error(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    multioutput: RawOutput, n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+@overload
+def mean_squared_log_error(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 @small_inputs(errors.try_mean_error, errors.SQUARED_LOG)
 def mean_squared_log_error(
-    y_true: Any,
-    y_pred: Any,
+    y_true: NumericArrayLike,
+    y_pred: NumericArrayLike,
     *,
-    sample_weight: Any = None,
-    multioutput: Any = "uniform_average",
+    sample_weight: NumericArrayLike | None = None,
+    multioutput: MultiOutput | NumericArrayLike = "uniform_average",
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The mean of squared differences of logarithms: an error relative to the size of the target.
 
     MSLE = sum_i w_i (log(1 + y_i) - log(1 + p_i))^2 / sum_i w_i, natural logarithm (scikit-learn's definition).
@@ -65,15 +78,25 @@ def mean_squared_log_error(
     return average_errors(check_targets(y_true, y_pred, sample_weight, n_threads), errors.SQUARED_LOG, 0.0, multioutput)
 
 
+@overload
+def root_mean_squared_log_error(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    multioutput: RawOutput, n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+@overload
+def root_mean_squared_log_error(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 @small_inputs(root_of_small_mean, errors.SQUARED_LOG)
 def root_mean_squared_log_error(
-    y_true: Any,
-    y_pred: Any,
+    y_true: NumericArrayLike,
+    y_pred: NumericArrayLike,
     *,
-    sample_weight: Any = None,
-    multioutput: Any = "uniform_average",
+    sample_weight: NumericArrayLike | None = None,
+    multioutput: MultiOutput | NumericArrayLike = "uniform_average",
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The square root of the mean squared difference of logarithms.
 
     RMSLE = sqrt(sum_i w_i (log(1 + y_i) - log(1 + p_i))^2 / sum_i w_i) for every output, then the mean over the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -26,21 +26,35 @@ from fastmetrics.metrics.regression.numeric_targets import (
 )
 from fastmetrics.metrics.regression.quantiles import ErrorQuantile, MiddleValues, quantiles
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import Floats, NumericArrayLike
+    from fastmetrics._core.types.options import MeanOutput, MultiOutput, RawOutput
+
 __all__ = ["median_absolute_error"]
 
 OUTPUT_VALUES = 1 << 17  # errors of several outputs that are kept at once
 LINE_OUTPUTS = 8  # outputs of a row that a cache line has
 
 
+@overload
+def median_absolute_error(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, multioutput: RawOutput,
+    sample_weight: NumericArrayLike | None = ..., n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+@overload
+def median_absolute_error(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, multioutput: MeanOutput | NumericArrayLike = ...,
+    sample_weight: NumericArrayLike | None = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 @small_inputs(errors.try_median_error)
 def median_absolute_error(
-    y_true: Any,
-    y_pred: Any,
+    y_true: NumericArrayLike,
+    y_pred: NumericArrayLike,
     *,
-    multioutput: Any = "uniform_average",
-    sample_weight: Any = None,
+    multioutput: MultiOutput | NumericArrayLike = "uniform_average",
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The median of absolute errors: at least half of the errors are not above it.
 
     median(|y_1 - p_1|, ..., |y_n - p_n|), the mean of the two middle errors if n is even. With weights, the first

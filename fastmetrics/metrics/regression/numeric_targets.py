@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
@@ -472,7 +473,7 @@ def check_multioutput(multioutput: Any, allowed: tuple[Any, ...], n_outputs: int
     return weights.tolist()
 
 
-def average_outputs(values: np.ndarray, multioutput: Any, dtype: np.dtype) -> Any:
+def average_outputs(values: np.ndarray, multioutput: Any, dtype: np.dtype) -> float | NDArray[np.float64]:
     """Return all values of the outputs, their mean, or their weighted mean. A finite mean is rounded once."""
     if isinstance(multioutput, str) and multioutput == RAW:
         with np.errstate(over="ignore"):  # values outside the range of a narrow type become infinite
@@ -503,7 +504,9 @@ def mean_per_output(states: np.ndarray, total: int) -> list[float]:
     ]
 
 
-def average_errors(targets: NumericTargets, kind: int, parameter: float, multioutput: Any) -> Any:
+def average_errors(
+    targets: NumericTargets, kind: int, parameter: float, multioutput: Any
+) -> float | NDArray[np.float64]:
     """Return the mean error of the outputs. A mean over outputs is rounded once, at the end."""
     averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
     if averaging == RAW:
@@ -531,7 +534,7 @@ def mean_errors(targets: NumericTargets, kind: int, parameter: float = 0.0) -> n
 
 def average_explained(
     pairs: list[tuple[int | None, int]], multioutput: Any, force_finite: bool, dtype: np.dtype
-) -> Any:
+) -> float | NDArray[np.float64]:
     """Return 1 - numerator / denominator of every output, or a mean of these.
 
     All denominators have one unit; a numerator of None is infinite. If the denominator is zero, the result is 1 if the

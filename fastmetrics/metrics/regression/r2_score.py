@@ -6,9 +6,10 @@ W sum w y^2 - (sum w y)^2 is an integer in a known unit. It is zero only for con
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
@@ -40,6 +41,10 @@ from fastmetrics.metrics.regression.numeric_targets import (
     check_targets,
     explained_fraction,
 )
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import Floats, NumericArrayLike
+    from fastmetrics._core.types.options import MeanOrWeightedOutput, RawOutput, VarianceOutput
 
 __all__ = ["explained_variance_score", "r2_score"]
 
@@ -77,7 +82,7 @@ def error_and_target_variance(weight: int, states: np.ndarray, center_errors: bo
 
 def explained_variance(
     targets: NumericTargets, center_errors: bool, multioutput: Any, force_finite: bool, allowed: tuple[Any, ...]
-) -> Any:
+) -> float | NDArray[np.float64]:
     """Return explained variance (with center_errors) or R^2 of every output, or a mean of these."""
     averaging = check_multioutput(multioutput, allowed, targets.n_outputs)
     if averaging != BY_VARIANCE:
@@ -120,16 +125,27 @@ def certain_scores(targets: NumericTargets, center_errors: bool) -> np.ndarray |
     return None if np.isnan(scores).any() else scores
 
 
+@overload
+def r2_score(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    multioutput: RawOutput, force_finite: bool = ..., n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+@overload
+def r2_score(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    multioutput: MeanOrWeightedOutput | NumericArrayLike | None = ..., force_finite: bool = ...,
+    n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 @small_inputs(moments.try_explained_variance, False)
 def r2_score(
-    y_true: Any,
-    y_pred: Any,
+    y_true: NumericArrayLike,
+    y_pred: NumericArrayLike,
     *,
-    sample_weight: Any = None,
-    multioutput: Any = "uniform_average",
+    sample_weight: NumericArrayLike | None = None,
+    multioutput: VarianceOutput | NumericArrayLike | None = "uniform_average",
     force_finite: bool = True,
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """R^2, the coefficient of determination: the share of the targets' variance that the predictions explain.
 
     R^2 = 1 - sum_i w_i (y_i - p_i)^2 / sum_i w_i (y_i - m)^2, m the weighted mean of the targets (Wright, J. Agric.
@@ -177,16 +193,26 @@ def r2_score(
     return explained_variance(targets, False, multioutput, bool(force_finite), allowed)
 
 
+@overload
+def explained_variance_score(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    multioutput: RawOutput, force_finite: bool = ..., n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
+@overload
+def explained_variance_score(
+    y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
+    multioutput: MeanOrWeightedOutput | NumericArrayLike = ..., force_finite: bool = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 @small_inputs(moments.try_explained_variance, True)
 def explained_variance_score(
-    y_true: Any,
-    y_pred: Any,
+    y_true: NumericArrayLike,
+    y_pred: NumericArrayLike,
     *,
-    sample_weight: Any = None,
-    multioutput: Any = "uniform_average",
+    sample_weight: NumericArrayLike | None = None,
+    multioutput: VarianceOutput | NumericArrayLike = "uniform_average",
     force_finite: bool = True,
     n_threads: int | None = None,
-) -> Any:
+) -> float | Floats:
     """The share of the targets' variance that predictions explain, up to a constant error.
 
     1 - Var(y - p) / Var(y), variances weighted by w (Kelleher, Mac Namee and D'Arcy, Fundamentals of Machine Learning,

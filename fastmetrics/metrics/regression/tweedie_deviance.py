@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from fastmetrics.metrics.regression.numeric_targets import (
     mean_per_output,
 )
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import NumericArrayLike
+
 __all__ = ["d2_tweedie_score", "mean_gamma_deviance", "mean_poisson_deviance", "mean_tweedie_deviance"]
 
 NO_DEVIANCE = "the mean of the targets has no deviance to compare with"
@@ -54,7 +57,12 @@ def mean_small_deviance(y_true: np.ndarray, y_pred: np.ndarray, *, power: float 
 
 @small_inputs(mean_small_deviance)
 def mean_tweedie_deviance(
-    y_true: Any, y_pred: Any, *, sample_weight: Any = None, power: float = 0, n_threads: int | None = None
+    y_true: NumericArrayLike,
+    y_pred: NumericArrayLike,
+    *,
+    sample_weight: NumericArrayLike | None = None,
+    power: float = 0,
+    n_threads: int | None = None,
 ) -> float:
     """The mean Tweedie deviance: the error for a variance proportional to a power of the mean.
 
@@ -103,7 +111,11 @@ def mean_tweedie_deviance(
 
 @small_inputs(errors.try_mean_error, errors.POISSON, 1.0)
 def mean_poisson_deviance(
-    y_true: Any, y_pred: Any, *, sample_weight: Any = None, n_threads: int | None = None
+    y_true: NumericArrayLike,
+    y_pred: NumericArrayLike,
+    *,
+    sample_weight: NumericArrayLike | None = None,
+    n_threads: int | None = None,
 ) -> float:
     """The mean Poisson deviance, the error of predicted counts.
 
@@ -143,7 +155,13 @@ def mean_poisson_deviance(
 
 
 @small_inputs(errors.try_mean_error, errors.GAMMA, 2.0)
-def mean_gamma_deviance(y_true: Any, y_pred: Any, *, sample_weight: Any = None, n_threads: int | None = None) -> float:
+def mean_gamma_deviance(
+    y_true: NumericArrayLike,
+    y_pred: NumericArrayLike,
+    *,
+    sample_weight: NumericArrayLike | None = None,
+    n_threads: int | None = None,
+) -> float:
     """The mean gamma deviance, an error relative to the size of the target.
 
     (1/W) sum_i 2 w_i (log(p_i / y_i) + y_i / p_i - 1), W the sum of the weights (McCullagh and Nelder, Generalized
@@ -188,7 +206,12 @@ def small_d2_tweedie(y_true: np.ndarray, y_pred: np.ndarray, *, power: float = 0
 
 @small_inputs(small_d2_tweedie)
 def d2_tweedie_score(
-    y_true: Any, y_pred: Any, *, sample_weight: Any = None, power: float = 0, n_threads: int | None = None
+    y_true: NumericArrayLike,
+    y_pred: NumericArrayLike,
+    *,
+    sample_weight: NumericArrayLike | None = None,
+    power: float = 0,
+    n_threads: int | None = None,
 ) -> float:
     """The share of the Tweedie deviance that the predictions explain, compared with the mean of the targets.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import concordance
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import NumericArrayLike
 
 __all__ = ["xauc"]
 
@@ -199,7 +202,13 @@ def sum_integer_weights(weights: np.ndarray) -> int:
     return total
 
 
-def xauc(y_true: Any, y_score: Any, *, sample_weight: Any = None, n_threads: int | None = None) -> float:
+def xauc(
+    y_true: NumericArrayLike,
+    y_score: NumericArrayLike,
+    *,
+    sample_weight: NumericArrayLike | None = None,
+    n_threads: int | None = None,
+) -> float:
     """The share of pairs of rows that the scores order as the targets do: AUC for numeric targets.
 
     XAUC = sum over i, j with y_i > y_j of w_i w_j ([s_i > s_j] + [s_i = s_j] / 2), divided by the sum of w_i w_j over
@@ -339,9 +348,7 @@ class ConcordantPairs(RowRangeStatistic):
         return NO_PAIRS
 
 
-def merge_targets(
-    low: CountedPairs, high: CountedPairs, out: np.ndarray, out_weights: np.ndarray | None
-) -> int:
+def merge_targets(low: CountedPairs, high: CountedPairs, out: np.ndarray, out_weights: np.ndarray | None) -> int:
     """Merge the sorted targets of two ranges of scores, chunk by chunk; return the discordant pairs between them.
 
     The row with the lower score has the greater target.

@@ -6,7 +6,7 @@ import math
 import sys
 from fractions import Fraction
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from fastmetrics._core.comparison.test_results import (
     special_functions,
 )
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import NumericArrayLike
+
 __all__ = ["chi2_test"]
 
 SUM_TOLERANCE = 1e-8
@@ -28,7 +31,12 @@ MAX_NONCENTRAL = 1e6
 
 
 def chi2_test(
-    observed: Any, expected: Any = None, *, correction: bool = True, ddof: int = 0, ci: float | None = 0.95
+    observed: NumericArrayLike,
+    expected: NumericArrayLike | None = None,
+    *,
+    correction: bool = True,
+    ddof: int = 0,
+    ci: float | None = 0.95,
 ) -> SignificanceResult:
     """Test whether counts fit expected counts, or whether the rows and columns of a table are independent.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -37,6 +37,10 @@ from fastmetrics._core.score_statistics.row_placements import (
 )
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.significance import delong_placements as kernels
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, KeysLike, Label, NumericArrayLike
+    from fastmetrics._core.types.options import Alternative, AucIntervalMethod
 
 __all__ = ["AucInterval", "delong_test", "roc_auc_interval"]
 
@@ -93,13 +97,13 @@ class AucInterval(NamedTuple):
 
 
 def roc_auc_interval(
-    y_true: Any,
-    y_score: Any,
+    y_true: ArrayLike,
+    y_score: NumericArrayLike,
     *,
-    groups: Any = None,
+    groups: KeysLike | None = None,
     ci: float = 0.95,
-    method: str = "delong",
-    pos_label: Any = None,
+    method: AucIntervalMethod = "delong",
+    pos_label: Label | None = None,
     n_threads: int | None = None,
 ) -> AucInterval:
     """The area under the ROC curve with DeLong's confidence interval, without resampling.
@@ -184,14 +188,14 @@ def roc_auc_interval(
 
 
 def delong_test(
-    y_true: Any,
-    score_a: Any,
-    score_b: Any,
+    y_true: ArrayLike,
+    score_a: NumericArrayLike,
+    score_b: NumericArrayLike,
     *,
-    groups: Any = None,
+    groups: KeysLike | None = None,
     ci: float | None = 0.95,
-    alternative: str = "two-sided",
-    pos_label: Any = None,
+    alternative: Alternative = "two-sided",
+    pos_label: Label | None = None,
     n_threads: int | None = None,
 ) -> SignificanceResult:
     """Test whether two models have different areas under the ROC curve, on the same rows.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from fastmetrics._core.comparison.test_results import (
 )
 from fastmetrics._core.normal import two_sided_quantile
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import NumericArrayLike
+    from fastmetrics._core.types.options import McNemarMethod
+
 __all__ = ["mcnemar_test"]
 
 METHOD_NAMES = {
@@ -31,7 +35,12 @@ ALLOWED_VALUES = "1 where the model is right, 0 where not"
 
 
 def mcnemar_test(
-    first: Any, second: Any = None, *, method: str = "exact", correction: bool = True, ci: float | None = 0.95
+    first: NumericArrayLike | int,
+    second: NumericArrayLike | int | None = None,
+    *,
+    method: McNemarMethod = "exact",
+    correction: bool = True,
+    ci: float | None = 0.95,
 ) -> SignificanceResult:
     """Test whether two models are right equally often on the same rows.
 

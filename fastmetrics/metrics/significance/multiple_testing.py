@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from fastmetrics._core.comparison import multiple_testing
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import Floats, NumericArrayLike
 
 __all__ = ["benjamini_hochberg", "holm"]
 
 
-def holm(pvalues: Any) -> np.ndarray:
+def holm(pvalues: NumericArrayLike) -> Floats:
     """Adjust the p-values of several tests by Holm's method, which controls the family-wise error rate.
 
     Sorted ascending, the i-th of m becomes max over j <= i of (m - j + 1) p_j, at most 1. S. Holm, "A simple
@@ -42,7 +43,7 @@ def holm(pvalues: Any) -> np.ndarray:
     return multiple_testing.holm(pvalues)
 
 
-def benjamini_hochberg(pvalues: Any) -> np.ndarray:
+def benjamini_hochberg(pvalues: NumericArrayLike) -> Floats:
     """Adjust the p-values of several tests by Benjamini and Hochberg, which controls the false discovery rate.
 
     Sorted ascending, the i-th of m becomes min over j >= i of p_j m / j, at most 1. Y. Benjamini, Y. Hochberg,

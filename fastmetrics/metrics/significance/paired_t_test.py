@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,11 +17,19 @@ from fastmetrics._core.comparison.test_results import (
 )
 from fastmetrics.metrics.significance.paired_samples import as_differences, sum_exactly
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import NumericArrayLike
+    from fastmetrics._core.types.options import Alternative
+
 __all__ = ["paired_t_test"]
 
 
 def paired_t_test(
-    a: Any, b: Any = None, *, alternative: str = "two-sided", ci: float | None = 0.95
+    a: NumericArrayLike,
+    b: NumericArrayLike | None = None,
+    *,
+    alternative: Alternative = "two-sided",
+    ci: float | None = 0.95,
 ) -> SignificanceResult:
     """Test whether the mean difference of pairs is zero.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,15 +19,19 @@ from fastmetrics._core.comparison.test_results import (
 )
 from fastmetrics.metrics.significance.paired_samples import subtract
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import NumericArrayLike
+    from fastmetrics._core.types.options import Alternative
+
 __all__ = ["sign_flip_test"]
 
 
 def sign_flip_test(
-    a: Any,
-    b: Any = None,
+    a: NumericArrayLike,
+    b: NumericArrayLike | None = None,
     *,
-    weights: Any = None,
-    alternative: str = "two-sided",
+    weights: NumericArrayLike | None = None,
+    alternative: Alternative = "two-sided",
     replicates: int = 10_000,
     seed: int = 0,
     ci: float | None = 0.95,

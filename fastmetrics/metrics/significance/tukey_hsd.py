@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from fastmetrics._core.comparison.test_results import Estimate, SignificanceResu
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.rendering import render
 from fastmetrics.metrics.significance.paired_samples import MAX_MAGNITUDE, ROUNDING_UNITS, sum_exactly
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import NumericArrayLike, SupportsArrow
 
 __all__ = ["TukeyResult", "tukey_hsd"]
 
@@ -93,7 +96,11 @@ def reverse_result(result: SignificanceResult) -> SignificanceResult:
     return result._replace(effect_size=-result.effect_size, ci=ci, estimates=estimates)
 
 
-def tukey_hsd(*samples: Any, paired: bool = False, ci: float | None = 0.95) -> TukeyResult:
+def tukey_hsd(
+    *samples: NumericArrayLike | Mapping[Any, NumericArrayLike] | SupportsArrow,
+    paired: bool = False,
+    ci: float | None = 0.95,
+) -> TukeyResult:
     """Test all pairs of several systems for different means, with one error rate for all pairs.
 
     q = |difference of means| / sqrt(s^2 (1/n_i + 1/n_j) / 2), compared with the studentized range of k means, with the

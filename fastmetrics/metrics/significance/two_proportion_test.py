@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.comparison.test_results import (
@@ -16,19 +16,22 @@ from fastmetrics._core.comparison.test_results import (
 from fastmetrics._core.exact import divide
 from fastmetrics._core.normal import normal_pvalue, two_sided_quantile
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import Int
+    from fastmetrics._core.types.options import Alternative, ProportionInterval
+
 __all__ = ["two_proportion_test"]
 
 
-
 def two_proportion_test(
-    successes_a: Any,
-    trials_a: Any,
-    successes_b: Any,
-    trials_b: Any,
+    successes_a: Int,
+    trials_a: Int,
+    successes_b: Int,
+    trials_b: Int,
     *,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     ci: float | None = 0.95,
-    ci_method: str = "newcombe",
+    ci_method: ProportionInterval = "newcombe",
 ) -> SignificanceResult:
     """Test whether two independent groups have the same proportion of successes.
 

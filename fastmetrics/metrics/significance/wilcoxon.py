@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from fastmetrics._core.exact import divide
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.normal import normal_pvalue, two_sided_quantile
 from fastmetrics.metrics.significance.paired_samples import as_differences
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import NumericArrayLike
+    from fastmetrics._core.types.options import Alternative, WilcoxonMethod, ZeroMethod
 
 __all__ = ["wilcoxon"]
 
@@ -39,13 +43,13 @@ class RankSums(NamedTuple):
 
 
 def wilcoxon(
-    a: Any,
-    b: Any = None,
+    a: NumericArrayLike,
+    b: NumericArrayLike | None = None,
     *,
-    zero_method: str = "wilcox",
+    zero_method: ZeroMethod = "wilcox",
     correction: bool = False,
-    alternative: str = "two-sided",
-    method: str = "auto",
+    alternative: Alternative = "two-sided",
+    method: WilcoxonMethod = "auto",
     ci: float | None = 0.95,
 ) -> SignificanceResult:
     """Test whether the differences of pairs are symmetric about zero.

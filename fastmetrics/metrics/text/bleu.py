@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from fastmetrics.metrics.text.text_metric import (
     score_corpus,
 )
 from fastmetrics.metrics.text.tokens.word_encoder import WordEncoder
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
+    from fastmetrics._core.types.options import Smoothing, Tokenizer
 
 __all__ = ["BleuScore", "corpus_bleu", "sentence_bleu"]
 
@@ -83,6 +87,7 @@ class BleuScore(TextScore):
 
 class Bleu(NamedTuple):
     """BLEU with its options, checked."""
+
     tokenize: str
     smooth: str
     smooth_value: float | None
@@ -238,16 +243,16 @@ def make_metric(
 
 
 def corpus_bleu(
-    hypotheses: Any,
-    references: Any,
+    hypotheses: ArrayLike,
+    references: ArrayLike,
     *,
-    tokenize: str = "13a",
-    smooth: str = "exp",
+    tokenize: Tokenizer = "13a",
+    smooth: Smoothing = "exp",
     smooth_value: float | None = None,
     lowercase: bool = False,
     max_order: int = DEFAULT_ORDER,
     effective_order: bool = False,
-    weights: Any = None,
+    weights: NumericArrayLike | None = None,
     n_threads: int | None = None,
 ) -> BleuScore:
     """BLEU of a corpus: the geometric mean of clipped n-gram precisions, times a brevity penalty.
@@ -328,16 +333,16 @@ def corpus_bleu(
 
 
 def sentence_bleu(
-    hypothesis: Any,
-    references: Any,
+    hypothesis: str | ArrayLike,
+    references: str | ArrayLike,
     *,
-    tokenize: str = "13a",
-    smooth: str = "exp",
+    tokenize: Tokenizer = "13a",
+    smooth: Smoothing = "exp",
     smooth_value: float | None = None,
     lowercase: bool = False,
     max_order: int = DEFAULT_ORDER,
     effective_order: bool = True,
-    weights: Any = None,
+    weights: NumericArrayLike | None = None,
 ) -> BleuScore:
     """BLEU of one segment, scored as a corpus of one segment.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from fastmetrics.metrics.text.text_metric import (
     score_corpus,
 )
 from fastmetrics.metrics.text.tokens.ngram_scratch import NgramScratch, table_size
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike
 
 __all__ = ["ChrfScore", "corpus_chrf", "sentence_chrf"]
 
@@ -73,6 +76,7 @@ class ChrfScore(TextScore):
 
 class Chrf(NamedTuple):
     """chrF with its options, checked."""
+
     char_order: int
     word_order: int
     beta: float
@@ -206,8 +210,8 @@ def make_metric(
 
 
 def corpus_chrf(
-    hypotheses: Any,
-    references: Any,
+    hypotheses: ArrayLike,
+    references: ArrayLike,
     *,
     char_order: int = CHAR_ORDER,
     word_order: int = 0,
@@ -290,8 +294,8 @@ def corpus_chrf(
 
 
 def sentence_chrf(
-    hypothesis: Any,
-    references: Any,
+    hypothesis: str,
+    references: str | ArrayLike,
     *,
     char_order: int = CHAR_ORDER,
     word_order: int = 0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal, TYPE_CHECKING
 
 import numpy as np
 
@@ -20,9 +20,14 @@ from fastmetrics._version import __version__
 from fastmetrics.metrics.text.resampled_sums import SegmentStates, sum_bootstrap_samples, sum_random_exchanges
 from fastmetrics.metrics.text.segment_statistics import segment_statistics
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike
+    from fastmetrics._core.types.options import Correction, TextTest
+
 __all__ = ["SystemScore", "TextComparison", "compare_texts"]
 
-BOOTSTRAP, RANDOMISATION = "bootstrap", "randomisation"
+BOOTSTRAP: Literal["bootstrap"] = "bootstrap"
+RANDOMISATION: Literal["randomisation"] = "randomisation"
 METHODS = (BOOTSTRAP, RANDOMISATION)
 REPLICATES = {BOOTSTRAP: 1000, RANDOMISATION: 10_000}  # sacrebleu's
 METRICS = ("bleu", "chrf", "meteor", "nist", "ter")
@@ -110,15 +115,15 @@ class TextComparisonPlan(NamedTuple):
 
 def compare_texts(
     systems: Mapping[str, Any],
-    references: Any,
+    references: ArrayLike,
     metrics: str | Sequence[str] = ("bleu", "chrf"),
     *,
     baseline: str | None = None,
-    method: str = BOOTSTRAP,
+    method: TextTest = BOOTSTRAP,
     replicates: int | None = None,
     interval_replicates: int = 0,
     seed: int = 12345,
-    correction: str | None = "none",
+    correction: Correction | None = "none",
     ci: float | None = 0.95,
     n_threads: int | None = None,
 ) -> TextComparison:
@@ -193,7 +198,7 @@ def compare_texts(
     """
     started = perf_counter()
     validation.check_option(method, "method", METHODS)
-    correction = read_correction(correction)
+    correction_name = read_correction(correction)
     check_level(ci)
     drawn = check_replicates(REPLICATES[method] if replicates is None else replicates)
     if interval_replicates != 0:
@@ -220,8 +225,8 @@ def compare_texts(
     run_test = paired_bootstrap if method == BOOTSTRAP else approximate_randomisation
     differences, scores = run_test(tables, names, plan)
     return TextComparison(
-        adjust_pvalues(differences, correction), systems=scores, level=ci, correction=correction, unit="segment",
-        version=__version__, seconds=perf_counter() - started,
+        adjust_pvalues(differences, correction_name), systems=scores, level=ci, correction=correction_name,
+        unit="segment", version=__version__, seconds=perf_counter() - started,
     )  # fmt: skip
 
 
@@ -239,7 +244,7 @@ def segment_states(metric: str, hypotheses: Any, references: Any, name: str, pla
     return SegmentStates(statistics)
 
 
-def parse_metric(metric: str) -> tuple[str, dict[str, Any]]:
+def parse_metric(metric: str) -> tuple[Any, dict[str, Any]]:
     """Return the name and the options of a metric string."""
     if metric == "nist":
         return metric, {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +26,10 @@ from fastmetrics.metrics.text.text_metric import (
 )
 from fastmetrics.metrics.text.tokens.meteor_vocabulary import MeteorVocabulary
 from fastmetrics.metrics.text.tokens.wordnet import open_wordnet
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike
+    from fastmetrics._core.types.options import MeteorAlignment, MeteorAverage, MeteorModule, Tokenizer
 
 __all__ = ["MeteorScore", "corpus_meteor", "sentence_meteor"]
 
@@ -85,6 +89,7 @@ class MeteorScore(TextScore):
 
 class Meteor(NamedTuple):
     """METEOR with its options, checked."""
+
     modules: tuple[str, ...]
     alpha: float
     beta: float
@@ -208,16 +213,16 @@ def make_metric(
 
 
 def corpus_meteor(
-    hypotheses: Any,
-    references: Any,
+    hypotheses: ArrayLike,
+    references: ArrayLike,
     *,
-    modules: Sequence[str] = ("exact", "stem", "synonym"),
+    modules: Sequence[MeteorModule] = ("exact", "stem", "synonym"),
     alpha: float = 0.9,
     beta: float = 3.0,
     gamma: float = 0.5,
-    alignment: Literal["fewest_crossings", "nltk"] = "fewest_crossings",
-    average: Literal["segment", "corpus"] = "segment",
-    tokenize: str = "none",
+    alignment: MeteorAlignment = "fewest_crossings",
+    average: MeteorAverage = "segment",
+    tokenize: Tokenizer = "none",
     lowercase: bool = True,
     wordnet: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
@@ -315,15 +320,15 @@ def corpus_meteor(
 
 
 def sentence_meteor(
-    hypothesis: Any,
-    references: Any,
+    hypothesis: str | ArrayLike,
+    references: str | ArrayLike,
     *,
-    modules: Sequence[str] = ("exact", "stem", "synonym"),
+    modules: Sequence[MeteorModule] = ("exact", "stem", "synonym"),
     alpha: float = 0.9,
     beta: float = 3.0,
     gamma: float = 0.5,
-    alignment: Literal["fewest_crossings", "nltk"] = "fewest_crossings",
-    tokenize: str = "none",
+    alignment: MeteorAlignment = "fewest_crossings",
+    tokenize: Tokenizer = "none",
     lowercase: bool = True,
     wordnet: str | os.PathLike[str] | None = None,
 ) -> MeteorScore:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from fastmetrics.metrics.text.inputs.argument_forms import segments_from_paralle
 from fastmetrics.metrics.text.inputs.segments import Segments
 from fastmetrics.metrics.text.nist_statistics import count_corpus
 from fastmetrics.metrics.text.text_metric import TextScore, check_order, check_tokenizer, join_signature, score_corpus
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike
+    from fastmetrics._core.types.options import NistInformation, Tokenizer
 
 __all__ = ["NistScore", "corpus_nist", "sentence_nist"]
 
@@ -71,6 +75,7 @@ class NistScore(TextScore):
 
 class Nist(NamedTuple):
     """NIST with its options, checked."""
+
     tokenize: str
     lower_ascii: bool
     max_order: int
@@ -165,13 +170,13 @@ def make_metric(
 
 
 def corpus_nist(
-    hypotheses: Any,
-    references: Any,
+    hypotheses: ArrayLike,
+    references: ArrayLike,
     *,
     max_order: int = DEFAULT_ORDER,
-    tokenize: str = "13a",
+    tokenize: Tokenizer = "13a",
     lowercase: bool = False,
-    information: str = "mteval",
+    information: NistInformation = "mteval",
     n_threads: int | None = None,
 ) -> NistScore:
     """NIST of a corpus: the information of matching n-grams divided by the hypotheses' n-grams, summed over orders.
@@ -246,13 +251,13 @@ def corpus_nist(
 
 
 def sentence_nist(
-    hypothesis: Any,
-    references: Any,
+    hypothesis: str | ArrayLike,
+    references: str | ArrayLike,
     *,
     max_order: int = DEFAULT_ORDER,
-    tokenize: str = "13a",
+    tokenize: Tokenizer = "13a",
     lowercase: bool = False,
-    information: str = "mteval",
+    information: NistInformation = "mteval",
 ) -> NistScore:
     """NIST of one segment, scored as a corpus of one segment: weights come from its own references.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,10 @@ from fastmetrics._kernels.numeric.sums import sum_values
 from fastmetrics._kernels.probability import likelihoods
 from fastmetrics.metrics.text.inputs.log_probs import TokenLogProbs, read_log_probs
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, NumericArrayLike
+    from fastmetrics._core.types.options import EmptySequence, Level, LogBase, Reduction, TokenReduction
+
 __all__ = ["perplexity", "token_nll"]
 
 BASES = ("e", 2, 10)
@@ -29,37 +33,25 @@ NO_TOKEN = "there is no token"
 
 @overload
 def token_nll(
-    log_probs: Any,
-    *,
-    mask: Any = None,
-    offsets: Any = None,
-    level: str = "token",
-    base: Any = "e",
-    reduction: Literal["none"],
-    empty: str = "nan",
-    n_threads: int | None = None,
-) -> NDArray[np.float64]: ...
+    log_probs: NumericArrayLike, *, mask: ArrayLike | None = ..., offsets: NumericArrayLike | None = ...,
+    level: Level = ..., base: LogBase = ..., reduction: Reduction = ..., empty: EmptySequence = ...,
+    n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 @overload
 def token_nll(
-    log_probs: Any,
-    *,
-    mask: Any = None,
-    offsets: Any = None,
-    level: str = "token",
-    base: Any = "e",
-    reduction: Literal["mean", "sum"] = "mean",
-    empty: str = "nan",
-    n_threads: int | None = None,
-) -> float: ...
+    log_probs: NumericArrayLike, *, mask: ArrayLike | None = ..., offsets: NumericArrayLike | None = ...,
+    level: Level = ..., base: LogBase = ..., reduction: Literal['none'], empty: EmptySequence = ...,
+    n_threads: int | None = ...,
+) -> Floats: ...  # fmt: skip
 def token_nll(
-    log_probs: Any,
+    log_probs: NumericArrayLike,
     *,
-    mask: Any = None,
-    offsets: Any = None,
-    level: str = "token",
-    base: Any = "e",
-    reduction: str = "mean",
-    empty: str = "nan",
+    mask: ArrayLike | None = None,
+    offsets: NumericArrayLike | None = None,
+    level: Level = "token",
+    base: LogBase = "e",
+    reduction: TokenReduction = "mean",
+    empty: EmptySequence = "nan",
     n_threads: int | None = None,
 ) -> float | NDArray[np.float64]:
     """Negative log-likelihood of sequences of tokens, from the log-probability of each token.
@@ -144,13 +136,13 @@ def token_nll(
 
 
 def perplexity(
-    log_probs: Any,
+    log_probs: NumericArrayLike,
     *,
-    mask: Any = None,
-    offsets: Any = None,
-    level: str = "token",
-    base: Any = "e",
-    empty: str = "nan",
+    mask: ArrayLike | None = None,
+    offsets: NumericArrayLike | None = None,
+    level: Level = "token",
+    base: LogBase = "e",
+    empty: EmptySequence = "nan",
     n_threads: int | None = None,
 ) -> float:
     """Perplexity of a language model on sequences of tokens: the exponential of the mean negative log-likelihood.
@@ -318,9 +310,7 @@ def sequence_means(tokens: TokenLogProbs, n_threads: int) -> NDArray[np.float64]
     # A block has about BLOCK_ROWS tokens and at most BLOCK_ROWS sequences, as empty sequences take time, too.
     token_starts = np.arange(bounds[0], bounds[-1], BLOCK_ROWS)
     sequence_starts = np.arange(0, n_sequences, BLOCK_ROWS)
-    block_bounds = np.unique(
-        np.concatenate((np.searchsorted(bounds, token_starts), sequence_starts, [0, n_sequences]))
-    )
+    block_bounds = np.unique(np.concatenate((np.searchsorted(bounds, token_starts), sequence_starts, [0, n_sequences])))
     block_bounds = block_bounds[block_bounds <= n_sequences]
     counts = np.zeros((max(1, block_bounds.shape[0] - 1), 2), np.int64)  # of tokens, of invalid ones
 

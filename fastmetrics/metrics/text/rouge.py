@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,12 @@ from fastmetrics.metrics.text.tokens.rouge_words import (
     TokenListEncoder,
 )
 from fastmetrics.metrics.text.tokens.word_encoder import PRETOKENIZED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fastmetrics._core.types.arrays import ArrayLike
+    from fastmetrics._core.types.options import RougeReference, RougeTokenizer
 
 __all__ = ["RougeResult", "RougeScore", "rouge_score"]
 
@@ -150,6 +156,7 @@ class RougeResult(Mapping[str, RougeScore]):
 
 class Rouge(NamedTuple):
     """ROUGE with its options, checked."""
+
     types: tuple[str, ...]
     column_types: tuple[str, ...]  # the types in the order of their columns
     stem: bool
@@ -167,9 +174,7 @@ class Rouge(NamedTuple):
     def columns(self) -> tuple[str, ...]:
         """The names of a segment's statistics: three for each type of each counted reference."""
         suffixes = [""] if self.n_counted == 1 else [f"_{number}" for number in range(self.n_counted)]
-        return tuple(
-            f"{name}_{count}{suffix}" for suffix in suffixes for name in self.column_types for count in COUNTS
-        )
+        return tuple(f"{name}_{count}{suffix}" for suffix in suffixes for name in self.column_types for count in COUNTS)
 
     def new_counter(self) -> BlockCounter:
         return RougeCounter(self).count
@@ -362,13 +367,13 @@ def make_metric(
 
 
 def rouge_score(
-    hypotheses: Any,
-    references: Any,
-    types: Any = DEFAULT_TYPES,
+    hypotheses: ArrayLike,
+    references: ArrayLike,
+    types: str | Sequence[str] = DEFAULT_TYPES,
     *,
     stem: bool = False,
-    tokenizer: str | Callable[[str], list[str]] = "default",
-    multi: str = "best",
+    tokenizer: RougeTokenizer | Callable[[str], list[str]] = "default",
+    multi: RougeReference = "best",
     beta: float = 1.0,
     n_threads: int | None = None,
 ) -> RougeResult:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics.metrics.text.text_metric import TextMetric, count_segments, needs_whole_corpus, prepare_metric
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike
+    from fastmetrics._core.types.options import TextMetricName
 
 __all__ = ["SegmentStatistics", "segment_statistics"]
 
@@ -82,7 +86,12 @@ class SegmentStatistics:
 
 
 def segment_statistics(
-    metric: str, hypotheses: Any, references: Any, *, n_threads: int | None = None, **options: Any
+    metric: TextMetricName,
+    hypotheses: ArrayLike,
+    references: ArrayLike,
+    *,
+    n_threads: int | None = None,
+    **options: Any,
 ) -> SegmentStatistics:
     """Integer statistics of every segment: texts are read once, then any subset of the corpus can be scored.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from fastmetrics.metrics.text.inputs.argument_forms import segments_from_sentenc
 from fastmetrics.metrics.text.inputs.segments import TextBlock
 from fastmetrics.metrics.text.text_metric import BlockCounter, TextScore, check_flags, join_signature, score_corpus
 from fastmetrics.metrics.text.tokens.word_encoder import PRETOKENIZED, WordEncoder
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike
 
 __all__ = ["TerScore", "corpus_ter", "sentence_ter"]
 
@@ -54,6 +57,7 @@ class TerScore(TextScore):
 
 class Ter(NamedTuple):
     """TER with its options, checked."""
+
     tokenize: str
     normalized: bool
     no_punct: bool
@@ -135,15 +139,13 @@ def make_metric(
     case_sensitive: bool = False,
 ) -> Ter:
     """Check the options and return the metric; ValueError if an option is not valid."""
-    check_flags(
-        normalized=normalized, no_punct=no_punct, asian_support=asian_support, case_sensitive=case_sensitive
-    )
+    check_flags(normalized=normalized, no_punct=no_punct, asian_support=asian_support, case_sensitive=case_sensitive)
     return Ter("tercom", bool(normalized), bool(no_punct), bool(asian_support), bool(case_sensitive))
 
 
 def corpus_ter(
-    hypotheses: Any,
-    references: Any,
+    hypotheses: ArrayLike,
+    references: ArrayLike,
     *,
     normalized: bool = False,
     no_punct: bool = False,
@@ -222,8 +224,8 @@ def corpus_ter(
 
 
 def sentence_ter(
-    hypothesis: Any,
-    references: Any,
+    hypothesis: str | ArrayLike,
+    references: str | ArrayLike,
     *,
     normalized: bool = False,
     no_punct: bool = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,12 @@ from fastmetrics.metrics.detection.coco.result import CocoOptions, CocoResult
 from fastmetrics.metrics.detection.dataset import IOU_TYPES, Dataset
 from fastmetrics.metrics.detection.group_ious import compute_ious
 from fastmetrics.metrics.detection.image_category_groups import make_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fastmetrics._core.types.arrays import ArrayLike, FoundBoxes, NumericArrayLike, Path
+    from fastmetrics._core.types.options import Box, IouType
 
 __all__ = ["coco_map"]
 
@@ -37,18 +43,18 @@ MAX_DETECTIONS = (1, 10, 100)
 
 
 def coco_map(
-    ground_truth: Any,
-    detections: Any,
+    ground_truth: FoundBoxes,
+    detections: FoundBoxes,
     *,
-    iou_type: str = "bbox",
-    iou_thresholds: Any = None,
-    recall_thresholds: Any = None,
-    max_detections: Any = MAX_DETECTIONS,
+    iou_type: IouType = "bbox",
+    iou_thresholds: NumericArrayLike | None = None,
+    recall_thresholds: NumericArrayLike | None = None,
+    max_detections: int | Sequence[int] = MAX_DETECTIONS,
     area_ranges: Mapping[str, tuple[float, float]] | None = None,
-    categories: Any = None,
-    images: Any = None,
+    categories: ArrayLike | None = None,
+    images: Path | ArrayLike | None = None,
     class_agnostic: bool = False,
-    box: str = "xywh",
+    box: Box = "xywh",
     n_threads: int | None = None,
 ) -> CocoResult:
     """COCO's mean average precision of detections, and the numbers reported with it.

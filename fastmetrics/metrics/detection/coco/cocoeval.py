@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from fastmetrics.metrics.detection.coco.read_coco_objects import read_coco_objec
 from fastmetrics.metrics.detection.dataset import Dataset
 from fastmetrics.metrics.detection.group_ious import compute_ious
 from fastmetrics.metrics.detection.image_category_groups import ImageCategoryGroups, make_groups
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.options import IouType
 
 __all__ = ["COCOeval"]
 
@@ -163,7 +166,7 @@ class COCOeval:
     array([0.9, 1. ])
     """
 
-    def __init__(self, cocoGt: Any = None, cocoDt: Any = None, iouType: str = "segm") -> None:
+    def __init__(self, cocoGt: Any = None, cocoDt: Any = None, iouType: IouType = "segm") -> None:
         self.cocoGt = cocoGt
         self.cocoDt = cocoDt
         self.params = Params(iouType=iouType)
@@ -307,9 +310,7 @@ class COCOeval:
                 state.dataset.detections.scores, state.groups, state.matches, len(thresholds), recalls, max_detections
             )
         else:
-            computed = accumulate_images(
-                self._select_images(p, categories), recalls, max_detections, len(thresholds)
-            )
+            computed = accumulate_images(self._select_images(p, categories), recalls, max_detections, len(thresholds))
         if len(known) == len(p.maxDets):
             return Accumulated(*map(np.ascontiguousarray, computed))
         shape = len(thresholds), len(recalls), len(p.catIds), len(p.areaRng), len(p.maxDets)

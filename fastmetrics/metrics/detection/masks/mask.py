@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,13 +15,18 @@ from fastmetrics.metrics.detection.image_category_groups import ImageCategoryGro
 from fastmetrics.metrics.detection.masks.segmentations import read_masks, write_compressed_counts
 from fastmetrics.metrics.detection.run_length_masks import Masks, addressable, for_mask_ranges
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fastmetrics._core.types.arrays import ArrayLike, Floats, Ints, NumericArrayLike
+
 __all__ = ["decode_masks", "encode_masks", "mask_areas", "mask_iou"]
 
 DETECTIONS_PER_GROUP = 128
 
 
 def encode_masks(
-    masks: Any, *, size: tuple[int, int] | None = None, compressed: bool = True, n_threads: int | None = None
+    masks: ArrayLike, *, size: tuple[int, int] | None = None, compressed: bool = True, n_threads: int | None = None
 ) -> list[dict[str, Any]]:
     """Masks of any form as COCO's run-length encoding.
 
@@ -72,7 +77,9 @@ def encode_masks(
     return [{"size": size, "counts": counts} for size, counts in zip(rle.sizes.tolist(), all_counts, strict=True)]
 
 
-def decode_masks(masks: Any, *, size: tuple[int, int] | None = None, n_threads: int | None = None) -> np.ndarray:
+def decode_masks(
+    masks: ArrayLike, *, size: tuple[int, int] | None = None, n_threads: int | None = None
+) -> NDArray[np.uint8]:
     """The pixels of masks that all have the same size.
 
     The same as `pycocotools.mask.decode`, but the masks are along the first axis.
@@ -118,7 +125,7 @@ def decode_masks(masks: Any, *, size: tuple[int, int] | None = None, n_threads: 
     return pixels.reshape(n, width, height).transpose(0, 2, 1)
 
 
-def mask_areas(masks: Any, *, size: tuple[int, int] | None = None, n_threads: int | None = None) -> np.ndarray:
+def mask_areas(masks: ArrayLike, *, size: tuple[int, int] | None = None, n_threads: int | None = None) -> Ints:
     """The number of pixels of each mask.
 
     The same as `pycocotools.mask.area`, in 64 bits.
@@ -152,13 +159,13 @@ def mask_areas(masks: Any, *, size: tuple[int, int] | None = None, n_threads: in
 
 
 def mask_iou(
-    masks_a: Any,
-    masks_b: Any,
+    masks_a: ArrayLike,
+    masks_b: ArrayLike,
     *,
-    crowd: Any = None,
+    crowd: NumericArrayLike | None = None,
     size: tuple[int, int] | None = None,
     n_threads: int | None = None,
-) -> np.ndarray:
+) -> Floats:
     """Intersection over union of masks: pixels in both, divided by pixels in either.
 
     IoU(a, b) = |a and b| / |a or b|. If b is a crowd, a region of many objects, it is |a and b| / |a|, because a

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from numbers import Real
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from fastmetrics._kernels.detection import voc_matching as kernel
 from fastmetrics._version import __version__
 from fastmetrics.metrics.detection.box_iou import BOX_FORMS
 from fastmetrics.metrics.detection.voc.read_dataset import VocData, class_labels, read_voc_data, select_classes
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, FoundBoxes, Path
+    from fastmetrics._core.types.options import Box, Difficult, Interpolation
 
 __all__ = ["VocResult", "voc_map"]
 
@@ -150,16 +154,16 @@ class VocOptions(NamedTuple):
 
 
 def voc_map(
-    ground_truth: Any,
-    detections: Any,
+    ground_truth: FoundBoxes,
+    detections: FoundBoxes,
     *,
-    interpolation: str = "area",
+    interpolation: Interpolation = "area",
     iou_threshold: float = 0.5,
-    difficult: str = "ignore",
-    box: str | None = None,
+    difficult: Difficult = "ignore",
+    box: Box | None = None,
     pixel_boxes: bool | None = None,
-    categories: Any = None,
-    images: Any = None,
+    categories: ArrayLike | None = None,
+    images: Path | ArrayLike | None = None,
     n_threads: int | None = None,
 ) -> VocResult:
     """Mean average precision of detections, by the rule of the Pascal VOC challenge.

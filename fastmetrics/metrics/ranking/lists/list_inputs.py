@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastmetrics._core.columns import group_keys, validation
 from fastmetrics._core.columns.key_types import plain_value
@@ -412,7 +413,7 @@ def measures_by_exchange(
     return keys[order], MeasuredLists(values[:, order], counts[order])
 
 
-def unwrap_means(function: str, values: list[Value], is_sequence: bool) -> Any:
+def unwrap_means(function: str, values: list[Value], is_sequence: bool) -> float | NDArray[np.float64]:
     """What a function returns: a float, or an array with a value for every k. Warns if a value is undefined."""
     if reason := next((value.reason for value in values if value.reason), None):
         warn_undefined(function, reason)
@@ -428,7 +429,7 @@ def list_means(
     relevance_level: float,
     measure_options: dict[str, Any],
     **options: Any,
-) -> Any:
+) -> float | NDArray[np.float64]:
     """The mean over lists of a measure, for every cutoff."""
     for name, value in measure_options.items():
         if name in NAMED_OPTIONS:

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal, TYPE_CHECKING
 
 import numpy as np
 
@@ -31,9 +31,14 @@ from fastmetrics.metrics.ranking.runs.ranking_result import (
 )
 from fastmetrics.metrics.ranking.runs.trec_files import TrecRun, read_qrels
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import RankedRows
+    from fastmetrics._core.types.options import Correction, Empty, Missing, RunTest, Ties
+    from fastmetrics.metrics.ranking.runs.trec_files import TrecQrels
+
 __all__ = ["compare_runs"]
 
-SIGN_FLIP = "sign-flip"
+SIGN_FLIP: Literal["sign-flip"] = "sign-flip"
 TESTS = (SIGN_FLIP, "t")
 NEGLIGIBLE = 1e-12  # two sums of the same terms in another order may differ by so much
 
@@ -55,13 +60,13 @@ class DifferenceTest(NamedTuple):
 
 
 def compare_runs(
-    qrels: Any,
+    qrels: RankedRows | TrecQrels,
     runs: Mapping[str, Any] | Sequence[Any],
     metrics: str | Sequence[str],
     *,
     baseline: str | None = None,
-    test: Test = SIGN_FLIP,
-    correction: str | None = "holm",
+    test: RunTest | Callable[[np.ndarray, np.ndarray], Any] = SIGN_FLIP,
+    correction: Correction | None = "holm",
     ci: float | None = 0.95,
     replicates: int = 10_000,
     seed: int = 0,
@@ -69,9 +74,9 @@ def compare_runs(
     item: str = "item",
     score: str = "score",
     relevance: str = "relevance",
-    ties: str = "average",
-    missing: str = "zero",
-    empty: str = "zero",
+    ties: Ties = "average",
+    missing: Missing = "zero",
+    empty: Empty = "zero",
     relevance_level: float = 1,
     n_threads: int | None = None,
 ) -> Comparison:
@@ -155,7 +160,7 @@ def compare_runs(
     (0.5, 0.9167, (5, 0, 1), 0.0625, 0.125)
     """
     started = perf_counter()
-    correction = read_correction(correction)
+    correction_name = read_correction(correction)
     validation.check_option(missing, "missing", MISSING)
     check_level(ci)
     threads = count_threads(n_threads)
@@ -194,8 +199,8 @@ def compare_runs(
         if name != baseline_name
     ]  # fmt: skip
     return Comparison(
-        adjust_pvalues(differences, correction), level=ci, correction=correction, unit="query", version=__version__,
-        notes=notes, seconds=perf_counter() - started,
+        adjust_pvalues(differences, correction_name), level=ci, correction=correction_name, unit="query",
+        version=__version__, notes=notes, seconds=perf_counter() - started,
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,21 +23,26 @@ from fastmetrics.metrics.ranking.runs.ranking_result import (
 )
 from fastmetrics.metrics.ranking.runs.sources import TableColumns, join_sources
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import RankedRows
+    from fastmetrics._core.types.options import Empty, Missing, Ties
+    from fastmetrics.metrics.ranking.runs.trec_files import TrecQrels, TrecRun
+
 __all__ = ["evaluate_ranking"]
 
 
 def evaluate_ranking(
-    run: Any,
-    qrels: Any,
+    run: RankedRows | TrecRun,
+    qrels: RankedRows | TrecQrels,
     metrics: str | Sequence[str],
     *,
     query: str = "query",
     item: str = "item",
     score: str = "score",
     relevance: str = "relevance",
-    ties: str = "average",
-    missing: str = "zero",
-    empty: str = "zero",
+    ties: Ties = "average",
+    missing: Missing = "zero",
+    empty: Empty = "zero",
     relevance_level: float = 1,
     weights: Mapping[Any, float] | None = None,
     n_threads: int | None = None,

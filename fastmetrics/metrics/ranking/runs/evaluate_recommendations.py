@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from fastmetrics.metrics.ranking.runs.ranking_result import (
     resolve_metrics,
 )
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import Label, MatrixLike, NumericArrayLike
+    from fastmetrics._core.types.options import Empty
+
 __all__ = ["evaluate_recommendations"]
 
 NO_TABLE: np.ndarray = np.empty(0, np.uint64)
@@ -30,14 +34,14 @@ TRUTH_WANTED = "a list of item lists, sets or dicts (item to grade), a CSR matri
 
 
 def evaluate_recommendations(
-    recommended: Any,
-    relevant: Any,
+    recommended: MatrixLike,
+    relevant: MatrixLike,
     metrics: str | Sequence[str],
     *,
-    padding: Any = None,
-    empty: str = "zero",
+    padding: Label | None = None,
+    empty: Empty = "zero",
     relevance_level: float = 1,
-    weights: Any = None,
+    weights: NumericArrayLike | Mapping[Any, float] | None = None,
     n_threads: int | None = None,
 ) -> RankingResult:
     """Evaluate lists of recommended items, best first, against the relevant items of each user.

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import Scratch
 from fastmetrics._kernels.text.tokens import tokenizers as kernels
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike
+    from fastmetrics._core.types.options import AnyTokenizer
 
 __all__ = ["tokenize"]
 
@@ -42,12 +46,16 @@ class Tokenizer:
 
 
 @overload
-def tokenize(text: str, tokenizer: str = "13a", *, lowercase: bool = False) -> list[str]: ...
+def tokenize(
+    text: str, tokenizer: AnyTokenizer = ..., *, lowercase: bool = ...,
+) -> list[str]: ...  # fmt: skip
 @overload
 def tokenize(
-    text: list[str] | tuple[str, ...], tokenizer: str = "13a", *, lowercase: bool = False
-) -> list[list[str]]: ...
-def tokenize(text: Any, tokenizer: str = "13a", *, lowercase: bool = False) -> list[str] | list[list[str]]:
+    text: ArrayLike, tokenizer: AnyTokenizer = ..., *, lowercase: bool = ...,
+) -> list[list[str]]: ...  # fmt: skip
+def tokenize(
+    text: str | ArrayLike, tokenizer: AnyTokenizer = "13a", *, lowercase: bool = False
+) -> list[str] | list[list[str]]:
     """Split a text, or every text of a list, into tokens, as the text metrics do.
 
     A tokenizer inserts spaces around punctuation and other characters; then the text is split at white space.
