@@ -7,6 +7,7 @@ from fastmetrics._core.comparison.comparison import Comparison
 from fastmetrics._core.comparison.comparison import Difference
 from fastmetrics._core.comparison.test_results import Estimate
 from fastmetrics._core.comparison.test_results import SignificanceResult
+from fastmetrics._core.registry import Metric
 from fastmetrics._core.registry import describe_metrics
 from fastmetrics._core.registry import list_metrics
 from fastmetrics._core.undefined import UndefinedMetricWarning
@@ -201,11 +202,11 @@ from fastmetrics.metrics.text.tokens.tokenizers import tokenize
 __all__ = [
     "Accumulator", "AucInterval", "BestThreshold", "BleuScore", "COCO", "COCOeval", "CategoryTable", "ChrfScore",
     "CocoResult", "Comparison", "Difference", "EqualErrorRate", "ErrorTable", "Estimate", "GroupTable", "MeteorScore",
-    "NistScore", "RankingResult", "RankingTable", "Report", "Result", "RougeResult", "RougeScore", "ScoreOrder",
-    "SegmentStatistics", "SignificanceResult", "SystemScore", "Task", "TerScore", "TextComparison", "TextFile",
-    "TrainingMetrics", "TrecQrels", "TrecResult", "TrecRun", "TukeyResult", "UndefinedMetricWarning", "VocResult",
-    "__version__", "accuracy_score", "adjusted_mutual_info_score", "adjusted_rand_score", "auc", "auc_at_k",
-    "auc_by_group", "average_precision_at_k", "average_precision_score", "balanced_accuracy_score",
+    "Metric", "NistScore", "RankingResult", "RankingTable", "Report", "Result", "RougeResult", "RougeScore",
+    "ScoreOrder", "SegmentStatistics", "SignificanceResult", "SystemScore", "Task", "TerScore", "TextComparison",
+    "TextFile", "TrainingMetrics", "TrecQrels", "TrecResult", "TrecRun", "TukeyResult", "UndefinedMetricWarning",
+    "VocResult", "__version__", "accuracy_score", "adjusted_mutual_info_score", "adjusted_rand_score", "auc",
+    "auc_at_k", "auc_by_group", "average_precision_at_k", "average_precision_score", "balanced_accuracy_score",
     "benjamini_hochberg", "best_threshold", "box_iou", "bpref", "brier_score_loss", "calibration_curve",
     "calinski_harabasz_score", "chi2_test", "class_likelihood_ratios", "classification_report", "clipped_rows",
     "coco_map", "cohen_kappa_score", "compare", "compare_runs", "compare_texts", "completeness_score",

@@ -27,6 +27,8 @@ def format_value(value: Any) -> str:
 def format_columns(names: tuple[str, ...]) -> str:
     """Columns as metric strings write them: one name, or a list."""
     formatted = [format_value(name) for name in names]
+    if formatted != list(names):  # a list is of bare words, or of quoted texts
+        formatted = [repr(name) for name in names]
     return formatted[0] if len(formatted) == 1 else f"[{', '.join(formatted)}]"
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from fastmetrics._core.group_stat import STAT_DEFAULTS, check_group_values, read_stat
 from fastmetrics._core.immutable import EMPTY
@@ -23,6 +23,7 @@ from fastmetrics._core.kinds import (
     Kind,
     Roles,
 )
+from fastmetrics._core.metric_names import MetricNames
 from fastmetrics._core.metric_spec import (
     CUTOFF,
     DIRECTIONS,
@@ -37,7 +38,10 @@ from fastmetrics._core.statistic import TINY_WEIGHTS, Statistic, SumStatistic, V
 from fastmetrics._core.suggestions import MOST_SUGGESTED, ask_for, close_matches, suggest
 from fastmetrics._version import __version__
 
-__all__ = ["describe_metrics", "list_metrics"]
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike
+
+__all__ = ["Metric", "describe_metrics", "list_metrics"]
 
 # What the signature of a metric says that does not read scores, by target.
 COLUMNS_OF_TARGET = {"prediction": "of:predictions", "probabilities": "of:probabilities"}
@@ -249,11 +253,38 @@ def check_spelling(spec: MetricSpec, name: str, other: MetricSpec | None) -> Non
     raise ValueError(f"metric {spec.name!r} cannot be called {name!r}: that is metric {other.name!r}")
 
 
-class Metric:
-    """A metric with its parameters: the meaning of a metric string.
+class Metric(metaclass=MetricNames):
+    """A metric with its options and columns: what a metric string means.
 
+<<<<<<< HEAD
     Two metrics are equal if they mean the same: it does not matter whether defaults are written out. A metric is never
     changed, and those of the last calls are used again. So what every call asks for is computed once.
+=======
+    It stands wherever a metric string may. ``Metric.ndcg(k=10, gain="exp2")`` is "ndcg(gain=exp2)@10": every metric is
+    a method of its name, and its options are keywords that editors complete and type checkers check. `repr` is the
+    metric string. Two metrics are equal if they mean the same: it does not matter whether defaults are written out.
+
+    Attributes
+    ----------
+    spec : MetricSpec
+        The entry of `describe_metrics`.
+    arguments : dict
+        All options with their values.
+    k : int or None
+        The cutoff.
+    columns : dict
+        The columns that it names itself, by role.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.Metric.ndcg(k=10, gain="exp2")
+    ndcg(gain=exp2)@10
+    >>> log = {"click": [1, 0, 0, 1], "pctr": [0.9, 0.3, 0.4, 0.8], "user": ["ann", "ann", "bob", "bob"]}
+    >>> report = fm.evaluate(log, [fm.Metric.auc(), fm.Metric.hr(k=1)], label="click", score="pctr", group="user")
+    >>> report[fm.Metric.hr(k=1)], report["hr@1"]
+    (1.0, 1.0)
+>>>>>>> 91aa96b (Types: Literals of all named values, overloads, protocols of inputs, and Metric objects)
     """
 
     def __init__(
@@ -275,7 +306,64 @@ class Metric:
         self.shown = shown
         self.roles = {role: kind.with_arguments(self.arguments) for role, kind in spec.roles.items()}
 
+<<<<<<< HEAD
     @cached_property
+=======
+    @classmethod
+    def of_name(cls, name: str, k: int | None = None, **options: Any) -> Metric:
+        """The metric of a name, also of a plugin, with its options and columns.
+
+        Parameters
+        ----------
+        name : str
+            A name or an alias, without "@k".
+        k : int, optional
+            The cutoff.
+        **options : object
+            What stands in the parentheses of a metric string.
+
+        Returns
+        -------
+        Metric
+
+        Raises
+        ------
+        ValueError
+            What the metric string would raise.
+
+        Examples
+        --------
+        >>> import fastmetrics as fm
+        >>> fm.Metric.of_name("gauc", weight="pairs")
+        gauc(weight=pairs)
+        """
+        if k is not None and (isinstance(k, bool) or not isinstance(k, SupportsIndex) or int(k) < 1):
+            raise ValueError(f"k of metric {name!r} must be an integer of at least 1; found {k!r}")
+        written = ", ".join(f"{option}={format_value(value)}" for option, value in options.items())
+        return parse(name + (f"({written})" if written else "") + ("" if k is None else f"@{int(k)}"))
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """The names of all metrics, without "@k": those of its methods."""
+        load_plugins()
+        return sorted({spec.base_name for spec in known_specs().values()})
+
+    @classmethod
+    def constructor(cls, name: str) -> Callable[..., Metric]:
+        """The method of a metric."""
+        known = cls.names()
+        if name not in known:
+            raise AttributeError(f"{cls.__name__} has no metric {name!r}; {suggest(name, known)}", name=name, obj=cls)
+        specs = [spec for spec in known_specs().values() if spec.base_name == name]
+
+        def make(*, k: int | None = None, **options: Any) -> Metric:
+            return cls.of_name(name, k, **options)
+
+        make.__name__, make.__qualname__ = name, f"{cls.__qualname__}.{name}"
+        make.__doc__ = " ".join(spec.summary for spec in specs)
+        return make
+
+>>>>>>> 91aa96b (Types: Literals of all named values, overloads, protocols of inputs, and Metric objects)
     def _identity(self) -> tuple[Any, ...]:
         columns = tuple(sorted(self.columns.items()))
         return (self.spec.name, self.spec.model_role, tuple(self.arguments.items()), self.k, columns)
@@ -285,6 +373,10 @@ class Metric:
 
     def __hash__(self) -> int:
         return hash(self._identity)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled, and copied, as its text and the role by which its form was chosen."""
+        return parse, (repr(self), (self.spec.model_role,))
 
     def __repr__(self) -> str:
         return self._text
@@ -361,7 +453,7 @@ class Metric:
         return self.spec.interval.find(self._all_arguments(), level, *states)
 
     def compare_rows(
-        self, level: float, labels: Any, first: Any, second: Any, n_threads: int
+        self, level: float, labels: ArrayLike, first: ArrayLike, second: ArrayLike, n_threads: int
     ) -> tuple[float, float, float, float] | str:
         """The two ends, the standard error and the p-value of a difference, or a text that says why there are none."""
         if self.spec.interval is None:
@@ -579,9 +671,7 @@ def parameters_of(spec: MetricSpec) -> list[str]:
     return [*spec.parameters, *of_groups]
 
 
-def read_arguments(
-    form: MetricSpec, spec: MetricSpec, keywords: dict[str, ast.expr], text: str
-) -> dict[str, Any]:
+def read_arguments(form: MetricSpec, spec: MetricSpec, keywords: dict[str, ast.expr], text: str) -> dict[str, Any]:
     """The arguments of a form of a metric, checked: parameters, and columns by role."""
     arguments: dict[str, Any] = {}
     roles = column_roles(form)

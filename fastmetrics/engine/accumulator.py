@@ -172,7 +172,7 @@ class Accumulator:
 
     def __init__(
         self,
-        metrics: str | Sequence[str | Metric],
+        metrics: str | Metric | Sequence[str | Metric],
         *,
         label: str | Sequence[str] | None = None,
         score: str | Sequence[str] | None = None,

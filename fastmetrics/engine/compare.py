@@ -46,7 +46,7 @@ COMPARED = {SCORE_ROLE: "scores", PREDICTION_ROLE: "predictions", PROBABILITIES_
 
 def compare(
     data: Log,
-    metrics: str | Sequence[str | Metric],
+    metrics: str | Metric | Sequence[str | Metric],
     *,
     scores: Sequence[str] | None = None,
     label: str | Sequence[str] | None = None,

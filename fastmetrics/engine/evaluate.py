@@ -28,7 +28,7 @@ __all__ = ["evaluate"]
 
 def evaluate(
     data: Log,
-    metrics: str | Sequence[str | Metric],
+    metrics: str | Metric | Sequence[str | Metric],
     *,
     label: str | Sequence[str] | None = None,
     score: str | Sequence[str] | None = None,

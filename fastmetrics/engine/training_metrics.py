@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.kinds import MODEL_ROLES
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.accumulator import Accumulator
 from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.results.report import Report
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, KeysLike, NumericArrayLike
 
 __all__ = ["TrainingMetrics"]
 
@@ -59,7 +62,7 @@ class TrainingMetrics:
 
     def __init__(
         self,
-        metrics: str | Sequence[str | Metric],
+        metrics: str | Metric | Sequence[str | Metric],
         *,
         approximate: bool = False,
         state_size: int | str = "4MiB",
@@ -82,13 +85,13 @@ class TrainingMetrics:
     def update(
         self,
         *,
-        label: Any = None,
-        score: Any = None,
-        group: Any = None,
-        weight: Any = None,
-        prediction: Any = None,
-        probabilities: Any = None,
-        item: Any = None,
+        label: ArrayLike | None = None,
+        score: NumericArrayLike | None = None,
+        group: KeysLike | None = None,
+        weight: NumericArrayLike | None = None,
+        prediction: ArrayLike | None = None,
+        probabilities: NumericArrayLike | None = None,
+        item: ArrayLike | None = None,
         roles: Mapping[str, Any] | None = None,
     ) -> None:
         """Take in the rows of a batch. If they are refused, the object is unchanged.

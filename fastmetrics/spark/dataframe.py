@@ -67,7 +67,7 @@ RangeStates = list[tuple[int, PartitionState]]  # the number of a score column, 
 
 def evaluate(
     df: Any,
-    metrics: str | Sequence[str | Metric],
+    metrics: str | Metric | Sequence[str | Metric],
     *,
     label: str | Sequence[str] | None = None,
     score: str | Sequence[str] | None = None,

@@ -1,68 +1,134 @@
-"""Types of the public API: mypy over the examples in tests/typing, and stubs against their kernels.
+"""Types of the public API under mypy --strict and pyright's strict mode, and stubs against their kernels.
 
-A `reveal_type(...)` line of an example says in a comment what mypy must reveal, `# reveals: float`, without module
-names. Wrong calls have a `# type: ignore[code]`; mypy is strict and raises an error if it is not needed.
+Each checker runs once, over the examples in tests/typing, docs/types.md, and files written from the registry and from
+docstrings. A `reveal_type(...)` line says in a comment what both checkers must reveal, `# reveals: float`, without
+module names. A line that must be an error ends with `# type: ignore[code]`: both raise an error for an ignore that is
+not needed. pyright is that of the package basedpyright, which brings its own Node.js and needs no network.
 """
 
 import ast
 import importlib
 import inspect
+import json
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
+
+import pytest
 
 import fastmetrics
+from fastmetrics._core.metric_spec import REQUIRED
 from fastmetrics.testing.function_cases import checked_values
 from support import type_checks
+from support.annotations import public_callables, public_options
 from support.cases import each_case
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "tests" / "typing").glob("*.py"))
+PAGE = ROOT / "docs" / "types.md"
 # Stubs are next to the kernels, in a checkout and in an installed package.
 STUBS = sorted((Path(fastmetrics.__file__).resolve().parent / "_kernels").rglob("*.pyi"))
 
 EXPECTED = re.compile(r"reveal_type\(.*# reveals: (.+)$")
 MESSAGE = re.compile(r"^(?P<file>.+?):(?P<line>\d+): (?P<kind>error|note): (?P<text>.*)$")
-REVEALED = re.compile(r'Revealed type is "(.+)"')
+REVEALED = re.compile(r'(?:Revealed type|Type of ".*") is "(?P<type>.+)"', re.DOTALL)
+ARRAY = re.compile(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[(\w+(?:\[\w+\])?)\]\]")
+NAMES = {"signedinteger[_64Bit]": "int64", "unsignedinteger[_8Bit]": "uint8"}
+# A wrong value for every option with named values, and a right one, on lines that no one has to write.
+WRONG = "no such value"
+HEAD = "from typing import Any\nimport fastmetrics as fm\nANY: Any = None\n"
+WRONG_EXAMPLE = """\
+import fastmetrics as fm
+auc = fm.roc_auc_score([0, 1], [0.1, 0.2])
+reveal_type(auc)  # reveals: int
+reveal_type(auc)
+auc = 1.0  # reveal_type(auc)  # reveals: float
+fm.list_metrics('auc')
+fm.list_metrics()  # type: ignore[call-arg]
+"""
 
 
-def run_mypy(paths: list[Path], folder: Path, cache: Path) -> str:
-    """The messages of mypy. It finds the package that is tested, in a checkout or installed."""
-    package_parent = Path(fastmetrics.__file__).resolve().parents[1]
-    search = [] if package_parent.name in {"site-packages", "dist-packages"} else [package_parent]
-    run = type_checks.run_mypy([*paths], folder, cache, search)
-    assert run.returncode in {0, 1}, run.stdout + run.stderr
-    return run.stdout
+class Message(NamedTuple):
+    """What a checker says of a line. A revealed type is no error."""
+
+    file: str
+    line: int
+    error: str
+    revealed: str
+
+
+def checkout_folders() -> list[Path]:
+    """The folder of the package, unless it is installed: a checker finds that by itself."""
+    parent = Path(fastmetrics.__file__).resolve().parents[1]
+    return [] if parent.name in {"site-packages", "dist-packages"} else [parent]
+
+
+def mypy_messages(text: str) -> Iterator[Message]:
+    # The examples that are written here leave out the code of an ignore.
+    lines = (line for line in text.splitlines() if not line.endswith("[ignore-without-code]"))
+    for match in filter(None, map(MESSAGE.match, lines)):
+        revealed = REVEALED.search(match["text"])
+        if revealed or match["kind"] == "error":
+            of_type = short(revealed["type"]) if revealed else ""
+            yield Message(Path(match["file"]).name, int(match["line"]), "" if revealed else match["text"], of_type)
+
+
+def start_pyright(paths: list[Path], folder: Path) -> subprocess.Popen[str]:
+    """pyright in strict mode, in which an ignore that is not needed is an error."""
+    configuration = {
+        "include": [str(path) for path in paths],
+        "typeCheckingMode": "strict",
+        "extraPaths": [str(folder) for folder in checkout_folders()],
+        "reportUnnecessaryTypeIgnoreComment": "error",
+        "reportMissingModuleSource": "none",
+        "reportUnusedExpression": "none",
+    }
+    path = folder / "pyrightconfig.json"
+    path.write_text(json.dumps(configuration), encoding="utf-8")
+    arguments = ["-p", str(path), "--pythonpath", sys.executable, "--outputjson"]
+    return subprocess.Popen(
+        [sys.executable, "-m", "basedpyright", *arguments], cwd=folder, stdout=subprocess.PIPE, text=True
+    )
+
+
+def pyright_messages(text: str) -> Iterator[Message]:
+    for found in json.loads(text[text.index("{") :])["generalDiagnostics"]:
+        revealed = REVEALED.fullmatch(found["message"])
+        name, line = Path(found["file"]).name, found["range"]["start"]["line"] + 1
+        yield Message(name, line, "" if revealed else found["message"], short(revealed["type"]) if revealed else "")
 
 
 def short(name: str) -> str:
     """list[builtins.str] -> list[str]: the module of a type is not part of the API."""
-    return re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", name)
+    name = ARRAY.sub(r"NDArray[\1]", re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", name))
+    for long, usual in NAMES.items():
+        name = re.sub(rf"(?<!\w){re.escape(long)}", usual, name)
+    return name
 
 
-def complaints(messages: str, paths: list[Path]) -> list[str]:
+def complaints(messages: list[Message], paths: list[Path]) -> list[str]:
     """Errors, and lines where the revealed type differs from the comment."""
+    names = {path.name for path in paths}
     expected = {
         (path.name, number): match[1]
         for path in paths
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if (match := EXPECTED.search(line))
     }
-    found = {}
-    bad = []
-    for line in messages.splitlines():
-        message = MESSAGE.match(line)
-        if message is None:
-            continue
-        revealed = REVEALED.search(message["text"])
-        if revealed:
-            found[Path(message["file"]).name, int(message["line"])] = short(revealed[1])
-        elif message["kind"] == "error":
-            bad.append(line)
+    found = {(own.file, own.line): own.revealed for own in messages if own.revealed and own.file in names}
+    bad = [f"{own.file}:{own.line}: {own.error}" for own in messages if own.error and own.file in names]
     bad += [
         f"{name}:{line}: reveals {found.get((name, line))}, the comment says {expected.get((name, line))}"
         for name, line in sorted(dict(expected.items() ^ found.items()))
     ]
     return bad
+
+
+# ---------------------------------------------------------------------------------------------------- written examples
 
 
 def names_without_example() -> set[str]:
@@ -82,36 +148,101 @@ def example_of_stated_values(names: set[str]) -> str:
     return "".join(["from typing import reveal_type\n", "import fastmetrics as fm\n", *lines])
 
 
-def test_examples_have_the_types_in_their_comments(tmp_path, types_cache):
-    assert EXAMPLES
-    stated = tmp_path / "stated_values.py"
-    stated.write_text(example_of_stated_values({"copc", *names_without_example()}), encoding="utf-8")
-    bad = complaints(run_mypy([*EXAMPLES, stated], tmp_path, types_cache), [*EXAMPLES, stated])
+def required_arguments(name: str) -> dict[str, str]:
+    """The arguments of a public function that have no default, as keywords with a value of type Any."""
+    parameters = inspect.signature(getattr(fastmetrics, name)).parameters.values()
+    without = [
+        own for own in parameters if own.default is own.empty and own.kind not in (own.VAR_POSITIONAL, own.VAR_KEYWORD)
+    ]
+    return {own.name: "ANY" for own in without}
+
+
+def calls_with_options() -> Iterator[str]:
+    """Every option with named values of every public function: a value of each, and a wrong one that is an error."""
+    functions = {name for name, function, _ in public_callables() if "." not in name}
+    for option in public_options():
+        texts = sorted(value for value in option.named_values if isinstance(value, str))
+        if option.owner not in functions or not texts or option.name in ("modules", "warn_for"):
+            continue
+        for value in [*texts, WRONG]:
+            arguments = required_arguments(option.owner) | {option.name: repr(value)}
+            call = ", ".join(f"{name}={text}" for name, text in arguments.items())
+            yield f"fm.{option.owner}({call}){'  # type: ignore' if value == WRONG else ''}\n"
+
+
+def metrics_with_options() -> Iterator[str]:
+    """Every option with named values of every metric of this library, as a method of `Metric`."""
+    for spec in fastmetrics.describe_metrics():
+        for form in spec.forms if not spec.family.startswith("test") else ():
+            for name, allowed in form.checks.items():
+                texts = [value for value in allowed if isinstance(value, str)] if isinstance(allowed, tuple) else []
+                if name in form.parameters:
+                    for value in [*texts, *([WRONG] if texts else [])]:
+                        cutoff = "k=3, " if form.cutoff == REQUIRED else ""
+                        ignored = "  # type: ignore" if value == WRONG else ""
+                        yield f"fm.Metric.{form.base_name}({cutoff}{name}={value!r}){ignored}\n"
+
+
+def code_of_page() -> str:
+    """The Python code of docs/types.md. Its lines that say that they are errors have to be."""
+    blocks = re.findall(r"^```(?:python|py)\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    code = re.sub(r"  # error: .*$", "  # type: ignore", "\n".join(blocks), flags=re.MULTILINE)
+    imports = dict.fromkeys(re.findall(r"^(?:import|from) .*\n", code, re.MULTILINE))  # blocks repeat them
+    return "".join([*imports, re.sub(r"^(?:import|from) .*\n", "", code, flags=re.MULTILINE)])
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory, types_cache) -> tuple[list[Path], dict[str, list[Message]]]:
+    """The files, and what the checkers say of them: both run at the same time."""
+    folder = tmp_path_factory.mktemp("typing")
+    written = {
+        "stated_values.py": example_of_stated_values({"copc", *names_without_example()}),
+        "options_of_functions.py": "".join([HEAD, *calls_with_options()]),
+        "options_of_metrics.py": "".join(["import fastmetrics as fm\n", *metrics_with_options()]),
+        "wrong.py": WRONG_EXAMPLE,
+    }
+    if PAGE.is_file():
+        written["page.py"] = code_of_page()
+    for name, text in written.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    paths = [*EXAMPLES, *(folder / name for name in written)]
+    messages = {}
+    pyright = start_pyright(paths, folder) if find_spec("basedpyright") else None
+    if find_spec("mypy"):
+        done = type_checks.run_mypy(paths, folder, types_cache, checkout_folders())
+        assert done.returncode in {0, 1}, done.stdout + done.stderr
+        messages["mypy"] = list(mypy_messages(done.stdout))
+    if pyright is not None:
+        text, _ = pyright.communicate()
+        assert pyright.returncode in {0, 1}, text
+        messages["pyright"] = list(pyright_messages(text))
+    return paths, messages
+
+
+CHECKERS = pytest.mark.parametrize("checker", ["mypy", "pyright"])
+
+
+@CHECKERS
+def test_examples_have_the_types_in_their_comments(checker, checked):
+    paths, messages = checked
+    if checker not in messages:
+        pytest.skip(f"{checker} has no wheel for every platform")
+    bad = complaints(messages[checker], [path for path in paths if path.name != "wrong.py"])
     assert not bad, "\n".join(bad)
+
+
+@CHECKERS
+def test_wrong_example_is_found(checker, checked):
+    paths, messages = checked
+    if checker not in messages:
+        pytest.skip(f"{checker} has no wheel for every platform")
+    bad = complaints(messages[checker], [path for path in paths if path.name == "wrong.py"])
+    assert sorted({int(re.match(r"wrong\.py:(\d+):", complaint)[1]) for complaint in bad}) == [3, 4, 5, 6, 7]
 
 
 def test_every_public_name_has_an_example():
     without = [name for name in names_without_example() if not checked_values(getattr(fastmetrics, name))]
     assert not without, f"add CHECKED_VALUES beside them, or a line in tests/typing: {without}"
-
-
-def test_wrong_example_is_found(tmp_path, types_cache):
-    text = (
-        "import fastmetrics as fm\n"
-        "auc = fm.roc_auc_score([0, 1], [0.1, 0.2])\n"
-        "reveal_type(auc)  # reveals: int\n"
-        "reveal_type(auc)\n"
-        "auc = 1.0  # reveal_type(auc)  # reveals: float\n"
-        "fm.list_metrics('auc')\n"
-        "fm.list_metrics()  # type: ignore[call-arg]\n"
-    )
-    path = tmp_path / "wrong.py"
-    path.write_text(text, encoding="utf-8")
-    lines = [
-        int(re.search(r"wrong\.py:(\d+):", complaint)[1])
-        for complaint in complaints(run_mypy([path], tmp_path, types_cache), [path])
-    ]
-    assert sorted(lines) == [3, 4, 5, 6, 7]
 
 
 # --------------------------------------------------------------------------------------------- stubs and kernels

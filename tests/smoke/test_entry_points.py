@@ -76,6 +76,7 @@ CASES: list[Case] = [
     ("Result", lambda kind: of_type(kind, evaluated().results[0]).value, 3 / 4),
     ("Comparison", lambda kind: len(of_type(kind, compared()).differences), 1),
     ("Difference", lambda kind: of_type(kind, compared().differences[0]).value_b, 1),
+    ("Metric", lambda kind: fm.evaluate(LOG, kind.auc(), **COLUMNS)[kind.auc()], 3 / 4),
     ("describe_metrics", lambda function: [spec.name for spec in function()] == fm.list_metrics(), True),
     ("list_metrics", lambda function: {"auc", "gauc", "ndcg", "bleu", "ari"} <= set(function()), True),
     ("UndefinedMetricWarning", warned, True),

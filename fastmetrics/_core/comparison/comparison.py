@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from fastmetrics._core.registry import Metric
+
 __all__ = ["Comparison", "Difference"]
 
 SCHEMA_VERSION = 1
@@ -30,9 +32,7 @@ FIELDS = (
 )  # fmt: skip
 # The kinds of columns of a table; the others are texts.
 KINDS: dict[str, Kind] = {
-    **dict.fromkeys(
-        ("value_a", "value_b", "difference", "standard_error", "pvalue", "adjusted_pvalue"), "number"
-    ),
+    **dict.fromkeys(("value_a", "value_b", "difference", "standard_error", "pvalue", "adjusted_pvalue"), "number"),
     **dict.fromkeys(("won", "lost", "tied", "n_units"), "count"),
 }
 COLUMN_NAMES = frozenset({*FIELDS, "interval_low", "interval_high"})
@@ -275,7 +275,7 @@ class Comparison(ResultSet[Difference]):
     def __hash__(self) -> int:
         return hash((self.differences, self.version))
 
-    def __getitem__(self, metric: str) -> Difference:
+    def __getitem__(self, metric: str | Metric) -> Difference:
         """The difference of `metric` of all rows. Raises KeyError if there is not exactly one."""
         return self.difference(metric)
 
@@ -285,7 +285,7 @@ class Comparison(ResultSet[Difference]):
 
     def difference(
         self,
-        metric: str,
+        metric: str | Metric,
         *,
         other: str | None = None,
         baseline: str | None = None,
@@ -318,7 +318,13 @@ class Comparison(ResultSet[Difference]):
         return found
 
     def worst(
-        self, metric: str, n: int = 20, *, other: str | None = None, label: str | None = None, task: str | None = None
+        self,
+        metric: str | Metric,
+        n: int = 20,
+        *,
+        other: str | None = None,
+        label: str | None = None,
+        task: str | None = None,
     ) -> list[Difference]:
         """The differences of the slices in which the other model is worst beside the baseline, the worst first.
 
@@ -339,13 +345,20 @@ class Comparison(ResultSet[Difference]):
         found = self._slices_of(metric, {"other": other, "label": label, "task": task})
         return worst_first(found, lost_by)[: check_count(n)]
 
-    def sorted_by(self, metric: str) -> Comparison:
+    def sorted_by(self, metric: str | Metric) -> Comparison:
         """The comparison with its slices in the order of `worst`, after all rows."""
         order = {repr(own.slice): number for number, own in reversed([*enumerate(self.worst(metric, MOST))])}
+<<<<<<< HEAD
         in_order = sorted(
             self.differences, key=lambda own: (bool(own.slice), order.get(repr(own.slice), len(order)))
         )
         return self._replace(differences=tuple(in_order))
+=======
+        new = copy(self)
+        in_order = sorted(self.differences, key=lambda own: (bool(own.slice), order.get(repr(own.slice), len(order))))
+        new._set(differences=tuple(in_order))
+        return new
+>>>>>>> 91aa96b (Types: Literals of all named values, overloads, protocols of inputs, and Metric objects)
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain Python with JSON types. NaN becomes None; its reason is beside it."""

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from fastmetrics._core.registry import Metric
+
 Item = TypeVar("Item")
 MAX_CHOICES = 10  # in the message of a look-up
 
@@ -65,9 +67,11 @@ class ResultSet(Immutable, Generic[Item]):
         return iter(self._items)
 
     def __contains__(self, metric: object) -> bool:
-        return isinstance(metric, str) and bool(self._of_metric(metric))
+        from fastmetrics._core.registry import Metric
 
-    def _of_metric(self, metric: str) -> list[Any]:
+        return isinstance(metric, (str, Metric)) and bool(self._of_metric(metric))
+
+    def _of_metric(self, metric: str | Metric) -> list[Any]:
         """The items of a metric, in any spelling, by its name or an alias."""
         exact = [item for item in self._items if item.metric == metric]
         if exact:
@@ -79,7 +83,7 @@ class ResultSet(Immutable, Generic[Item]):
     def _metrics(self) -> list[str]:
         return list(dict.fromkeys(item.metric for item in self._items))
 
-    def _only(self, metric: str, wanted: Mapping[str, Any]) -> Any:
+    def _only(self, metric: str | Metric, wanted: Mapping[str, Any]) -> Any:
         """The only item of a metric with the wanted attributes; None matches every value."""
         of_metric = self._of_metric(metric)
         if not of_metric:
@@ -89,7 +93,7 @@ class ResultSet(Immutable, Generic[Item]):
             raise KeyError(self._explain_choice(metric, of_metric, matching, wanted))
         return matching[0]
 
-    def _slices_of(self, metric: str, wanted: Mapping[str, Any]) -> list[Any]:
+    def _slices_of(self, metric: str | Metric, wanted: Mapping[str, Any]) -> list[Any]:
         """The items of a metric in slices that have the wanted attributes; None matches every value."""
         found = [
             item
@@ -111,7 +115,7 @@ class ResultSet(Immutable, Generic[Item]):
         return f"no {metric!r} in this {self._noun}{question} It holds: {', '.join(present) or 'nothing'}"
 
     def _explain_choice(
-        self, metric: str, of_metric: list[Any], matching: list[Any], wanted: Mapping[str, Any]
+        self, metric: str | Metric, of_metric: list[Any], matching: list[Any], wanted: Mapping[str, Any]
     ) -> str:
         """How to choose one item: by the attributes that were asked for or that differ; the nearest items first."""
         found = f"{len(matching):,} {self._item_noun}s" if matching else f"no {self._item_noun}"
@@ -122,8 +126,7 @@ class ResultSet(Immutable, Generic[Item]):
         ]
         near = matching or sorted(of_metric, key=lambda item: -count_matches(item, wanted))
         choices = [
-            ", ".join(f"{name}={plain_repr(getattr(item, name))}" for name in attributes)
-            for item in near[:MAX_CHOICES]
+            ", ".join(f"{name}={plain_repr(getattr(item, name))}" for name in attributes) for item in near[:MAX_CHOICES]
         ]
         if len(near) > len(choices):
             choices.append(f"and {len(near) - len(choices):,} more")
@@ -215,14 +218,14 @@ class ResultSet(Immutable, Generic[Item]):
         return str(render(f"{self._noun} notebook", self))
 
 
-def canonical_metric(metric: str, model_role: str = SCORE_ROLE) -> str:
+def canonical_metric(metric: str | Metric, model_role: str = SCORE_ROLE) -> str:
     """The canonical metric string. Other text is returned unchanged: no item has it."""
     from fastmetrics._core.registry import parse
 
     try:
         return str(parse(metric, (model_role,)))
     except (KeyError, TypeError, ValueError):
-        return metric
+        return str(metric)
 
 
 def count_matches(item: Any, wanted: Mapping[str, Any]) -> int:

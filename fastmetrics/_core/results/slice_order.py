@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from fastmetrics._core.registry import Metric
 
 Item = TypeVar("Item")
 MOST = 1 << 62
@@ -18,7 +21,7 @@ BADNESS: dict[str, Callable[[float], float]] = {
 }
 
 
-def badness_of(metric: str, value: float) -> float:
+def badness_of(metric: str | Metric, value: float) -> float:
     """A number that is greater for worse values of a metric; NaN of an undefined value."""
     from fastmetrics._core.kinds import MODEL_ROLES
     from fastmetrics._core.registry import parse

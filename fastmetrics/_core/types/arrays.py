@@ -118,7 +118,7 @@ MatrixLike: TypeAlias = ArrayLike | SparseMatrix
 NumericMatrixLike: TypeAlias = NumericArrayLike | SparseMatrix
 SupportsArrow: TypeAlias = SupportsArrowStream | SupportsArrowArray
 # Keys of several columns are a frame, an Arrow table or a dict of columns.
-KeysLike: TypeAlias = ArrayLike | SupportsArrow | Mapping[str, ArrayLike]
+KeysLike: TypeAlias = ArrayLike | SupportsArrow | Mapping[str, object]
 Cutoffs: TypeAlias = Values[Int] | NDArray[np.integer]
 Log: TypeAlias = (
     Path

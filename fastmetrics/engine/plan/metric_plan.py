@@ -213,12 +213,14 @@ def split_metric_list(text: str) -> list[str]:
     return [name.strip() for name in names]
 
 
-def make_plan(metrics: str | Sequence[str | Metric], model_roles: Sequence[str] = (SCORE_ROLE,)) -> Plan:
+def make_plan(metrics: str | Metric | Sequence[str | Metric], model_roles: Sequence[str] = (SCORE_ROLE,)) -> Plan:
     """Parse metrics and plan them. A metric that is named twice is computed once.
 
     `model_roles` are those of the columns that the caller has of a model: a metric that has several forms, and names no
     columns, takes the first.
     """
+    if isinstance(metrics, Metric):
+        metrics = [metrics]
     if not isinstance(metrics, (str, Sequence)):
         raise TypeError(f"metrics must be a list of metric strings; found {type(metrics).__name__}")
     names = split_metric_list(metrics) if isinstance(metrics, str) else list(metrics)

@@ -49,7 +49,7 @@ class Task(NamedTuple):
     score: str | Sequence[str] | None = None
     group: str | Sequence[str] | None = None
     weight: str | None = None
-    metrics: str | Sequence[str | Metric] | None = None
+    metrics: str | Metric | Sequence[str | Metric] | None = None
     prediction: str | Sequence[str] | None = None
     probabilities: str | Sequence[str] | Sequence[Sequence[str]] | None = None
     item: str | None = None
@@ -115,9 +115,7 @@ class PlannedTask(NamedTuple):
     where: RowFilter | None = None
 
 
-def plan_task(
-    columns: Task, by: SliceColumns, intervals: IntervalArguments, name: str | None = None
-) -> PlannedTask:
+def plan_task(columns: Task, by: SliceColumns, intervals: IntervalArguments, name: str | None = None) -> PlannedTask:
     """Plan one task, which has metrics."""
     models = named_model_roles(columns.score, columns.prediction, columns.probabilities, columns.roles)
     plan = make_plan(columns.metrics or (), models)

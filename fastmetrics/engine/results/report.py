@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from fastmetrics._core.class_matrix import ClassMatrix, LabelTable
     from fastmetrics._core.plot import Plot
+    from fastmetrics._core.registry import Metric
     from fastmetrics._core.types.options import Normalize, PlotName
 
 __all__ = ["Report", "Result"]
@@ -287,13 +288,13 @@ class Report(ResultSet[Result]):
         slices = self.bins, self.small_slices
         return self.results, *rows, self.columns, self.version, self.tasks, *slices, *drawn
 
-    def __getitem__(self, metric: str) -> float:
+    def __getitem__(self, metric: str | Metric) -> float:
         """The value of `metric` of all rows, by its name or an alias. KeyError if there is not exactly one."""
         return self.result(metric).value
 
     def value(
         self,
-        metric: str,
+        metric: str | Metric,
         *,
         score: str | None = None,
         slice: Mapping[str, Any] | None = None,  # noqa: A002
@@ -305,7 +306,7 @@ class Report(ResultSet[Result]):
 
     def result(
         self,
-        metric: str,
+        metric: str | Metric,
         *,
         score: str | None = None,
         slice: Mapping[str, Any] | None = None,  # noqa: A002
@@ -342,7 +343,7 @@ class Report(ResultSet[Result]):
 
     def worst(
         self,
-        metric: str,
+        metric: str | Metric,
         n: int = 20,
         *,
         score: str | None = None,
@@ -375,7 +376,7 @@ class Report(ResultSet[Result]):
         found = self._slices_of(metric, {"score": score, "label": label, "task": task})
         return worst_first(found, lambda result: badness_of(result.metric, result.value))[: check_count(n)]
 
-    def sorted_by(self, metric: str) -> Report:
+    def sorted_by(self, metric: str | Metric) -> Report:
         """The report with its slices in the order of `worst`, after all rows. Other metrics follow their slice."""
         order = {repr(result.slice): number for number, result in reversed([*enumerate(self.worst(metric, MOST))])}
         results = sorted(self.results, key=lambda own: (bool(own.slice), order.get(repr(own.slice), len(order))))

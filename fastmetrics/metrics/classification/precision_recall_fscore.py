@@ -77,8 +77,8 @@ def precision_recall_fscore_support(
         "binary": the value for `pos_label`, for two classes only. None: an array with one value per label. "micro":
         computed from the summed counts of all labels. "macro": the mean over labels. "weighted": the mean over labels,
         weighted by their true rows. "samples": the mean over rows, for multilabel input.
-    warn_for : tuple, list or set
-        The scores ("precision", "recall", "f-score") that warn at 0/0.
+    warn_for : tuple, list or set of {"precision", "recall", "f-score"}
+        The scores that warn at 0/0.
     sample_weight : array-like of shape (n,), optional
         Weights of rows, from 0 to 1e300, not all zero.
     zero_division : "warn", 0, 1 or nan

@@ -44,6 +44,7 @@ from fastmetrics.metrics.probability.probability_targets import (
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, Label, NumericArrayLike
+    from fastmetrics._core.types.options import ScaleByHalf
 
 __all__ = ["brier_score_loss", "d2_brier_score"]
 
@@ -137,7 +138,7 @@ def brier_score_loss(
     sample_weight: NumericArrayLike | None = None,
     pos_label: Label | None = None,
     labels: ArrayLike | None = None,
-    scale_by_half: bool | str = "auto",
+    scale_by_half: ScaleByHalf = "auto",
     sampling_rate: float | None = None,
     n_threads: int | None = None,
 ) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -11,8 +11,10 @@ from fastmetrics._core.columns import validation
 from fastmetrics.metrics.text.text_metric import TextMetric, count_segments, needs_whole_corpus, prepare_metric
 
 if TYPE_CHECKING:
-    from fastmetrics._core.types.arrays import ArrayLike
+    from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
     from fastmetrics._core.types.options import TextMetricName
+    from fastmetrics.metrics.text.rouge import RougeResult
+    from fastmetrics.metrics.text.text_metric import TextScore
 
 __all__ = ["SegmentStatistics", "segment_statistics"]
 
@@ -56,12 +58,13 @@ class SegmentStatistics:
         name = type(self.metric).__name__.lower()
         return f"SegmentStatistics({name}: {len(self):,} segments, columns {', '.join(self.columns)})"
 
-    def __getitem__(self, rows: Any) -> SegmentStatistics:
+    def __getitem__(self, rows: SupportsIndex | slice | NumericArrayLike) -> SegmentStatistics:
         """Select segments by a slice, a mask, or indices. Indices may repeat, as in a bootstrap sample."""
+        index: Any = rows
         if isinstance(rows, (tuple, list, range)):
-            rows = np.array(rows) if len(rows) else np.empty(0, np.int64)
-        counts = np.atleast_2d(self.counts[rows])
-        if counts.ndim != 2 or rows is None:
+            index = np.array(rows) if len(rows) else np.empty(0, np.int64)
+        counts = np.atleast_2d(self.counts[index])
+        if counts.ndim != 2 or index is None:
             raise IndexError(f"select segments by one index, a slice, a mask or a list of indices; found {rows!r}")
         return SegmentStatistics(self.metric, counts, self.n_references)
 
@@ -74,11 +77,12 @@ class SegmentStatistics:
         n_references = self.n_references if self.n_references == other.n_references else -1
         return SegmentStatistics(self.metric, np.concatenate([self.counts, other.counts]), n_references)
 
-    def score(self) -> Any:
+    def score(self) -> TextScore | RougeResult:
         """The corpus score of these segments, equal to what the corpus function returns for their texts."""
         sums = self.metric.new()
         self.metric.add(sums, self.counts)
-        return self.metric.score(sums, self.n_references)
+        found: TextScore | RougeResult = self.metric.score(sums, self.n_references)
+        return found
 
     def scores(self) -> np.ndarray:
         """The score of every segment, each scored as a corpus of its own: float64[n_segments]."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from fastmetrics._core.exchange.group_rows import GroupMean, GroupRows, finalise
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Sums, Value
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, KeysLike, NumericArrayLike
 
 __all__ = ["new_metric"]
 
@@ -33,11 +36,11 @@ class NewMetricByGroup(GroupMean):
 
 
 def new_metric(
-    y_true: Any,
-    y_score: Any,
-    groups: Any,
+    y_true: ArrayLike,
+    y_score: NumericArrayLike,
+    groups: KeysLike,
     *,
-    sample_weight: Any = None,
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
 ) -> float:
     """The share of positive rows at the top score of a group, averaged over groups.

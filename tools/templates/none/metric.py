@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Sums, SumStatistic, Value
 from fastmetrics._kernels.numeric import sums
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
 
 __all__ = ["new_metric"]
 
@@ -39,10 +42,10 @@ class NewMetricSum(SumStatistic):
 
 
 def new_metric(
-    y_true: Any,
-    y_prob: Any,
+    y_true: ArrayLike,
+    y_prob: NumericArrayLike,
     *,
-    sample_weight: Any = None,
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
 ) -> float:
     """The mean distance of probabilities from labels.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from fastmetrics._core.statistic import Sums, SumStatistic, Value
 from fastmetrics._kernels.numeric import sums
 from fastmetrics.metrics.regression.error_statistics import RowWeights, finalise_mean_error, reduce_targets
 from fastmetrics.metrics.regression.numeric_targets import check_single_output
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import NumericArrayLike
 
 __all__ = ["new_metric"]
 
@@ -34,10 +37,10 @@ class NewMetricSum(SumStatistic):
 
 
 def new_metric(
-    y_true: Any,
-    y_pred: Any,
+    y_true: NumericArrayLike,
+    y_pred: NumericArrayLike,
     *,
-    sample_weight: Any = None,
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
 ) -> float:
     """The mean Huber loss of errors.

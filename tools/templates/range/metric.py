@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from fastmetrics._core.exchange.sorted_rows import OrderedRows
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Value
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
 
 __all__ = ["new_metric"]
 
@@ -37,10 +40,10 @@ class NewMetricRuns(RunStatistic):
 
 
 def new_metric(
-    y_true: Any,
-    y_score: Any,
+    y_true: ArrayLike,
+    y_score: NumericArrayLike,
     *,
-    sample_weight: Any = None,
+    sample_weight: NumericArrayLike | None = None,
     n_threads: int | None = None,
 ) -> float:
     """The greatest balanced accuracy that a threshold on the score can have.
