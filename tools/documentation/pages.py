@@ -21,7 +21,7 @@ class Section(NamedTuple):
 
 GUIDES = (
     "ctr", "ranking", "recommendation", "significance", "inputs", "expressions", "jobs", "spark", "training", "cli",
-    "text", "detection", "clustering", "reports", "sklearn", "trec", "extending",
+    "text", "detection", "clustering", "reports", "sklearn", "trec", "types", "extending",
 )  # fmt: skip
 # The site has another page in its place.
 LEFT_OUT = {"docs/functions.md": "reference/index.md", "README.md": "index.md"}
