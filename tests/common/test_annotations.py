@@ -6,7 +6,7 @@ from typing import Any, Literal
 import pytest
 
 import fastmetrics as fm
-from support.annotations import Option, options_of, parts_of, public_options, return_types
+from support.types.annotations import Option, options_of, parts_of, public_options, return_types
 
 OPTIONS = public_options()
 # A document is JSON, ids are what a user put into a table, states are those of any statistic.

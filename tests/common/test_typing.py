@@ -24,8 +24,8 @@ import fastmetrics
 from fastmetrics._core.metric_spec import REQUIRED
 from fastmetrics.testing.function_cases import checked_values
 from support import type_checks
-from support.annotations import public_callables, public_options
 from support.cases import each_case
+from support.types.annotations import public_callables, public_options
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "tests" / "typing").glob("*.py"))
