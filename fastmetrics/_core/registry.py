@@ -256,13 +256,10 @@ def check_spelling(spec: MetricSpec, name: str, other: MetricSpec | None) -> Non
 class Metric(metaclass=MetricNames):
     """A metric with its options and columns: what a metric string means.
 
-<<<<<<< HEAD
-    Two metrics are equal if they mean the same: it does not matter whether defaults are written out. A metric is never
-    changed, and those of the last calls are used again. So what every call asks for is computed once.
-=======
     It stands wherever a metric string may. ``Metric.ndcg(k=10, gain="exp2")`` is "ndcg(gain=exp2)@10": every metric is
     a method of its name, and its options are keywords that editors complete and type checkers check. `repr` is the
     metric string. Two metrics are equal if they mean the same: it does not matter whether defaults are written out.
+    A metric is never changed, and those of the last calls are used again. So what every call asks for is computed once.
 
     Attributes
     ----------
@@ -284,7 +281,6 @@ class Metric(metaclass=MetricNames):
     >>> report = fm.evaluate(log, [fm.Metric.auc(), fm.Metric.hr(k=1)], label="click", score="pctr", group="user")
     >>> report[fm.Metric.hr(k=1)], report["hr@1"]
     (1.0, 1.0)
->>>>>>> 91aa96b (Types: Literals of all named values, overloads, protocols of inputs, and Metric objects)
     """
 
     def __init__(
@@ -306,9 +302,6 @@ class Metric(metaclass=MetricNames):
         self.shown = shown
         self.roles = {role: kind.with_arguments(self.arguments) for role, kind in spec.roles.items()}
 
-<<<<<<< HEAD
-    @cached_property
-=======
     @classmethod
     def of_name(cls, name: str, k: int | None = None, **options: Any) -> Metric:
         """The metric of a name, also of a plugin, with its options and columns.
@@ -363,7 +356,7 @@ class Metric(metaclass=MetricNames):
         make.__doc__ = " ".join(spec.summary for spec in specs)
         return make
 
->>>>>>> 91aa96b (Types: Literals of all named values, overloads, protocols of inputs, and Metric objects)
+    @cached_property
     def _identity(self) -> tuple[Any, ...]:
         columns = tuple(sorted(self.columns.items()))
         return (self.spec.name, self.spec.model_role, tuple(self.arguments.items()), self.k, columns)

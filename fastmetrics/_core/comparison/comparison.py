@@ -348,17 +348,10 @@ class Comparison(ResultSet[Difference]):
     def sorted_by(self, metric: str | Metric) -> Comparison:
         """The comparison with its slices in the order of `worst`, after all rows."""
         order = {repr(own.slice): number for number, own in reversed([*enumerate(self.worst(metric, MOST))])}
-<<<<<<< HEAD
         in_order = sorted(
             self.differences, key=lambda own: (bool(own.slice), order.get(repr(own.slice), len(order)))
         )
         return self._replace(differences=tuple(in_order))
-=======
-        new = copy(self)
-        in_order = sorted(self.differences, key=lambda own: (bool(own.slice), order.get(repr(own.slice), len(order))))
-        new._set(differences=tuple(in_order))
-        return new
->>>>>>> 91aa96b (Types: Literals of all named values, overloads, protocols of inputs, and Metric objects)
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain Python with JSON types. NaN becomes None; its reason is beside it."""

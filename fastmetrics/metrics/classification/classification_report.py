@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, Literal, TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from itertools import accumulate, chain, count, repeat
 from numbers import Real
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 

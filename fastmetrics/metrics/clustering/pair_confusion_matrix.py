@@ -6,7 +6,7 @@ number of rows. They are Python integers of any size. Pairs are ordered, as in s
 
 from __future__ import annotations
 
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray

@@ -6,7 +6,7 @@ Both are ratios of exact sums over rows, rounded once. Squares are computed in f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 

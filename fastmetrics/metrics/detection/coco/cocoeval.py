@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
 from itertools import product
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
