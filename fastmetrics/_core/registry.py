@@ -23,7 +23,6 @@ from fastmetrics._core.kinds import (
     Kind,
     Roles,
 )
-from fastmetrics._core.metric_names import MetricNames
 from fastmetrics._core.metric_spec import (
     CUTOFF,
     DIRECTIONS,
@@ -36,6 +35,7 @@ from fastmetrics._core.metric_spec import (
 from fastmetrics._core.metric_strings import METRIC_STRING, format_columns, format_value, read_columns, read_keywords
 from fastmetrics._core.statistic import TINY_WEIGHTS, Statistic, SumStatistic, Value
 from fastmetrics._core.suggestions import MOST_SUGGESTED, ask_for, close_matches, suggest
+from fastmetrics._core.types.metric_names import MetricNames
 from fastmetrics._version import __version__
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""`fastmetrics/_core/metric_names.pyi`: every metric as a method of `Metric`, with its options and columns.
+"""`fastmetrics/_core/types/metric_names.pyi`: every metric as a method of `Metric`, with its options and columns.
 
 The values of an option are those that the registry allows; where it has a check, the type is that of the metric's
 function. A metric with several forms (scores, predicted labels, with and without a cutoff) has an overload for each.
@@ -45,7 +45,7 @@ def outputs() -> dict[Path, str]:
     for spec in sorted(known_specs().values(), key=lambda spec: spec.name):
         forms[spec.base_name] += spec.forms
     body = "".join(line for name in sorted(forms) for line in methods(name, forms[name]))
-    return {PACKAGE / "_core" / "metric_names.pyi": HEAD.format(imports=imports(body)) + body}
+    return {PACKAGE / "_core" / "types" / "metric_names.pyi": HEAD.format(imports=imports(body)) + body}
 
 
 def imports(body: str) -> str:
