@@ -319,11 +319,6 @@ class Metric(metaclass=MetricNames):
         -------
         Metric
 
-        Raises
-        ------
-        ValueError
-            What the metric string would raise.
-
         Examples
         --------
         >>> import fastmetrics as fm
