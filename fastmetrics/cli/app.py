@@ -7,7 +7,7 @@ from typer.core import TyperCommand
 
 import fastmetrics
 from fastmetrics.cli import coco, compare, demo, evaluate, list_metrics, sample_log, trec, voc
-from fastmetrics.cli.installation import doctor
+from fastmetrics.cli.installation import doctor, selfcheck
 from fastmetrics.cli.log_evaluation import LogCommand
 from fastmetrics.cli.terminal import examples, show_error
 from fastmetrics.cli.text import bleu, chrf, meteor, nist, rouge, ter
@@ -41,6 +41,7 @@ for kind, module, command in (
     (TyperCommand, demo, demo.demo),
     (TyperCommand, sample_log, sample_log.sample_log),
     (TyperCommand, doctor, doctor.doctor),
+    (TyperCommand, selfcheck, selfcheck.selfcheck),
 ):
     name = command.__name__.replace("_", "-")
     app.command(name, cls=kind, epilog=module.EXAMPLES)(command)

@@ -36,7 +36,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("engine.scan",),
     ("engine",),
     ("reporting",),
-    ("cli", "spark", "testing", "extend"),
+    ("testing", "extend"),
+    ("selfcheck",),
+    ("cli", "spark"),
     ("__main__",),
     ("",),
 )  # fmt: skip
@@ -44,7 +46,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 # These reach metrics through the registry alone: a new metric needs no line in them.
 KNOW_NO_METRIC_BY_NAME = ("engine", "reporting", "cli", "spark", "testing", "__main__")
 # Where users start: `import fastmetrics` does not load them.
-ENTRY_POINTS = ("cli", "spark", "testing")
+ENTRY_POINTS = ("cli", "spark", "testing", "selfcheck")
 
 
 def entry_of(module: str) -> str | None:
