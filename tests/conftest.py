@@ -35,7 +35,7 @@ if PROFILE == "quick":
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 MARKERS = ("smoke", "spark", "wordnet", "browser", "release", "real_data", "peers", "slow")
-ONLY_NAMED = ("fuzz", "site")  # tests with these markers run only where -m names them
+ONLY_NAMED = ("fuzz", "site", "conformance")  # tests with these markers run only where -m names them
 # A marker that follows from a fixture, or from what the test's module imports from here.
 OF_FIXTURES = {"spark": "spark", "data_folder": "real_data"}
 OF_PEERS = {"support.peers", "support.parity.cases"}
@@ -51,17 +51,10 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in its own hook
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Add the markers that can be seen from outside. What takes long comes first, so that no worker ends with it."""
-<<<<<<< HEAD
     not_named = [marker for marker in ONLY_NAMED if marker not in config.option.markexpr]
     left_out = [item for item in items if any(item.get_closest_marker(marker) for marker in not_named)]
     items[:] = [item for item in items if item not in left_out]
     config.hook.pytest_deselected(items=left_out)
-=======
-    if "conformance" not in config.option.markexpr:
-        left_out = [item for item in items if item.get_closest_marker("conformance")]
-        items[:] = [item for item in items if item not in left_out]
-        config.hook.pytest_deselected(items=left_out)
->>>>>>> b0c6f4a (Self-check, conformance tools and the page of proof: definitions beside kernels on a user's machine, other libraries' tests, the test behind each promise)
     for item in items:
         found = {marker for fixture, marker in OF_FIXTURES.items() if fixture in item.fixturenames}
         if compares_with_peers(item.module):

@@ -60,5 +60,5 @@ def test_all_counts_are_shown():
     for name, own in results.items():
         counts = " | ".join(f"{own[kind]:,}" for kind in ("passed", "failed", "skipped"))
         assert re.search(rf"\| `{name}` \| {re.escape(own['library'])} \| .* \| {re.escape(counts)} \|", text), name
-        for reason in (*own["failures"], *own["skips"]):
+        for reason in own["failures"]:
             assert reason in text

@@ -11,6 +11,7 @@ from generated import ROOT
 PAGE = ROOT / "docs" / "trust.md"
 RESULTS = ROOT / "tools" / "conformance" / "results.json"
 SECTION = re.compile(r"(<!-- suites -->\n).*?(<!-- /suites -->)", re.DOTALL)
+OFTEN = 100  # skips for one reason are shown
 SOURCES = {"installed": "the installed package", "sdist": "its source distribution", "git": "its repository"}
 
 
@@ -36,6 +37,10 @@ def reasons(results: dict[str, Any]) -> Iterator[str]:
     yield "Why tests fail or are skipped:"
     yield ""
     for name, own in results.items():
-        for kind, found in (("failed", own["failures"]), ("skipped", own["skips"])):
-            for reason, number in found.items():
-                yield f"- `{name}`, {number} {kind}: {reason}."
+        for reason, number in own["failures"].items():
+            yield f"- `{name}`, {number} failed: {reason}."
+        often = {reason: number for reason, number in own["skips"].items() if number >= OFTEN}
+        for reason, number in often.items():
+            yield f"- `{name}`, {number} skipped: {reason.rstrip('.')}."
+        if rest := own["skipped"] - sum(often.values()):
+            yield f"- `{name}`, {rest} skipped for other reasons: `tools/conformance/results.json` has them."
