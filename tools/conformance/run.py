@@ -71,7 +71,7 @@ def run_elsewhere(name: str, arguments: list[str], options: argparse.Namespace, 
 
 def explanation(suite: Suite, test: str) -> str:
     """Why the adaptor says that a test fails; empty if it does not."""
-    return next((why for name, why in suite.explained.items() if name in test), "")
+    return next((why for name, why in suite.explained.items() if test.partition("[")[0].endswith(f"::{name}")), "")
 
 
 def summarize(name: str, found: dict[str, Any]) -> dict[str, Any]:

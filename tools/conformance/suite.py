@@ -28,7 +28,7 @@ class Suite(NamedTuple):
     replace : callable
         Puts our functions in place of the library's. It returns how many.
     explained : mapping of str to str
-        The end of a test's name: why the test fails. Any other failure is an error.
+        The name of a test, without its parameters: why it fails. Any other failure is an error.
     versions : tuple of str
         Distributions whose versions stand beside the counts.
     """

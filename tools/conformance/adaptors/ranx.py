@@ -92,4 +92,5 @@ SUITE = Suite(
     ),
     requirements=("ranx==0.3.21", "pytrec_eval-terrier==0.5.11", "pytest"),
     replace=replace,
+    explained={"test_hit_rate": TWICE, "test_reciprocal_rank": TWICE},
 )
