@@ -32,10 +32,10 @@ def median_absolute_error(true: Numbers, predicted: Numbers) -> Fraction:
 
 
 def r2(true: Numbers, predicted: Numbers) -> Fraction | None:
-    mean = sum(map(Fraction, true)) / len(true)
-    spread = sum(((Fraction(value) - mean) ** 2 for value in true), Fraction(0))
-    missed = sum((error**2 for error in _errors(true, predicted)), Fraction(0))
-    return 1 - missed / spread if spread else None
+    mean = sum(map(Fraction, true), Fraction(0)) / len(true)
+    spread = sum(((Fraction(value) - mean) * (Fraction(value) - mean) for value in true), Fraction(0))
+    missed = sum((error * error for error in _errors(true, predicted)), Fraction(0))
+    return Fraction(1) - missed / spread if spread else None
 
 
 def mean_squared_log_error(true: Numbers, predicted: Numbers) -> float:
