@@ -61,12 +61,13 @@ def test_no_link_is_broken(site, tool):
 
 @pytest.mark.site
 def test_every_public_name_has_a_page_with_a_signature_and_its_source(site, tool):
-    for family in tool("reference").families():
+    families = tool("reference").families()
+    repository = importlib.import_module("documentation").REPOSITORY
+    for family in families:
         for name in family.names:
             text = (site / "reference" / family.folder / f"{name}.html").read_text(encoding="utf-8")
             assert f'id="{family.module}.{name}"' in text, name
-            if not isinstance(getattr(importlib.import_module(family.module), name), (int, float, str)):
-                assert 'class="viewcode-link"' in text or "github.com" in text or "/blob/" in text, name
+            assert f"{repository}/blob/main/fastmetrics/" in text, name
 
 
 @pytest.mark.site
@@ -132,13 +133,16 @@ def test_pages_that_are_too_wide_and_scripts_that_fail_are_found(tmp_path, looks
 def test_links_are_changed_outside_of_code_only(tool):
     sources = tool("sources")
     places = {"docs/a.md": "guides/a.md", "docs/b.md": "b.md"}
-    linked = {}
-    text = "[b](b.md#part), [bench](../bench/peers.py), [x](https://example.org)\n\n```text\n[b](b.md)\n```\n[own](#part)\n"
-    changed = sources.change_links(text, "docs/a.md", places, linked)
-    assert changed == text.replace("(b.md#part)", "(../b.md#part)").replace(
-        "(../bench/peers.py)", "(../sources/bench/peers.py.md)"
+    pictures = set()
+    text = "[b](b.md#part), ![r](report.png), [bench](../bench/peers.py), [results](../bench/results), [x](https://example.org)\n\n```text\n[b](b.md)\n```\n[own](#part)\n"
+    changed = sources.change_links(text, "docs/a.md", places, pictures)
+    repository = importlib.import_module("documentation").REPOSITORY
+    assert changed.splitlines()[0] == (
+        f"[b](../b.md#part), ![r](../pictures/report.png), [bench]({repository}/blob/main/bench/peers.py), "
+        f"[results]({repository}/tree/main/bench/results), [x](https://example.org)"
     )
-    assert set(linked.values()) == {"sources/bench/peers.py.md"}
+    assert changed.splitlines()[1:] == text.splitlines()[1:]
+    assert pictures == {ROOT / "docs" / "report.png"}
 
 
 @pytest.mark.parametrize(

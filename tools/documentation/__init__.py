@@ -5,6 +5,8 @@ and `looks.py` check what it wrote. Modules here may import `fastmetrics`: it is
 `build_site.py`, and tests, import them. Start with `pages.py`.
 """
 
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Repository"]

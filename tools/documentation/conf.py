@@ -1,18 +1,20 @@
 """The configuration of Sphinx. `build_site.py` puts the checkout and `tools/` onto the path first."""
 
-import re
+import inspect
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import fastmetrics as fm
+from documentation import REPOSITORY, ROOT
 from documentation.docstrings import escape_formulas
-from documentation.reference import families
 
 project = "fastmetrics"
 author = "The fastmetrics developers"
 copyright = f"{author}, BSD-3-Clause"  # noqa: A001
 version = release = fm.__version__
 extensions = [
-    "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.viewcode", "numpydoc", "myst_parser",
+    "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.linkcode", "numpydoc", "myst_parser",
     "sphinx_copybutton", "sphinx_design",
 ]  # fmt: skip
 html_theme = "pydata_sphinx_theme"
@@ -34,6 +36,7 @@ copybutton_prompt_is_regexp = True
 nitpicky = True
 html_theme_options = {
     "collapse_navigation": True,
+    "icon_links": [{"name": "Repository", "url": REPOSITORY, "icon": "fa-brands fa-github"}],
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
@@ -42,16 +45,19 @@ html_theme_options = {
 }
 
 
-MODULES = {family.folder: family.module for family in families()}
-BACK = re.compile(r'(href="[^"]*/reference/(\w+)/\w+\.html)#fastmetrics\.(?:(?:extend|spark|testing)\.)?')
-
-
-def mend_links_to_documentation(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """viewcode takes all names of a source for those of one public module, which its links back name."""
-    if name.startswith("_modules/"):
-        context["body"] = BACK.sub(lambda match: f"{match[1]}#{MODULES[match[2]]}.", context["body"])
+def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
+    """The lines of a public name in the repository; None for what is no function, class or method."""
+    value: Any = import_module(info["module"])
+    for name in info["fullname"].split("."):
+        value = getattr(value, name, None)
+    try:
+        value = inspect.unwrap(getattr(value, "fget", None) or value)
+        path, (lines, first) = inspect.getsourcefile(value), inspect.getsourcelines(value)
+    except (TypeError, OSError):
+        return None
+    name = Path(path or "").relative_to(ROOT).as_posix()
+    return f"{REPOSITORY}/blob/main/{name}#L{first}-L{first + len(lines) - 1}"
 
 
 def setup(app: Any) -> None:
-    app.connect("html-page-context", mend_links_to_documentation)
     app.connect("autodoc-process-docstring", escape_formulas, priority=100)

@@ -1,22 +1,20 @@
 """Write what Sphinx reads: the pages of the repository with their links changed, and the generated pages.
 
 Links between pages work on GitHub as they stand; here they are changed to the places on the site. A link to a file
-that is no page leads to a page with its source.
+that is no page leads to the repository.
 """
 
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from documentation import ROOT, catalogue, charts, commands, diagrams, pages, reference
+from documentation import REPOSITORY, ROOT, catalogue, charts, commands, diagrams, pages, reference
 
 FENCE = re.compile(r"^(```+).*?^\1$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 PICTURES = (".png", ".svg")
-LANGUAGES = {".py": "python", ".toml": "toml", ".json": "json"}
 MORE = "# More\n\nWhat changed, how to contribute, and pages that belong to no other section.\n"
-SOURCES = "---\norphan: true\n---\n\n# Sources\n\nThe files that pages name.\n"
 
 
 def write(folder: Path) -> None:
@@ -36,21 +34,19 @@ def write(folder: Path) -> None:
 def files() -> Iterator[tuple[str, bytes]]:
     """Path in the folder of sources, and what stands there."""
     places = pages.places()
-    linked: dict[Path, str] = {}
+    pictures: set[Path] = set()
     contents = {section.index: toctree(section, places) for section in pages.sections()}
     for own, place in places.items():
         if own not in pages.LEFT_OUT:
             text = (ROOT / own).read_text(encoding="utf-8") + contents.get(own, "")
-            text = diagrams.replace(change_links(text, own, places, linked))
+            text = diagrams.replace(change_links(text, own, places, pictures))
             yield place, (charts.add(text) if own == "docs/benchmarks.md" else text).encode()
     yield "more/index.md", (MORE + contents[""]).encode()
     for generated in (reference, catalogue, commands):
         for place, text in generated.pages():
             yield place, text.encode()
-    for path, place in linked.items():
-        yield place, path.read_bytes() if path.suffix in PICTURES else source_page(path).encode()
-    shown = sorted(place for place in linked.values() if place.startswith("sources/"))
-    yield "sources/index.md", (SOURCES + toctree_of(posixpath.relpath(place, "sources") for place in shown)).encode()
+    for path in pictures:
+        yield f"pictures/{path.name}", path.read_bytes()
 
 
 def toctree(section: pages.Section, places: dict[str, str]) -> str:
@@ -62,14 +58,18 @@ def toctree_of(names: Iterable[str]) -> str:
     return f"\n```{{toctree}}\n:hidden:\n\n{lines}\n```\n"
 
 
-def change_links(text: str, own: str, places: dict[str, str], linked: dict[Path, str]) -> str:
+def change_links(text: str, own: str, places: dict[str, str], pictures: set[Path]) -> str:
     """The text of a page with its links changed, outside of code."""
     place = places[own]
 
     def change(match: re.Match[str]) -> str:
         target = (ROOT / own).parent.joinpath(match[1]).resolve()
-        own_place = places.get(target.relative_to(ROOT).as_posix())
-        to = own_place or linked.setdefault(target, place_of_file(target))
+        name = target.relative_to(ROOT).as_posix()
+        if target.suffix in PICTURES:
+            pictures.add(target)
+        elif name not in places:
+            return f"{REPOSITORY}/{'tree' if target.is_dir() else 'blob'}/main/{name}"
+        to = places.get(name, f"pictures/{target.name}")
         return posixpath.relpath(to, posixpath.dirname(place)) + (match[2] or "")
 
     parts, last = [], 0
@@ -77,25 +77,3 @@ def change_links(text: str, own: str, places: dict[str, str], linked: dict[Path,
         parts += [LINK.sub(change, text[last : fence.start()]), fence[0]]
         last = fence.end()
     return "".join([*parts, LINK.sub(change, text[last:])])
-
-
-def place_of_file(path: Path) -> str:
-    """Where the site shows a file that is no page."""
-    own = path.relative_to(ROOT).as_posix()
-    return f"pictures/{path.name}" if path.suffix in PICTURES else f"sources/{own}.md"
-
-
-def source_page(path: Path) -> str:
-    """A file, the files of a folder, or the names of those that are data."""
-    title = f"# {path.relative_to(ROOT).as_posix()}\n"
-    if path.is_file():
-        return f"{title}\n{code(path)}"
-    found = sorted(own for own in path.iterdir() if own.is_file())
-    shown = [f"\n## {own.name}\n\n{code(own)}" for own in found if own.suffix == ".py"]
-    return title + ("".join(shown) or "\n" + "".join(f"- `{own.name}`\n" for own in found))
-
-
-def code(path: Path) -> str:
-    text = path.read_text(encoding="utf-8")
-    fence = "`" * (max((len(run) for run in re.findall("`{3,}", text)), default=2) + 1)
-    return f"{fence}{LANGUAGES.get(PurePosixPath(path).suffix, 'text')}\n{text}{fence}\n"
