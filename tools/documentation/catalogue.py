@@ -24,7 +24,7 @@ def pages() -> Iterator[tuple[str, str]]:
     tables = "".join(table(family, families[family]) for family in sorted(families))
     yield f"{FOLDER}/index.md", f"{HEAD}{tables}\n```{{toctree}}\n:hidden:\n\n{contents}\n```\n"
     for family, specs in families.items():
-        yield f"{FOLDER}/{family}.md", f"# {family.capitalize()}\n" + "".join(map(entry, specs))
+        yield f"{FOLDER}/{family}.md", f"# {family.capitalize()} metrics\n" + "".join(map(entry, specs))
 
 
 def table(family: str, specs: list[MetricSpec]) -> str:
@@ -42,7 +42,8 @@ def fields(spec: MetricSpec) -> Iterator[tuple[str, str]]:
     for form in spec.forms:
         of = f" of `{form.model_role}=`" if len(spec.forms) > 1 else ""
         yield f"Written{of}", f"`{metric_string(form)}`"
-        yield f"Columns{of}", ", ".join(f"`{role}`" for role in form.roles)
+        roles = [*form.roles, "group"] if form.exchange == "hash" else form.roles
+        yield f"Columns{of}", ", ".join(f"`{role}`" for role in dict.fromkeys(roles))
         yield f"Undefined{of}", form.undefined
     yield "Better", BEST.get(spec.best, spec.best)
     yield "Rows that must meet", f"{MEET[spec.exchange]} ({WAYS[spec.exchange]})"

@@ -21,6 +21,8 @@ html_theme = "pydata_sphinx_theme"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_title = "fastmetrics"
+# Pages without a section have no list beside them.
+html_sidebars: dict[str, list[str]] = {"index": [], "tutorial": [], "recipes": [], "benchmarks": []}
 html_show_sourcelink = False
 html_copy_source = False
 default_role = "code"

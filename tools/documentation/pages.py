@@ -19,10 +19,14 @@ class Section(NamedTuple):
     pages: tuple[str, ...]
 
 
-GUIDES = (
-    "ctr", "ranking", "recommendation", "significance", "inputs", "expressions", "jobs", "spark", "training", "cli",
-    "text", "detection", "clustering", "reports", "sklearn", "trec", "types", "extending",
-)  # fmt: skip
+# Name of a guide -> how the list beside the pages calls it.
+GUIDES = {
+    "ctr": "Click logs", "ranking": "Ranked lists", "recommendation": "Recommendations", "significance": "Significance",
+    "inputs": "Files, tables, streams", "expressions": "Filters and expressions", "jobs": "Scoring jobs",
+    "spark": "Spark", "training": "Training loops", "cli": "Command line", "text": "Text", "detection": "Detection",
+    "clustering": "Clustering", "reports": "Reports and plots", "sklearn": "In place of scikit-learn",
+    "trec": "trec_eval's measures", "types": "Types", "extending": "Metrics of your own",
+}  # fmt: skip
 # The site has another page in its place.
 LEFT_OUT = {"docs/functions.md": "reference/index.md", "README.md": "index.md"}
 OTHERS = {

@@ -12,7 +12,7 @@ from pathlib import Path
 from documentation import REPOSITORY, ROOT, catalogue, charts, commands, diagrams, pages, reference
 
 FENCE = re.compile(r"^(```+).*?^\1$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
+LINK = re.compile(r"(?P<text>\[[^\[\]]*\])\((?!https?:|mailto:|#)(?P<path>[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
 PICTURES = (".png", ".svg")
 MORE = "# More\n\nWhat changed, how to contribute, and pages that belong to no other section.\n"
 
@@ -50,11 +50,12 @@ def files() -> Iterator[tuple[str, bytes]]:
 
 
 def toctree(section: pages.Section, places: dict[str, str]) -> str:
-    return toctree_of(posixpath.relpath(places[page], section.folder) for page in section.pages)
+    names = (posixpath.relpath(places[page], section.folder).removesuffix(".md") for page in section.pages)
+    return toctree_of(f"{pages.GUIDES[name]} <{name}>" if name in pages.GUIDES else name for name in names)
 
 
 def toctree_of(names: Iterable[str]) -> str:
-    lines = "\n".join(name.removesuffix(".md") for name in names)
+    lines = "\n".join(names)
     return f"\n```{{toctree}}\n:hidden:\n\n{lines}\n```\n"
 
 
@@ -63,14 +64,16 @@ def change_links(text: str, own: str, places: dict[str, str], pictures: set[Path
     place = places[own]
 
     def change(match: re.Match[str]) -> str:
-        target = (ROOT / own).parent.joinpath(match[1]).resolve()
+        target = (ROOT / own).parent.joinpath(match["path"]).resolve()
         name = target.relative_to(ROOT).as_posix()
         if target.suffix in PICTURES:
             pictures.add(target)
         elif name not in places:
-            return f"{REPOSITORY}/{'tree' if target.is_dir() else 'blob'}/main/{name}"
+            return f"{match['text']}({REPOSITORY}/{'tree' if target.is_dir() else 'blob'}/main/{name})"
         to = places.get(name, f"pictures/{target.name}")
-        return posixpath.relpath(to, posixpath.dirname(place)) + (match[2] or "")
+        # A link that shows the name of the file shows the title of the page here: Sphinx fills in an empty text.
+        text = "[]" if match["text"] == f"[{match['path']}]" else match["text"]
+        return f"{text}({posixpath.relpath(to, posixpath.dirname(place))}{match['anchor'] or ''})"
 
     parts, last = [], 0
     for fence in FENCE.finditer(text):
