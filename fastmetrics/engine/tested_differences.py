@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import LABEL, SCORE, SLICE, ScoreLabelPair, label_name, score_name
+from fastmetrics._core.columns.slice_sets import stored_slices
 from fastmetrics._core.comparison.comparison import Difference
 from fastmetrics._core.comparison.win_counts import (
     UTILITY,
@@ -93,7 +94,7 @@ def count_wins_of_view(scan: Scan, replicates: MetricReplicates, n_threads: int)
     n_slices = scan.view.n_slices
     if scan.group_exchange is not None:
         wins |= count_group_wins(
-            scan.group_exchange, metrics, scan.score_label_pairs, bool(n_slices), n_threads,
+            scan.group_exchange, metrics, scan.score_label_pairs, stored_slices(n_slices), n_threads,
             scan.reader.key_texts.rank(),
         )  # fmt: skip
     of_sums = [metric for metric in metrics if has_unit_values(metric)]

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import LABEL, SCORE, SLICE, WEIGHT, ScoreLabelPair, Scratch
+from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.group_reduction import GroupAccumulators, GroupReduction, StateKey, reduce_groups
 from fastmetrics._core.exchange.hash_exchange import HASH, HashExchange
@@ -123,7 +124,7 @@ def count_group_wins(
     exchange: HashExchange,
     metrics: Sequence[Metric],
     pairs: Sequence[ScoreLabelPair],
-    by_slice: bool,
+    sets: Sequence[SliceSet],
     n_threads: int,
     key_texts: Any = None,
 ) -> dict[StateKey, WinCounts]:
@@ -138,7 +139,7 @@ def count_group_wins(
     win_counts: dict[StateKey, WinCounts] = {}
     for statistics in by_table.values():
         reduction = GroupReduction(
-            list(statistics), pairs, by_slice, lambda own: PairedGroupValues(own, pairs), key_texts
+            list(statistics), pairs, sets, lambda own: PairedGroupValues(own, pairs), key_texts
         )
         states: Any = reduce_groups(exchange, reduction, n_threads)
         for (statistic, pair, slice_number), wins in states.items():

@@ -7,9 +7,10 @@ one after the other. Callers that load partitions need not know where the blocks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -114,8 +115,8 @@ class DerivedColumn(NamedTuple):
     """A column of integers that is computed from others whenever it is read."""
 
     name: str
-    sources: list[str]
-    compute: Callable[[dict[str, np.ndarray], np.ndarray], None]
+    sources: Sequence[str]
+    compute: Callable[[dict[str, np.ndarray], np.ndarray], Any]
 
 
 class BlockStore:
@@ -138,7 +139,7 @@ class BlockStore:
         return int(self.partition_rows.sum())
 
     def compute_column(
-        self, name: str, sources: list[str], compute: Callable[[dict[str, np.ndarray], np.ndarray], None]
+        self, name: str, sources: Sequence[str], compute: Callable[[dict[str, np.ndarray], np.ndarray], Any]
     ) -> None:
         """From now on the column is `compute(columns, out)` of other columns. Blocks in memory are changed at once."""
         if not self.types:

@@ -7,14 +7,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import WEIGHT, label_name, score_name
+from fastmetrics._core.columns.row_blocks import label_name, score_name
 from fastmetrics._core.exchange.block_store import BlockReader, BlockStore
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_exchange import (
     KEY,
     MAX_BUCKETS,
     SAMPLE,
-    UNIT_BUCKET,
     Splitter,
     ordered_keys,
     scores_of_keys,
@@ -69,7 +68,7 @@ class BucketBlock(NamedTuple):
         return self.load_rows(0, self.rows)
 
     def load_rows(self, start: int, stop: int) -> dict[str, np.ndarray]:
-        others = [name for name in (WEIGHT, UNIT_BUCKET) if name in self.names]
+        others = [name for name in self.names if name not in (label_name(0), score_name(0))]
         reader = BlockReader(self.ranged, [KEY, *others], self.block)
         columns = reader.load_rows(self.first + start, self.first + stop)
         labels = (np.arange(start, stop) >= self.negatives).astype(np.uint8)

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.key_types import HEAD, TAIL
-from fastmetrics._core.columns.row_blocks import ScoreLabelPair, Scratch, UnpooledScratch
+from fastmetrics._core.columns.row_blocks import SLICE, ScoreLabelPair, Scratch, UnpooledScratch
+from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exchange.block_store import Block, BlockReader, BlockStore, ColumnSegments
 from fastmetrics._core.exchange.hash_exchange import (
     CHUNK_BYTES,
@@ -99,22 +100,22 @@ class GroupAccumulators(MergedStates):
 class GroupReduction(NamedTuple):
     """Statistics to compute over groups; they share one class of tables.
 
-    `by_slice`: also for every slice. `make_accumulators(statistics)` returns an object with the methods of
+    `sets`: also for every slice of these sets. `make_accumulators(statistics)` returns an object with the methods of
     `GroupAccumulators`, which receives the tables. `key_texts` are the texts behind numbers in columns of keys, for
     tables that have these columns (`ranks_keys`). `all_rows`: also for all rows together.
     """
 
     statistics: Sequence[Any]
     pairs: Sequence[ScoreLabelPair]
-    by_slice: bool
+    sets: Sequence[SliceSet] = ()
     make_accumulators: Callable[[Sequence[Any]], Any] = GroupAccumulators
     key_texts: Any = None
     all_rows: bool = True
 
     @property
-    def sliced(self) -> tuple[bool, ...]:
-        """The passes over a table of groups: False is that of all rows, True that of every slice."""
-        return (False,) * self.all_rows + (True,) * self.by_slice
+    def passes(self) -> tuple[SliceSet | None, ...]:
+        """The passes over a table of groups: None is that of all rows, the others are those of a set of slices."""
+        return (None,) * self.all_rows + tuple(self.sets)
 
     @property
     def key_arguments(self) -> dict[str, Any]:
@@ -156,9 +157,9 @@ class GroupReduction(NamedTuple):
 
     def add_tables(self, accumulators: GroupAccumulators, maker: GroupTables, start: int, stop: int) -> None:
         """Add all groups of the partitions start to stop to the accumulators."""
-        for by_slice in self.sliced:
-            for pair, slice_number, table in maker.tables(start, stop, by_slice):
-                accumulators.update(pair, slice_number, table)
+        for own in self.passes:
+            for pair, slice_number, table in maker.tables(start, stop, own):
+                accumulators.update(pair, outside(own, slice_number), table)
 
     def for_each(
         self,
@@ -178,6 +179,11 @@ class GroupReduction(NamedTuple):
         for_each(n_tasks, make_worker, n_threads)
         for own in of_threads:
             accumulators.merge(own)
+
+
+def outside(own: SliceSet | None, slice_number: int | None) -> int | None:
+    """What a slice of a set is called outside; None for all rows."""
+    return None if own is None or slice_number is None else own.outside(slice_number)
 
 
 Advance = Callable[[int], None]
@@ -449,13 +455,15 @@ def reduce_large_partition(
             accumulators.merge_states(reduce_groups(others, reduction, n_threads))
         if large_key is not None and large_group.rows:
             keys = GroupKeys(large_key.hashes, large_key.heads, large_key.tails, exchange.key_dtype)
-            for by_slice in reduction.sliced:
+            for own in reduction.passes:
+                if own is not None and own.number_rows is not None:
+                    large_group.compute_column(SLICE, own.names, own.number)
                 tables = reduction.statistics[0].table.of_large_group(
-                    reduction.measured, large_group, keys, reduction.pairs, by_slice, n_threads,
+                    reduction.measured, large_group, keys, reduction.pairs, own is not None, n_threads,
                     **reduction.key_arguments,
                 )  # fmt: skip
                 for pair, slice_number, table in tables:
-                    accumulators.update(pair, slice_number, table)
+                    accumulators.update(pair, outside(own, slice_number), table)
     finally:
         large_group.close()
         others.store.close()

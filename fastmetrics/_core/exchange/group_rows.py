@@ -30,6 +30,7 @@ from fastmetrics._core.columns.row_blocks import (
     other_columns,
     score_name,
 )
+from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exact import EXPONENT, divide
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
@@ -178,11 +179,13 @@ class RowsByGroup:
             columns = key_texts.rank_columns(columns)
         return group_values(statistics, keys, group_of_row, columns, pair)
 
-    def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, Any]]:
+    def tables(self, start: int, stop: int, own: SliceSet | None) -> Iterator[tuple[int, int | None, Any]]:
         """Yield (pair, slice, groups) for the partitions start..stop."""
+        if own is not None:
+            self.layout.number_slices(own, start, stop)
         for partition in range(start, stop):
             if self.layout.partition_rows[partition]:
-                yield from self.tables_of_partition(partition, by_slice)
+                yield from self.tables_of_partition(partition, own is not None)
 
     def label_addresses(self) -> np.ndarray:
         """Addresses of classes for the kernel that numbers groups; of any bytes where labels are no classes."""
@@ -288,7 +291,7 @@ def reduce_columns(
     state: Sums = statistic.new()
     rows = exchange.store.rows
     if rows:
-        reduction = GroupReduction([statistic], [FIRST_PAIR], False)
+        reduction = GroupReduction([statistic], [FIRST_PAIR])
         state = reduce_groups(exchange, reduction, n_threads if rows > SERIAL_ROWS else 1)[statistic, 0, None]
     return state
 

@@ -31,6 +31,7 @@ from fastmetrics._core.columns.row_blocks import (
     label_name,
     score_name,
 )  # fmt: skip
+from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exchange.block_store import TEXT_PADDING, Block, BlockStore
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.named_tuples import NamedTuple
@@ -219,6 +220,14 @@ class GroupLayout:
         found = addresses([block.columns[name] for name in names for block in self.blocks])
         return found.reshape(len(names), len(self.blocks))
 
+    def number_slices(self, own: SliceSet, start: int, stop: int) -> None:
+        """Write the slices of a set into the column of slices, for the rows of the partitions start to stop."""
+        if own.number_rows is None:
+            return
+        for block in self.blocks:
+            rows = slice(int(block.offsets[start]), int(block.offsets[stop]))
+            own.number({name: block.columns[name][rows] for name in own.names}, block.columns[SLICE][rows])
+
     def chunks(self, n_values: int, table_bytes: int = CHUNK_BYTES) -> list[tuple[int, int]]:
         """Ranges of partitions, one for each kernel call, so that tables of n_values per group fit table_bytes."""
         rows = int(self.partition_rows.sum())
@@ -334,8 +343,11 @@ class GroupTables(Protocol):
         """Values that a table has for each group and each pair."""
         ...
 
-    def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, Any]]:
-        """(number of the pair, slice or None for all rows, table). A table is valid until the next one."""
+    def tables(self, start: int, stop: int, own: SliceSet | None) -> Iterator[tuple[int, int | None, Any]]:
+        """(number of the pair, slice of the set, table); without a set, of all rows (None).
+
+        A table is valid until the next one.
+        """
         ...
 
     @staticmethod

@@ -8,7 +8,7 @@ reduced in `range_reduction.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -31,6 +31,7 @@ SAMPLED_OF_BUCKET = 512
 CROWDED = 16  # if a bucket has so many times its share of the rows, a slower and finer cut pays
 NO_SLICES: np.ndarray = np.empty(0, np.uint16)
 NO_CUTS: np.ndarray = np.empty(0, np.int32)
+NO_KEPT: Mapping[str, np.ndarray] = {}
 
 
 class Splitter(NamedTuple):
@@ -168,8 +169,12 @@ def reorder_by_score(
     scratch: RangeScratch,
     allocate: Callable[[str, np.dtype, int], np.ndarray],
     unit_buckets: np.ndarray | None = None,
+    kept: Mapping[str, np.ndarray] = NO_KEPT,
 ) -> Block:
-    """A block in the order of the buckets, in each bucket negatives first. Sets scratch.has_nan if a score is NaN."""
+    """A block in the order of the buckets, in each bucket negatives first. Sets scratch.has_nan if a score is NaN.
+
+    `kept` are further columns (uint16).
+    """
     rows = labels.shape[0]
     if splitter.n_buckets > MOST_BUCKETS:
         raise OverflowError(f"{splitter.n_buckets} buckets have no 16-bit numbers")
@@ -188,9 +193,10 @@ def reorder_by_score(
     if weights is not None:
         columns[WEIGHT] = allocate(WEIGHT, np.dtype(np.float64), rows)
         mann_whitney.scatter_column(weights, slots, offsets, columns[WEIGHT])
-    if unit_buckets is not None:
-        columns[UNIT_BUCKET] = allocate(UNIT_BUCKET, np.dtype(np.uint16), rows)
-        mann_whitney.scatter_column(unit_buckets, slots, offsets, columns[UNIT_BUCKET])
+    short = dict(kept) if unit_buckets is None else {UNIT_BUCKET: unit_buckets, **kept}
+    for name, column in short.items():
+        columns[name] = allocate(name, np.dtype(np.uint16), rows)
+        mann_whitney.scatter_column(column, slots, offsets, columns[name])
     return Block(columns, offsets)
 
 

@@ -60,13 +60,15 @@ from fastmetrics._core.parallel import for_each
 from fastmetrics._kernels.numeric import sums
 
 LARGE_TIE = 1 << 20  # from so many rows on, a bucket is tested for having a single score
+RANGES_PER_THREAD = 4  # of buckets, for statistics of all slices at once
 
 
 class ScoreStatistic(Protocol):
     """A statistic of the range exchange. Its state describes a range of scores; neighbouring ranges merge.
 
-    Optional methods: `bucket_counter`, a faster path that is used when no other statistic needs the sweep;
-    `replicate_batch` (see `resampling/range_replicates.py`).
+    Optional: `bucket_counter` and `range_counter`, faster paths that are used when no other statistic needs the sweep;
+    `kept_columns`, which buckets then have beside the scores; `by_slices(sets)`, a statistic of all slices at once,
+    without weights; `replicate_batch` (see `resampling/range_replicates.py`).
     """
 
     needs_position: bool  # does a state need the totals of all rows and of the rows above?
@@ -104,10 +106,15 @@ class RangeReduction(NamedTuple):
     statistics: Sequence[ScoreStatistic]
     n_threads: int
 
+    @property
+    def kept_columns(self) -> tuple[str, ...]:
+        """The columns (uint16) that buckets have beside scores and weights."""
+        return tuple(dict.fromkeys(name for own in self.statistics for name in getattr(own, "kept_columns", ())))
+
     def names(self) -> list[str]:
         """The columns to load."""
         weight = [WEIGHT] if self.weighted else []
-        return [label_name(self.pair.label), score_name(self.pair.score), *weight]
+        return [label_name(self.pair.label), score_name(self.pair.score), *weight, *self.kept_columns]
 
 
 Advance = Callable[[int], None]
@@ -245,6 +252,7 @@ def fill_buckets(
     """
     max_rows = max(block.rows for block in blocks)
     rows = sum(block.rows for block in blocks)
+    kept = reduction.kept_columns
     needs_sums = reduction.weighted and any(statistic.needs_position for statistic in reduction.statistics)
     weights_by_thread = [BucketWeights(splitter.n_buckets, needs_sums)]
 
@@ -260,6 +268,7 @@ def fill_buckets(
             unit_buckets = None if unit_buckets_of is None else unit_buckets_of(columns)
             row_bytes = scores.dtype.itemsize + (8 if reduction.weighted else 0)
             row_bytes += 0 if unit_buckets is None else unit_buckets.itemsize
+            row_bytes += sum(columns[name].itemsize for name in kept)
             is_reserved = ranged.try_reserve(labels.shape[0] * row_bytes + 8 * splitter.n_buckets)
 
             def allocate(name: str, dtype: np.dtype, length: int) -> np.ndarray:
@@ -268,8 +277,9 @@ def fill_buckets(
                 return np.empty(length, dtype) if is_reserved else spill_scratch.array(name, dtype, length)
 
             block = reorder_by_score(
-                splitter, labels, scores, columns.get(SLICE), columns.get(WEIGHT), scratch, allocate, unit_buckets
-            )
+                splitter, labels, scores, None if kept else columns.get(SLICE), columns.get(WEIGHT), scratch, allocate,
+                unit_buckets, {name: columns[name] for name in kept},
+            )  # fmt: skip
             if reduction.weighted:
                 weights.add_block(block)
             ranged.add(block, is_reserved)
@@ -289,6 +299,8 @@ def reduce_buckets(
     """The states of all buckets that have rows, for every statistic."""
     statistics, n_threads = reduction.statistics, reduction.n_threads
     buckets_per_range = 1 if reduction.weighted else BUCKETS_PER_RANGE
+    if reduction.kept_columns:  # a state has all slices
+        buckets_per_range = max(1, positions.rows.shape[0] // (RANGES_PER_THREAD * n_threads))
     states: StatesByBucket = {statistic: {} for statistic in statistics}
     if not ranged.spilled_blocks:
         reduce_large_ties(reduction, ranged, positions, states)
@@ -371,6 +383,9 @@ def make_reducer(
             return [statistic.from_weighted_rows(rows, position) for statistic in statistics]
 
         return reduce_weighted_rows
+    if len(statistics) == 1 and hasattr(statistics[0], "range_counter"):
+        count_rows = statistics[0].range_counter(buckets)
+        return lambda start, stop: [count_rows(start - first, stop - first)]
     if len(statistics) == 1 and hasattr(statistics[0], "bucket_counter"):
         count_bucket = statistics[0].bucket_counter(buckets)
 
@@ -408,6 +423,9 @@ def states_of_tie(
     reduction: RangeReduction, source: BucketSource, key: int, positions: BucketPositions, bucket: int
 ) -> dict[Any, Any]:
     """The states of a bucket whose rows all have one score."""
+    if reduction.kept_columns:
+        names = [label_name(0), *reduction.kept_columns]
+        return {own: own.from_tied_blocks(source.block_readers(names)) for own in reduction.statistics}
     position = positions.position_of(bucket, bucket + 1)
     tied = bucket_totals(reduction, source, *positions.rows[bucket].tolist())
     keys = np.array([key], np.dtype(f"u{source.ranged.types[KEY].itemsize}"))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exact import divide
 from fastmetrics._core.exchange.range_exchange import ScoreBuckets
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
@@ -19,6 +20,7 @@ from fastmetrics._core.exchange.weighted_ranges import (
     weighted_pairs,
 )
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.score_statistics.slice_pairs import PairCounts, PairsWonBySlice
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._kernels.resampling import score_replicates
 from fastmetrics._kernels.sweep import mann_whitney
@@ -30,14 +32,6 @@ if TYPE_CHECKING:
 NO_POSITIVE = "there is no positive row"
 NO_NEGATIVE = "there is no negative row"
 NO_WEIGHT = "every weight is zero"
-
-
-class PairCounts(NamedTuple):
-    """Rows of each class, and twice the number of pairs that the positive row won; a tie counts once."""
-
-    negatives: int
-    positives: int
-    wins: int
 
 
 class PairsWon(Statistic):
@@ -85,6 +79,10 @@ class PairsWon(Statistic):
         if histogram.is_exact:
             return (PairCounts(negatives, positives, wins + unknown),) * 2
         return PairCounts(negatives, positives, wins), PairCounts(negatives, positives, wins + 2 * unknown)
+
+    def by_slices(self, sets: Sequence[SliceSet]) -> PairsWonBySlice:
+        """The pairs of all slices at once, without weights."""
+        return PairsWonBySlice(sets)
 
     def replicate_batch(self, totals: ReplicateBatchTotals) -> PairReplicateBatch:
         """The replicates of a batch, without weights of rows."""

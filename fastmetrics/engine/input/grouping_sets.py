@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._kernels.exchange import slice_numbers
 from fastmetrics.engine.input.set_covers import MOST_COMBINATIONS, Cover, choose_covers
 from fastmetrics.engine.input.slices import (
     MAX_SLICES,
@@ -214,33 +215,39 @@ class GroupingSets(SliceNumbers):
         """The combination of every row in a cover. The slices of new ones are registered, with `locate`."""
         columns = [codes[position] for position in own.positions]
         table = own.table
-        numbers = look_up(table, columns) if table is not None else np.full(columns[0].shape[0], -1, np.int64)
-        missing = np.flatnonzero(numbers < 0)
-        if missing.shape[0]:
+        numbers = np.empty(columns[0].shape[0], np.uint16)
+        n_missing = numbers.shape[0]
+        if table is None:
+            numbers.fill(slice_numbers.MISSING)
+        else:
+            n_missing = look_up(table, columns, numbers)
+        if n_missing:
+            missing = np.flatnonzero(numbers == slice_numbers.MISSING)
             first_rows, local = find_combinations([column[missing] for column in columns])
             order = np.argsort(first_rows)  # the first row that is too many is that of the log
             rows = missing[first_rows[order]]
             found = np.empty(first_rows.shape[0], np.int64)
             found[order] = self.register_members(cover, own, [column[rows] for column in codes], rows, locate)
             numbers[missing] = found[local]
-        return numbers.astype(np.int32)
+        return numbers
 
     def register_members(
         self, cover: Cover, own: GroupingSet, codes: Codes, rows: np.ndarray, locate: Callable[[int], int] | None
     ) -> list[int]:
         """The numbers of combinations in a cover; new ones are registered, with their slices. `rows` have them."""
+        slices = {}
         for set_number in cover.sets:
-            self.number_set(set_number, codes, None if locate is None else lambda row: locate(int(rows[row])))
+            local = self.number_set(set_number, codes, None if locate is None else lambda row: locate(int(rows[row])))
+            slices[set_number] = self.sets[set_number].global_numbers()[local].tolist()
         with self.lock:
             own.fit(tuple(len(self.columns[position].values) for position in own.positions))
             found = []
-            for members in zip(*(codes[position].tolist() for position in own.positions), strict=True):
+            of_columns = zip(*(codes[position].tolist() for position in own.positions), strict=True)
+            for row, members in enumerate(of_columns):
                 number = own.local.get(members)
                 if number is None:
-                    for set_number in cover.sets:
-                        of_set = self.sets[set_number]
-                        of_columns = tuple(members[own.positions.index(place)] for place in of_set.positions)
-                        cover.numbers[set_number].append(of_set.numbers[of_set.local[of_columns]])
+                    for set_number, of_rows in slices.items():
+                        cover.numbers[set_number].append(of_rows[row])
                     # Last: whoever finds the combination finds its slices too.
                     number = own.add(members, 0)
                 found.append(number)
@@ -267,19 +274,25 @@ class GroupingSets(SliceNumbers):
     ) -> np.ndarray:
         """The local number of every row's slice in a set (uint16). New slices are registered, with `locate`."""
         own = self.sets[set_number]
-        columns = [codes[position] for position in own.positions]
-        table = own.table
+        return self.number_columns(set_number, [codes[position] for position in own.positions], locate, out)
+
+    def number_columns(
+        self,
+        set_number: int,
+        columns: Sequence[np.ndarray],
+        locate: Callable[[int], int] | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """As `number_set`, with the codes of the set's columns alone."""
+        out = np.empty(columns[0].shape[0], np.uint16) if out is None else out
+        table = self.sets[set_number].table
         if table is None:
-            numbers = self.number_by_order(set_number, columns, locate)
-        else:
-            numbers = look_up(table, columns)
-            missing = np.flatnonzero(numbers < 0)
-            if missing.shape[0]:
-                of_missing = [column[missing] for column in columns]
-                numbers[missing] = self.number_by_order(set_number, of_missing, locate, missing)
-        if out is None:
-            return numbers.astype(np.uint16)
-        out[:] = numbers
+            out[:] = self.number_by_order(set_number, list(columns), locate)
+            return out
+        if look_up(table, columns, out):
+            missing = np.flatnonzero(out == slice_numbers.MISSING)
+            of_missing = [column[missing] for column in columns]
+            out[missing] = self.number_by_order(set_number, of_missing, locate, missing)
         return out
 
     def number_by_order(
@@ -316,11 +329,14 @@ class GroupingSets(SliceNumbers):
     def sets_in_words(self) -> str:
         return repr([list(own) for own in self.set_names])
 
-    def number_all(self, codes: Codes, left_out: Container[int] = ()) -> Iterator[np.ndarray]:
-        """The slice of every row among those of all sets, set by set; some sets may be left out."""
+    def number_all(self, codes: Codes, left_out: Container[int] = ()) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The slice of every row in every set, and the numbers of the slices among those of all sets.
+
+        Some sets may be left out.
+        """
         for set_number, own in enumerate(self.sets):
             if set_number not in left_out:
-                yield own.global_numbers()[self.number_set(set_number, codes)]
+                yield self.number_set(set_number, codes), own.global_numbers()
 
     # ------------------------------------------------------------------------------------------------ finer sets
 
@@ -360,21 +376,12 @@ def find_combinations(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray
     return first_rows, local
 
 
-def look_up(table: np.ndarray, columns: list[np.ndarray]) -> np.ndarray:
-    """The numbers in a table at the codes of every row; -1 where a code is beyond the table."""
-    places = columns[0].astype(np.intp)
-    for size, column in zip(table.shape[1:], columns[1:], strict=True):
-        places *= size
-        places += column
-    if all(int(column.max(initial=0)) < size for column, size in zip(columns, table.shape, strict=True)):
-        numbers: np.ndarray = table.reshape(-1)[places]
-        return numbers
-    inside = np.ones(places.shape[0], bool)
-    for size, column in zip(table.shape, columns, strict=True):
-        inside &= column < size
-    numbers = np.full(places.shape[0], -1, np.int32)
-    numbers[inside] = table.reshape(-1)[places[inside]]
-    return numbers
+def look_up(table: np.ndarray, columns: Sequence[np.ndarray], out: np.ndarray) -> int:
+    """Write the numbers in a table at the codes of every row, MISSING where there is none; return how many are."""
+    if not table.size:
+        out.fill(slice_numbers.MISSING)
+        return out.shape[0]
+    return slice_numbers.look_up(table.reshape(-1), table.shape, list(columns), out)
 
 
 def make_slice_numbers(names: tuple[str, ...], sets: tuple[tuple[str, ...], ...]) -> SliceNumbers:

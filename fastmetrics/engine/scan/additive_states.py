@@ -121,8 +121,8 @@ class AdditiveStates:
             states.count(numbers, columns.labels)
             self.numbers_in_covers.append((states, numbers))
             in_covers.update(cover.sets)
-        for of_set in self.sets.number_all(columns.slice_codes, in_covers):
-            self.counts.add_slices(of_set, columns.labels)
+        for slices, numbers in self.sets.number_all(columns.slice_codes, in_covers):
+            self.counts.add_slices(slices, columns.labels, numbers)
 
     def use_covers(self, columns: RowBlock) -> bool:
         """Do covers count the rows of a block, and add them to states? All statistics have to add to many states."""

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import Rows
+from fastmetrics._core.statistic import Sums
+from fastmetrics._kernels.exchange import slice_numbers
 from fastmetrics.engine.input.set_covers import Cover
+
+if TYPE_CHECKING:
+    from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 
 FIRST_SIZE = 1 << 9
 
@@ -25,14 +31,13 @@ class CoveredStates:
 
     def count(self, numbers: np.ndarray, labels: Sequence[np.ndarray]) -> None:
         """Count the rows of every combination, and the positive ones of every label of two classes."""
-        counted = [numbers, *(numbers[labels[number].view(bool)] for number in range(len(self.rows) - 1))]
-        found = [np.bincount(own) for own in counted]
-        if found[0].shape[0] > self.rows.shape[1]:
-            grown = np.zeros((len(self.rows), max(FIRST_SIZE, 2 * found[0].shape[0])), np.int64)
+        most = int(numbers.max(initial=0)) + 1
+        if most > self.rows.shape[1]:
+            grown = np.zeros((len(self.rows), max(FIRST_SIZE, 2 * most)), np.int64)
             grown[:, : self.rows.shape[1]] = self.rows
             self.rows = grown
-        for own, more in zip(self.rows, found, strict=True):
-            own[: more.shape[0]] += more
+        for number, own in enumerate(self.rows):
+            slice_numbers.count_rows(numbers, labels[number - 1] if number else None, own)
 
     def counts_by_slice(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """For every set that the cover has: the slice of every combination, and its counts."""
@@ -44,6 +49,7 @@ class CoveredStates:
         """Add row i to the states of combination numbers[i]."""
         from fastmetrics._core.resampling.unit_state_table import UnitStateTable  # imports resampling
 
+        numbers = numbers.astype(np.int32)
         most = int(numbers.max(initial=-1)) + 1
         if most > self.size:
             # Tables do not grow: those that are full are kept until the end.
@@ -62,12 +68,27 @@ class CoveredStates:
         self.open.clear()
 
     def by_slice(self, sets: Sequence[int]) -> Iterator[tuple[Any, int, int, Any]]:
-        """Statistic, pair, slice and state of every combination, for each of these sets that the cover has."""
+        """Statistic, pair, slice and a state of it, for each of these sets that the cover has."""
         self.keep_tables()
-        wanted = [self.cover.slices(own).tolist() for own in self.cover.sets if own in sets]
+        wanted = [self.cover.slices(own) for own in self.cover.sets if own in sets]
         for statistic, pair, _, table, used in self.tables:
             table.normalise()
-            for number in np.flatnonzero(used).tolist():
-                state = table.state(number)
-                for slices in wanted:
-                    yield statistic, pair, slices[number], state
+            members = np.flatnonzero(used)
+            for slices in wanted:
+                for slice_number, state in add_up(table, members, slices[members]):
+                    yield statistic, pair, slice_number, state
+
+
+def add_up(table: UnitStateTable, members: np.ndarray, slices: np.ndarray) -> Iterator[tuple[int, Any]]:
+    """The states of a table's members added up by slice; one by one if to merge them is more than to add."""
+    if type(table.template).merge is not Sums.merge:
+        yield from zip(slices.tolist(), map(table.state, members.tolist()), strict=True)
+        return
+    order = np.argsort(slices, kind="stable")
+    numbers, starts = np.unique(slices[order], return_index=True)
+    counts = np.add.reduceat(table.counts[members[order]], starts)
+    sums = np.add.reduceat(table.exact[members[order]], starts)
+    for number, own_counts, own_sums in zip(numbers.tolist(), counts, sums, strict=True):
+        for state in own_sums:
+            exact.normalise(state)
+        yield number, table.template.with_memory(own_counts, own_sums)

@@ -94,7 +94,7 @@ class PlotPlan(NamedTuple):
                 replicates |= {(statistic, number, None): counts for (statistic, _, _), counts in of_pair.items()}
         by_group = list(dict.fromkeys(own for own in band_statistics.values() if hasattr(own, "table")))
         if by_group and group_exchange is not None:
-            of_groups = group_reduction(scan, by_group, new_states, by_slice=False)
+            of_groups = group_reduction(scan, by_group, new_states, ())
             replicates |= reduce_groups(group_exchange, of_groups, n_threads)
         for (name, number), statistic in band_statistics.items():
             if (statistic, number, None) in replicates:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.key_types import HEAD, TAIL
+from fastmetrics._core.columns.slice_sets import ALL_ROWS, SliceSet, stored_slices
 from fastmetrics._core.exchange.class_ranges import PairReduction, join_states
 from fastmetrics._core.exchange.group_reduction import GroupAccumulators, GroupReduction, reduce_groups
 from fastmetrics._core.exchange.hash_exchange import HASH
-from fastmetrics._core.exchange.range_reduction import reduce_ranges
+from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, reduce_row_ranges, split_statistics
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.named_tuples import NamedTuple
@@ -23,7 +24,9 @@ from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.scan.additive_states import StateKey
 from fastmetrics.engine.scan.log_scan import Progress
 from fastmetrics.engine.scan.scan import Scan
-from fastmetrics.engine.scan.slice_views import iterate_views, views_of
+from fastmetrics.engine.scan.slice_views import iterate_views, slice_sets, views_of
+
+MOST_SLICES = 1 << 14  # whose pairs are counted in one pass: their counters fit the second-level cache
 
 
 class FinalStates(NamedTuple):
@@ -86,27 +89,26 @@ def resolve(
     if last:
         scan.workers.clear()
         scan.idle_workers.clear()
-    views = views_of(scan.slices)
-    passes = sum(view.all_rows + bool(view.n_slices) for view in views)
-    passes *= len(scan.score_label_pairs) * bool(plan.statistics["range"])
     tables = group_statistics_by_table(plan)
-    counter = ProgressCounter(progress, scan.rows_kept, scan.rows_kept * (len(tables) * len(views) + passes))
+    by_slices, others = split_ranges(scan)
+    passes = sum(len(view.passes()) for view in views_of(scan.slices)) * bool(others) + len(by_slices)
+    passes = len(tables) + passes * len(scan.score_label_pairs)
+    counter = ProgressCounter(progress, scan.rows_kept, scan.rows_kept * passes)
     counter.advance(0)
     if scan.rows_kept:
         spare: list[np.ndarray] = []
         if scan.group_exchange is not None:
-            for view in iterate_views(scan):
-                for statistics in tables:
-                    reduction = group_reduction(scan, statistics, new_states)
-                    found = reduce_groups(scan.group_exchange, reduction, n_threads, counter.advance)
-                    states.by_key.update(view.rename(found))
+            for statistics in tables:
+                reduction = group_reduction(scan, statistics, new_states, slice_sets(scan.slices))
+                states.by_key.update(reduce_groups(scan.group_exchange, reduction, n_threads, counter.advance))
             if last:
                 spare = scan.group_exchange.store.drop_columns([HASH, HEAD, TAIL])
                 spare = spare if scan.group_exchange.store.in_memory else []
-        if plan.statistics["range"]:
+        resolve_slices(scan, by_slices, states, n_threads, spare, counter.advance)
+        if others:
             for view in iterate_views(scan):
                 of_view = FinalStates({})
-                resolve_range_exchange(scan, of_view, n_threads, spare, counter.advance)
+                resolve_range_exchange(scan, others, of_view, n_threads, spare, counter.advance)
                 states.by_key.update(view.rename(of_view.by_key))
     counter.finish()
     return states
@@ -153,12 +155,18 @@ def add_coarser_sets(states: dict[StateKey, Any], sets: GroupingSets) -> None:
 
 
 def group_reduction(
-    scan: Scan, statistics: Sequence[Any], new_states: Callable[[Sequence[Any]], Any], by_slice: bool = True
+    scan: Scan,
+    statistics: Sequence[Any],
+    new_states: Callable[[Sequence[Any]], Any],
+    sets: Sequence[SliceSet] | None = None,
 ) -> GroupReduction:
-    """The reduction of statistics that share one kind of table, over the groups of a scan."""
-    by_slice = by_slice and scan.view.n_slices > 0
+    """The reduction of statistics that share one kind of table, over the groups of a scan.
+
+    `sets` are by default the slices of the current view.
+    """
+    sets = stored_slices(scan.view.n_slices) if sets is None else sets
     texts = scan.reader.key_texts.rank()
-    return GroupReduction(statistics, scan.score_label_pairs, by_slice, new_states, texts, scan.view.all_rows)
+    return GroupReduction(statistics, scan.score_label_pairs, sets, new_states, texts, scan.view.all_rows)
 
 
 def group_statistics_by_table(plan: Plan) -> list[list[Any]]:
@@ -166,8 +174,47 @@ def group_statistics_by_table(plan: Plan) -> list[list[Any]]:
     return list(grouped((statistic.table, statistic) for statistic in plan.statistics["hash"]).values())
 
 
+def split_ranges(scan: Scan) -> tuple[list[Any], list[Any]]:
+    """The statistics of ranges that take all slices in one pass, and those that take set after set."""
+    statistics = list(scan.plan.statistics["range"])
+    if scan.names.weight is not None or not len(scan.slices):
+        return [], statistics
+    by_slices = [statistic for statistic in statistics if hasattr(statistic, "by_slices")]
+    return by_slices, [statistic for statistic in statistics if statistic not in by_slices]
+
+
+def resolve_slices(
+    scan: Scan,
+    statistics: Sequence[Any],
+    states: FinalStates,
+    n_threads: int,
+    spare: list[np.ndarray],
+    advance: Callable[[int], None],
+) -> None:
+    """Statistics of score ranges that take all rows and the slices of all sets in one pass."""
+    for pair_number, pair in enumerate(scan.score_label_pairs if statistics else ()):
+        for statistic in statistics:
+            for sets in split_sets([ALL_ROWS, *slice_sets(scan.slices)]):
+                own = statistic.by_slices(sets)
+                reduction = RangeReduction(scan.range_store(), pair, False, [own], n_threads)
+                found = reduce_ranges(reduction, spare=spare, advance=advance)[own, None]
+                for slice_number, state in own.by_slice(found):
+                    states.by_key[statistic, pair_number, slice_number] = state
+
+
+def split_sets(sets: Sequence[SliceSet]) -> list[list[SliceSet]]:
+    """The sets of every pass: together they have at most MOST_SLICES slices, unless one alone has more."""
+    parts: list[list[SliceSet]] = [[]]
+    for own in sets:
+        if parts[-1] and sum(other.n_slices for other in parts[-1]) + own.n_slices > MOST_SLICES:
+            parts.append([])
+        parts[-1].append(own)
+    return parts
+
+
 def resolve_range_exchange(
     scan: Scan,
+    all_statistics: Sequence[Any],
     states: FinalStates,
     n_threads: int,
     spare: list[np.ndarray],
@@ -176,7 +223,7 @@ def resolve_range_exchange(
     """The range exchange, one score-label pair after the other: all rows, then slice by slice."""
     is_weighted = scan.names.weight is not None
     view = scan.view
-    statistics, row_statistics = split_statistics(scan.plan.statistics["range"])
+    statistics, row_statistics = split_statistics(all_statistics)
     for pair_number, pair in enumerate(scan.score_label_pairs):
         if row_statistics:
             row_ranges = RowRangeReduction(scan.range_store(), pair, row_statistics, view.n_slices, n_threads)

@@ -9,6 +9,7 @@ import numpy as np
 
 from fastmetrics._core.columns.row_blocks import RowBlock
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._kernels.exchange import slice_numbers
 
 FIRST_SIZE = 16
 
@@ -53,16 +54,20 @@ class SliceCounts:
         if columns.slices is not None:
             self.add_slices(columns.slices, columns.labels)
 
-    def add_slices(self, slices: np.ndarray, labels: tuple[np.ndarray, ...]) -> None:
-        """Count the rows of every slice. It is called once for every grouping set."""
+    def add_slices(
+        self, slices: np.ndarray, labels: tuple[np.ndarray, ...], numbers: np.ndarray | None = None
+    ) -> None:
+        """Count the rows of every slice. With `numbers`, those of a grouping set: its slice s is numbers[s]."""
         if not slices.shape[0] or not self.known:
             return
-        rows = np.bincount(slices)
-        self.reserve(rows.shape[0])
-        self.by_slice[0, : rows.shape[0]] += rows
-        for number in range(self.n_labels):
-            positives = np.bincount(slices[labels[number].view(bool)])
-            self.by_slice[1 + number, : positives.shape[0]] += positives
+        found = np.zeros((1 + self.n_labels, int(slices.max()) + 1), np.int64)
+        for number, counts in enumerate(found):
+            slice_numbers.count_rows(slices, labels[number - 1] if number else None, counts)
+        if numbers is not None:
+            self.add_many(numbers[: found.shape[1]], found)
+            return
+        self.reserve(found.shape[1])
+        self.by_slice[:, : found.shape[1]] += found
 
     def add_many(self, slices: np.ndarray, counts: np.ndarray) -> None:
         """Add the counts of several slices, a column for each; a slice may be there more than once."""

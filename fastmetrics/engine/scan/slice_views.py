@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import SLICE, slice_code_name
+from fastmetrics._core.columns.slice_sets import SliceSet, stored_slices
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.slices import SliceNumbers
@@ -51,6 +53,24 @@ def views_of(slices: SliceNumbers) -> list[SliceView]:
     return views
 
 
+def slice_sets(slices: SliceNumbers) -> tuple[SliceSet, ...]:
+    """All ways in which stored rows are divided into slices, for statistics that take them in one pass."""
+    if not isinstance(slices, GroupingSets):
+        return stored_slices(len(slices))
+    return tuple(
+        SliceSet(
+            len(own), tuple(slice_code_name(position) for position in own.positions),
+            partial(number_set, slices, set_number), own.numbers,
+        )
+        for set_number, own in enumerate(slices.sets)
+    )  # fmt: skip
+
+
+def number_set(slices: GroupingSets, set_number: int, codes: Sequence[np.ndarray], out: np.ndarray) -> None:
+    """Write the slice of every row in a set; `codes` are those of the columns of the set."""
+    slices.number_columns(set_number, codes, out=out)
+
+
 def iterate_views(scan: Any) -> Iterator[SliceView]:
     """The passes over the rows that a `Scan` has stored; the column of slices is that of the pass."""
     for view in views_of(scan.slices):
@@ -78,3 +98,5 @@ def viewed(scan: Any, view: SliceView) -> Iterator[None]:
         yield
     finally:
         scan.current_view = before
+        for store in dict.fromkeys(scan.stores()):
+            store.computed = None

@@ -47,8 +47,8 @@ def count_stored_rows(scan: Scan, n_labels: int) -> SliceCounts:
         labels = tuple(columns[name] for name in names)
         counts.add(RowBlock(labels, (), None, None if sets is not None else columns.get(SLICE), others=columns))
         if sets is not None:
-            for numbers in sets.number_all([columns[name] for name in codes]):
-                counts.add_slices(numbers, labels)
+            for slices, numbers in sets.number_all([columns[name] for name in codes]):
+                counts.add_slices(slices, labels, numbers)
     return counts
 
 

@@ -9,9 +9,21 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics.engine.input import grouping_sets, set_covers
+from fastmetrics.engine.scan import resolve
 from support.cases import assert_raises, each_case
 from support.registry_cases import REAL
-from support.states.spilled_logs import METRICS, evaluate, log_of, moved, slice_rows, small_batches
+from support.states.spilled_logs import (
+    KEYS,
+    MEMORY,
+    METRICS,
+    counted,
+    evaluate,
+    log_of,
+    moved,
+    repeated,
+    slice_rows,
+    small_batches,
+)
 
 ROWS = 2500
 LOG = log_of(ROWS, users=60, seed=5)
@@ -62,6 +74,41 @@ class TestTheSameAsSeparateCalls:
         log = log_of(rows, users=900, seed=4)
         small = evaluate(log, SOME, by=SETS[:2], memory_limit="1MiB", n_threads=n_threads)
         assert small == check_sets(log, SOME, SETS[:2])
+
+    @pytest.mark.usefixtures("scaled")
+    @each_case("dtype", ["float32", "float64"])
+    @each_case("n_threads", [1, 2])
+    def test_models_labels_and_ties_in_little_memory(self, dtype, n_threads):
+        """A user and a score that do not fit the memory, and rows that are written to disk."""
+        log = log_of(10_000 if dtype == "float64" else 17_500, users=300, seed=8, dtype=dtype)
+        log = repeated(repeated(log, "group", 0.4, 3), "prob", 0.6, 0.25, seed=6)
+        log |= {"other": log["prob"][::-1].copy(), "buy": np.roll(log["label"], 11)}
+        options = {"score": ["prob", "other"], "label": ["label", "buy"]}
+        metrics = ["auc", "gauc", "gauc(weight=pairs)", "ndcg@3"]
+        expected = check_sets(log, metrics, SETS[:2], **options)
+        with counted() as calls:
+            assert evaluate(log, metrics, by=SETS[:2], memory_limit=MEMORY, n_threads=n_threads, **options) == expected
+        assert all(calls[path] for path in ("spilled", "large partition", "large group", "large tie"))
+
+    @each_case("keys", [*KEYS])
+    def test_keys_of_groups(self, keys):
+        log = {**LOG, "group": KEYS[keys](LOG["group"])}
+        assert check_sets(log, ["gauc", "gauc(stat=p10)"], SETS[:2])["gauc"] == evaluate(LOG, ["gauc"])["gauc"]
+
+    def test_groups_of_one_class(self):
+        log = {**LOG, "label": (LOG["group"] % 3 == 0).astype(np.int8)}
+        check_sets(log, ["gauc(single_class=half)", "auc"], SETS[:2])
+        assert_raises(ValueError, "has one class only", evaluate, log, ["gauc(single_class=raise)"], by=SETS[:2])
+
+    def test_several_passes(self, monkeypatch):
+        """More slices than the counters of one pass have."""
+        monkeypatch.setattr(resolve, "MOST_SLICES", 5)
+        check_sets(LOG, ["auc"])
+
+    def test_scores_of_any_value(self):
+        generator = np.random.default_rng(4)
+        log = {**LOG, "prob": generator.choice([-np.inf, -1e300, -0.0, 0.0, 1e-310, 2.0, np.inf], ROWS)}
+        check_sets(log, ["auc", "gauc"], SETS[:2])
 
     def test_numbers(self):
         """Statistics whose rows are ordered by other values than scores, and quantiles that come after them."""

@@ -18,6 +18,7 @@ import pytest
 import fastmetrics as fm
 from fastmetrics._core import exact, registry
 from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, Scratch, label_name
+from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout
 from fastmetrics._core.kinds import GRADES, PARTITIONS, SIGNED_GRADES, TEXTS, Real
 from fastmetrics._core.registry import parse
@@ -49,10 +50,10 @@ class GradesByGroup:
     def values_per_pair(statistics: Sequence[Any]) -> int:
         return len(statistics)
 
-    def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, Any]]:
+    def tables(self, start: int, stop: int, own: SliceSet | None) -> Iterator[tuple[int, int | None, Any]]:
         for partition in range(start, stop):
             if self.layout.partition_rows[partition]:
-                yield from self.of_partition(partition, by_slice)
+                yield from self.of_partition(partition, own is not None)
 
     def of_partition(self, partition: int, by_slice: bool) -> Iterator[tuple[int, int | None, Any]]:
         layout, rows = self.layout, int(self.layout.partition_rows[partition])

@@ -7,6 +7,7 @@ pairs of every group. One row of integers is left of each group.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from fastmetrics._core.columns.row_blocks import (
     label_name,
     score_name,
 )
+from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exact import EXPONENT, divide
 from fastmetrics._core.exchange import weighted_ranges
 from fastmetrics._core.exchange.block_store import BlockStore
@@ -31,6 +33,7 @@ from fastmetrics._core.score_statistics.pair_counts import PairsWon
 from fastmetrics._kernels.ranking import grouped_auc
 from fastmetrics._kernels.sweep import mann_whitney
 from fastmetrics.metrics.ranking.lists.group_workspace import GroupWorkspace
+from fastmetrics.metrics.ranking.lists.slice_pairs import PairsBySlice
 
 NO_SLICES: np.ndarray = np.empty(0, np.uint64)
 
@@ -89,8 +92,9 @@ class PairsByGroup(GroupWorkspace):
         scratch: Scratch,
     ) -> None:
         most_groups = max(1, max(int(layout.partition_rows[start:stop].sum()) for start, stop in chunks))
+        self.most_groups = most_groups
         super().__init__(layout, views, scratch, most_groups)
-        array = scratch.array
+        self.memory, array = scratch, scratch.array
         self.scratch = array("scratch", np.uint64, len(self.scores))
         self.cells = array("cells", np.uint32, mann_whitney.MAX_TABLE_CELLS + 2)
         self.conflicts = array("conflicts", np.uint64, mann_whitney.MAX_CONFLICTS)
@@ -103,9 +107,14 @@ class PairsByGroup(GroupWorkspace):
         self.rows = array("rows", np.uint64, 4 * len(self.scores) if layout.weighted else 0).reshape(2, -1)
         self.n_groups = np.zeros(1 + max(stop - start for start, stop in chunks), np.int64)
 
-    def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, GroupPairs]]:
+    def tables(self, start: int, stop: int, own: SliceSet | None) -> Iterator[tuple[int, int | None, GroupPairs]]:
         """Yield (view, slice, groups) for the partitions start..stop. The next table overwrites a table's arrays."""
-        layout = self.layout
+        layout, by_slice = self.layout, own is not None
+        if own is not None and not layout.weighted:
+            yield from self.tables_by_slice(start, stop, own)
+            return
+        if own is not None:
+            layout.number_slices(own, start, stop)
         grouped_auc.group_pairs(
             layout.hashes, layout.labels, layout.scores, layout.weights, layout.heads, layout.tails,
             layout.slices if by_slice else NO_SLICES, layout.offsets, layout.double_scores, self.label_of_view,
@@ -134,6 +143,19 @@ class PairsByGroup(GroupWorkspace):
             table = GroupPairs(keys, class_rows[view.label], wins[number, order], weights)
             for slice_number, where in segments:
                 yield number, slice_number, table.segment(where)
+
+    def tables_by_slice(self, start: int, stop: int, own: SliceSet) -> Iterator[tuple[int, int, GroupPairs]]:
+        """As `tables` for a set of slices, without weights."""
+        segments = self.sliced.count(start, stop, own)
+        for number, view in enumerate(self.views):
+            table = GroupPairs(self.sliced.keys(), self.sliced.class_rows[view.label], self.sliced.wins[number], None)
+            for slice_number, where in segments:
+                yield number, slice_number, table.segment(where)
+
+    @cached_property
+    def sliced(self) -> PairsBySlice:
+        """The memory for slices of groups, made when they are first asked for."""
+        return PairsBySlice(self, self.memory, self.most_groups)
 
     def divide_integers(self, start: int, stop: int, by_slice: bool) -> None:
         """Compute the values that the kernel left as NaN, in integers of any width."""

@@ -381,7 +381,7 @@ def means_by_exchange(
     threads = options.n_threads if grades.shape[0] > SERIAL_ROWS else 1
     exchange = exchange_lists(grades, scores, groups, sample_weight, table, threads)
     statistics = [ListMean(measure, options.ties, options.empty) for measure in dict.fromkeys(table.measures)]
-    states = reduce_groups(exchange, GroupReduction(statistics, [FIRST_PAIR], False), threads)
+    states = reduce_groups(exchange, GroupReduction(statistics, [FIRST_PAIR]), threads)
     policy = {"empty": options.empty}
     values = {statistic.measure: finalise_mean(policy, states[statistic, 0, None]) for statistic in statistics}
     return [values[measure] for measure in table.measures]
@@ -403,7 +403,7 @@ def measures_by_exchange(
     by_group = TABLE_OF_TIES[options.ties](statistics, layout, chunks, [FIRST_PAIR], UnpooledScratch())
     tables = []
     for start, stop in chunks:
-        for _, _, groups_table in by_group.tables(start, stop, False):
+        for _, _, groups_table in by_group.tables(start, stop, None):
             rows_of_values = [groups_table.measure_index[measure] for measure in measures]
             tables.append((groups_table.keys.values(), groups_table.values[rows_of_values], groups_table.counts.copy()))
     keys, values, counts = (

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import WEIGHT, ScoreLabelPair, Scratch
+from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout, check_group_weights
 from fastmetrics._core.named_tuples import NamedTuple
@@ -95,13 +96,15 @@ class ListsByGroup(GroupWorkspace):
             rows += partition_rows
         yield first, stop
 
-    def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, ListTable]]:
+    def tables(self, start: int, stop: int, own: SliceSet | None) -> Iterator[tuple[int, int | None, ListTable]]:
         """Yield (view, slice, groups) for the partitions start..stop. The next table overwrites a table's arrays."""
         layout = self.layout
+        if own is not None:
+            layout.number_slices(own, start, stop)
         for first, last in self.partition_ranges(start, stop):
             ranked_lists.measure_groups(
                 layout.hashes, layout.labels, layout.scores, layout.heads, layout.tails,
-                layout.slices if by_slice else NO_KEYS, self.weights, layout.offsets, layout.graded,
+                NO_KEYS if own is None else layout.slices, self.weights, layout.offsets, layout.graded,
                 layout.double_scores, self.label_of_view, self.score_of_view, first, last, self.measures.integers,
                 self.measures.numbers, *self.discounts, TIES[self.ties], self.table, self.group_of_row,
                 self.cursors, self.scores, self.grades, self.memory, self.class_counts, self.hashes, self.heads,
@@ -119,7 +122,7 @@ class ListsByGroup(GroupWorkspace):
                 ListTable(keys, self.values[view, :, :n], self.counts[view, :n], weights, self.measure_index)
                 for view in range(len(self.views))
             )
-            yield from self.split_tables(enumerate(tables), by_slice)
+            yield from self.split_tables(enumerate(tables), own is not None)
 
     @classmethod
     def of_large_group(

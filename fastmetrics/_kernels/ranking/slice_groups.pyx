@@ -1,0 +1,282 @@
+"""Pairs won inside every slice of every group: GAUC by slice, for several sets of slices.
+
+The rows of a group are brought together, and into the order of their scores, once (exchange/ordered_rows.pxd). Every
+set of slices is a pass over that order. A cell is the rows that a group has in a slice; cells are written by slice.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
+
+from fastmetrics._kernels.columns.ordered_bits cimport sort_key_f32, sort_key_f64
+from fastmetrics._kernels.exchange.group_table cimport PartitionBlocks, find_groups, set_blocks
+from fastmetrics._kernels.exchange.ordered_rows cimport (
+    MOST_ROWS, PairsOfSlice, add_row, is_tied, order_rows as sort_and_write, row_of,
+)
+from fastmetrics._kernels.exchange.radix_sort_descending cimport KeyedRow
+from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+
+use_table_seeds(_SEEDS)
+
+WORDS_OF_CELL = 6  # of PairsOfSlice
+
+cdef enum:
+    FEW_POSITIVES = 8           # up to so many in a group, each is compared with the rows below it
+
+ctypedef fused column_t:
+    uint8_t
+    uint16_t
+
+
+cdef void scatter_column(
+    PartitionBlocks* blocks, Py_ssize_t partition, const uint64_t* column_blocks, const uint32_t* places, column_t* out
+) noexcept nogil:
+    """Copy a column of a partition to the places of its rows."""
+    cdef Py_ssize_t block, row
+    cdef Py_ssize_t i = 0
+    cdef const column_t* column
+    cdef const int32_t* span
+    for block in range(blocks.n_blocks):
+        span = blocks.offsets + block * blocks.row_stride + partition
+        column = <const column_t*><uintptr_t>column_blocks[block]
+        for row in range(span[0], span[1]):
+            out[places[i]] = column[row]
+            i += 1
+
+
+cdef void order_groups(
+    PartitionBlocks* blocks, Py_ssize_t partition, const uint64_t* score_blocks, bint are_double,
+    const uint32_t* places, const uint8_t* labels, const uint32_t* starts, Py_ssize_t n_groups, KeyedRow* rows,
+    KeyedRow* scratch, uint32_t* ordered
+) noexcept nogil:
+    """Write the rows of every group of a partition in the order of a score."""
+    cdef Py_ssize_t block, row, group
+    cdef Py_ssize_t i = 0
+    cdef uint32_t first = starts[0]
+    cdef uint32_t place
+    cdef const int32_t* span
+    for block in range(blocks.n_blocks):
+        span = blocks.offsets + block * blocks.row_stride + partition
+        for row in range(span[0], span[1]):
+            place = places[i]
+            if are_double:
+                rows[place - first].key = sort_key_f64((<const double*><uintptr_t>score_blocks[block])[row])
+            else:  # the sort reads the upper bits first
+                rows[place - first].key = <uint64_t>sort_key_f32(
+                    (<const float*><uintptr_t>score_blocks[block])[row]) << 32
+            rows[place - first].row = row_of(place, labels[place])
+            i += 1
+    for group in range(n_groups):
+        sort_and_write(
+            rows + (starts[group] - first), scratch, <Py_ssize_t>(starts[group + 1] - starts[group]),
+            ordered + starts[group])
+
+
+def order_rows(
+    const uint64_t[::1] hash_blocks, const uint64_t[:, ::1] label_blocks, const uint64_t[:, ::1] score_blocks,
+    const uint64_t[::1] head_blocks, const uint64_t[::1] tail_blocks, const uint64_t[:, ::1] code_blocks,
+    const int32_t[:, ::1] offsets, const uint8_t[::1] double_scores, const int64_t[::1] label_of_view,
+    const int64_t[::1] score_of_view, Py_ssize_t start, Py_ssize_t stop, uint32_t[::1] table, uint32_t[::1] places,
+    int64_t[:, ::1] class_counts, uint64_t[:, ::1] rows, uint64_t[::1] hashes, uint64_t[::1] heads,
+    uint64_t[::1] tails, uint32_t[::1] starts, uint8_t[:, ::1] labels, uint16_t[:, ::1] codes, uint32_t[:, ::1] ordered
+) -> tuple[int, int]:
+    """Bring the rows of every group of the partitions start..stop together; return how many groups and rows there are.
+
+    - *_blocks hold the addresses of the columns of the blocks, as for grouped_auc.group_pairs; `code_blocks` those of
+      codes of slices (uint16), a row for every column.
+    - Working memory for the m rows of the largest partition: table as for group_pairs, places m, class_counts (m, 2),
+      rows (2, 2 m).
+    - Results, for as many groups and rows as the partitions have rows, less than 2**30: keys of the groups, `starts`
+      (one more) with the first place of each; by place, the labels (label, row) and codes (column, row); for every view
+      the words of the rows in the order of its scores, group by group.
+    """
+    cdef PartitionBlocks blocks
+    cdef Py_ssize_t partition, group, i, column, found, n_rows, block
+    cdef Py_ssize_t n_groups = 0
+    cdef Py_ssize_t n_places = 0
+    cdef Py_ssize_t n_blocks = offsets.shape[0]
+    cdef uint64_t table_size
+    cdef uint64_t* head = NULL
+    cdef uint64_t* tail = NULL
+    cdef uint32_t place
+    for block in range(n_blocks):
+        n_places += offsets[block, stop] - offsets[block, start]
+    if n_places >= MOST_ROWS:
+        raise OverflowError(f"{n_places} rows; at most 2**30 - 1 can be ordered in memory")
+    set_blocks(&blocks, hash_blocks, label_blocks, head_blocks, tail_blocks, head_blocks[:0], offsets)
+    n_places = 0
+    starts[0] = 0
+    with nogil:
+        for partition in range(start, stop):
+            n_rows = 0
+            for block in range(n_blocks):
+                n_rows += offsets[block, partition + 1] - offsets[block, partition]
+            if n_rows == 0:
+                continue
+            table_size = 64
+            while table_size < 2 * <uint64_t>n_rows:
+                table_size *= 2
+            if blocks.heads:
+                head, tail = &heads[n_groups], &tails[n_groups]
+            found = find_groups(
+                &blocks, partition, &table[0], table_size, &places[0], &hashes[n_groups], head, tail, NULL,
+                &class_counts[0, 0], <uint8_t>0)
+            place = <uint32_t>n_places
+            for group in range(found):
+                starts[n_groups + group] = place
+                place += <uint32_t>(class_counts[group, 0] + class_counts[group, 1])
+                class_counts[group, 0] = starts[n_groups + group]  # from here on: the place of the next row
+            starts[n_groups + found] = place
+            for i in range(n_rows):
+                group = places[i]
+                places[i] = <uint32_t>class_counts[group, 0]
+                class_counts[group, 0] += 1
+            for column in range(labels.shape[0]):
+                scatter_column[uint8_t](&blocks, partition, &label_blocks[column, 0], &places[0], &labels[column, 0])
+            for column in range(codes.shape[0]):
+                scatter_column[uint16_t](&blocks, partition, &code_blocks[column, 0], &places[0], &codes[column, 0])
+            for column in range(ordered.shape[0]):
+                order_groups(
+                    &blocks, partition, &score_blocks[score_of_view[column], 0],
+                    double_scores[score_of_view[column]], &places[0], &labels[label_of_view[column], 0],
+                    &starts[n_groups], found, <KeyedRow*>&rows[0, 0], <KeyedRow*>&rows[1, 0], &ordered[column, 0])
+            n_groups += found
+            n_places += n_rows
+    return n_groups, n_places
+
+
+def count_cells(
+    const uint16_t[::1] numbers, const uint32_t[::1] starts, Py_ssize_t n_groups, uint64_t[::1] seen, int64_t[::1] first
+):
+    """Write the first cell of every slice, and the number of cells; the row at place i is in slice numbers[i].
+
+    `seen` is working memory with an element for every slice, `first` has one more.
+    """
+    cdef Py_ssize_t group, number
+    cdef uint32_t place
+    cdef int64_t total = 0
+    cdef int64_t count
+    cdef Py_ssize_t n_slices = seen.shape[0]
+    with nogil:
+        for number in range(n_slices):
+            seen[number] = 0
+            first[number] = 0
+        for group in range(n_groups):
+            for place in range(starts[group], starts[group + 1]):
+                number = numbers[place]
+                first[number] += seen[number] != <uint64_t>(group + 1)
+                seen[number] = <uint64_t>(group + 1)
+        for number in range(n_slices):
+            count = first[number]
+            first[number] = total
+            total += count
+        first[n_slices] = total
+
+
+cdef inline uint64_t wins_of_row(
+    const uint32_t* words, const uint32_t* negatives, Py_ssize_t row, uint32_t cell
+) noexcept nogil:
+    """Twice the negatives of a cell below a positive row, plus ties. Row i is a negative of cell negatives[i]."""
+    cdef Py_ssize_t i
+    cdef Py_ssize_t first = row
+    cdef uint32_t below = 0
+    cdef uint32_t tied = 0
+    for i in range(row):
+        below += negatives[i] == cell
+    while is_tied(words[first]):
+        first -= 1
+        tied += negatives[first] == cell
+    return 2 * <uint64_t>below - tied
+
+
+cdef inline void count_group(
+    const uint32_t* words, Py_ssize_t n, Py_ssize_t n_positives, Py_ssize_t first, const uint32_t* cell_of_row,
+    uint32_t* negatives, Py_ssize_t n_cells, PairsOfSlice* pairs
+) noexcept nogil:
+    """Count the wins of the cells of a group, whose rows have the places first to first + n."""
+    cdef Py_ssize_t i
+    cdef int64_t run = 0
+    cdef uint32_t cell
+    for i in range(n_cells):
+        pairs[i].wins = 0
+    if n_positives > FEW_POSITIVES:
+        for i in range(n_cells):
+            pairs[i].negatives = pairs[i].positives = pairs[i].below = pairs[i].run = 0
+            pairs[i].high_wins = 0
+        for i in range(n):
+            run += not is_tied(words[i])
+            add_row(pairs + cell_of_row[(words[i] & (MOST_ROWS - 1)) - first], words[i], run)
+        return
+    for i in range(n):
+        cell = cell_of_row[(words[i] & (MOST_ROWS - 1)) - first]
+        negatives[i] = cell | (0 - (words[i] >> 31))
+        if words[i] >> 31:
+            pairs[cell].wins += wins_of_row(words, negatives, i, cell)
+
+
+def count_pairs(
+    const uint16_t[::1] numbers, const uint32_t[::1] starts, Py_ssize_t n_groups, const uint8_t[:, ::1] labels,
+    const uint32_t[:, ::1] ordered, const int64_t[::1] label_of_view, const uint64_t[::1] hashes,
+    const uint64_t[::1] heads, const uint64_t[::1] tails, uint64_t[::1] seen, int64_t[::1] next_cell,
+    uint32_t[:, ::1] cell_of_row, int64_t[::1] cell_numbers, uint64_t[:, ::1] cell_counts, int64_t[:, ::1] cells,
+    uint64_t[::1] cell_hashes, uint64_t[::1] cell_heads, uint64_t[::1] cell_tails, int64_t[:, :, ::1] class_counts,
+    uint64_t[:, ::1] wins
+):
+    """Write the keys, the class counts (label, cell, class) and twice the pairs won (view, cell) of every cell.
+
+    `next_cell` has the first cell of every slice, and then that after its last. Working memory is `seen`, for every
+    slice, and for the rows of the largest group `cell_of_row` (2), `cell_numbers`, `cell_counts` (label) and `cells`
+    (fields of PairsOfSlice).
+    """
+    cdef Py_ssize_t group, label, view, i, own, n_cells, first, stop
+    cdef int64_t cell
+    cdef uint64_t entry, mark, n_positives, count
+    cdef bint is_new
+    cdef bint has_heads = heads.shape[0] > 0
+    cdef Py_ssize_t n_labels = labels.shape[0]
+    cdef PairsOfSlice* pairs = <PairsOfSlice*>&cells[0, 0]
+    with nogil:
+        for i in range(seen.shape[0]):
+            seen[i] = 0
+        for group in range(n_groups):
+            first, stop = starts[group], starts[group + 1]
+            n_cells = 0
+            mark = <uint64_t>(group + 1) << 32
+            for i in range(first, stop):
+                # Without branches: whether a cell is new cannot be predicted.
+                entry = seen[numbers[i]]
+                is_new = (entry & <uint64_t>0xFFFFFFFF00000000) != mark
+                entry = mark | <uint64_t>n_cells if is_new else entry
+                seen[numbers[i]] = entry
+                cell_of_row[0, i - first] = <uint32_t>entry
+                cell_numbers[n_cells] = numbers[i]
+                n_cells += is_new
+            for label in range(n_labels):
+                for own in range(n_cells):
+                    cell_counts[label, own] = 0
+                for i in range(first, stop):  # positives in the upper half
+                    cell_counts[label, cell_of_row[0, i - first]] += <uint64_t>1 << (32 * labels[label, i])
+            for own in range(n_cells):
+                cell = next_cell[cell_numbers[own]]
+                next_cell[cell_numbers[own]] += 1
+                cell_numbers[own] = cell
+                cell_hashes[cell] = hashes[group]
+                if has_heads:
+                    cell_heads[cell] = heads[group]
+                    cell_tails[cell] = tails[group]
+                for label in range(n_labels):
+                    count = cell_counts[label, own]
+                    class_counts[label, cell, 0] = <int64_t>(count & 0xFFFFFFFFu)
+                    class_counts[label, cell, 1] = <int64_t>(count >> 32)
+            for view in range(ordered.shape[0]):
+                n_positives = 0
+                for i in range(first, stop):
+                    n_positives += labels[label_of_view[view], i]
+                if n_positives == 0 or n_positives == <uint64_t>(stop - first):
+                    for own in range(n_cells):
+                        wins[view, cell_numbers[own]] = 0
+                    continue
+                count_group(
+                    &ordered[view, first], stop - first, <Py_ssize_t>n_positives, first, &cell_of_row[0, 0],
+                    &cell_of_row[1, 0], n_cells, pairs)
+                for own in range(n_cells):
+                    wins[view, cell_numbers[own]] = pairs[own].wins
