@@ -19,7 +19,6 @@ from fastmetrics._core.exchange.weighted_ranges import (
     weighted_auc,
     weighted_pairs,
 )
-from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.score_statistics.slice_pairs import PairCounts, PairsWonBySlice
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._kernels.resampling import score_replicates

@@ -12,7 +12,7 @@ from fastmetrics._core.columns.slice_sets import SliceSet, column_names
 from fastmetrics._core.exchange.range_exchange import ScoreBuckets
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._kernels.exchange import slice_numbers, slice_pairs
+from fastmetrics._kernels.exchange import slice_rows
 
 
 class PairCounts(NamedTuple):
@@ -69,8 +69,8 @@ class PairsWonBySlice:
             for own in self.sets:
                 numbers = own.number(columns, np.empty(labels.shape[0], np.uint16))
                 of_set = counts[:, starts : starts + own.n_slices]
-                slice_numbers.count_rows(numbers, labels ^ 1, of_set[0])
-                slice_numbers.count_rows(numbers, labels, of_set[1])
+                slice_rows.count_rows(numbers, labels ^ 1, of_set[0])
+                slice_rows.count_rows(numbers, labels, of_set[1])
                 starts += own.n_slices
         negatives, positives = counts
         return SliceCounts(negatives, positives, negatives.astype(object) * positives.astype(object))
@@ -81,17 +81,17 @@ class PairsWonBySlice:
         most = max(1, int(buckets.class_counts().sum(axis=1).max()))
         code_addresses = addresses([block.columns[name] for name in names for block in buckets.blocks])
         code_addresses = code_addresses.reshape(len(names), len(buckets.blocks))
-        rows = np.empty((2, slice_pairs.KEYED_ROW_WORDS * most), np.uint64)
+        rows = np.empty((2, slice_rows.KEYED_ROW_WORDS * most), np.uint64)
         codes = np.empty((len(names), most), np.uint16)
         unordered, numbers = np.empty((2, most), np.uint16)
         ordered = np.empty(most, np.uint32)
         are_short = buckets.key_type == np.uint32
 
         def count(start: int, stop: int) -> SliceCounts:
-            pairs = [np.zeros((own.n_slices, slice_pairs.N_FIELDS), np.int64) for own in self.sets]
+            pairs = [np.zeros((own.n_slices, slice_rows.N_FIELDS), np.int64) for own in self.sets]
             last_run = 0
             for bucket in range(start, stop):
-                n = slice_pairs.order_bucket(
+                n = slice_rows.order_bucket(
                     buckets.addresses, code_addresses, buckets.offsets, bucket, are_short, rows, unordered, codes,
                     ordered,
                 )  # fmt: skip
@@ -99,7 +99,7 @@ class PairsWonBySlice:
                 first_run = last_run
                 for own, of_set in zip(self.sets, pairs, strict=True):
                     of_rows = own.number(columns, numbers[:n])
-                    last_run = slice_pairs.add_ordered(ordered[:n], of_rows, first_run, of_set)
+                    last_run = slice_rows.add_ordered(ordered[:n], of_rows, first_run, of_set)
             return state_of(np.concatenate(pairs))
 
         return count
@@ -114,5 +114,5 @@ class PairsWonBySlice:
 
 def state_of(pairs: np.ndarray) -> SliceCounts:
     """The state of pairs as the kernel writes them."""
-    low, high = pairs[:, [slice_pairs.WINS, slice_pairs.HIGH_WINS]].view(np.uint64).T.astype(object)
-    return SliceCounts(pairs[:, slice_pairs.NEGATIVES], pairs[:, slice_pairs.POSITIVES], low + high * (1 << 64))
+    low, high = pairs[:, [slice_rows.WINS, slice_rows.HIGH_WINS]].view(np.uint64).T.astype(object)
+    return SliceCounts(pairs[:, slice_rows.NEGATIVES], pairs[:, slice_rows.POSITIVES], low + high * (1 << 64))

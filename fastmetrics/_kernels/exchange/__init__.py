@@ -16,6 +16,9 @@ depend on seeds of the process (`numeric/table_hash.h`).
 Tables. `key_counts.pyx` counts keys in hash tables that grow, in shards by the first bits of the hash. Counts are
 int64; a count above 2**63 - 1 is an error. A shard has at most 2**31 - 1 keys.
 
+Slices. `slice_rows.pyx` numbers the slices of rows, and counts the pairs won inside every slice of a bucket of scores
+or of a group. `ordered_rows.pxd` has the order of rows that it reads.
+
 Sorting. `radix_sort_descending.pxd` sorts rows by descending score, stably.
 
 Bounds. A block has at most 2**31 - 1 rows, a text less than 2**32 bytes.

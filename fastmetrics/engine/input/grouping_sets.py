@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._kernels.exchange import slice_numbers
+from fastmetrics._kernels.exchange import slice_rows
 from fastmetrics.engine.input.set_covers import MOST_COMBINATIONS, Cover, choose_covers
 from fastmetrics.engine.input.slices import (
     MAX_SLICES,
@@ -218,11 +218,11 @@ class GroupingSets(SliceNumbers):
         numbers = np.empty(columns[0].shape[0], np.uint16)
         n_missing = numbers.shape[0]
         if table is None:
-            numbers.fill(slice_numbers.MISSING)
+            numbers.fill(slice_rows.MISSING)
         else:
             n_missing = look_up(table, columns, numbers)
         if n_missing:
-            missing = np.flatnonzero(numbers == slice_numbers.MISSING)
+            missing = np.flatnonzero(numbers == slice_rows.MISSING)
             first_rows, local = find_combinations([column[missing] for column in columns])
             order = np.argsort(first_rows)  # the first row that is too many is that of the log
             rows = missing[first_rows[order]]
@@ -290,7 +290,7 @@ class GroupingSets(SliceNumbers):
             out[:] = self.number_by_order(set_number, list(columns), locate)
             return out
         if look_up(table, columns, out):
-            missing = np.flatnonzero(out == slice_numbers.MISSING)
+            missing = np.flatnonzero(out == slice_rows.MISSING)
             of_missing = [column[missing] for column in columns]
             out[missing] = self.number_by_order(set_number, of_missing, locate, missing)
         return out
@@ -379,9 +379,9 @@ def find_combinations(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray
 def look_up(table: np.ndarray, columns: Sequence[np.ndarray], out: np.ndarray) -> int:
     """Write the numbers in a table at the codes of every row, MISSING where there is none; return how many are."""
     if not table.size:
-        out.fill(slice_numbers.MISSING)
-        return out.shape[0]
-    return slice_numbers.look_up(table.reshape(-1), table.shape, list(columns), out)
+        out.fill(slice_rows.MISSING)
+        return int(out.shape[0])
+    return slice_rows.look_up(table.reshape(-1), table.shape, list(columns), out)
 
 
 def make_slice_numbers(names: tuple[str, ...], sets: tuple[tuple[str, ...], ...]) -> SliceNumbers:

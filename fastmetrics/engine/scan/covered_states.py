@@ -10,7 +10,7 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.statistic import Sums
-from fastmetrics._kernels.exchange import slice_numbers
+from fastmetrics._kernels.exchange import slice_rows
 from fastmetrics.engine.input.set_covers import Cover
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class CoveredStates:
             grown[:, : self.rows.shape[1]] = self.rows
             self.rows = grown
         for number, own in enumerate(self.rows):
-            slice_numbers.count_rows(numbers, labels[number - 1] if number else None, own)
+            slice_rows.count_rows(numbers, labels[number - 1] if number else None, own)
 
     def counts_by_slice(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """For every set that the cover has: the slice of every combination, and its counts."""

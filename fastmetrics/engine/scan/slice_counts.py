@@ -9,7 +9,7 @@ import numpy as np
 
 from fastmetrics._core.columns.row_blocks import RowBlock
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._kernels.exchange import slice_numbers
+from fastmetrics._kernels.exchange import slice_rows
 
 FIRST_SIZE = 16
 
@@ -62,7 +62,7 @@ class SliceCounts:
             return
         found = np.zeros((1 + self.n_labels, int(slices.max()) + 1), np.int64)
         for number, counts in enumerate(found):
-            slice_numbers.count_rows(slices, labels[number - 1] if number else None, counts)
+            slice_rows.count_rows(slices, labels[number - 1] if number else None, counts)
         if numbers is not None:
             self.add_many(numbers[: found.shape[1]], found)
             return

@@ -13,7 +13,7 @@ import numpy as np
 from fastmetrics._core.columns.row_blocks import SLICE, SLICE_CODE, Scratch
 from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exchange.hash_exchange import GroupKeys
-from fastmetrics._kernels.ranking import slice_groups
+from fastmetrics._kernels.exchange import slice_rows
 from fastmetrics.metrics.ranking.lists.group_workspace import GroupWorkspace
 
 
@@ -40,7 +40,7 @@ class OrderedGroups:
         if self.bounds == (start, stop):
             return
         groups, layout = self.groups, self.groups.layout
-        self.n_groups, self.n_rows = slice_groups.order_rows(
+        self.n_groups, self.n_rows = slice_rows.order_groups(
             layout.hashes, layout.labels, layout.scores, layout.heads, layout.tails, self.code_blocks, layout.offsets,
             layout.double_scores, groups.label_of_view, groups.score_of_view, start, stop, groups.table,
             groups.group_of_row, self.class_counts, self.rows, groups.hashes, groups.heads, groups.tails, self.starts,
@@ -69,8 +69,8 @@ class PairsBySlice:
             layout.n_labels, self.largest
         )
         self.cell_numbers = array("cells of group", np.int64, self.largest)
-        self.cells = array("pairs of cells", np.int64, slice_groups.WORDS_OF_CELL * self.largest).reshape(
-            self.largest, slice_groups.WORDS_OF_CELL
+        self.cells = array("pairs of cells", np.int64, slice_rows.N_FIELDS * self.largest).reshape(
+            self.largest, slice_rows.N_FIELDS
         )
         self.hashes = array("hashes of cells", np.uint64, most_rows)
         self.heads = array("heads of cells", np.uint64, most_rows if layout.slots else 0)
@@ -97,10 +97,10 @@ class PairsBySlice:
             return []
         numbers = rows.number(own, self.numbers)
         seen, first = np.empty(own.n_slices, np.uint64), np.empty(own.n_slices + 1, np.int64)
-        slice_groups.count_cells(numbers, rows.starts, rows.n_groups, seen, first)
+        slice_rows.count_cells(numbers, rows.starts, rows.n_groups, seen, first)
         bounds = list(pairwise(first.tolist()))
         groups = self.groups
-        slice_groups.count_pairs(
+        slice_rows.count_pairs(
             numbers, rows.starts, rows.n_groups, rows.labels, rows.ordered, groups.label_of_view, groups.hashes,
             groups.heads, groups.tails, seen, first, self.cell_of_row, self.cell_numbers, self.cell_counts, self.cells,
             self.hashes, self.heads, self.tails, self.class_rows, self.wins,

@@ -1,11 +1,40 @@
-# Written by tools/generate.py from slice_groups.pyx.
+# Written by tools/generate.py from slice_rows.pyx.
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-WORDS_OF_CELL: int
+MISSING: int
+NEGATIVES: int
+POSITIVES: int
+BELOW: int
+RUN: int
+WINS: int
+HIGH_WINS: int
+N_FIELDS: int
+KEYED_ROW_WORDS: int
 
-def order_rows(
+def look_up(table: NDArray[np.int32], sizes: tuple[Any, ...], columns: list[Any], out: NDArray[np.uint16]) -> int: ...
+def count_rows(numbers: NDArray[np.uint16], labels: NDArray[np.uint8] | None, counts: NDArray[np.int64]) -> None: ...
+def order_bucket(
+    blocks: NDArray[np.uint64],
+    code_blocks: NDArray[np.uint64],
+    offsets: NDArray[np.int32],
+    bucket: int,
+    are_short: bool,
+    rows: NDArray[np.uint64],
+    unordered: NDArray[np.uint16],
+    codes: NDArray[np.uint16],
+    ordered: NDArray[np.uint32],
+) -> int: ...
+def add_ordered(
+    ordered: NDArray[np.uint32],
+    numbers: NDArray[np.uint16],
+    run: int,
+    pairs: NDArray[np.int64],
+) -> int: ...
+def order_groups(
     hash_blocks: NDArray[np.uint64],
     label_blocks: NDArray[np.uint64],
     score_blocks: NDArray[np.uint64],

@@ -1,7 +1,13 @@
-"""Pairs won inside every slice of every group: GAUC by slice, for several sets of slices.
+"""Slices of rows: their numbers, and the pairs won inside every slice of a bucket of scores, and of every group.
 
-The rows of a group are brought together, and into the order of their scores, once (exchange/ordered_rows.pxd). Every
-set of slices is a pass over that order. A cell is the rows that a group has in a slice; cells are written by slice.
+Numbers. A column has a code for each of its values. A table has the slice of every combination of codes.
+
+Pairs. The rows of a bucket, or of a group, are brought into the order of their scores once
+(ordered_rows.pxd). Every set of slices is a pass over that order. A cell is the rows that a group has in a slice; cells
+are written slice by slice.
+
+Bounds: a bucket, or the partitions of one call, have less than 2**30 rows. Pairs of a bucket have 128 bits, those of a
+cell 64.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
@@ -9,7 +15,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from fastmetrics._kernels.columns.ordered_bits cimport sort_key_f32, sort_key_f64
 from fastmetrics._kernels.exchange.group_table cimport PartitionBlocks, find_groups, set_blocks
 from fastmetrics._kernels.exchange.ordered_rows cimport (
-    MOST_ROWS, PairsOfSlice, add_row, is_tied, order_rows as sort_and_write, row_of,
+    MOST_ROWS, PairsOfSlice, add_row, is_tied, order_rows, row_of,
 )
 from fastmetrics._kernels.exchange.radix_sort_descending cimport KeyedRow
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
@@ -17,14 +23,172 @@ from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 
 use_table_seeds(_SEEDS)
 
-WORDS_OF_CELL = 6  # of PairsOfSlice
-
-cdef enum:
-    FEW_POSITIVES = 8           # up to so many in a group, each is compared with the rows below it
+ctypedef fused key_t:
+    uint32_t
+    uint64_t
 
 ctypedef fused column_t:
     uint8_t
     uint16_t
+
+cdef enum:
+    MOST_COLUMNS = 64
+    CHUNK_ROWS = 1024
+    FEW_POSITIVES = 8           # up to so many in a group, each is compared with the rows below it
+
+MISSING = 65535  # in place of a number: the combination is not in the table
+NEGATIVES, POSITIVES, BELOW, RUN, WINS, HIGH_WINS = range(6)  # the fields of PairsOfSlice
+N_FIELDS = 6
+KEYED_ROW_WORDS = 2
+
+
+cdef Py_ssize_t look_up_rows(
+    const int32_t* table, const uint32_t* sizes, const uint16_t** columns, Py_ssize_t n_columns, Py_ssize_t rows,
+    uint16_t* out
+) noexcept nogil:
+    cdef uint32_t places[CHUNK_ROWS]
+    cdef uint32_t outside[CHUNK_ROWS]
+    cdef const uint16_t* column
+    cdef Py_ssize_t i, n, number
+    cdef Py_ssize_t first = 0
+    cdef Py_ssize_t n_missing = 0
+    cdef uint32_t code, size
+    while first < rows:
+        n = min(<Py_ssize_t>CHUNK_ROWS, rows - first)
+        for i in range(n):
+            places[i] = outside[i] = 0
+        for number in range(n_columns):
+            column = columns[number] + first
+            size = sizes[number]
+            for i in range(n):
+                code = column[i]
+                outside[i] |= code >= size
+                places[i] = places[i] * size + code
+        for i in range(n):
+            out[first + i] = <uint16_t>table[0 if outside[i] else places[i]] | <uint16_t>(0 - outside[i])
+            n_missing += out[first + i] == 65535
+        first += n
+    return n_missing
+
+
+def look_up(const int32_t[::1] table, tuple sizes, list columns, uint16_t[::1] out) -> int:
+    """Write the number that a table has for the codes (uint16) of every row; return how many rows have none.
+
+    The table has a row-major place for every combination of codes below `sizes`, less than 2**32 in all, and -1 where a
+    combination has no number; numbers are below 65,535. A row without a number gets 65,535.
+    """
+    cdef const uint16_t* addresses[MOST_COLUMNS]
+    cdef uint32_t lengths[MOST_COLUMNS]
+    cdef const uint16_t[::1] column
+    cdef Py_ssize_t number, n_missing
+    cdef Py_ssize_t n_columns = len(columns)
+    cdef Py_ssize_t rows = out.shape[0]
+    if rows == 0:
+        return 0
+    if n_columns > MOST_COLUMNS or table.shape[0] == 0:
+        raise ValueError(f"a table of {table.shape[0]} numbers of {n_columns} columns")
+    for number in range(n_columns):
+        column = columns[number]
+        if column.shape[0] != rows:
+            raise ValueError(f"a column of {column.shape[0]} codes beside {rows} rows")
+        addresses[number] = &column[0]
+        lengths[number] = sizes[number]
+    with nogil:
+        n_missing = look_up_rows(&table[0], lengths, addresses, n_columns, rows, &out[0])
+    return n_missing
+
+
+def count_rows(const uint16_t[::1] numbers, const uint8_t[::1] labels or None, int64_t[::1] counts):
+    """Add the rows of every number to counts[number]; with labels, those with label 1 alone."""
+    cdef Py_ssize_t i
+    with nogil:
+        if labels is None:
+            for i in range(numbers.shape[0]):
+                counts[numbers[i]] += 1
+        else:
+            for i in range(numbers.shape[0]):
+                counts[numbers[i]] += labels[i]
+
+
+cdef Py_ssize_t gather_rows(
+    key_t first_key, const uint64_t* blocks, const int32_t* offsets, Py_ssize_t n_blocks, Py_ssize_t row_stride,
+    KeyedRow* rows
+) noexcept nogil:
+    """Copy the keys of a bucket together. `first_key` gives their type."""
+    cdef Py_ssize_t block, i, label
+    cdef Py_ssize_t n = 0
+    cdef const key_t* keys
+    cdef const int32_t* span
+    for block in range(n_blocks):
+        span = offsets + block * row_stride
+        keys = <const key_t*><uintptr_t>blocks[block]
+        for label in range(2):
+            for i in range(span[label], span[label + 1]):
+                # The sort reads the upper bits first.
+                rows[n].key = (<uint64_t>keys[i] << 32) if key_t is uint32_t else <uint64_t>keys[i]
+                rows[n].row = row_of(<uint32_t>n, label)
+                n += 1
+    return n
+
+
+def order_bucket(
+    const uint64_t[::1] blocks, const uint64_t[:, ::1] code_blocks, const int32_t[:, ::1] offsets, Py_ssize_t bucket,
+    bint are_short, uint64_t[:, ::1] rows, uint16_t[::1] unordered, uint16_t[:, ::1] codes, uint32_t[::1] ordered
+) -> int:
+    """Write the rows of a bucket in the order of their scores, and their codes in that order; return their number.
+
+    `blocks` are the addresses of the blocks' keys (uint32 if `are_short`, else uint64), `code_blocks` those of their
+    codes, a row for every column. `rows` (2, two words for each row) and `unordered` are working memory. A bucket has
+    less than 2**30 rows.
+    """
+    cdef Py_ssize_t i, block, column, first, n
+    cdef Py_ssize_t n_blocks = blocks.shape[0]
+    cdef const int32_t* span
+    cdef const uint16_t* source
+    cdef KeyedRow* keyed = <KeyedRow*>&rows[0, 0]
+    cdef KeyedRow* scratch = <KeyedRow*>&rows[1, 0]
+    n = 0
+    for block in range(n_blocks):
+        n += offsets[block, 2 * bucket + 2] - offsets[block, 2 * bucket]
+    if n >= MOST_ROWS:
+        raise OverflowError(f"a bucket of {n} rows; at most 2**30 - 1 can be ordered in memory")
+    if n == 0:
+        return 0
+    with nogil:
+        if are_short:
+            gather_rows[uint32_t](0, &blocks[0], &offsets[0, 2 * bucket], n_blocks, offsets.shape[1], keyed)
+        else:
+            gather_rows[uint64_t](0, &blocks[0], &offsets[0, 2 * bucket], n_blocks, offsets.shape[1], keyed)
+        order_rows(keyed, scratch, n, &ordered[0])
+        for column in range(code_blocks.shape[0]):
+            first = 0
+            for block in range(n_blocks):
+                span = &offsets[block, 2 * bucket]
+                source = <const uint16_t*><uintptr_t>code_blocks[column, block]
+                for i in range(span[0], span[2]):
+                    unordered[first] = source[i]
+                    first += 1
+            for i in range(n):
+                codes[column, i] = unordered[ordered[i] & (MOST_ROWS - 1)]
+    return n
+
+
+def add_ordered(const uint32_t[::1] ordered, const uint16_t[::1] numbers, int64_t run, int64_t[:, ::1] pairs) -> int:
+    """Add rows in ascending order of scores to the pairs of their slices; return the number of the last run.
+
+    Row i is in slice numbers[i]. `run` is the number of the last run of equal scores of the rows added before. Rows of
+    `pairs` have the fields of PairsOfSlice.
+    """
+    cdef Py_ssize_t i
+    cdef Py_ssize_t n = numbers.shape[0]
+    cdef PairsOfSlice* slices = <PairsOfSlice*>&pairs[0, 0]
+    cdef uint32_t word
+    with nogil:
+        for i in range(n):
+            word = ordered[i]
+            run += not is_tied(word)
+            add_row(slices + numbers[i], word, run)
+    return run
 
 
 cdef void scatter_column(
@@ -43,7 +207,7 @@ cdef void scatter_column(
             i += 1
 
 
-cdef void order_groups(
+cdef void order_partition(
     PartitionBlocks* blocks, Py_ssize_t partition, const uint64_t* score_blocks, bint are_double,
     const uint32_t* places, const uint8_t* labels, const uint32_t* starts, Py_ssize_t n_groups, KeyedRow* rows,
     KeyedRow* scratch, uint32_t* ordered
@@ -66,12 +230,12 @@ cdef void order_groups(
             rows[place - first].row = row_of(place, labels[place])
             i += 1
     for group in range(n_groups):
-        sort_and_write(
+        order_rows(
             rows + (starts[group] - first), scratch, <Py_ssize_t>(starts[group + 1] - starts[group]),
             ordered + starts[group])
 
 
-def order_rows(
+def order_groups(
     const uint64_t[::1] hash_blocks, const uint64_t[:, ::1] label_blocks, const uint64_t[:, ::1] score_blocks,
     const uint64_t[::1] head_blocks, const uint64_t[::1] tail_blocks, const uint64_t[:, ::1] code_blocks,
     const int32_t[:, ::1] offsets, const uint8_t[::1] double_scores, const int64_t[::1] label_of_view,
@@ -135,7 +299,7 @@ def order_rows(
             for column in range(codes.shape[0]):
                 scatter_column[uint16_t](&blocks, partition, &code_blocks[column, 0], &places[0], &codes[column, 0])
             for column in range(ordered.shape[0]):
-                order_groups(
+                order_partition(
                     &blocks, partition, &score_blocks[score_of_view[column], 0],
                     double_scores[score_of_view[column]], &places[0], &labels[label_of_view[column], 0],
                     &starts[n_groups], found, <KeyedRow*>&rows[0, 0], <KeyedRow*>&rows[1, 0], &ordered[column, 0])
