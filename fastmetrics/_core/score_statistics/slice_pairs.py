@@ -23,7 +23,7 @@ class PairCounts(NamedTuple):
     wins: int
 
 
-class SliceCounts(NamedTuple):
+class SlicePairCounts(NamedTuple):
     """The rows of each class, and twice the pairs won, of the slices of all sets; the pairs are Python's integers."""
 
     negatives: np.ndarray
@@ -49,17 +49,17 @@ class PairsWonBySlice:
     def n_slices(self) -> int:
         return sum(own.n_slices for own in self.sets)
 
-    def empty(self) -> SliceCounts:
+    def empty(self) -> SlicePairCounts:
         counts = np.zeros((2, self.n_slices), np.int64)
-        return SliceCounts(*counts, np.zeros(self.n_slices, object))
+        return SlicePairCounts(*counts, np.zeros(self.n_slices, object))
 
-    def merge(self, low: SliceCounts, high: SliceCounts, totals: ClassTotals) -> SliceCounts:
+    def merge(self, low: SlicePairCounts, high: SlicePairCounts, totals: ClassTotals) -> SlicePairCounts:
         between = 2 * low.negatives.astype(object) * high.positives.astype(object)
-        return SliceCounts(
+        return SlicePairCounts(
             low.negatives + high.negatives, low.positives + high.positives, low.wins + high.wins + between
         )
 
-    def from_tied_blocks(self, blocks: Sequence[Any]) -> SliceCounts:
+    def from_tied_blocks(self, blocks: Sequence[Any]) -> SlicePairCounts:
         """The state of rows that all have one score."""
         counts = np.zeros((2, self.n_slices), np.int64)
         for block in blocks:
@@ -73,9 +73,9 @@ class PairsWonBySlice:
                 slice_rows.count_rows(numbers, labels, of_set[1])
                 starts += own.n_slices
         negatives, positives = counts
-        return SliceCounts(negatives, positives, negatives.astype(object) * positives.astype(object))
+        return SlicePairCounts(negatives, positives, negatives.astype(object) * positives.astype(object))
 
-    def range_counter(self, buckets: ScoreBuckets) -> Callable[[int, int], SliceCounts]:
+    def range_counter(self, buckets: ScoreBuckets) -> Callable[[int, int], SlicePairCounts]:
         """A thread's function from a range of buckets to its state."""
         names = self.kept_columns
         most = max(1, int(buckets.class_counts().sum(axis=1).max()))
@@ -87,7 +87,7 @@ class PairsWonBySlice:
         ordered = np.empty(most, np.uint32)
         are_short = buckets.key_type == np.uint32
 
-        def count(start: int, stop: int) -> SliceCounts:
+        def count(start: int, stop: int) -> SlicePairCounts:
             pairs = [np.zeros((own.n_slices, slice_rows.N_FIELDS), np.int64) for own in self.sets]
             last_run = 0
             for bucket in range(start, stop):
@@ -104,7 +104,7 @@ class PairsWonBySlice:
 
         return count
 
-    def by_slice(self, state: SliceCounts) -> Iterator[tuple[int | None, PairCounts]]:
+    def by_slice(self, state: SlicePairCounts) -> Iterator[tuple[int | None, PairCounts]]:
         """What every slice that has rows is called, and its state."""
         names = [own.outside(number) for own in self.sets for number in range(own.n_slices)]
         for name, *counts in zip(names, *(column.tolist() for column in state), strict=True):
@@ -112,7 +112,7 @@ class PairsWonBySlice:
                 yield name, PairCounts(*counts)
 
 
-def state_of(pairs: np.ndarray) -> SliceCounts:
+def state_of(pairs: np.ndarray) -> SlicePairCounts:
     """The state of pairs as the kernel writes them."""
     low, high = pairs[:, [slice_rows.WINS, slice_rows.HIGH_WINS]].view(np.uint64).T.astype(object)
-    return SliceCounts(pairs[:, slice_rows.NEGATIVES], pairs[:, slice_rows.POSITIVES], low + high * (1 << 64))
+    return SlicePairCounts(pairs[:, slice_rows.NEGATIVES], pairs[:, slice_rows.POSITIVES], low + high * (1 << 64))
