@@ -7,19 +7,18 @@ from typing import NamedTuple
 from documentation import browser, links
 
 PHONE, SCREEN = 360, 1280
-# Elements that reach beyond the right edge, unless something around them scrolls by itself.
+# Is the page wider than the screen? Which elements reach beyond its edge, without something around them that scrolls?
 OUTSIDE = """
 ((width) => {
   const scrolls = (own) => {
     for (let up = own.parentElement; up && up !== document.documentElement; up = up.parentElement) {
-      const how = getComputedStyle(up).overflowX;
-      if (how === "auto" || how === "scroll" || how === "hidden") return true;
+      if (["auto", "scroll"].includes(getComputedStyle(up).overflowX)) return true;
     }
     return false;
   };
-  const wide = document.documentElement.scrollWidth > width;
-  const found = wide ? [...document.querySelectorAll("main *")].filter(
-    (own) => own.getBoundingClientRect().right > width + 1 && !scrolls(own)) : [];
+  const found = [...document.querySelectorAll("main *")].filter(
+    (own) => own.closest("article, body > main") && own.getBoundingClientRect().right > width + 1 && !scrolls(own));
+  const wide = document.documentElement.scrollWidth > width || found.length > 0;
   return [wide, found.slice(0, 3).map((own) => own.outerHTML.slice(0, 120))];
 })(%d)
 """
