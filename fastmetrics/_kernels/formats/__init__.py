@@ -1,6 +1,7 @@
-"""Text formats: TREC run and qrels files, and correctly rounded decimal numbers.
+"""Text formats: TREC run and qrels files, correctly rounded decimal numbers, quotes of CSV files.
 
-`metrics.ranking` imports the kernel, and kernels of other readers use the headers. This family imports no other family.
+`metrics.ranking` and `engine.input` import the kernels, and those of other readers use the headers. This family imports
+no other family.
 Start with `trec_files.pyx`.
 
 Layout. Text is not copied: a row is a span of the file's bytes. Consecutive rows of one query are a segment. Files are

@@ -19,6 +19,7 @@ from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._core.parallel import count_threads, submit
+from fastmetrics._kernels.formats.csv_quotes import count_field_quotes
 
 BLOCK_BYTES = 4 << 20  # types are inferred from the first block, and a row is at most as long
 LINE_BREAKS = b"\r\n"
@@ -91,19 +92,14 @@ def end_of_rows(data: bytes, quoting: Quoting) -> int:
         return walk_fields(data, quoting)
     if quote is None or quote not in data:
         return last_line_break(data, len(data))
-    places = np.flatnonzero(np.frombuffer(data, np.uint8) == quote[0])
-    if not all_quotes_are_of_fields(data, places, quoting.delimiter):
+    n_quotes = count_field_quotes(np.frombuffer(data, np.uint8), quote[0], quoting.delimiter[0])
+    if n_quotes < 0:
         return walk_fields(data, quoting)
-    limit = len(data)
-    if places.shape[0] % 2:
-        limit = int(places[-1])
-        places = places[:-1]
-    while (end := last_line_break(data, limit)) > 0:
-        before = int(np.searchsorted(places, end - 1))
-        if before % 2 == 0:
-            return end
-        limit = int(places[before - 1])
-    return 0
+    # A field that is not closed ends no row. Before `limit` all are closed.
+    limit = data.rfind(quote) if n_quotes % 2 else len(data)
+    while (end := last_line_break(data, limit)) > 0 and data.count(quote, end, limit) % 2:
+        limit = data.rfind(quote, 0, end)
+    return end
 
 
 def last_line_break(data: bytes, limit: int) -> int:
@@ -115,17 +111,6 @@ def last_line_break(data: bytes, limit: int) -> int:
     if newline >= 0:
         return newline + 1
     return data.rfind(b"\r", 0, min(limit, len(data) - 1)) + 1
-
-
-def all_quotes_are_of_fields(data: bytes, places: np.ndarray, delimiter: bytes) -> bool:
-    """Does every other quote, from the first one, stand at the beginning of a field or behind a quote?"""
-    opening = places[::2]
-    before = np.frombuffer(data, np.uint8)[opening - 1]
-    allowed = (before == delimiter[0]) | (before == LINE_BREAKS[0]) | (before == LINE_BREAKS[1])
-    allowed[1:] |= opening[1:] == places[1::2][: opening.shape[0] - 1] + 1
-    if opening.shape[0] and opening[0] == 0:
-        allowed[0] = True
-    return bool(allowed.all())
 
 
 def walk_fields(data: bytes, quoting: Quoting) -> int:
