@@ -67,8 +67,8 @@ class ScoreStatistic(Protocol):
     """A statistic of the range exchange. Its state describes a range of scores; neighbouring ranges merge.
 
     Optional: `bucket_counter` and `range_counter`, faster paths that are used when no other statistic needs the sweep;
-    `kept_columns`, which buckets then have beside the scores; `by_slices(sets)`, a statistic of all slices at once,
-    without weights; `replicate_batch` (see `resampling/range_replicates.py`).
+    `kept_columns`, which buckets then have beside the scores, and with it `from_tied_blocks`; `by_slices(sets)`, a
+    statistic of all slices at once, without weights; `replicate_batch` (see `resampling/range_replicates.py`).
     """
 
     needs_position: bool  # does a state need the totals of all rows and of the rows above?
@@ -425,7 +425,8 @@ def states_of_tie(
     """The states of a bucket whose rows all have one score."""
     if reduction.kept_columns:
         names = [label_name(0), *reduction.kept_columns]
-        return {own: own.from_tied_blocks(source.block_readers(names)) for own in reduction.statistics}
+        with_columns: Sequence[Any] = reduction.statistics
+        return {own: own.from_tied_blocks(source.block_readers(names)) for own in with_columns}
     position = positions.position_of(bucket, bucket + 1)
     tied = bucket_totals(reduction, source, *positions.rows[bucket].tolist())
     keys = np.array([key], np.dtype(f"u{source.ranged.types[KEY].itemsize}"))

@@ -50,8 +50,8 @@ class PairsWonBySlice:
         return sum(own.n_slices for own in self.sets)
 
     def empty(self) -> SlicePairCounts:
-        counts = np.zeros((2, self.n_slices), np.int64)
-        return SlicePairCounts(*counts, np.zeros(self.n_slices, object))
+        negatives, positives = np.zeros((2, self.n_slices), np.int64)
+        return SlicePairCounts(negatives, positives, np.zeros(self.n_slices, object))
 
     def merge(self, low: SlicePairCounts, high: SlicePairCounts, totals: ClassTotals) -> SlicePairCounts:
         between = 2 * low.negatives.astype(object) * high.positives.astype(object)

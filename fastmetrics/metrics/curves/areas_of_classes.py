@@ -17,7 +17,8 @@ from fastmetrics._core.exchange.weighted_ranges import WeightedPairs
 from fastmetrics._core.kinds import PROBABILITIES
 from fastmetrics._core.metric_strings import format_value
 from fastmetrics._core.registry import metric_form
-from fastmetrics._core.score_statistics.pair_counts import PairCounts, PairsWon, finalise_pairs
+from fastmetrics._core.score_statistics.pair_counts import PairsWon, finalise_pairs
+from fastmetrics._core.score_statistics.slice_pairs import PairCounts
 from fastmetrics._core.statistic import Value
 from fastmetrics.metrics.curves import auc  # noqa: F401 - it registers the metric
 from fastmetrics.metrics.curves.average_precision import Precisions, PrecisionSum, finalise_precisions

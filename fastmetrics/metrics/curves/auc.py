@@ -18,8 +18,9 @@ from fastmetrics._core.exchange.weighted_ranges import WeightedPairs
 from fastmetrics._core.metric_spec import IntervalSpec
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.delong_placements import Placements, find_interval
-from fastmetrics._core.score_statistics.pair_counts import PairCounts, PairsWon, finalise_pairs, undefined_reason
+from fastmetrics._core.score_statistics.pair_counts import PairsWon, finalise_pairs, undefined_reason
 from fastmetrics._core.score_statistics.row_placements import compare_areas
+from fastmetrics._core.score_statistics.slice_pairs import PairCounts
 from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.columns import column_checks
