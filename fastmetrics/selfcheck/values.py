@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import chain
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import fastmetrics
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.selfcheck.definitions import labels, lists, numbers, scores, shapes, significance, texts
 from fastmetrics.selfcheck.outcomes import SelfCheck
 from fastmetrics.testing.comparing import require, require_equal

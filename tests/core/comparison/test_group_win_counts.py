@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
+from fastmetrics._core.columns.slice_sets import stored_slices
 from fastmetrics._core.comparison.win_counts import count_group_wins, has_group_values
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.registry import parse
@@ -45,7 +46,8 @@ def wins_of(log, metrics, label="click", by=None, n_threads=2, budget=None, weig
     (scan,) = log_pass.log_scans[0].scans
     try:
         run_scan(log_pass, source, n_threads, None)
-        found = count_group_wins(scan.group_exchange, plan.metrics, scan.score_label_pairs, by is not None, n_threads)
+        sets = stored_slices(scan.view.n_slices)
+        found = count_group_wins(scan.group_exchange, plan.metrics, scan.score_label_pairs, sets, n_threads)
         slices = {number: values for values, number in scan.slices.numbers.items()} | {None: ()}
     finally:
         scan.close()
