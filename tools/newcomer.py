@@ -43,7 +43,8 @@ def bare_environment() -> dict[str, str]:
     """The environment of a new user, in which git takes the clone from this checkout."""
     environment = {name: os.environ[name] for name in KEPT if name in os.environ}
     url = re.search(r"git clone (\S+)", (FOLDER / "transcript.txt").read_text(encoding="utf-8"))
-    assert url is not None  # noqa: S101
+    if url is None:
+        raise SystemExit("the first command of the transcript is: git clone URL")
     return environment | {
         "GIT_CONFIG_COUNT": "2",
         "GIT_CONFIG_KEY_0": f"url.file://{ROOT}.insteadOf", "GIT_CONFIG_VALUE_0": url[1],

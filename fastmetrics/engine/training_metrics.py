@@ -69,7 +69,7 @@ class TrainingMetrics:
         n_threads: int | None = None,
     ) -> None:
         make_plan(metrics, MODEL_ROLES)  # a wrong name is an error here, not in the first epoch
-        self._metrics = metrics
+        self._metrics = metrics if isinstance(metrics, str | Metric) else list(metrics)
         self._options: dict[str, Any] = {"approximate": approximate, "state_size": state_size, "n_threads": n_threads}
         self._roles: tuple[str, ...] | None = None  # of the first batch; None before it
         self._rows: Accumulator | None = None
@@ -127,7 +127,10 @@ class TrainingMetrics:
             "label": label, "score": score, "group": group, "weight": weight, "prediction": prediction,
             "probabilities": probabilities, "item": item,
         }  # fmt: skip
-        columns = {role: values for role, values in given.items() if values is not None} | dict(roles or {})
+        columns = {role: values for role, values in given.items() if values is not None}
+        for role in columns.keys() & (roles or {}).keys():
+            raise ValueError(f"{role} is given twice: as {role}=, and in roles=")
+        columns |= dict(roles or {})
         if self._roles == (names := tuple(sorted(columns))) and self._rows is not None:
             self._rows.update(columns)
             return

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from fastmetrics._core.plot import Plot
 from fastmetrics.reporting.page_style import DARK, LIGHT, RULES, properties
 from fastmetrics.reporting.svg_plots import WIDTH, escape_text, plot_svg
@@ -16,7 +14,7 @@ FONT = 'font-family:ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,"Lib
 def svg_picture(plot: Plot) -> str:
     """The plot below its title, as a complete SVG document, light or dark as the reader's screen is."""
     svg = plot_svg(plot, "plot")
-    height = int(re.search(r'viewBox="0 0 \d+ (\d+)"', svg)[1])  # type: ignore[index]  # plot_svg writes it
+    height = int(svg.partition(f'viewBox="0 0 {WIDTH} ')[2].partition('"')[0])
     inner = svg.replace("<svg ", f'<svg y="{TITLE_HEIGHT}" width="{WIDTH}" height="{height}" ', 1)
     total = height + TITLE_HEIGHT
     return (

@@ -88,6 +88,15 @@ def test_java_is_asked_for_its_version(script, found, status, tmp_path, monkeypa
     assert (part.found, part.status) == (found, status)
 
 
+def test_sources_that_are_not_installed(monkeypatch):
+    def fail(name):
+        raise environment.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(environment.metadata, "requires", fail)
+    (part,) = environment.package_parts()
+    assert (part.name, part.status) == ("fastmetrics", "missing")
+
+
 def test_no_wordnet(monkeypatch, tmp_path):
     monkeypatch.setenv("WNSEARCHDIR", str(tmp_path))
     part = environment.wordnet_part()

@@ -177,6 +177,21 @@ def test_state_of_something_else_is_refused():
         fm.TrainingMetrics("auc").load_state_dict({"epoch": b""})
 
 
+def test_array_that_is_given_twice_is_named():
+    state = fm.TrainingMetrics("auc")
+    with pytest.raises(ValueError, match="label is given twice: as label=, and in roles="):
+        state.update(label=[0, 1], score=[0.5, 0.7], roles={"label": [1, 0]})
+    assert state.rows == 0
+
+
+def test_list_of_metrics_that_the_caller_changes_afterwards():
+    names = ["auc"]
+    state = fm.TrainingMetrics(names)
+    names.append("logloss")
+    state.update(label=[0, 1], score=[0.5, 0.7])
+    assert state.compute() == {"auc": 1.0}
+
+
 def test_missing_array_is_named():
     with pytest.raises(ValueError, match="group="):
         fm.TrainingMetrics("auc,gauc").update(label=[0, 1], score=[0.5, 0.7])

@@ -85,7 +85,11 @@ def describe_environment() -> dict[str, Any]:
 def package_parts() -> list[Part]:
     """The packages of the functions and of each extra; once, where several extras ask for the same version."""
     parts: dict[tuple[str, str], Part] = {}
-    for requirement in sorted(read_requirements(), key=lambda one: list(PURPOSES).index(one.extra)):
+    try:
+        requirements = read_requirements()
+    except metadata.PackageNotFoundError:  # the folder of the sources is on the path
+        return [Part("fastmetrics", "the list of packages", "", None, MISSING, "pip install fastmetrics")]
+    for requirement in sorted(requirements, key=lambda one: list(PURPOSES).index(one.extra)):
         parts.setdefault((requirement.package, requirement.least), package_part(requirement))
     return list(parts.values())
 
