@@ -88,7 +88,6 @@ class GroupAccumulators(MergedStates):
         for statistic, state in zip(self.statistics, states, strict=True):
             statistic.update(state, table)
 
-
     def new_state(self, statistic: Any) -> Any:
         """An empty state. One that grows with the groups has the memory limit of the rows."""
         state = statistic.new()
@@ -201,9 +200,10 @@ def reduce_groups(
     accumulators.budget = store.budget
     advance = advance or (lambda rows: None)
     crowded: list[int] = []
-    if store.in_memory and store.rows <= CACHED_ROWS * exchange.n_partitions:
+    rows = store.rows
+    if store.in_memory and rows <= CACHED_ROWS * exchange.n_partitions:
         layout = GroupLayout(exchange.store.blocks_in_memory, exchange.key_dtype)
-        crowded = crowded_partitions(layout)
+        crowded = crowded_partitions(layout) if rows > CROWDED_ROWS else []
         if not crowded:
             reduce_layout(layout, reduction, accumulators, n_threads, max_table_bytes(store), advance)
             return accumulators.states

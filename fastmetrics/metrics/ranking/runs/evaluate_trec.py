@@ -70,10 +70,11 @@ class TrecResult:
     --------
     >>> import pathlib, tempfile
     >>> import fastmetrics as fm
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "qrels").write_text("q1 0 d1 1\\nq1 0 d2 0\\n")
-    >>> _ = (folder / "run").write_text("q1 Q0 d2 1 0.9 bm25\\nq1 Q0 d1 2 0.4 bm25\\n")
-    >>> result = fm.evaluate_trec(folder / "qrels", folder / "run", ["map", "recip_rank"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     qrels, run = pathlib.Path(folder, "qrels"), pathlib.Path(folder, "run")
+    ...     _ = qrels.write_text("q1 0 d1 1\\nq1 0 d2 0\\n")
+    ...     _ = run.write_text("q1 Q0 d2 1 0.9 bm25\\nq1 Q0 d1 2 0.4 bm25\\n")
+    ...     result = fm.evaluate_trec(qrels, run, ["map", "recip_rank"])
     >>> result["map"], result.queries, result.per_query["map"]
     (0.5, ('q1',), array([0.5]))
     >>> dict(result)
@@ -232,13 +233,14 @@ def evaluate_trec(
     --------
     >>> import pathlib, tempfile
     >>> import fastmetrics as fm
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "qrels").write_text("q1 0 d1 1\\nq1 0 d2 0\\nq2 0 d9 1\\n")
-    >>> _ = (folder / "run").write_text("q1 Q0 d2 1 0.9 bm25\\nq1 Q0 d1 2 0.4 bm25\\n")
-    >>> fm.evaluate_trec(folder / "qrels", folder / "run", "map")["map"]
-    0.5
-    >>> fm.evaluate_trec(folder / "qrels", folder / "run", "map", complete=True)["map"]
-    0.25
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     qrels, run = pathlib.Path(folder, "qrels"), pathlib.Path(folder, "run")
+    ...     _ = qrels.write_text("q1 0 d1 1\\nq1 0 d2 0\\nq2 0 d9 1\\n")
+    ...     _ = run.write_text("q1 Q0 d2 1 0.9 bm25\\nq1 Q0 d1 2 0.4 bm25\\n")
+    ...     judged = fm.evaluate_trec(qrels, run, "map")
+    ...     complete = fm.evaluate_trec(qrels, run, "map", complete=True)
+    >>> judged["map"], complete["map"]
+    (0.5, 0.25)
     """
     level = check_positive_integer(relevance_level, "relevance_level")
     if max_per_query is not None:

@@ -231,9 +231,10 @@ def read_run(
     --------
     >>> import pathlib, tempfile
     >>> import fastmetrics as fm
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "bm25.run"
-    >>> _ = path.write_text("q1 Q0 d3 1 12.5 bm25\\nq1 Q0 d1 2 9.75 bm25\\n")
-    >>> run = fm.read_run(path)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "bm25.run")
+    ...     _ = path.write_text("q1 Q0 d3 1 12.5 bm25\\nq1 Q0 d1 2 9.75 bm25\\n")
+    ...     run = fm.read_run(path)
     >>> run.tag, run.score
     ('bm25', array([12.5 ,  9.75]))
     """
@@ -278,9 +279,11 @@ def read_qrels(
     --------
     >>> import pathlib, tempfile
     >>> import fastmetrics as fm
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "qrels.txt"
-    >>> _ = path.write_text("q1 0 d1 2\\nq1 0 d7 0\\n")
-    >>> fm.read_qrels(path).relevance
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "qrels.txt")
+    ...     _ = path.write_text("q1 0 d1 2\\nq1 0 d7 0\\n")
+    ...     qrels = fm.read_qrels(path)
+    >>> qrels.relevance
     array([2, 0])
     """
     name = os.fspath(path)

@@ -267,9 +267,10 @@ def read_segments(
     --------
     >>> import pathlib, tempfile
     >>> import fastmetrics as fm
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "output.txt").write_text("The cat sat.\\nIt rained.\\n")
-    >>> segments = fm.read_segments(folder / "output.txt")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "output.txt")
+    ...     _ = path.write_text("The cat sat.\\nIt rained.\\n")
+    ...     segments = list(fm.read_segments(path))
     >>> len(segments), segments[1]
     (2, 'It rained.')
     """
