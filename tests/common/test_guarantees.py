@@ -3,7 +3,6 @@
 import concurrent.futures
 import inspect
 import itertools
-import math
 import os
 import random
 import subprocess
@@ -75,21 +74,10 @@ class TestOrderFree:
         for name, order in orders.items():
             assert every_value(in_order(log, order)) == expected, name
 
-    def test_real_weights_in_sums_are_order_free_to_the_bit(self):
-        """Weighted AUC is excluded: with real weights it is order-free within 1e-12 (next test)."""
-        names = [name for name in UNGROUPED if name != "roc_auc_score"]
+    def test_any_row_order_with_real_weights(self):
         log = add_weights(log_of(30_000), integer=False)
-        expected = every_value(log, names)
-        for seed in range(2):
-            order = np.random.default_rng(seed).permutation(30_000)
-            assert every_value(in_order(log, order), names) == expected
-
-    def test_real_weights_in_auc_move_by_less_than_1e_12(self):
-        log = add_weights(log_of(50_000), integer=False)
-        expected = call("roc_auc_score", log)
-        for seed in range(3):
-            moved = in_order(log, np.random.default_rng(seed).permutation(50_000))
-            assert math.isclose(call("roc_auc_score", moved), expected, rel_tol=1e-12)
+        order = np.random.default_rng(0).permutation(30_000)
+        assert every_value(in_order(log, order)) == every_value(log)
 
     @pytest.mark.parametrize("levels", [1, 2, 7, 1000, None])
     def test_any_amount_of_ties(self, levels):
