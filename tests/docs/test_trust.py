@@ -1,11 +1,12 @@
 """docs/trust.md names tests that exist, and shows the stored counts of other libraries' tests."""
 
-import ast
 import json
 import re
 from pathlib import Path
 
 import pytest
+
+from support.pages import collected_names
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/trust.md"
@@ -13,24 +14,10 @@ PAGE = ROOT / "docs/trust.md"
 pytestmark = pytest.mark.skipif(not PAGE.is_file(), reason="no docs beside the tests")
 
 NAMED = re.compile(r"`(tests/[\w/]+\.py)(?:::(\w+))?`")
-NOT_RUN = ("fuzz", "conformance")
 
 
 def page():
     return PAGE.read_text(encoding="utf-8")
-
-
-def collected_names(path):
-    """The tests of a file that run by default: functions, and methods of classes for tests."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name.startswith("Test")]
-    functions = [node for body in (tree.body, *(own.body for own in classes)) for node in body]
-    return {
-        node.name
-        for node in functions
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
-        if not any(f"mark.{marker}" in ast.unparse(own) for own in node.decorator_list for marker in NOT_RUN)
-    }
 
 
 @pytest.mark.parametrize(("path", "name"), sorted(set(NAMED.findall(page()))) if PAGE.is_file() else [])

@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BLOCKS = re.compile(r"^(?:<!-- (?P<mark>.+) -->\n)?```(?P<language>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 # Programs that install something or start a browser are not run.
 OTHER_PROGRAMS = ("pip", "apt-get", "python3", ".venv/bin/pip", "source")
+# Tests with these markers run only where `-m` names them.
+NOT_RUN = ("fuzz", "conformance")
 
 
 def run_page(text, name):
@@ -103,3 +105,16 @@ def run_command(command):
     finally:
         sys.stdin = kept
     return SimpleNamespace(code=code, out=out.getvalue(), errors=errors.getvalue())
+
+
+def collected_names(path):
+    """The tests of a file that run by default: functions, and methods of classes for tests."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name.startswith("Test")]
+    functions = [node for body in (tree.body, *(own.body for own in classes)) for node in body]
+    return {
+        node.name
+        for node in functions
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+        if not any(f"mark.{marker}" in ast.unparse(own) for own in node.decorator_list for marker in NOT_RUN)
+    }
