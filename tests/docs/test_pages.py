@@ -20,13 +20,14 @@ pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="no docs be
 # The least number of values that the code of a page states, and of commands that it runs.
 GUIDES = {
     "README.md": (3, 2), "docs/cli.md": (0, 1), "docs/clustering.md": (10, 1), "docs/ctr.md": (20, 7),
-    "docs/detection.md": (30, 4), "docs/extending.md": (9, 1), "docs/expressions.md": (1, 2), "docs/jobs.md": (0, 1),
-    "docs/migration.md": (10, 0),
+    "docs/detection.md": (30, 4), "docs/extending.md": (9, 1), "docs/expressions.md": (1, 2), "docs/inputs.md": (0, 0),
+    "docs/jobs.md": (0, 1), "docs/migration.md": (10, 0),
     "docs/ranking.md": (18, 1), "docs/recommendation.md": (15, 0), "docs/reports.md": (11, 5),
     "docs/significance.md": (60, 1), "docs/sklearn.md": (9, 0), "docs/spark.md": (0, 1), "docs/text.md": (30, 6),
     "docs/training.md": (5, 0), "docs/tutorial.md": (12, 5), "docs/types.md": (2, 0),
 }  # fmt: skip
-NEEDED = {"docs/training.md": ("lightgbm", "xgboost", "mlflow")}
+NEEDED = {"docs/inputs.md": ("deltalake",), "docs/training.md": ("lightgbm", "xgboost", "mlflow")}
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 
 
 def page(name):
@@ -81,7 +82,7 @@ def test_functions_of_both_libraries_are_those_listed():
         assert parameters(getattr(fm, name))[: len(theirs)] != theirs, f"add {name} to docs/sklearn.md"
 
 
-@pytest.mark.parametrize("name", ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])
+@pytest.mark.parametrize("name", sorted(path.relative_to(ROOT).as_posix() for path in PAGES))
 def test_links_lead_somewhere(name):
     for path, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", page(name)):
         linked = (ROOT / name).parent / path if path else ROOT / name
