@@ -168,8 +168,8 @@ def weights_of_another_length(name):
 def empty_input(name):
     for log in ({column: [] for column in log_of(1)}, {column: values[:0] for column, values in log_of(3).items()}):
         if name in ("d2_brier_score", "d2_log_loss_score"):
-            # Undefined for less than two rows, as in scikit-learn.
-            assert_undefined("less than two rows", call, name, log)
+            # Undefined for fewer than two rows, as in scikit-learn.
+            assert_undefined("fewer than two rows", call, name, log)
         else:
             assert re.search(f"^(y_true|{score_argument(name)}) is empty", rejects(name, log, error=ValueError))
 

@@ -258,7 +258,7 @@ def d2_brier_score(
     Returns
     -------
     float
-        At most 1. NaN with an UndefinedMetricWarning for less than two rows. If all rows have one class, the constant
+        At most 1. NaN with an UndefinedMetricWarning for fewer than two rows. If all rows have one class, the constant
         prediction is perfect: the result is minus infinity with an UndefinedMetricWarning, or NaN if the model is
         perfect too.
 
@@ -276,7 +276,7 @@ def d2_brier_score(
     0.875
     """
     if has_fewer_than_two_rows(y_true, y_proba, sample_weight):
-        return warn_undefined("d2_brier_score", "there are less than two rows")
+        return warn_undefined("d2_brier_score", "there are fewer than two rows")
     sums = sum_squared_errors(y_true, y_proba, sample_weight, pos_label, labels, None, n_threads, want_classes=True)
     null = sum(weight * (sums.total - weight) for weight in sums.classes)
     squares = sums.squares * sums.total * (1 if sums.n_columns > 1 else 2)

@@ -316,7 +316,7 @@ def d2_log_loss_score(
     Returns
     -------
     float
-        At most 1; NaN with an UndefinedMetricWarning for less than two rows.
+        At most 1; NaN with an UndefinedMetricWarning for fewer than two rows.
 
     Raises
     ------
@@ -333,7 +333,7 @@ def d2_log_loss_score(
     """
     y_proba = resolve_y_pred(y_proba, y_pred)
     if has_fewer_than_two_rows(y_true, y_proba, sample_weight):
-        return warn_undefined("d2_log_loss_score", "there are less than two rows")
+        return warn_undefined("d2_log_loss_score", "there are fewer than two rows")
     sums = sum_log_terms(y_true, y_proba, sample_weight, labels, eps, None, n_threads, want_classes=True)
     return 1 - exact.divide(exact.to_integer(sums.state), sums.total) / entropy_of_classes(sums.classes, sums.total)
 

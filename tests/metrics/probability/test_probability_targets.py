@@ -128,7 +128,7 @@ class TestSkill:
     @pytest.mark.parametrize("name", ["d2_log_loss_score", "d2_brier_score"])
     def test_of_less_than_two_rows_is_undefined(self, name):
         for arguments in (([1], [0.5]), ([], []), ([[1]], [[0.5]])):
-            assert_undefined("less than two rows", getattr(fm, name), *arguments)
+            assert_undefined("fewer than two rows", getattr(fm, name), *arguments)
         assert_raises(ValueError, "y_true has 1 rows but y_proba has 2", getattr(fm, name), [1], [0.1, 0.2])
 
     def test_of_one_class_is_undefined(self):
