@@ -26,7 +26,7 @@ from fastmetrics.metrics.regression.numeric_targets import (
 LEAST_MEAN = 2.0**-900  # of squares; below it terms have lost digits
 SQUARES = (errors.SQUARED, errors.SQUARED_LOG)
 SMALLEST = 2.0**-1074
-TOO_LARGE = "the error of a row, or its product with the weight, is above the largest float64"
+TOO_LARGE = "the error of a row, its square or its product with the weight is above the largest float64"
 TOO_SMALL = "the squares of the errors are below 1e-270: they have lost digits; multiply both columns by a number"
 
 
@@ -204,7 +204,7 @@ def finalise_mean_error(
     if total == 0:
         return Value(float("nan"), coverage, NO_WEIGHT)
     if not exact.is_finite(terms.exact[0]):
-        return Value(transform(exact.to_float(terms.exact[0])), coverage)
+        return Value(float("nan"), coverage, TOO_LARGE)
     mean = exact.divide(terms.integer(0), total)
     if of_squares and mean < LEAST_MEAN and terms.exact[0].any():
         return Value(float("nan"), coverage, TOO_SMALL)
