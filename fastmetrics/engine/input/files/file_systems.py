@@ -17,11 +17,14 @@ from urllib.request import url2pathname
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.files.data_file import DataFile
+from fastmetrics.engine.input.files.request_limits import REQUEST_SECONDS, limit_requests
 
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 QUERY = re.compile(r"\?((?:[A-Za-z_]+=[^&?*\[\]]*)(?:&[A-Za-z_]+=[^&?*\[\]]*)*)$")
 # Google's library repeats a failed request for 15 minutes, unless it is told otherwise.
 RETRY_SECONDS = 5.0
+TIMEOUT = "request_timeout"
+LONGEST_TIMEOUT = 86400
 DEFAULT_HDFS_PORT = 8020
 
 
@@ -59,6 +62,13 @@ def read_seconds(text: str) -> timedelta:
     return timedelta(seconds=float(text))
 
 
+def read_timeout(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds <= LONGEST_TIMEOUT:
+        raise ValueError(f"type seconds, more than 0 and at most {LONGEST_TIMEOUT}")
+    return seconds
+
+
 def _open_s3(host: str, options: dict[str, Any]) -> Any:
     from pyarrow import fs
 
@@ -77,8 +87,9 @@ def _open_s3(host: str, options: dict[str, Any]) -> Any:
 def _open_gcs(host: str, options: dict[str, Any]) -> Any:
     from pyarrow import fs
 
+    limit = options.pop(TIMEOUT, REQUEST_SECONDS)
     options.setdefault("retry_time_limit", timedelta(seconds=RETRY_SECONDS))
-    return fs.GcsFileSystem(**options)
+    return limit_requests(fs.GcsFileSystem(**options), limit)
 
 
 def _open_azure(host: str, options: dict[str, Any]) -> Any:
@@ -91,7 +102,8 @@ def _open_azure(host: str, options: dict[str, Any]) -> Any:
             "name the storage account: abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/..., or "
             "storage_options={'account_name': ...}"
         )
-    return fs.AzureFileSystem(**options)
+    limit = options.pop(TIMEOUT, REQUEST_SECONDS)
+    return limit_requests(fs.AzureFileSystem(**options), limit)
 
 
 def _open_hdfs(host: str, options: dict[str, Any]) -> Any:
@@ -130,7 +142,7 @@ GCS = StoreKind(
     "Google Cloud Storage", _open_gcs,
     {
         "anonymous": read_flag, "target_service_account": str, "scheme": str, "endpoint_override": str,
-        "retry_time_limit": read_seconds, "project_id": str,
+        "retry_time_limit": read_seconds, "project_id": str, TIMEOUT: read_timeout,
     },
 )  # fmt: skip
 AZURE = StoreKind(
@@ -138,7 +150,7 @@ AZURE = StoreKind(
     {
         "account_name": str, "account_key": str, "sas_token": str, "tenant_id": str, "client_id": str,
         "client_secret": str, "blob_storage_authority": str, "blob_storage_scheme": str, "dfs_storage_authority": str,
-        "dfs_storage_scheme": str,
+        "dfs_storage_scheme": str, TIMEOUT: read_timeout,
     },
     {"azure_storage_account_name": "account_name", "azure_storage_account_key": "account_key"},
 )  # fmt: skip
@@ -247,7 +259,8 @@ def _read_options(kind: StoreKind, given: Mapping[str, Any]) -> dict[str, Any]:
             known = ", ".join(kind.options)
             raise ValueError(f"storage_options: {kind.name} has no option {key!r}; known are {known}")
         try:
-            options[name] = kind.options[name](value) if isinstance(value, str) else value
+            is_plain = isinstance(value, str | int | float) and not isinstance(value, bool)
+            options[name] = kind.options[name](str(value)) if is_plain else value
         except ValueError as error:
             raise ValueError(f"storage_options: {key} of {kind.name} cannot be read: {error}") from None
     return options

@@ -128,6 +128,8 @@ def name_file_in_errors(data_file: DataFile, file_format: FileFormat) -> Iterato
         yield
     except (FileNotFoundError, PermissionError, MemoryError):
         raise
+    except TimeoutError as error:  # the file may be in order
+        raise TimeoutError(f"{data_file} cannot be read: {first_line(error)}") from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         text = f"{data_file} cannot be read as {file_format.name}; {file_format.advice} {first_line(error)}"
         raise ValueError(text) from error
