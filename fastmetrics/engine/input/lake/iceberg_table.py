@@ -53,6 +53,12 @@ def name_table_in_errors(label: str) -> Iterator[None]:
     except Exception as error:
         if label in str(error):
             raise
+        if "equality delete" in str(error):  # its only mark: pyiceberg has no type of error for it
+            raise ValueError(
+                f"{label} has equality deletes, which pyiceberg cannot apply: let an engine that can rewrite its "
+                "files, on Spark CALL catalog.system.rewrite_data_files(table => 'db.name', options => "
+                "map('delete-file-threshold', '1')), or evaluate it there with fastmetrics.spark.evaluate"
+            ) from error
         raise ValueError(f"{label} cannot be read: {first_line(error)}") from error
 
 

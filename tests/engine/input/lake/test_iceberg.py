@@ -13,6 +13,7 @@ from fastmetrics.engine.input.lake.iceberg_table import IcebergScanSource
 from fastmetrics.engine.input.lake.snapshot_source import SnapshotSource
 from fastmetrics.engine.input.sources import open_source
 from support.cases import assert_raises
+from support.files.iceberg_deletes import delete_equal_rows, delete_positions
 from support.files.log_files import log, read
 
 pytest.importorskip("pyiceberg")
@@ -142,34 +143,35 @@ def test_filters_are_those_of_the_scan(catalog):
     assert_raises(ValueError, "version: the scan has a snapshot", evaluated, scan, version=1)
 
 
-def test_deleted_rows_are_left_out(catalog, tmp_path, monkeypatch):
+def test_deleted_rows_are_left_out(catalog):
     """A file of deleted positions, as engines that merge on read write it."""
-    from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
-    from pyiceberg.table import DataScan, FileScanTask
-
     table = catalog.create_table("db.deleted", rows(5).schema)
     table.append(rows(100))
+    before = table.current_snapshot().snapshot_id
     (task,) = table.scan().plan_files()
-    deletes = pa.table({"file_path": [task.file.file_path] * 3, "pos": pa.array([0, 5, 99], pa.int64())})
-    pq.write_table(deletes, tmp_path / "deletes.parquet")
-    deleted = DataFile.from_args(
-        content=DataFileContent.POSITION_DELETES, file_path=(tmp_path / "deletes.parquet").as_uri(),
-        file_format=FileFormat.PARQUET, partition=task.file.partition, record_count=3, file_size_in_bytes=1,
-    )  # fmt: skip
-
-    planned = [FileScanTask(task.file, {deleted}, task.residual)]
-    monkeypatch.setattr(DataScan, "plan_files", lambda scan: planned)
+    delete_positions(table, task.file.file_path, [0, 5, 99])
     left = rows(100).take([row for row in range(100) if row not in (0, 5, 99)])
     for data in (table.scan(), table, folder_of(table)):
         assert isinstance(open_source(data), IcebergScanSource)
         assert evaluated(data, by="day") == evaluated(left, by="day")
+    assert evaluated(table, version=before) == evaluated(rows(100))
 
-    def refuse(scan):
-        raise ValueError("PyIceberg does not yet support equality deletes")
 
-    monkeypatch.setattr(DataScan, "plan_files", refuse)
-    message = "the Iceberg table .* cannot be read: PyIceberg does not yet support equality deletes"
-    assert_raises(ValueError, message, evaluated, folder_of(table))
+def test_equality_deletes_are_refused(catalog):
+    """Rows that equal those of a file are deleted. Reading them as present would be wrong without a word."""
+    table = catalog.create_table("db.equal", rows(5).schema)
+    table.append(rows(100))
+    before = table.current_snapshot().snapshot_id
+    delete_equal_rows(table, rows(100).select(["user"]).slice(0, 2))
+    table.append(rows(50, seed=1))
+    message = r"^the Iceberg (table|scan).* has equality deletes, which pyiceberg cannot apply: .*rewrite_data_files"
+    named = table.scan(selected_fields=("click", "score"))
+    scans = [table.scan(), table.scan(row_filter="score > 0.5"), table.scan(limit=3), named]
+    for data in (table, folder_of(table), table.location(), *scans):
+        assert_raises(ValueError, message, evaluated, data)
+    assert_raises(ValueError, message, evaluated, table, where="score > 0.5")
+    assert_raises(ValueError, message, fm.Accumulator(**OPTIONS).update, folder_of(table))
+    assert evaluated(folder_of(table), version=before) == evaluated(rows(100))
 
 
 def test_tables_in_stores(store, tmp_path):
