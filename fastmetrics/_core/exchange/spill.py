@@ -292,12 +292,17 @@ def default_folder() -> str:
         raise SpillError(error.errno or errno.ENOENT, text) from error
 
 
-def check_free_space(folder: str | None, n_bytes: int) -> None:
-    """Raise SpillError if fewer than n_bytes are free in the folder, or in the system's one for temporary files."""
+def free_space(folder: str) -> int:
+    """The bytes that are free in a folder."""
     import shutil  # loaded when it is needed: imports stay short
 
+    return shutil.disk_usage(folder).free
+
+
+def check_free_space(folder: str | None, n_bytes: int) -> None:
+    """Raise SpillError if fewer than n_bytes are free in the folder, or in the system's one for temporary files."""
     folder = default_folder() if folder is None else folder
-    free = shutil.disk_usage(folder).free
+    free = free_space(folder)
     if free < n_bytes:
         text = f"at least {format_size(n_bytes)} are needed there, and {format_size(free)} are free"
         raise SpillError(errno.ENOSPC, f"spilling to folder '{folder}': {text} ({REMEDY})", folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from fastmetrics._core.exchange.block_store import Block, BlockStore
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics.engine.input.batches import Source
+from fastmetrics.engine.input.input_options import InputOptions
+from fastmetrics.engine.input.temporary_copy import TemporaryCopy
 from fastmetrics.engine.plan.slice_bins import SliceBins
 
 KEY = "key"
@@ -20,6 +22,7 @@ PREFIX_BITS = 16
 FEW_EDGES = 24  # so many comparisons cost less than a search
 INT64_RANGE = (-(1 << 63), (1 << 63) - 1)
 UINT64_MOST = (1 << 64) - 1
+COPY_REMEDY = "give another folder with spill_dir=..., or a source that can be read twice, such as a file"
 
 
 def cut_column(bins: SliceBins, column: Any) -> Any:
@@ -205,37 +208,45 @@ def count_next_bits(store: BlockStore, prefixes: np.ndarray, shift: int, bits: i
 
 @contextmanager
 def read_twice(source: Source, columns: Sequence[str], budget: MemoryBudget) -> Iterator[Source]:
-    """A source that can be read again: itself, or a copy of a stream's columns in a file that is deleted at the end."""
+    """A source that can be read again: itself, or a copy of a stream's columns in a temporary file."""
     if not source.reads_once:
         yield source
         return
-    import os
-    import tempfile
-
     from fastmetrics.engine.input.sources import open_source
 
-    handle, path = tempfile.mkstemp(".arrow", "fastmetrics-", budget.folder)
-    os.close(handle)
-    try:
-        write_stream(source, columns, path)
-        yield open_source(path)
-    finally:
-        os.unlink(path)
+    copy = TemporaryCopy("copying a stream, which is read twice for quantiles, to", budget.folder, COPY_REMEDY)
+    with copy.path() as path:
+        write_stream(source, columns, path, copy)
+        yield open_source(path, InputOptions(format="arrow"))
 
 
-def write_stream(source: Source, columns: Sequence[str], path: str) -> None:
-    """Write the columns of a stream to a file; a full disk is an error that names it."""
+def write_stream(source: Source, columns: Sequence[str], path: str, copy: TemporaryCopy) -> None:
+    """Write the columns of a stream to a file."""
     writer = None
     try:
         for batch in source.batches(columns):
             if writer is None:
-                writer = pyarrow.ipc.new_file(path, batch.schema)
-            writer.write_batch(batch)
-    except OSError as error:
-        what = f"a stream is read twice for quantiles, and its copy {path} cannot be written"
-        raise OSError(f"{what}: {error}") from error
-    finally:
-        if writer is not None:
+                copy.check_space((source.rows or 0) * least_row_bytes(batch.schema))
+                with copy.writing(0):
+                    writer = pyarrow.ipc.new_file(path, batch.schema)
+            with copy.writing(batch.nbytes):
+                writer.write_batch(batch)
+        if writer is None:
+            raise ValueError("data has no rows: at least one is needed")
+        with copy.writing(0):
             writer.close()
-    if writer is None:
-        raise ValueError("data has no rows: at least one is needed")
+    except BaseException:
+        if writer is not None:
+            with suppress(OSError):  # the end of the file fits the disk no more than the rows before it
+                writer.close()
+        raise
+
+
+def least_row_bytes(schema: Any) -> int:
+    """The fewest bytes that a row takes in a file; a text may have no bytes beside its offset."""
+    return sum(field.type.bit_width if is_fixed(field.type) else 32 for field in schema) // 8
+
+
+def is_fixed(data_type: Any) -> bool:
+    types = pyarrow.types
+    return bool(types.is_primitive(data_type) or types.is_decimal(data_type) or types.is_fixed_size_binary(data_type))

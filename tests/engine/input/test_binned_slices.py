@@ -2,6 +2,8 @@
 
 import datetime
 import math
+import os
+import shutil
 from decimal import Decimal
 
 import numpy as np
@@ -10,7 +12,10 @@ import pyarrow.parquet
 import pytest
 
 import fastmetrics as fm
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.exchange.spill import SpillError
 from fastmetrics.engine.input import binned_columns
+from fastmetrics.engine.input.batches import Source
 from support.cases import assert_raises, each_case
 from support.states.spilled_logs import evaluate, log_of, moved, slice_rows, small_batches
 
@@ -165,6 +170,58 @@ class TestQuantiles:
             report = evaluate(data, ["auc"], by=["qcut(price, 5)"], spill_dir=tmp_path)
             assert report == expected
         assert [path.name for path in tmp_path.iterdir()] == ["log.parquet"]
+
+    def test_a_full_disk(self, monkeypatch, tmp_path):
+        """A stream is copied, and its space is checked before every batch."""
+        table = pa.table(LOG)
+        free = 20_000
+        monkeypatch.setattr(shutil, "disk_usage", lambda folder: shutil._ntuple_diskusage(1 << 40, 0, free))
+        options = {"by": "qcut(price, 5)", "spill_dir": tmp_path}
+        title = f"^copying a stream, which is read twice for quantiles, to folder '{tmp_path}': not enough space"
+        advice = r"19\.5 KiB are free \(give another folder with spill_dir="
+        message = f"{title}; .* KiB are needed there, and {advice}"
+        assert_raises(SpillError, message, evaluate, iter([table]), ["auc"], **options)
+        free = 10**9
+        known = iter([table])
+        assert evaluate(known, ["auc"], **options) == evaluate(table, ["auc"], by="qcut(price, 5)")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_known_number_of_rows_is_checked_before_they_are_copied(self, monkeypatch):
+        batches = []
+
+        class Known(Source):
+            reads_once, rows, column_names, label = True, 1 << 30, ["x", "name"], "the stream"
+
+            def _read(self, columns, use_threads):
+                for number in range(5):
+                    batches.append(number)
+                    yield pa.record_batch({"x": np.zeros(200_000), "name": pa.repeat("a", 200_000)})
+
+        monkeypatch.setattr(shutil, "disk_usage", lambda folder: shutil._ntuple_diskusage(1 << 40, 0, 1 << 28))
+        twice = binned_columns.read_twice(Known(), ["x", "name"], MemoryBudget(None, None, 1))
+        message = "not enough space; 12 GiB are needed there, and 256 MiB are free"
+        assert_raises(SpillError, message, twice.__enter__)
+        assert len(batches) < 5
+
+    @pytest.mark.skipif(os.name != "posix", reason="limits the size of files")
+    def test_a_copy_that_cannot_be_written(self, tmp_path):
+        import resource
+
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+        try:
+            with pytest.raises(SpillError, match=r"a file may not grow larger here.*are needed there.*spill_dir="):
+                evaluate(iter(pa.table(LOG).to_batches(100)), ["auc"], by="qcut(price, 5)", spill_dir=tmp_path)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_errors_of_the_stream_are_its_own(self, tmp_path):
+        def batches():
+            yield from pa.table(LOG).to_batches(100)[:2]
+            raise OSError("the connection is closed")
+
+        assert_raises(OSError, "^the connection is closed$", evaluate, batches(), ["auc"], by="qcut(price, 5)")
 
     def test_under_a_memory_limit(self):
         rows = 150_000

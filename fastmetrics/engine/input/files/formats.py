@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from fastmetrics._core.exchange.spill import SpillError
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import first_line
@@ -126,7 +127,7 @@ def name_file_in_errors(data_file: DataFile, file_format: FileFormat) -> Iterato
     """Raise Arrow's errors as a ValueError that names the file, which Arrow seldom does."""
     try:
         yield
-    except (FileNotFoundError, PermissionError, MemoryError):
+    except (FileNotFoundError, PermissionError, MemoryError, SpillError):
         raise
     except TimeoutError as error:  # the file may be in order
         raise TimeoutError(f"{data_file} cannot be read: {first_line(error)}") from error

@@ -14,19 +14,21 @@ import socket
 import stat
 import tempfile
 import weakref
+from contextlib import suppress
 from pathlib import PurePath
 from threading import Lock
 from typing import Any
 
-from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.arrow_sources import READ_ONCE
 from fastmetrics.engine.input.files.data_file import DataFile
+from fastmetrics.engine.input.temporary_copy import TemporaryCopy
 
 FIRST_BYTES = 1 << 16  # of a file, from which its format is recognised
 MOST_IN_MEMORY = 64 << 20  # of a stream that is stored
 COPIED_AT_ONCE = 1 << 20
 WAIT_MILLISECONDS = 200
+STORE_REMEDY = "give a file, or set TMPDIR to a folder with more space"
 DECOMPRESSING_MODULES = ("gzip", "bz2", "lzma", "zipfile")
 
 
@@ -200,21 +202,28 @@ def read_available(handle: Any, size: int | None) -> bytes:
 
 def store_stream(stream: StreamFile) -> Any:
     """All of a stream in memory, or in a temporary file without a name if it is large."""
-    stored: Any = tempfile.SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115 - it is closed with the last reader
+    copy = TemporaryCopy(f"storing {stream.path}, whose format is read at any place, in", None, STORE_REMEDY)
+    left = getattr(stream.opened, "length", None)  # a response of HTTP may know it
+    if isinstance(left, int) and len(stream.seen) + left > MOST_IN_MEMORY:
+        copy.check_space(len(stream.seen) + left)
+    stored: Any = tempfile.SpooledTemporaryFile(MOST_IN_MEMORY, dir=copy.folder)  # noqa: SIM115 - the result
     size = 0
     try:
-        stored.write(stream.seen)
-        while data := read_available(stream.opened, COPIED_AT_ONCE):
-            size += len(data)
-            stored.write(data)
-        stored.flush()
-    except OSError as error:
-        raise OSError(
-            error.errno,
-            f"{stream.path} cannot be stored in {tempfile.gettempdir()} after {format_size(size)}: {error.strerror}. "
-            "This format is read at any place: give a file, or set TMPDIR to a folder with more space",
-        ) from error
-    stored.seek(0)
+        data = bytes(stream.seen)
+        while data:
+            before, size = size, size + len(data)
+            # The file is made with the first write that does not fit the memory, and then takes all so far.
+            to_disk = 0 if size <= MOST_IN_MEMORY else size if before <= MOST_IN_MEMORY else len(data)
+            with copy.writing(to_disk):
+                stored.write(data)
+            data = read_available(stream.opened, COPIED_AT_ONCE)
+        with copy.writing(0):
+            stored.flush()
+        stored.seek(0)
+    except BaseException:
+        with suppress(OSError):  # bytes that are left in its buffer are written again
+            stored.close()
+        raise
     return stored
 
 

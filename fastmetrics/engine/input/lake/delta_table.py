@@ -29,6 +29,7 @@ from fastmetrics.engine.input.files.table_markers import DELTA_LOG
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.input.lake.snapshot_source import NameInFile, Snapshot, SnapshotFile, SnapshotSource
 from fastmetrics.engine.input.lake.time_travel import pick_time, read_timestamp, read_version
+from fastmetrics.engine.input.temporary_copy import TemporaryCopy
 
 # Features of readers that are understood here, or that change nothing of how data files are read.
 READER_FEATURES = frozenset(
@@ -38,6 +39,7 @@ GREATEST_READER_VERSION = 3
 COMMIT = re.compile(r"(\d{20})\.json")
 CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10})|\.[0-9a-f-]+)?\.(?:parquet|json)")
 COMPACTED = re.compile(r"\d{20}\.(\d{20})\.compacted\.json")
+LOG_REMEDY = "set TMPDIR to a folder with more space"
 COPIES_AT_ONCE = 16
 COPY_BYTES = 1 << 20
 
@@ -132,10 +134,14 @@ def local_log(folder: Location, log: list[Any], version: int | None) -> Iterator
 
     with TemporaryDirectory(prefix="fastmetrics-delta-") as copy:
         start = len(folder.address.rstrip("/")) + 1
+        with name_path_in_errors(folder):
+            needed = [*files_of_version(log, version), *find_deletion_vectors(folder)]
+        space = TemporaryCopy(f"copying the log of the Delta table {folder} to", None, LOG_REMEDY)
+        space.check_space(sum(info.size or 0 for info in needed))
         with ThreadPoolExecutor(COPIES_AT_ONCE) as threads, name_path_in_errors(folder):
             copies = [
                 submit(threads, copy_file, folder.filesystem, info.path, Path(copy, info.path[start:]))
-                for info in [*files_of_version(log, version), *find_deletion_vectors(folder)]
+                for info in needed
             ]
             for copied in copies:
                 copied.result()

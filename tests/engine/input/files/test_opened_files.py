@@ -3,8 +3,10 @@
 import gzip
 import io
 import os
+import shutil
 import socket
 import sys
+import tempfile
 import threading
 
 import pyarrow as pa
@@ -14,6 +16,7 @@ import pyarrow.parquet
 import pytest
 
 import fastmetrics as fm
+from fastmetrics._core.exchange.spill import SpillError
 from fastmetrics.engine.input.files import opened_files, text_blocks
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.input.sources import open_source
@@ -144,7 +147,7 @@ def test_a_pipe_is_read_once():
 
 
 def test_pipes_of_formats_that_seek_are_stored(tmp_path, monkeypatch):
-    """Beyond some size in a temporary file; that it is full is said."""
+    """Beyond some size in a temporary file."""
     table = log(20_000)
     pa.parquet.write_table(table, tmp_path / "log")
     content = (tmp_path / "log").read_bytes()
@@ -152,13 +155,56 @@ def test_pipes_of_formats_that_seek_are_stored(tmp_path, monkeypatch):
     found = pa.Table.from_batches(open_source(Pipe(content)).batches(COLUMNS))
     assert found.to_pydict() == table.select(COLUMNS).to_pydict()
 
-    class Full(io.BytesIO):
-        def write(self, data):
-            raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(opened_files.tempfile, "SpooledTemporaryFile", lambda size: Full())
-    words = "the Pipe cannot be stored in .*No space left on device.*set TMPDIR"
-    assert_raises((OSError, ValueError), words, open_source, Pipe(content))
+class TestFullDisk:
+    @pytest.fixture
+    def content(self, tmp_path, monkeypatch):
+        """A Parquet file whose stream is stored on a disk on which 100 KiB are free."""
+        pa.parquet.write_table(log(20_000), tmp_path / "log")
+        monkeypatch.setattr(opened_files, "MOST_IN_MEMORY", 1000)
+        monkeypatch.setattr(opened_files, "COPIED_AT_ONCE", 1 << 14)
+        monkeypatch.setattr(shutil, "disk_usage", lambda folder: shutil._ntuple_diskusage(1 << 30, 1 << 29, 100 << 10))
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+        (tmp_path / "temporary").mkdir()
+        yield (tmp_path / "log").read_bytes()
+        assert list((tmp_path / "temporary").iterdir()) == []
+
+    def test_while_a_stream_is_stored(self, content, monkeypatch):
+        free = [*[0] * 9, 100 << 10]
+        usage = lambda folder: shutil._ntuple_diskusage(1, 0, free.pop())  # noqa: E731
+        monkeypatch.setattr(shutil, "disk_usage", usage)
+        message = (
+            "^storing the Pipe, whose format is read at any place, in folder '.*temporary': not enough space after "
+            r".* KiB; .* more are needed there, and 0.* are free \(give a file, or set TMPDIR"
+        )
+        assert_raises(SpillError, message, open_source, Pipe(content))
+
+    def test_before_a_stream_of_known_length_is_read(self, content):
+        class Response(Pipe):
+            """A response of HTTP knows how many bytes are left."""
+
+            def __init__(self):
+                super().__init__(content)
+                self.length = 1 << 30
+
+            def read(self, size=-1):
+                self.length -= len(data := super().read(size))
+                return data
+
+        response = Response()
+        message = "not enough space; 1 GiB are needed there, and 100 KiB are free"
+        assert_raises(SpillError, message, open_source, response)
+        assert response.length > (1 << 30) - (1 << 17)
+
+    def test_a_write_that_fails(self, content, monkeypatch):
+        class Full(io.BytesIO):
+            def write(self, data):
+                raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(shutil, "disk_usage", lambda folder: shutil._ntuple_diskusage(1 << 30, 0, 1 << 30))
+        monkeypatch.setattr(opened_files.tempfile, "SpooledTemporaryFile", lambda *arguments, **options: Full())
+        words = "^storing the Pipe, .*: no space is left; .* KiB are needed there, and 1 GiB are free .*set TMPDIR"
+        assert_raises(SpillError, words, open_source, Pipe(content))
 
 
 def test_a_stream_keeps_only_what_was_inspected(monkeypatch):
