@@ -7,9 +7,9 @@ from fastmetrics._core.comparison.comparison import Comparison
 from fastmetrics._core.comparison.comparison import Difference
 from fastmetrics._core.comparison.test_results import Estimate
 from fastmetrics._core.comparison.test_results import SignificanceResult
-from fastmetrics._core.registry import Metric
-from fastmetrics._core.registry import describe_metrics
-from fastmetrics._core.registry import list_metrics
+from fastmetrics._core.registry.parsed_metric import Metric
+from fastmetrics._core.registry.registration import describe_metrics
+from fastmetrics._core.registry.registration import list_metrics
 from fastmetrics._core.undefined import UndefinedMetricWarning
 from fastmetrics._version import __version__
 from fastmetrics.engine.accumulator import Accumulator

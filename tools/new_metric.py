@@ -94,7 +94,8 @@ def read_arguments() -> argparse.Namespace:
 
 def problem_of_name(name: str) -> str | None:
     """Why a metric cannot have this name."""
-    from fastmetrics._core.registry import CUTOFF, known_specs
+    from fastmetrics._core.metric_spec import CUTOFF
+    from fastmetrics._core.registry import known_specs
     from generated.public_names import public_places
 
     if not NAME.fullmatch(name) or keyword.iskeyword(name) or hasattr(builtins, name):

@@ -224,7 +224,7 @@ def test_folder_without_package_is_found():
 
 
 @each_case(
-    "path", ["_core/no_such_module.py", "no_such_kernel.pyx", "metrics/<family>/no_such_metric.py", "core/registry.py"]
+    "path", ["_core/no_such_module.py", "no_such_kernel.pyx", "metrics/<family>/no_such_metric.py", "core/statistic.py"]
 )
 def test_path_that_does_not_exist_is_found(path):
     assert missing_paths(f"The code is in `{path}`.")
@@ -232,7 +232,13 @@ def test_path_that_does_not_exist_is_found(path):
 
 @each_case(
     "path",
-    ["fastmetrics/_core/registry.py", "_core/registry.py", "registry.py", "metrics/<family>/auc.py", "vector_math.h"],
+    [
+        "fastmetrics/_core/statistic.py",
+        "_core/statistic.py",
+        "statistic.py",
+        "metrics/<family>/auc.py",
+        "vector_math.h",
+    ],
 )
 def test_path_that_exists_is_allowed(path):
     assert paths_named(f"The code is in `{path}`.") == [path]

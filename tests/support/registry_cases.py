@@ -6,8 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core import registry
-from fastmetrics._core.registry import parse
+from fastmetrics._core.registry import parse, registration
 from fastmetrics.testing.metric_cases import (
     CLASS_COLUMNS,
     GRADE_COLUMNS,
@@ -69,16 +68,16 @@ def parts_of_work(statistic):
 def own_metrics(replaced: str | None = None) -> Iterator[None]:
     """Metrics that are registered inside are forgotten afterwards; the metric `replaced` is missing inside."""
     fm.list_metrics()
-    tables = registry._specs, registry._spec_of_spelling
+    tables = registration._specs, registration._spec_of_spelling
     copies = [dict(table) for table in tables]
     for table, copy in zip(tables, copies, strict=True):
         for name in [name for name, spec in copy.items() if spec.name == replaced]:
             del table[name]
-    registry.forget_parsed()
+    registration.forget_parsed()
     try:
         yield
     finally:
         for table, copy in zip(tables, copies, strict=True):
             table.clear()
             table.update(copy)
-        registry.forget_parsed()
+        registration.forget_parsed()

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from fastmetrics._core.registry import MetricSpec, describe_metrics
+from fastmetrics._core.metric_spec import MetricSpec
+from fastmetrics._core.registry import describe_metrics
 from generated.reference_pages import WAYS, metric_string, one_line
 
 FOLDER = "reference/metrics"

@@ -16,8 +16,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from fastmetrics._core.metric_spec import MetricSpec
 from fastmetrics._core.metric_strings import format_value
-from fastmetrics._core.registry import MetricSpec, describe_metrics
+from fastmetrics._core.registry import describe_metrics
 from generated import ROOT
 from generated.public_names import public_places
 

@@ -1,0 +1,27 @@
+"""The one list of metrics, and `Metric`: what a metric string such as "gauc(weight=pairs)" or "ndcg@10" means.
+
+Everything that asks for a metric may import it; it imports only modules of `_core`. Other packages import the names
+below from here, and pickled metrics of earlier versions find `parse` here. Start with `registration.py` (how a metric
+is registered and found), then read `parsed_metric.py` (`Metric` and `parse`); `arguments.py` reads what stands in the
+parentheses.
+"""
+
+from fastmetrics._core.registry.arguments import GROUP_ROLE, column_roles, may_be_several
+from fastmetrics._core.registry.parsed_metric import Metric, parse
+from fastmetrics._core.registry.registration import (
+    METRIC_PACKAGES,
+    describe_metrics,
+    find_spec,
+    import_plugin,
+    is_own,
+    known_specs,
+    list_metrics,
+    metric,
+    metric_form,
+    replace_spec,
+)
+
+__all__ = [
+    "GROUP_ROLE", "METRIC_PACKAGES", "Metric", "column_roles", "describe_metrics", "find_spec", "import_plugin",
+    "is_own", "known_specs", "list_metrics", "may_be_several", "metric", "metric_form", "parse", "replace_spec",
+]  # fmt: skip

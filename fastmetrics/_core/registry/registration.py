@@ -1,0 +1,311 @@
+"""The one list of metrics: names, parameters, exchanges, statistics.
+
+Metric strings, tests, docs and benchmarks read it. A module registers a metric with the `metric` decorator on the
+function that finalises it. `find_spec` looks a name up, or says which names are like it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeVar
+
+from fastmetrics._core.immutable import EMPTY
+from fastmetrics._core.kinds import CLASSES, Kind, Roles
+from fastmetrics._core.metric_spec import (
+    CUTOFF,
+    DIRECTIONS,
+    EXCHANGES,
+    REQUIRED,
+    Exchange,
+    IntervalSpec,
+    MetricSpec,
+)
+from fastmetrics._core.registry.arguments import GROUP_ROLE
+from fastmetrics._core.statistic import Statistic, Value
+from fastmetrics._core.suggestions import MOST_SUGGESTED, ask_for, close_matches
+
+__all__ = ["describe_metrics", "list_metrics"]
+
+Finaliser = TypeVar("Finaliser", bound=Callable[..., Value | float])
+RESERVED_ROLES = (GROUP_ROLE, "weight", "by", "unit")  # every metric may have these columns
+NEGATED = "neg_"  # begins the names of scikit-learn's scorers of losses
+PLUGIN_GROUP = "fastmetrics_metrics"  # the group of entry points by which packages name modules with metrics
+METRIC_PACKAGES: list[str] = []  # packages whose modules register metrics; fastmetrics/__init__.py fills the list
+_specs: dict[str, MetricSpec] = {}
+# Normalised names and aliases, those that may have a cutoff with "@k" (a metric with an optional cutoff has both).
+_spec_of_spelling: dict[str, MetricSpec] = {}
+# By string and roles of a model's columns: the `Metric`s of the last calls, which `parse` uses again.
+parsed_metrics: dict[tuple[str, tuple[str, ...]], Any] = {}
+
+
+def known_specs() -> dict[str, MetricSpec]:
+    """All metrics by name. The first call imports every module of the packages of metrics."""
+    for package in METRIC_PACKAGES:
+        import_modules(package)
+    return _specs
+
+
+@cache
+def load_plugins() -> None:
+    """Import the modules that installed packages name in the group of entry points PLUGIN_GROUP."""
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=PLUGIN_GROUP):
+        import_plugin(entry.value.partition(":")[0], f"entry point {entry.name!r}")
+
+
+def import_plugin(module: str, named_by: str) -> None:
+    """Import a module that registers metrics. An error names the module and what named it."""
+    try:
+        import_module(module)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ImportError(f"{named_by}: module {module!r} with metrics cannot be imported ({reason})") from error
+
+
+@cache
+def import_modules(package: str) -> None:
+    from pkgutil import walk_packages  # a slow import
+
+    for module in walk_packages(import_module(package).__path__, f"{package}."):
+        import_module(module.name)
+
+
+def metric(
+    name: str,
+    *,
+    exchange: str,
+    statistics: Statistic | Callable[..., tuple[Any, ...]],
+    function: Callable[..., Any] | None = None,
+    undefined: str = "0 / 0",
+    parameters: dict[str, Any] | None = None,
+    checks: dict[str, Any] | None = None,
+    default: bool = True,
+    cutoff: bool | str = False,
+    roles: Roles = CLASSES,
+    direction: str = "maximize",
+    interval: IntervalSpec | None = None,
+    variants: tuple[str, ...] = (),
+    aliases: tuple[str, ...] = (),
+    near_names: Mapping[str, str] = EMPTY,
+    added: tuple[str, ...] = (),
+) -> Callable[[Finaliser], Finaliser]:
+    """Register the decorated finaliser as metric `name`. The first line of its docstring is the summary.
+
+    `statistics` may also be one statistic, if the metric has no parameters. A finaliser may return a float; NaN then
+    has the reason `undefined`.
+
+    With cutoff="required" the metric is registered as "name@k": another metric may have the name without a cutoff.
+    Aliases are written without "@k". A name or an alias that has a meaning already is an error. The parameters are
+    those of `MetricSpec`.
+    """
+    for option, value, allowed in (
+        ("exchange", exchange, EXCHANGES),
+        ("direction", direction, DIRECTIONS),
+    ):
+        if value not in allowed:
+            raise ValueError(f"{option} must be one of {allowed}; found {value!r}")
+    for role, kind in roles.items():
+        if not isinstance(kind, Kind):
+            raise TypeError(f"role {role!r} of metric {name!r} must have a kind, such as Real(); found {kind!r}")
+        if role in (parameters or {}) or role in RESERVED_ROLES or not (role.isascii() and role.isidentifier()):
+            raise ValueError(f"metric {name!r} cannot have a role {role!r}: the word has another meaning")
+        if exchange != "none" and not kind.is_numeric:
+            raise ValueError(f"metric {name!r} needs exchange 'none': exchanges move numbers, and {role!r} is {kind!r}")
+        if exchange != "none" and kind.has_vectors:
+            raise ValueError(f"metric {name!r} needs exchange 'none': role {role!r} has several numbers in a row")
+    if cutoff not in (False, True, REQUIRED):
+        raise ValueError(f"cutoff must be False, True or {REQUIRED!r}; found {cutoff!r}")
+    suffix = CUTOFF if cutoff == REQUIRED else ""
+
+    def register(finalise: Finaliser) -> Finaliser:
+        summary = (finalise.__doc__ or "").strip().partition("\n")[0]
+        if not is_own(finalise.__module__):
+            known_specs()  # a name that the library has is refused here, not there
+        spec = MetricSpec(
+            name + suffix, summary, family_of(finalise.__module__), Exchange(exchange), parameters or {}, checks or {},
+            (lambda: (statistics,)) if isinstance(statistics, Statistic) else statistics, finalise,
+            function, undefined, default, cutoff, roles, direction, interval, variants,
+            tuple(alias + suffix for alias in aliases), near_names, (), added,
+        )  # fmt: skip
+        add_spec(spec)
+        return finalise
+
+    return register
+
+
+def add_spec(spec: MetricSpec) -> None:
+    """Register a metric. A name or an alias that has a meaning already is an error."""
+    names = spec.base_name, *(alias.removesuffix(CUTOFF) for alias in spec.aliases)
+    spellings = {spelling: own for own in names for spelling in spellings_of(own, spec.cutoff)}
+    for spelling, own in spellings.items():
+        check_spelling(spec, own, _spec_of_spelling.get(spelling))
+    _spec_of_spelling.update(dict.fromkeys(spellings, spec))
+    _specs[spec.name] = spec
+    forget_parsed()
+
+
+def replace_spec(spec: MetricSpec) -> None:
+    """Register a metric that may be registered already, by the same module."""
+    earlier = known_specs().get(spec.name)
+    if earlier is not None and earlier.finalise.__module__ == spec.finalise.__module__:
+        for spelling in [spelling for spelling, own in _spec_of_spelling.items() if own is earlier]:
+            del _spec_of_spelling[spelling]
+        del _specs[spec.name]
+    add_spec(spec)
+
+
+def forget_parsed() -> None:
+    """Let every metric string be read again: another dict, for a thread may just be filling this one."""
+    global parsed_metrics
+    parsed_metrics = {}
+
+
+def is_own(module: str) -> bool:
+    """Does the module belong to a package of the library?"""
+    return any(module.startswith(f"{package}.") for package in METRIC_PACKAGES)
+
+
+def family_of(module: str) -> str:
+    """The package of `fastmetrics.metrics` that a module belongs to; other modules are families of their own."""
+    package = next((package for package in METRIC_PACKAGES if module.startswith(f"{package}.")), None)
+    return module if package is None else module.removeprefix(f"{package}.").partition(".")[0]
+
+
+def metric_form(
+    name: str,
+    *,
+    roles: Roles,
+    statistics: Callable[..., tuple[Any, ...]],
+    undefined: str,
+    parameters: dict[str, Any] | None = None,
+    checks: dict[str, Any] | None = None,
+    variants: tuple[str, ...] = (),
+    default: bool = False,
+    has_function: bool = True,
+) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
+    """Register the decorated finaliser as another form of metric `name`: of other columns of a model than scores.
+
+    A metric string means it if it names such a column, or a parameter that only this form has; or if the caller has
+    such a column and none of an earlier role in `MODEL_ROLES` for which the metric has a form. `has_function`: the
+    metric's function computes this form too.
+    """
+
+    def register(finalise: Callable[..., Value]) -> Callable[..., Value]:
+        spec = _specs[name]
+        form = spec._replace(
+            roles=roles, statistics=statistics, undefined=undefined, parameters=parameters or {}, checks=checks or {},
+            variants=variants, finalise=finalise, interval=None, default=default, other_forms=(), added=(),
+            summary=(finalise.__doc__ or "").strip().partition("\n")[0],
+            function=spec.function if has_function else None,
+        )  # fmt: skip
+        new = spec._replace(other_forms=(*spec.other_forms, form))
+        _specs[name] = new
+        _spec_of_spelling.update({spelling: new for spelling, known in _spec_of_spelling.items() if known is spec})
+        forget_parsed()
+        return finalise
+
+    return register
+
+
+def normalise(name: str) -> str:
+    """A name as it is looked up: neither case counts, nor hyphen or underscore."""
+    return name.lower().replace("-", "_")
+
+
+def spellings_of(name: str, cutoff: bool | str) -> list[str]:
+    """What a metric string may look like: with a cutoff, without, or both."""
+    without = [] if cutoff == REQUIRED else [normalise(name)]
+    return without + ([normalise(name) + CUTOFF] if cutoff else [])
+
+
+def check_spelling(spec: MetricSpec, name: str, other: MetricSpec | None) -> None:
+    """Raise if a name or an alias of a new metric is already that of another metric."""
+    if other is None:
+        return
+    if name == spec.base_name == other.base_name:
+        raise ValueError(f"metric {spec.name!r} is registered twice")
+    raise ValueError(f"metric {spec.name!r} cannot be called {name!r}: that is metric {other.name!r}")
+
+
+def list_metrics() -> list[str]:
+    """The names of all metrics that `evaluate` and the command line can compute.
+
+    Returns
+    -------
+    list of str
+        Sorted names, without parameters. Names of metrics that need a cutoff end with "@k".
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> "gauc" in fm.list_metrics()
+    True
+    """
+    load_plugins()
+    return sorted(known_specs())
+
+
+def describe_metrics() -> list[MetricSpec]:
+    """The entry of every metric: name, summary, family, exchange, parameters with defaults, function.
+
+    Returns
+    -------
+    list of MetricSpec
+        Sorted by name.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> [spec.exchange for spec in fm.describe_metrics() if spec.name == "auc"]
+    ['range']
+    """
+    load_plugins()
+    specs = known_specs()
+    return [specs[name] for name in sorted(specs)]
+
+
+def find_spec(name: str, cutoff: str | None) -> MetricSpec:
+    """The metric of this name or alias. "name" and "name@k" may be two different metrics."""
+    known_specs()
+    spelling = normalise(name)
+    wanted = spelling if cutoff is None else spelling + CUTOFF
+    spec = _spec_of_spelling.get(wanted)
+    if spec is None:
+        load_plugins()
+        spec = _spec_of_spelling.get(wanted)
+    if spec is None:
+        raise ValueError(explain_unknown(name, spelling, cutoff))
+    return spec
+
+
+def explain_unknown(name: str, spelling: str, cutoff: str | None) -> str:
+    """The error of a name that no metric has, or none with such a cutoff: it says what to type."""
+    near_names = {near: advice for spec in _specs.values() for near, advice in spec.near_names.items()}
+    for near in [spelling] if cutoff is None else [spelling + CUTOFF, spelling]:
+        if near in near_names:
+            return f"unknown metric {name!r}: {near_names[near]}"
+    if cutoff is None and spelling + CUTOFF in _spec_of_spelling:
+        return f"metric {name!r} needs a cutoff: write {name}@10"
+    if cutoff is not None and spelling in _spec_of_spelling:
+        return f"metric {name!r} takes no cutoff; found @{cutoff}"
+    negated = _spec_of_spelling.get(spelling.removeprefix(NEGATED))
+    if negated is not None:
+        return f"unknown metric {name!r}: write {negated.base_name} ({negated.direction}), which is not negated"
+    return f"unknown metric {name!r}; {suggest_metric(spelling)}"
+
+
+def suggest_metric(spelling: str) -> str:
+    """The metrics with a similar name or alias as a question, or the names of all."""
+    near = close_matches(spelling, [known.removesuffix(CUTOFF) for known in _spec_of_spelling])
+    similar: dict[str, str] = {}  # by metric: the name or alias that is nearest
+    for base_name in near:
+        for known in (base_name, base_name + CUTOFF):
+            if known not in _spec_of_spelling:
+                continue
+            spec = _spec_of_spelling[known]
+            names = [own for own in (spec.name, *spec.aliases) if normalise(own.removesuffix(CUTOFF)) == base_name]
+            similar.setdefault(spec.name, names[0])
+    return ask_for(list(similar.values())[:MOST_SUGGESTED], sorted(_specs))
