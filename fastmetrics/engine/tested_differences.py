@@ -23,8 +23,8 @@ from fastmetrics._core.comparison.win_counts import (
 )
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.resampling.additive_replicates import RowReduction
 from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BUCKETS
+from fastmetrics._core.resampling.row_replicates import RowReduction
 from fastmetrics._core.statistic import Value
 from fastmetrics.engine.plan.column_names import Key, format_key
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names

@@ -25,16 +25,10 @@ from fastmetrics._core.exchange.hash_exchange import HASH, HashExchange
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.resampling.additive_replicates import (
-    RowReduction,
-    add_loaded_rows,
-    add_unit_buckets,
-    max_loaded_bytes,
-    order_by_unit_bucket,
-    row_ranges,
-)
+from fastmetrics._core.resampling.additive_replicates import add_unit_buckets, order_by_unit_bucket
 from fastmetrics._core.resampling.counted_row_replicates import CountedRows
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
+from fastmetrics._core.resampling.row_replicates import RowReduction, add_loaded_rows, max_loaded_bytes, row_ranges
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 from fastmetrics._core.statistic import Statistic, Sums
 

@@ -16,12 +16,12 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.resampling.additive_replicates import (
     ALL_SLICES,
     AdditiveReplicates,
-    ReplicateWeights,
     SliceRange,
     StateKey,
     add_unit_buckets,
     order_by_unit_bucket,
 )
+from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
 
 NO_SLICES: np.ndarray = np.empty(0, np.uint16)

@@ -15,7 +15,7 @@ from fastmetrics._core.columns.row_blocks import WEIGHT
 from fastmetrics._core.exchange.block_store import Block, BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, reduce_row_ranges
-from fastmetrics._core.resampling.additive_replicates import ReplicateWeights
+from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 
 
 def replicate_row_ranges(

@@ -8,11 +8,8 @@ import numpy as np
 
 from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, GroupKeys, HashExchange
-from fastmetrics._core.resampling.additive_replicates import (
-    LOADED_BYTES,
-    row_ranges,
-)
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
+from fastmetrics._core.resampling.row_replicates import LOADED_BYTES, row_ranges
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, key_columns
 from fastmetrics.engine.scan.scan import Scan
 

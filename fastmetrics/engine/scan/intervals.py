@@ -25,15 +25,14 @@ from fastmetrics._core.resampling.additive_replicates import (
     MarkedReplicateAccumulators,
     ReplicateAccumulators,
     ReplicatesOf,
-    ReplicateWeights,
-    RowReduction,
     SliceRange,
     new_replicates,
-    replicate_rows,
 )
 from fastmetrics._core.resampling.range_replicates import replicate_scores
+from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
 from fastmetrics._core.resampling.row_range_replicates import replicate_row_ranges
+from fastmetrics._core.resampling.row_replicates import RowReduction, replicate_rows
 from fastmetrics._core.statistic import Value
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.plan.metric_plan import Plan

@@ -18,7 +18,8 @@ from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_reduction import merge_ranges
 from fastmetrics._core.exchange.row_ranges import RowRangeStatistic, merge_neighbours
 from fastmetrics._core.grouping import grouped
-from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, ReplicateWeights
+from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates
+from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
 from fastmetrics._core.resampling.value_replicates import ValueReplicates
 from fastmetrics.engine.input.batch_validation import ColumnReader, ValidatedBatch

@@ -14,13 +14,9 @@ from fastmetrics._core.exchange.group_reduction import reduce_groups
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.plot import Plot
 from fastmetrics._core.plot_registry import ModelStates, NoPlotError, PlotSpec, known_plots
-from fastmetrics._core.resampling.additive_replicates import (
-    AdditiveReplicates,
-    ReplicateAccumulators,
-    ReplicateWeights,
-    RowReduction,
-    replicate_rows,
-)
+from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, ReplicateAccumulators
+from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
+from fastmetrics._core.resampling.row_replicates import RowReduction, replicate_rows
 from fastmetrics.engine.plan.column_names import ColumnNames, Key
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 from fastmetrics.engine.plan.plan_parts import PlanPart

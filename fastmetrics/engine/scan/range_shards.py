@@ -44,8 +44,8 @@ from fastmetrics._core.exchange.row_ranges import (
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition
 from fastmetrics._core.exchange.weighted_ranges import WeightSpan, merge_spans, scale_of, span_of
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.resampling.additive_replicates import ReplicateWeights
 from fastmetrics._core.resampling.range_replicates import replicate_scores
+from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
 from fastmetrics._core.resampling.row_range_replicates import replicate_row_ranges
 from fastmetrics._kernels.numeric import sums

@@ -16,7 +16,8 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import RowBlock, ScoreLabelPair
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.parallel import accumulate
-from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, ReplicateWeights, new_replicates
+from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, new_replicates
+from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BUCKETS, UNIT_BUCKET_BITS, UnitCounter
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 from fastmetrics._core.statistic import Sums

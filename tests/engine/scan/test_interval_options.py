@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core.resampling import additive_replicates
+from fastmetrics._core.resampling import replicate_weights
 from fastmetrics._core.resampling.resampling_units import MAX_UNIT_BUCKETS, find_unit_buckets
 from fastmetrics.engine.scan import intervals as engine_intervals
 from support.cases import assert_raises, each_case
@@ -261,8 +261,8 @@ def test_weights_that_do_not_fit_are_drawn_in_blocks(monkeypatch):
     texts = {"label": log["city"], "cluster": log["day"], "user": log["user"]}
     wanted = intervals(fm.evaluate(log, METRICS, **COLUMNS, ci=0.9, replicates=101))
     pairs = intervals(fm.evaluate(texts, "ari", unit="user", ci=0.9, replicates=101))
-    monkeypatch.setattr(additive_replicates, "CACHED_WEIGHT_BYTES", 7 * 400)
+    monkeypatch.setattr(replicate_weights, "CACHED_WEIGHT_BYTES", 7 * 400)
     buckets = find_unit_buckets([np.arange(400, dtype=np.uint64)])
-    assert additive_replicates.ReplicateWeights(buckets, 0, 101).cached is None
+    assert replicate_weights.ReplicateWeights(buckets, 0, 101).cached is None
     assert intervals(fm.evaluate(log, METRICS, **COLUMNS, ci=0.9, replicates=101)) == wanted
     assert intervals(fm.evaluate(texts, "ari", unit="user", ci=0.9, replicates=101)) == pairs
