@@ -12,22 +12,28 @@ runs into a table of its own, which uses further bits, and spills in turn if it 
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
 
 from fastmetrics._core.columns.key_columns import Keys, KeyScratch, NumberKeys, TextKeys, TupleKeys, place_rows
-from fastmetrics._core.columns.key_types import TEXT, decode_keys, decode_texts, parts_of, slots_of
+from fastmetrics._core.columns.key_types import parts_of, slots_of
 from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.spill import SpillFile
-from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate, for_each
+from fastmetrics._core.tables.key_entries import NO_TEXT, NO_WORDS, KeyCounts, Run, is_long, long_bytes
+from fastmetrics._core.tables.stored_keys import (
+    check_texts,
+    name_of,
+    numbers_of_words,
+    require,
+    stored_type,
+    type_from_array,
+    type_to_array,
+)
 from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics._kernels.exchange.key_counts import N_PARTITIONS, N_SHARDS, SHARD_BITS, KeyHashTable
 
@@ -40,88 +46,8 @@ ORDERED_ROWS = 1 << 22  # at most so many at a time
 SMALL_SHARD = 64  # keys for which a shard gets memory in any case
 PART_DIVISOR = 8  # a part may take this many times what a thread loads at once; threads have half of the limit
 ENTRY_OVERHEAD = 16  # the slots of an entry
-NO_WORDS: np.ndarray = np.empty(0, np.uint64)
-NO_TEXT: np.ndarray = np.empty(0, np.uint8)
-LENGTH_BITS = np.uint64(0xFFFFFFFF)
-INT64 = np.dtype(np.int64)
-STORED_TYPE = r"[|]b1|<[iu]8|<f[248]|[|]O|<[mM]8\[(D|s|ms|us|ns)\]"  # compiled at the first use
 
 Result = TypeVar("Result")
-
-
-class KeyCounts(NamedTuple):
-    """Some keys of a table and their counts. An entry has the words of a key, then its counts."""
-
-    entries: np.ndarray
-    text: np.ndarray
-    dtype: np.dtype
-    n_counts: int
-
-    @property
-    def rows(self) -> int:
-        return int(self.entries.shape[0])
-
-    def counts(self) -> np.ndarray:
-        """int64[rows, n_counts]."""
-        counts: np.ndarray = self.entries[:, self.entries.shape[1] - self.n_counts :].view(np.int64)
-        return counts
-
-    def words(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The hashes, heads and tails of the keys. Tails of long texts are addresses."""
-        n_words = 1 + len(slots_of(self.dtype))
-        words = [np.ascontiguousarray(self.entries[:, number]) for number in range(n_words)]
-        if n_words == 3:
-            words[2][is_long(words[1])] += np.uint64(self.text.ctypes.data)
-        hashes, heads, tails = (*words, NO_WORDS, NO_WORDS)[:3]
-        return hashes, heads, tails
-
-    def keys(self) -> np.ndarray:
-        """The keys in their type: numbers, Python strings, or records of several columns."""
-        return decode_keys(self.dtype, *self.words())
-
-    def texts(self) -> list[bytes]:
-        """The bytes of keys that are texts, or are stored as such."""
-        return hash_partition.read_text_slots(*self.words()[1:])
-
-    def in_order(self) -> KeyCounts:
-        """The same keys in the order of their hashes; keys with equal hashes in the order of their words or bytes."""
-        hashes = self.entries[:, 0]
-        slots = slots_of(self.dtype)
-        order = np.lexsort((self.entries[:, 1], hashes)) if len(slots) == 1 else np.argsort(hashes, kind="stable")
-        ordered = self._replace(entries=self.entries[order])
-        if len(slots) < 2 or (ordered.entries[1:, 0] > ordered.entries[:-1, 0]).all():
-            return ordered
-        texts = ordered.texts()
-        by_text = sorted(range(self.rows), key=texts.__getitem__)
-        ranks = np.argsort(ordered.entries[by_text, 0], kind="stable")
-        return ordered._replace(entries=ordered.entries[by_text][ranks])
-
-
-class Run(NamedTuple):
-    """A shard on disk: where each partition's entries and long texts begin, then the entries, then the texts."""
-
-    file: SpillFile
-    position: int
-    rows: int
-    n_words: int
-
-    def bounds(self) -> np.ndarray:
-        """int64[2, N_PARTITIONS + 1]: where the entries and the texts of each partition begin."""
-        bounds = np.empty((2, N_PARTITIONS + 1), np.int64)
-        self.file.read(self.position, bounds)
-        return bounds
-
-    def load(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-        """The entries of the partitions start to stop, and their texts."""
-        bounds = self.bounds()
-        (first, last), (begin, end) = bounds[:, [start, stop]].tolist()
-        entries, text = np.empty((last - first, self.n_words), np.uint64), np.empty(end - begin, np.uint8)
-        position = self.position + bounds.nbytes
-        self.file.read(position + first * 8 * self.n_words, entries)
-        self.file.read(position + self.rows * 8 * self.n_words + begin, text)
-        if begin:
-            entries[is_long(entries[:, 1]), 2] -= np.uint64(begin)
-        return entries, text
 
 
 class RowsByShard:
@@ -560,60 +486,6 @@ def restore_table(n_counts: int, *arrays: np.ndarray) -> KeyTable:
     return table
 
 
-def stored_type(dtype: np.dtype) -> np.dtype:
-    """The type that keys of a type have in a table: signed integers of all widths are the same keys."""
-    if dtype.names is None:
-        return INT64 if dtype.kind == "i" else dtype
-    return np.dtype([(name, stored_type(dtype[name])) for name in dtype.names])
-
-
-def name_of(dtype: np.dtype | None) -> str:
-    """The type of keys, for errors."""
-    if dtype is None or dtype.names is None:
-        return "texts" if dtype == TEXT else str(dtype)
-    return f"({', '.join(map(name_of, parts_of(dtype)))})"
-
-
-def type_to_array(dtype: np.dtype) -> np.ndarray:
-    """The type of keys as bytes: a JSON list of a column's name (null: no record) and its NumPy type."""
-    columns = [[name, dtype[name].str] for name in dtype.names] if dtype.names else [[None, dtype.str]]
-    return np.frombuffer(json.dumps(columns).encode(), np.uint8)
-
-
-def type_from_array(data: np.ndarray) -> np.dtype:
-    """The way back, from an untrusted file."""
-    try:
-        columns = json.loads(data.tobytes())
-        for _, kind in columns:
-            require(re.fullmatch(STORED_TYPE, kind), "its keys are of no known type")
-        single = len(columns) == 1 and columns[0][0] is None
-        return np.dtype(columns[0][1] if single else [(str(name), kind) for name, kind in columns])
-    except (ValueError, TypeError, RecursionError) as error:
-        raise ValueError("its keys are of no known type") from error
-
-
-def numbers_of_words(hashes: np.ndarray, heads: np.ndarray) -> np.ndarray:
-    """The 64 bits of each number of keys: int64[rows, 1], or [rows, 2] of pairs, whose heads are the second numbers."""
-    first = np.empty(hashes.shape[0], np.uint64)
-    hash_partition.unhash_keys(hashes, first)
-    if not heads.shape[0]:
-        return first.view(np.int64)[:, None]
-    hash_partition.unhash_keys(first ^ heads, first)
-    return np.stack([first, heads], axis=1).view(np.int64)
-
-
-def is_long(heads: np.ndarray) -> np.ndarray:
-    """Which text slots have their text elsewhere."""
-    long: np.ndarray = (heads & LENGTH_BITS) > hash_partition.SHORT_TEXT_BYTES
-    return long
-
-
-def long_bytes(heads: np.ndarray, row: int) -> int:
-    """The bytes that the text of a slot has elsewhere."""
-    length = int(heads[row]) & 0xFFFFFFFF
-    return length if length > hash_partition.SHORT_TEXT_BYTES else 0
-
-
 def check_counts(counts: np.ndarray, rows: int, n_counts: int) -> np.ndarray:
     """Counts as int64[rows, n_counts]; one count for each row may be a column."""
     shapes = ((rows, n_counts), (rows,)) if n_counts == 1 else ((rows, n_counts),)
@@ -623,19 +495,3 @@ def check_counts(counts: np.ndarray, rows: int, n_counts: int) -> np.ndarray:
     if rows and checked.min() < 0:
         raise ValueError("counts must not be negative")
     return checked
-
-
-def check_texts(text: np.ndarray, offsets: np.ndarray, dtype: np.dtype) -> None:
-    """Check texts from an untrusted file: offsets within the bytes, and valid keys of the type in them."""
-    in_order = (offsets[1:] >= offsets[:-1]).all() and offsets[0] == 0 and offsets[-1] == text.shape[0]
-    require(in_order, "the offsets of texts do not match their bytes")
-    data = text.tobytes()
-    try:
-        decode_texts(dtype, [data[start:stop] for start, stop in pairwise(offsets.tolist())])
-    except (ValueError, OverflowError) as error:
-        raise ValueError("a text is not valid") from error
-
-
-def require(holds: Any, what: str) -> None:
-    if not holds:
-        raise ValueError(what)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fastmetrics._core.columns.group_keys import as_keys
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
-from fastmetrics._core.tables import key_table
+from fastmetrics._core.tables import key_table, stored_keys
 from fastmetrics._core.tables.key_table import KeyTable, count_keys
 from fastmetrics._kernels.exchange.key_counts import N_SHARDS, KeyHashTable
 from support.cases import assert_raises, each_case
@@ -156,7 +156,7 @@ KEYS_OF_EACH_KIND = {
 def test_rows_are_ordered_by_the_shards_of_the_counter(values):
     """Threads add the rows of different shards, so no row may belong to another one."""
     keys, table = as_keys(values), KeyTable()
-    counter = table.open_counter(key_table.stored_type(keys.dtype))
+    counter = table.open_counter(stored_keys.stored_type(keys.dtype))
     ordered = key_table.RowsByShard(keys, None)
     ordered.fill(range(keys.rows), 1)
     for shard in range(N_SHARDS):
