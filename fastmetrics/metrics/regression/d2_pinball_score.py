@@ -15,18 +15,10 @@ from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression.error_statistics import ComparedLosses
+from fastmetrics.metrics.regression.error_totals import explained_fraction
 from fastmetrics.metrics.regression.mean_pinball_loss import check_alpha
-from fastmetrics.metrics.regression.numeric_targets import (
-    RAW,
-    TWO_ROWS,
-    UNIFORM,
-    NumericTargets,
-    average_outputs,
-    check_multioutput,
-    check_targets,
-    explained_fraction,
-    raise_bad_values,
-)
+from fastmetrics.metrics.regression.numeric_targets import TWO_ROWS, NumericTargets, check_targets, raise_bad_values
+from fastmetrics.metrics.regression.output_averages import RAW, UNIFORM, average_outputs, check_multioutput
 from fastmetrics.metrics.regression.quantiles import LabelQuantile, MiddleValues, quantiles
 
 if TYPE_CHECKING:

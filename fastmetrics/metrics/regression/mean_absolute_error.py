@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, overload
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression.error_statistics import mean_error_statistics, register_mean_error
-from fastmetrics.metrics.regression.numeric_targets import (
-    average_errors,
-    check_targets,
-)
+from fastmetrics.metrics.regression.numeric_targets import check_targets
+from fastmetrics.metrics.regression.output_averages import average_errors
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import Floats, NumericArrayLike

@@ -11,10 +11,8 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression.error_statistics import ErrorTerms, RowWeights, register_mean_error
-from fastmetrics.metrics.regression.numeric_targets import (
-    average_errors,
-    check_targets,
-)
+from fastmetrics.metrics.regression.numeric_targets import check_targets
+from fastmetrics.metrics.regression.output_averages import average_errors
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import Floats, NumericArrayLike

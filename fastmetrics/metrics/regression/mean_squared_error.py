@@ -17,14 +17,14 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression.error_statistics import mean_error_statistics, register_mean_error
-from fastmetrics.metrics.regression.numeric_targets import (
+from fastmetrics.metrics.regression.error_totals import ErrorTotals
+from fastmetrics.metrics.regression.numeric_targets import check_targets
+from fastmetrics.metrics.regression.output_averages import (
     RAW,
     UNIFORM,
-    ErrorTotals,
     average_errors,
     average_outputs,
     check_multioutput,
-    check_targets,
 )
 
 if TYPE_CHECKING:

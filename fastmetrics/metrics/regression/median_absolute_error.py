@@ -14,16 +14,8 @@ from fastmetrics._core.parallel import for_each
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Value
 from fastmetrics._kernels.regression import errors
-from fastmetrics.metrics.regression.numeric_targets import (
-    NO_WEIGHT,
-    RAW,
-    UNIFORM,
-    NumericTargets,
-    average_outputs,
-    check_multioutput,
-    check_targets,
-    raise_bad_values,
-)
+from fastmetrics.metrics.regression.numeric_targets import NO_WEIGHT, NumericTargets, check_targets, raise_bad_values
+from fastmetrics.metrics.regression.output_averages import RAW, UNIFORM, average_outputs, check_multioutput
 from fastmetrics.metrics.regression.quantiles import ErrorQuantile, MiddleValues, quantiles
 
 if TYPE_CHECKING:

@@ -10,11 +10,9 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Iterable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
@@ -25,14 +23,12 @@ from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression import wide_terms
+from fastmetrics.metrics.regression.error_totals import ErrorTotals, PairSums
 
 READ_TYPES = frozenset("?bBhHiIlLqQfd")
 CHUNK_ROWS = 2048  # rows that a kernel converts at a time
 BLOCK_OUTPUTS = 16  # outputs that a kernel reads together: a thread takes a multiple
 PARALLEL_VALUES = 1 << 19  # of a matrix; fewer take less time than threads take to start
-UNIFORM = "uniform_average"
-RAW = "raw_values"
-BY_VARIANCE = "variance_weighted"
 NO_WEIGHT = "every weight is zero"
 SAFE_BITS = 64  # a sum below n 2**-(EXPONENT - SAFE_BITS) may have lost bits of the result
 TWO_ROWS = "it needs at least two rows"
@@ -246,88 +242,6 @@ def reduce_blocks(
     return states, flags
 
 
-class PairSums(NamedTuple):
-    """The sum of the terms of every output in two doubles. Results are NaN where their rounding is not certain."""
-
-    pairs: np.ndarray
-    rows: int
-    weight: int  # of all rows, times 2**EXPONENT
-
-    @property
-    def bound(self) -> float:
-        """The relative error of the sums."""
-        return 2.0**-84 + self.rows * 2.0**-110
-
-    def means(self) -> np.ndarray:
-        """The mean term of every output, rounded once."""
-        return self.divide(self.pairs, self.weight)
-
-    def mean_of_outputs(self) -> float:
-        """The mean of the means, rounded once."""
-        total = np.zeros((1, 2))
-        sums.total_of_pairs(self.pairs, total)
-        return float(self.divide(total, self.weight * len(self.pairs))[0])
-
-    def divide(self, pairs: np.ndarray, weight: int) -> np.ndarray:
-        quotients = np.full(len(pairs), np.nan)
-        high, low, error = exact.double_double(weight)
-        if 1e-100 < high < 1e100:
-            sums.divide_pairs(pairs, self.bound, high, low, error, quotients)
-        return quotients
-
-    def explained_fractions(self, of_constant: PairSums) -> np.ndarray:
-        """1 - sum / (sum for a constant prediction) of every output, rounded once."""
-        fractions = np.empty(len(self.pairs))
-        sums.one_minus_pair_quotients(self.pairs, of_constant.pairs, self.bound, fractions)
-        return fractions
-
-
-class ErrorTotals(NamedTuple):
-    """The exact sum of the terms of every output, and the weight of all rows, both times 2**(EXPONENT + shift)."""
-
-    states: np.ndarray  # of the sums, all finite, if the shift is 0
-    wide_totals: list[int]  # the sums themselves, if terms or their products with weights are no doubles
-    weight: int
-    shift: int  # not 0 for wide totals
-
-    @property
-    def totals(self) -> list[int]:
-        if self.shift:
-            return self.wide_totals
-        return [exact.to_integer(state) for state in self.states]
-
-    def means(self) -> np.ndarray:
-        """The mean term of every output, rounded once."""
-        if self.shift or len(self.states) == 1:
-            return np.array([exact.divide(total, self.weight) for total in self.totals])
-        return exact.divide_states(self.states, self.weight)
-
-    def mean_of_outputs(self) -> float:
-        """The mean of the means, rounded once."""
-        if self.shift or len(self.states) == 1:
-            totals = self.totals
-            return exact.divide(sum(totals), self.weight * len(totals))
-        state = self.states.sum(axis=0)
-        exact.normalise(state)
-        return exact.divide(exact.to_integer(state), self.weight * len(self.states))
-
-    def explained_fractions(self, of_constant: ErrorTotals) -> np.ndarray:
-        """1 - sum / (sum for a constant prediction) of every output, rounded once; see `explained_fraction`."""
-        pairs = zip(self.totals, of_constant.totals, strict=True)
-        return np.array(
-            [
-                explained_fraction(lost << of_constant.shift, whole << self.shift, force_finite=True)
-                for lost, whole in pairs
-            ]
-        )
-
-    def ratio(self, other: ErrorTotals) -> float:
-        """The quotient of both means of one output. They are rounded before unless that may lose all bits."""
-        if self.shift or other.shift:
-            return exact.divide(self.totals[0] << other.shift, other.totals[0] << self.shift)
-        return float(self.means()[0]) / float(other.means()[0])
-
-
 def check_values(values: Any, name: str) -> np.ndarray:
     """Return an array with one or two dimensions that the kernels can read. It is copied only if needed."""
     array = validation.as_array(values, name)
@@ -448,115 +362,3 @@ def raise_outside_domain(
             raise ValueError(
                 f"{column_name} has {array[~good].ravel()[0]} at row {locate_row(row)}{column}: {requirement}"
             )
-
-
-def check_multioutput(multioutput: Any, allowed: tuple[Any, ...], n_outputs: int) -> Any:
-    """Return how outputs become one number: an allowed word, or a list of weights of the outputs."""
-    if multioutput is None or isinstance(multioutput, (str, bytes)) or not validation.is_array_like(multioutput):
-        if multioutput not in allowed:
-            words = ", ".join(map(repr, allowed))
-            raise validation.OptionError(
-                f"multioutput must be one of {words}, or an array of weights of the outputs; found {multioutput!r}"
-            )
-        return multioutput
-    weights = validation.as_floats(multioutput, "multioutput")
-    if n_outputs == 1:
-        raise ValueError("multioutput is an array of weights, but there is only one output")
-    if weights.shape != (n_outputs,):
-        raise ValueError(
-            f"multioutput must have a weight for each of the {n_outputs} outputs; found {weights.tolist()!r}"
-        )
-    if not np.isfinite(weights).all():
-        validation.raise_bad_number(weights, "multioutput")
-    if not weights.sum():
-        raise ZeroDivisionError("the weights of the outputs, multioutput, sum to zero")
-    return weights.tolist()
-
-
-def average_outputs(values: np.ndarray, multioutput: Any, dtype: np.dtype) -> float | NDArray[np.float64]:
-    """Return all values of the outputs, their mean, or their weighted mean. A finite mean is rounded once."""
-    if isinstance(multioutput, str) and multioutput == RAW:
-        with np.errstate(over="ignore"):  # values outside the range of a narrow type become infinite
-            return values.astype(dtype)
-    weights = multioutput if isinstance(multioutput, list) else None
-    if len(values) == 1 and weights is None:
-        return float(values[0])
-    if not np.isfinite(values).all():
-        with np.errstate(invalid="ignore"):  # infinity times a weight of zero is NaN
-            return float(np.average(values, weights=weights))
-    if weights is None:
-        return exact.divide(exact.integer_sum(values), len(values) << exact.EXPONENT)
-    return weighted_mean([Fraction(value) for value in values.tolist()], weights)
-
-
-def weighted_mean(values: list[Fraction], weights: list[float]) -> float:
-    """Return the weighted mean, rounded once. The weights must not sum to zero."""
-    shares = [Fraction(weight) for weight in weights]
-    total = sum(map(operator.mul, values, shares), Fraction(0)) / sum(shares)
-    return exact.divide(total.numerator, total.denominator)
-
-
-def mean_per_output(states: np.ndarray, total: int) -> list[float]:
-    """Divide the sum of every output by the weight of the rows; each mean is rounded once."""
-    return [
-        exact.divide(exact.to_integer(state), total) if exact.is_finite(state) else exact.to_float(state)
-        for state in states
-    ]
-
-
-def average_errors(
-    targets: NumericTargets, kind: int, parameter: float, multioutput: Any
-) -> float | NDArray[np.float64]:
-    """Return the mean error of the outputs. A mean over outputs is rounded once, at the end."""
-    averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
-    if averaging == RAW:
-        return average_outputs(mean_errors(targets, kind, parameter), averaging, targets.dtype)
-    if averaging == UNIFORM and targets.n_outputs > 1:
-        mean = targets.pair_sums(kind, parameter).mean_of_outputs()
-        if mean == mean:
-            return mean
-    totals = targets.error_totals(kind, parameter)
-    if averaging == UNIFORM:
-        return totals.mean_of_outputs()
-    return weighted_mean([Fraction(total, totals.weight) for total in totals.totals], averaging)
-
-
-def mean_errors(targets: NumericTargets, kind: int, parameter: float = 0.0) -> np.ndarray:
-    """Return the mean error of every output, rounded once."""
-    if targets.n_outputs == 1:
-        return targets.error_totals(kind, parameter).means()
-    means = targets.pair_sums(kind, parameter).means()
-    uncertain = np.isnan(means)
-    if uncertain.any():
-        means[uncertain] = targets.outputs(uncertain, kind).error_totals(kind, parameter).means()
-    return means
-
-
-def average_explained(
-    pairs: list[tuple[int | None, int]], multioutput: Any, force_finite: bool, dtype: np.dtype
-) -> float | NDArray[np.float64]:
-    """Return 1 - numerator / denominator of every output, or a mean of these.
-
-    All denominators have one unit; a numerator of None is infinite. If the denominator is zero, the result is 1 if the
-    numerator is zero too, else 0; without force_finite it is NaN or -inf.
-    """
-    scores = [explained_fraction(numerator, denominator, force_finite) for numerator, denominator in pairs]
-    if multioutput == BY_VARIANCE:
-        all_denominators = sum(denominator for _, denominator in pairs)
-        if all_denominators == 0:
-            multioutput = UNIFORM
-        elif np.isfinite(scores).all():
-            explained = [whole - lost for lost, whole in pairs if whole and lost is not None]
-            return exact.divide(sum(explained), all_denominators)
-        else:
-            multioutput = [exact.divide(denominator, all_denominators) for _, denominator in pairs]
-    return average_outputs(np.array(scores), UNIFORM if multioutput is None else multioutput, dtype)
-
-
-def explained_fraction(numerator: int | None, denominator: int, force_finite: bool) -> float:
-    """Return 1 - numerator / denominator, rounded once; see `average_explained` for a denominator of zero."""
-    if denominator:
-        return float("-inf") if numerator is None else exact.divide(denominator - numerator, denominator)
-    if force_finite:
-        return 0.0 if numerator is None or numerator else 1.0
-    return float("-inf") if numerator is None or numerator else float("nan")

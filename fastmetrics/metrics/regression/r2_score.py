@@ -27,19 +27,21 @@ from fastmetrics.metrics.regression.error_statistics import (
     Moments,
     RowWeights,
 )
+from fastmetrics.metrics.regression.error_totals import explained_fraction
 from fastmetrics.metrics.regression.numeric_targets import (
-    BY_VARIANCE,
     NO_WEIGHT,
-    RAW,
     TWO_ROWS,
-    UNIFORM,
     NumericTargets,
     SumsOfBlocks,
+    check_targets,
+)
+from fastmetrics.metrics.regression.output_averages import (
+    BY_VARIANCE,
+    RAW,
+    UNIFORM,
     average_explained,
     average_outputs,
     check_multioutput,
-    check_targets,
-    explained_fraction,
 )
 
 if TYPE_CHECKING:

@@ -25,12 +25,8 @@ from fastmetrics.metrics.regression.error_statistics import (
     register_mean_error,
     shift_tiny_weights,
 )
-from fastmetrics.metrics.regression.numeric_targets import (
-    TWO_ROWS,
-    NumericTargets,
-    check_single_output,
-    mean_per_output,
-)
+from fastmetrics.metrics.regression.numeric_targets import TWO_ROWS, NumericTargets, check_single_output
+from fastmetrics.metrics.regression.output_averages import mean_per_output
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import NumericArrayLike

@@ -14,7 +14,7 @@ import fastmetrics as fm
 from fastmetrics._core import exact
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.regression import errors, moments
-from fastmetrics.metrics.regression import numeric_targets
+from fastmetrics.metrics.regression import error_totals, numeric_targets
 from oracles import regression as oracle
 from support.cases import assert_raises, assert_undefined, each_case, without_warnings
 from support.peers import scikit_learn
@@ -506,7 +506,7 @@ def test_certain_means_are_those_of_exact_sums(seed, monkeypatch):
         assert values.tolist() == np.array(expected).astype(values.dtype).tolist(), name
         mean = function(y_true, y_pred, sample_weight=weights)
         with monkeypatch.context() as patch:
-            patch.setattr(numeric_targets.PairSums, "mean_of_outputs", lambda self: np.nan)
+            patch.setattr(error_totals.PairSums, "mean_of_outputs", lambda self: np.nan)
             assert mean == function(y_true, y_pred, sample_weight=weights), name
 
 
