@@ -17,7 +17,7 @@ from fastmetrics.engine.compare import compare
 from fastmetrics.engine.evaluate import evaluate
 from fastmetrics.engine.plan.tasks import Task
 from fastmetrics.engine.results.report import Report
-from fastmetrics.engine.results.report import Result
+from fastmetrics.engine.results.result import Result
 from fastmetrics.engine.training_metrics import TrainingMetrics
 from fastmetrics.metrics.calibration.calibration_curve import calibration_curve
 from fastmetrics.metrics.calibration.copc import copc

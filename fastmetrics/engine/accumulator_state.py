@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.key_columns import concatenate_keys
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, RowBlock
 from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.kinds import LABEL_ROLE, Vector
 from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics.engine.batch_joining import count_rows, group_batches, join_batches
 from fastmetrics.engine.input.batch_validation import ValidatedBatch, mixes_zero_and_minus_one
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.column_types import LISTS, type_name, types_fit
@@ -24,7 +24,8 @@ from fastmetrics.engine.input.row_selection import SelectedBatch, declare_column
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, key_columns
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.engine.scan.additive_states import AdditiveStates, StateKey, split_rows_by_slice
-from fastmetrics.engine.scan.scan import LogScan, Scan, ScanWorker, locate_minus_one
+from fastmetrics.engine.scan.plan_scan import LogScan
+from fastmetrics.engine.scan.scan import Scan, ScanWorker, locate_minus_one
 from fastmetrics.engine.scan.slice_counts import SliceCounts
 
 FLUSH_ROWS = 8 * BLOCK_ROWS  # rows that wait until the exchange is worth several threads
@@ -444,49 +445,6 @@ class PartState:
 def check_row_count(rows: int) -> None:
     if rows > MAX_ROWS:
         raise OverflowError(f"{rows:,} rows are more than a state counts: at most {MAX_ROWS:,}")
-
-
-def count_rows(batch: ValidatedBatch) -> int:
-    return 0 if batch.columns is None else batch.columns.rows
-
-
-def group_batches(pending: list[ValidatedBatch]) -> list[list[ValidatedBatch]]:
-    """Groups of neighbouring batches, each with about as many rows as a block should have."""
-    groups: list[list[ValidatedBatch]] = []
-    group_rows = BLOCK_ROWS
-    for batch in pending:
-        rows = count_rows(batch)
-        if group_rows + rows > BLOCK_ROWS:
-            groups.append([])
-            group_rows = 0
-        groups[-1].append(batch)
-        group_rows += rows
-    return groups
-
-
-def join_batches(batches: list[ValidatedBatch]) -> ValidatedBatch:
-    """Batches with rows as one batch in memory of its own."""
-    first = batches[0]
-    blocks = [batch.columns for batch in batches if batch.columns is not None]
-    columns = blocks[0]._replace(
-        labels=tuple(map(np.concatenate, zip(*(block.labels for block in blocks), strict=True))),
-        scores=tuple(map(np.concatenate, zip(*(block.scores for block in blocks), strict=True))),
-        weights=join_arrays([block.weights for block in blocks]),
-        slices=join_arrays([block.slices for block in blocks]),
-        slice_codes=tuple(map(np.concatenate, zip(*(block.slice_codes for block in blocks), strict=True))),
-        others={role: np.concatenate([block.others[role] for block in blocks]) for role in blocks[0].others},
-    )
-    keys = concatenate_keys([batch.keys for batch in batches])
-    unit_keys = keys
-    if first.unit_keys is not first.keys:
-        unit_keys = concatenate_keys([batch.unit_keys for batch in batches])
-    return first._replace(columns=columns, keys=keys, unit_keys=unit_keys)
-
-
-def join_arrays(arrays: list[np.ndarray | None]) -> np.ndarray | None:
-    """A column that all batches have, or none of them."""
-    present = [array for array in arrays if array is not None]
-    return np.concatenate(present) if present else None
 
 
 def find_first_zero(batches: list[ValidatedBatch], number: int, role: str) -> int | None:

@@ -31,7 +31,7 @@ from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
 from fastmetrics.engine.plan.tasks import IntervalArguments, PlannedTask, Task, name_task_in_errors, plan_tasks
 from fastmetrics.engine.scan.final_report import edges_of_tasks, rows_of_task
 from fastmetrics.engine.scan.log_scan import Progress, make_memory_budget, scan_log
-from fastmetrics.engine.scan.scan import LogScan
+from fastmetrics.engine.scan.plan_scan import LogScan
 from fastmetrics.engine.scan.small_slices import SmallSlices
 
 if TYPE_CHECKING:

@@ -52,7 +52,8 @@ from fastmetrics.reporting.report_text import (
 from fastmetrics.reporting.svg_plots import escape_text, series_class
 
 if TYPE_CHECKING:
-    from fastmetrics.engine.results.report import Report, Result
+    from fastmetrics.engine.results.report import Report
+    from fastmetrics.engine.results.result import Result
 
 DIGITS_OF_SLICES = 4
 

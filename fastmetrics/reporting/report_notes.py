@@ -12,7 +12,7 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.reporting.number_formats import counted, format_coverage_value
 
 if TYPE_CHECKING:
-    from fastmetrics.engine.results.report import Result
+    from fastmetrics.engine.results.result import Result
 
 MAX_NOTES = 8  # of a kind, below a table
 MAX_DIGITS = 15

@@ -17,7 +17,8 @@ from fastmetrics.reporting.text_table import aligned_lines
 
 if TYPE_CHECKING:
     from fastmetrics._core.comparison.comparison import Comparison
-    from fastmetrics.engine.results.report import Report, Result
+    from fastmetrics.engine.results.report import Report
+    from fastmetrics.engine.results.result import Result
 
 ALL_ROWS = "(all)"
 NULL = "null"

@@ -31,6 +31,7 @@ from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask, mak
 from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates
 from fastmetrics.engine.scan.log_scan import check_rows
 from fastmetrics.engine.scan.partition_states import PartitionMerger
+from fastmetrics.engine.scan.plan_scan import LogScan
 from fastmetrics.engine.scan.range_shards import (
     NO_TOTALS,
     WHOLE_COLUMN,
@@ -39,7 +40,6 @@ from fastmetrics.engine.scan.range_shards import (
     needs_range_totals,
     needs_whole_columns,
 )
-from fastmetrics.engine.scan.scan import LogScan
 from fastmetrics.engine.scan.score_columns import ScoreColumn, score_columns
 from fastmetrics.spark.expressions import PreparedFrame, prepare_frame, translated_errors, without_filters
 from fastmetrics.spark.plugins import pack_plugins

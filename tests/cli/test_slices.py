@@ -208,7 +208,8 @@ def test_drawn_table():
     """Every character: aligned decimal points, a blank line between slices, parameters below a metric's name."""
     from rich.console import Console
 
-    from fastmetrics.engine.results.report import Report, Result
+    from fastmetrics.engine.results.report import Report
+    from fastmetrics.engine.results.result import Result
     from fastmetrics.reporting.report_text import report_table
     from fastmetrics.reporting.terminal.report import print_wide_table
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics.engine import accumulator_state
+from fastmetrics.engine import accumulator_state, batch_joining
 from support import strategies
 from support.cases import assert_raises, each_case
 from support.peers import pandas, polars
@@ -72,7 +72,7 @@ class TestMetricsOfTheSameColumns:
 
     def test_any_number_of_threads(self, metrics, columns, log, monkeypatch):
         monkeypatch.setattr(accumulator_state, "FLUSH_ROWS", 250)
-        monkeypatch.setattr(accumulator_state, "BLOCK_ROWS", 40)
+        monkeypatch.setattr(batch_joining, "BLOCK_ROWS", 40)
         expected = evaluate(log, metrics, **columns)
         for n_threads in (1, 2, 5):
             same(filled(log, metrics, 33, **columns, n_threads=n_threads).result(), expected)

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import fastmetrics as fm
-from fastmetrics.engine import accumulator_state
+from fastmetrics.engine import batch_joining
 from fastmetrics.engine.input import slices
 from fastmetrics.engine.scan.scan import Scan
 from support import strategies
@@ -132,7 +132,7 @@ def test_objects_that_are_not_data():
 @each_case("error", [MemoryError, KeyboardInterrupt])
 @each_case("n_threads", [1, 3])
 def test_rows_are_not_repeated_after_a_failed_flush(log, monkeypatch, error, n_threads):
-    monkeypatch.setattr(accumulator_state, "BLOCK_ROWS", 50)
+    monkeypatch.setattr(batch_joining, "BLOCK_ROWS", 50)
     state = filled(log, by="by", n_threads=n_threads)
     exchange_block = Scan.exchange_block
     calls = []

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics.engine.results.report import Result
+from fastmetrics.engine.results.result import Result
 from fastmetrics.reporting import html_parts
 from fastmetrics.reporting.html_report import names_in_plots
 from fastmetrics.reporting.number_formats import format_value

@@ -3,7 +3,8 @@
 import math
 
 from fastmetrics._core.comparison.comparison import Comparison, Difference
-from fastmetrics.engine.results.report import Report, Result
+from fastmetrics.engine.results.report import Report
+from fastmetrics.engine.results.result import Result
 
 
 def report(*results: Result) -> Report:

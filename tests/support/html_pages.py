@@ -8,7 +8,8 @@ import numpy as np
 
 import fastmetrics as fm
 from fastmetrics._core.plot import Bars, Line, Plot
-from fastmetrics.engine.results.report import Report, Result, attach_plots
+from fastmetrics.engine.results.report import Report, attach_plots
+from fastmetrics.engine.results.result import Result
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "col", "base"}
 HOSTILE = [

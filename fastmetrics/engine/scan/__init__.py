@@ -2,5 +2,6 @@
 
 Afterwards the exchanges are resolved to final states, and intervals, plots and the report are made of them. The same
 steps work on partitions of a log, for engines that move rows themselves. The entry points and Spark import this
-package; it imports `plan`, `input`, `results` and `_core`. Read `scan`, then `log_scan` and `resolve`.
+package; it imports `plan`, `input`, `results` and `_core`. Read `scan`, then `plan_scan`, `log_scan` and
+`resolve`.
 """

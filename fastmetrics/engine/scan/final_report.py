@@ -13,11 +13,13 @@ from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 from fastmetrics.engine.plan.slice_bins import SliceBins
 from fastmetrics.engine.plan.tasks import PlannedTask
-from fastmetrics.engine.results.report import Report, Result, attach_matrices
+from fastmetrics.engine.results.report import Report, attach_matrices
+from fastmetrics.engine.results.result import Result
 from fastmetrics.engine.scan.additive_states import StateKey
 from fastmetrics.engine.scan.log_scan import Progress
+from fastmetrics.engine.scan.plan_scan import LogScan
 from fastmetrics.engine.scan.resolve import FinalStates, resolve
-from fastmetrics.engine.scan.scan import LogScan, Scan
+from fastmetrics.engine.scan.scan import Scan
 from fastmetrics.engine.scan.small_slices import SmallSlices
 
 if TYPE_CHECKING:

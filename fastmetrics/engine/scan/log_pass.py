@@ -9,7 +9,7 @@ from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics.engine.input.batch_validation import ValidatedBatch
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
-from fastmetrics.engine.scan.scan import LogScan
+from fastmetrics.engine.scan.plan_scan import LogScan
 
 PassBatch = list[list[ValidatedBatch]]  # of every task: of every part
 

@@ -23,7 +23,7 @@ from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.input.row_selection import ZERO_WEIGHT, declare_column_kinds
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.engine.scan.log_pass import LogPass, PassBatch
-from fastmetrics.engine.scan.scan import LogScan
+from fastmetrics.engine.scan.plan_scan import LogScan
 
 Progress = Callable[[str, int, int | None], None]
 

@@ -29,6 +29,7 @@ from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.additive_states import StateKey
 from fastmetrics.engine.scan.group_units import find_units_of_groups
 from fastmetrics.engine.scan.intervals import MetricReplicates, ReplicateStates, finalise_replicates, replicate_additive
+from fastmetrics.engine.scan.plan_scan import LogScan
 from fastmetrics.engine.scan.range_shards import (
     EMPTY_COUNTS,
     NO_TOTALS,
@@ -44,7 +45,7 @@ from fastmetrics.engine.scan.range_shards import (
     split_into_ranges,
 )
 from fastmetrics.engine.scan.resolve import FinalStates, empty_state, resolve
-from fastmetrics.engine.scan.scan import LogScan, Scan
+from fastmetrics.engine.scan.scan import Scan
 from fastmetrics.engine.scan.score_columns import score_columns
 from fastmetrics.engine.scan.slice_counts import SliceCounts
 

@@ -21,7 +21,8 @@ from fastmetrics.engine.plan.column_names import ColumnNames, Key
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.tasks import PlannedTask
-from fastmetrics.engine.results.report import Report, Result, attach_plots
+from fastmetrics.engine.results.report import Report, attach_plots
+from fastmetrics.engine.results.result import Result
 from fastmetrics.engine.scan.final_report import ResolvedPart
 from fastmetrics.engine.scan.intervals import MetricReplicates
 from fastmetrics.engine.scan.resolve import group_reduction

@@ -7,21 +7,14 @@ threads may process batches. They share nothing but lists.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastmetrics._core.columns.key_columns import Keys
 from fastmetrics._core.columns.key_types import dtype_of_arrow, dtype_of_columns
-from fastmetrics._core.columns.row_blocks import (
-    BLOCK_ROWS,
-    SLICE,
-    RowBlock,
-    ScoreLabelPair,
-    role_name,
-    slice_code_name,
-)
+from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SLICE, RowBlock, ScoreLabelPair, role_name, slice_code_name
 from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.block_store import Block as StoredBlock
 from fastmetrics._core.exchange.block_store import BlockStore
@@ -37,7 +30,7 @@ from fastmetrics._core.kinds import Binary
 from fastmetrics.engine.input.batch_validation import ColumnReader, ValidatedBatch
 from fastmetrics.engine.input.column_types import type_name
 from fastmetrics.engine.input.grouping_sets import GroupingSets
-from fastmetrics.engine.input.row_selection import RowSelector, SelectedBatch
+from fastmetrics.engine.input.row_selection import SelectedBatch
 from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, Key, describe_column, key_columns
 from fastmetrics.engine.plan.metric_plan import Plan
@@ -370,106 +363,6 @@ class Scan:
         for store in self.stores():
             store.close()
         self.reader.key_texts.close()
-
-
-class LogScan:
-    """One pass over a log for all parts of a plan: each has a scan, and all get the rows that have every value.
-
-    Attributes
-    ----------
-    scans : list of Scan
-    selector : RowSelector
-    """
-
-    def __init__(
-        self,
-        parts: Sequence[PlanPart],
-        on_invalid: str,
-        expected_rows: int | None,
-        budget: MemoryBudget | None = None,
-        only: int | None = None,
-        slices: SliceNumbers | None = None,
-        by_unit: bool = False,
-    ) -> None:
-        """`only` is the number of the one part to scan: rows are selected by the columns of all parts nevertheless.
-
-        `by_unit` is that of `Scan`.
-        """
-        self.parts = parts
-        self.selector = RowSelector(parts, on_invalid, slices)
-        self.has_filter = self.selector.where is not None
-        scanned = parts if only is None else [parts[only]]
-        self.scans = [Scan(part, self.selector.slices, expected_rows, budget, by_unit) for part in scanned]
-
-    @property
-    def rows(self) -> int:
-        """Rows read so far."""
-        return self.scans[0].rows
-
-    @property
-    def rows_kept(self) -> int:
-        """Rows read so far and not dropped."""
-        return self.scans[0].rows_kept
-
-    @property
-    def filtered(self) -> int | None:
-        """Rows that the filter left out; None if there is no filter."""
-        return self.scans[0].filtered if self.has_filter else None
-
-    def record_filtered(self, rows: int) -> None:
-        """Count rows that a filter left out before the scan."""
-        self.has_filter = True
-        for scan in self.scans:
-            scan.rows += rows
-            scan.filtered += rows
-
-    @property
-    def dropped(self) -> dict[str, int]:
-        """Dropped rows by reason."""
-        return self.scans[0].dropped
-
-    @property
-    def slices(self) -> SliceNumbers:
-        return self.selector.slices
-
-    def least_row_bytes(self) -> int:
-        """The least bytes that the exchanges of all scans store of a row."""
-        return sum(scan.least_row_bytes() for scan in self.scans)
-
-    def distinct_columns(self) -> list[str]:
-        """The columns to read, each once."""
-        return list(dict.fromkeys(name for _, names in self.parts for name in names.distinct_columns))
-
-    def create_exchanges(self, batch: Any) -> None:
-        """Create the exchanges of all scans when the first batch shows the types of their keys."""
-        for scan in self.scans:
-            scan.create_exchanges(batch)
-
-    def process_batch(self, batch: Any, first_row: int) -> list[ValidatedBatch]:
-        """Validate a batch and accumulate it, for every scan. Several threads may call this at the same time."""
-        selected = self.selector.select(batch, first_row)
-        return [scan.process_rows(selected)._replace(columns=None, keys=None) for scan in self.scans]
-
-    def process_batches(self, batches: Iterable[Any]) -> Iterator[list[ValidatedBatch]]:
-        """Process batches one after the other, each before the next is read; yield the valid rows for every scan."""
-        first_row = 0
-        for batch in batches:
-            self.create_exchanges(batch)
-            selected = self.selector.select(batch, first_row)
-            first_row += batch.num_rows
-            validated = [scan.process_rows(selected) for scan in self.scans]
-            self.record_batch(validated)
-            yield validated
-
-    def record_batch(self, validated: list[ValidatedBatch]) -> None:
-        """Add the counts of a batch to those of all scans. Only one thread may call this."""
-        for scan, batch in zip(self.scans, validated, strict=True):
-            scan.record_batch(batch)
-
-    def close(self) -> None:
-        """Release all rows, in memory and on disk."""
-        for scan in self.scans:
-            scan.close()
 
 
 def new_counted_rows() -> CountedRows:

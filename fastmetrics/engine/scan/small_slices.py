@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fastmetrics._core.results.slice_order import check_min_rows
-from fastmetrics.engine.scan.scan import LogScan
+from fastmetrics.engine.scan.plan_scan import LogScan
 
 
 class SmallSlices:

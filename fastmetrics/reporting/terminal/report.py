@@ -41,7 +41,8 @@ from fastmetrics.reporting.terminal.console import (
 )
 
 if TYPE_CHECKING:
-    from fastmetrics.engine.results.report import Report, Result
+    from fastmetrics.engine.results.report import Report
+    from fastmetrics.engine.results.result import Result
     from fastmetrics.reporting.report_text import Cell, ReportTable
 
 DIGITS = 5  # of values, if no other number is asked for

@@ -7,7 +7,8 @@ import re
 
 from fastmetrics._core.comparison.comparison import Comparison, Difference
 from fastmetrics._core.results.flat_names import MAX_LENGTH, metric_name
-from fastmetrics.engine.results.report import Report, Result
+from fastmetrics.engine.results.report import Report
+from fastmetrics.engine.results.result import Result
 from support.cases import each_case
 
 # MLflow's rule for names of metrics: these signs, at most 250 of them, and a path that is its own normal form.

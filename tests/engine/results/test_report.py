@@ -12,7 +12,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from fastmetrics.engine.results.report import Report, Result
+from fastmetrics.engine.results.report import Report
+from fastmetrics.engine.results.result import Result
 from fastmetrics.reporting.report_text import report_table
 from support.cases import assert_raises, each_case
 
@@ -479,7 +480,8 @@ def test_json_of_values_of_other_types():
 def test_reports_need_neither_pyarrow_nor_pandas():
     code = (
         "import sys; sys.modules.update(pyarrow=None, pandas=None)\n"
-        "from fastmetrics.engine.results.report import Report, Result\n"
+        "from fastmetrics.engine.results.report import Report\n"
+        "from fastmetrics.engine.results.result import Result\n"
         "report = Report([Result('auc', 's', {}, 0.5, 'x', {})], rows=1, version='0')\n"
         "assert report['auc'] == 0.5 and str(report) and report.to_json() and report._repr_html_()\n"
         "assert report.to_csv() and report.to_markdown() and report.to_metrics() == {'auc': 0.5}"

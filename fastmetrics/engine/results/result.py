@@ -1,0 +1,153 @@
+"""Result: one value of a report, with its interval, its coverage, and where it belongs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from fastmetrics._core.immutable import Immutable, freeze
+from fastmetrics._core.results.result_set import as_json_value
+
+__all__ = ["Result"]
+
+
+class Result(Immutable):
+    """One value of a report.
+
+    Attributes
+    ----------
+    metric : str
+        The metric string in its canonical spelling.
+    score : str
+        The score column.
+    slice : dict
+        Column -> value of the slice; empty for all rows.
+    value : float
+        NaN if the metric is undefined.
+    signature : str
+        All options that are needed to reproduce the value.
+    coverage : dict
+        Rows and groups that the value is computed from, and those that were left out, by reason.
+    reason : str or None
+        Why the value is NaN.
+    label : str or None
+        The label column.
+    interval : tuple of float, or None
+        If intervals were asked for (the signature has their level and method): the bounds of this value's interval, or
+        None, and `coverage["interval"]` has the reason. For a value of an approximate state: bounds that certainly
+        contain the exact value.
+    standard_error : float or None
+        With an interval: the standard deviation of the replicates, or of DeLong's estimate of the value.
+    task : str or None
+        The name of the task, if the evaluation has tasks.
+    rows, positives : int or None
+        The rows of the slice that were not dropped, and those of them with label 1, if labels are of two classes; None
+        if they were not counted. They are no part of what makes results equal.
+    groups : int or None
+        The groups that the value is computed from, for metrics that are computed inside groups.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> log = {"click": [0, 1, 0, 1], "score": [0.1, 0.8, 0.4, 0.35]}
+    >>> result = fm.evaluate(log, "auc", label="click", score="score").result("auc")
+    >>> result.value, result.rows, result.positives
+    (0.75, 4, 2)
+    """
+
+    __slots__ = (
+        "coverage", "interval", "label", "metric", "positives", "reason", "rows", "score", "signature", "slice",
+        "standard_error", "task", "value",
+    )  # fmt: skip
+
+    metric: str
+    score: str
+    slice: Mapping[str, Any]
+    value: float
+    signature: str
+    coverage: Mapping[str, Any]
+    reason: str | None
+    label: str | None
+    interval: tuple[float, float] | None
+    standard_error: float | None
+    task: str | None
+    rows: int | None
+    positives: int | None
+
+    def __init__(
+        self,
+        metric: str,
+        score: str,
+        slice: Mapping[str, Any],  # noqa: A002
+        value: float,
+        signature: str,
+        coverage: Mapping[str, Any],
+        reason: str | None = None,
+        *,
+        label: str | None = None,
+        interval: tuple[float, float] | None = None,
+        standard_error: float | None = None,
+        task: str | None = None,
+        rows: int | None = None,
+        positives: int | None = None,
+    ) -> None:
+        self._set(
+            metric=metric, score=score, slice=freeze(slice), value=float(value), signature=signature,
+            coverage=freeze(coverage), reason=reason, label=label, interval=interval, standard_error=standard_error,
+            task=task, rows=rows, positives=positives,
+        )  # fmt: skip
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        self._set(task=None, rows=None, positives=None)  # results of version 0.1 have none
+        super().__setstate__(state)
+
+    @property
+    def groups(self) -> int | None:
+        """The groups that the value is computed from; None if the metric is not computed inside groups."""
+        groups = self.coverage.get("groups")
+        return None if groups is None else int(groups)
+
+    def _content(self) -> tuple[object, ...]:
+        # States of version 0.1 do not have all counts.
+        return super()._content_without("rows", "positives")
+
+    def __repr__(self) -> str:
+        fields: tuple[str, ...] = (
+            "metric", "score", "slice", "value", "signature", "coverage", "reason", "label", "interval",
+        )  # fmt: skip
+        fields += tuple(name for name in ("standard_error", "task") if getattr(self, name) is not None)
+        return f"Result({', '.join(f'{name}={getattr(self, name)!r}' for name in fields)})"
+
+    def __hash__(self) -> int:
+        return hash((self.metric, self.score, self.signature))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain Python for JSON. A value that JSON cannot represent is None and has a reason."""
+        fields: dict[str, Any] = {
+            **({} if self.task is None else {"task": self.task}),
+            "metric": self.metric,
+            **({} if self.label is None else {"label": self.label}),
+            "score": self.score,
+            "slice": as_json_value(self.slice),
+            "value": self.value if math.isfinite(self.value) else None,
+            "signature": self.signature,
+            "coverage": as_json_value(self.coverage),
+        }
+        if self.interval is not None:
+            fields["interval"] = list(self.interval)
+        if self.standard_error is not None:
+            fields["standard_error"] = self.standard_error
+        fields |= {
+            name: count for name in ("rows", "positives", "groups") if (count := getattr(self, name)) is not None
+        }
+        if fields["value"] is None:
+            fields["reason"] = self.reason_of_null
+        return fields
+
+    @property
+    def reason_of_null(self) -> str | None:
+        """Why JSON has no number for the value; None if it has one."""
+        if math.isfinite(self.value):
+            return None
+        return self.reason or ("undefined" if math.isnan(self.value) else f"the value is {self.value}")
