@@ -378,7 +378,7 @@ class Accumulator:
         TypeError
             The filter is an expression of pyarrow or polars: bytes hold filters in SQL.
         """
-        from fastmetrics.engine.state_bytes import write_states
+        from fastmetrics.engine.state_writing import write_states
 
         for state in self._states:
             refuse_native(state.task.where, "to_bytes of an Accumulator")
@@ -401,8 +401,8 @@ class Accumulator:
         ValueError
             Not a state, a damaged one, or one of a newer format than this version of the library reads.
         """
-        from fastmetrics.engine.state_bytes import fill_states, read_options
         from fastmetrics.engine.state_format import errors_mean_damage, unpack_state
+        from fastmetrics.engine.state_reading import fill_states, read_options
 
         header, body = unpack_state(data)
         with errors_mean_damage():
@@ -416,7 +416,7 @@ OPTIONS_OF_TASKS = ("metrics", "columns", "intervals")
 
 def task_options(state: AccumulatorState) -> tuple[list[str], dict[str, Any], dict[str, Any]]:
     """What two states of a task have to agree on, in the order of OPTIONS_OF_TASKS."""
-    from fastmetrics.engine.state_bytes import interval_options
+    from fastmetrics.engine.state_writing import interval_options
 
     task = state.task
     return [*map(repr, task.plan.metrics)], task.names.by_role(), interval_options(task.resampling)

@@ -1,7 +1,7 @@
-"""The content of a state's bytes: options, counts of rows, additive states, histograms, and blocks of rows.
+"""The content of a state's bytes, read: options, counts of rows, additive states, histograms, and blocks of rows.
 
 `state_format` describes the container. Whatever is read is checked before a kernel sees it: a checksum can be right for
-content that no accumulator ever had.
+content that no accumulator ever had. `state_writing` writes the content.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.arrow_columns import widened_epsilon
-from fastmetrics._core.columns.key_types import HEAD, TAIL, TEXT, parts_of
+from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.columns.role_columns import is_allowed, stored_dtype
 from fastmetrics._core.columns.row_blocks import (
     SCORE,
@@ -24,18 +24,12 @@ from fastmetrics._core.columns.row_blocks import (
     slice_code_name,
     vector_name,
 )
-from fastmetrics._core.exchange.block_store import NO_TEXT, TEXT_PADDING, Block, BlockStore
+from fastmetrics._core.exchange.block_store import TEXT_PADDING, Block, BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, HashExchange
 from fastmetrics._core.exchange.score_histogram import KEY_BITS, ScoreHistogram
-from fastmetrics._core.kinds import (
-    PREDICTION_ROLE,
-    PROBABILITIES_ROLE,
-    ClassNumber,
-    Distribution,
-    Probability,
-)
+from fastmetrics._core.kinds import PREDICTION_ROLE, PROBABILITIES_ROLE, ClassNumber, Distribution, Probability
 from fastmetrics._core.optional_imports import pyarrow
-from fastmetrics._core.registry import Metric, is_own, parse
+from fastmetrics._core.registry import parse
 from fastmetrics._core.tables.key_texts import TEXTS, KeyTexts
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics._kernels.exchange import hash_partition
@@ -45,247 +39,14 @@ from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import ZERO_WEIGHT
 from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import key_columns
-from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.plan.tasks import Task
-from fastmetrics.engine.scan.scan import Scan
 from fastmetrics.engine.scan.slice_counts import RowCount, SliceCounts
 from fastmetrics.engine.scan.state_counts import find_counts
-from fastmetrics.engine.state_format import (
-    FIRST_FORMAT,
-    PARTS_FORMAT,
-    TASKS_FORMAT,
-    ArrayReader,
-    ArrayWriter,
-    is_count,
-    pack_state,
-    require,
-)
+from fastmetrics.engine.state_format import ArrayReader, is_count, require
+from fastmetrics.engine.state_writing import describe_exchange
 
 ALL_KINDS = kernels.SAW_ZERO | kernels.SAW_ONE | kernels.SAW_MINUS_ONE
 SINGLE_SCORES = ("halffloat", "float")  # kept as float32; all other types as float64
-
-
-# ------------------------------------------------------------------------------------------------------- writing
-
-
-def write_states(states: Sequence[AccumulatorState], state_size: int, min_rows: int = 0) -> bytes:
-    """The bytes of the states of all tasks, whose rows are flushed, with the options of their accumulator."""
-    arrays = ArrayWriter()
-    if states[0].task.name is None:
-        return pack_state(*write_state(states[0], state_size, arrays, min_rows))
-    headers = {state.task.name: write_state(state, state_size, arrays, min_rows)[0] for state in states}
-    return pack_state({"tasks": headers}, arrays, TASKS_FORMAT)
-
-
-def write_state(
-    state: AccumulatorState, state_size: int, arrays: ArrayWriter, min_rows: int
-) -> tuple[dict[str, Any], ArrayWriter, int]:
-    """The header of a task's state, its arrays, which are appended, and the format that it needs."""
-    scan, metrics = state.log_scan, state.task.plan.metrics
-    types = types_of_slices(state)
-    header = {
-        "metrics": [repr(metric) for metric in metrics],
-        "names": list(state.names[:5]),
-        "intervals": interval_options(state.task.resampling),
-        "on_invalid": state.on_invalid,
-        "approximate": state.approximate,
-        "state_size": state_size,
-        "rows": scan.rows,
-        "dropped": scan.dropped,
-        "slices": arrays.add(slices_to_array(scan.slices, types)),
-    }
-    if isinstance(scan.slices, GroupingSets):
-        header["grouping_sets"] = scan.slices.set_names
-        header["slice_values"] = [
-            arrays.add(values_to_array([(value,) for value in column.values], [name]))
-            for column, name in zip(scan.slices.columns, types or [""] * len(scan.slices.columns), strict=True)
-        ]
-    if min_rows:
-        header["min_rows"] = min_rows
-    plugins = plugins_of(metrics)
-    if plugins:
-        header["plugins"] = plugins
-    # Version 0.1 has neither grouping sets nor intervals, no slices of nulls, and no least number of rows.
-    has_new_slices = bool(state.names.grouping_sets or state.names.bins or min_rows)
-    has_new_slices |= any(None in values for values in scan.slices.values())
-    parts = [write_part(part, arrays) | write_counts(part, has_new_slices) for part in state.parts]
-    has_tuples = any(len(key_columns(key)) > 1 for key in (state.names.group, state.names.unit))
-    roles: dict[str, Any] = dict(state.names.others)
-    if state.names.predictions:
-        roles[PREDICTION_ROLE] = state.names.predictions
-    if state.names.probabilities:
-        roles[PROBABILITIES_ROLE] = list(map(key_columns, state.names.probabilities))
-    if state.task.where is not None:
-        header |= {"where": state.task.where.name, "filtered": scan.filtered}
-    if len(parts) == 1 and not roles and not has_tuples and not has_new_slices and state.task.where is None:
-        return header | parts[0], arrays, FIRST_FORMAT
-    return header | {"roles": roles, "parts": parts}, arrays, PARTS_FORMAT
-
-
-def interval_options(resampling: Resampling | None) -> dict[str, Any]:
-    """The arguments that ask for the intervals of an accumulator."""
-    if resampling is None:
-        return {}
-    return {
-        "ci": resampling.level, "ci_method": resampling.method, "replicates": resampling.replicates,
-        "seed": resampling.seed, "unit": resampling.unit_to_read,
-    }  # fmt: skip
-
-
-def plugins_of(metrics: Sequence[Metric]) -> dict[str, str]:
-    """The modules of metrics that are not the library's own, by metric string."""
-    modules = {repr(metric): metric.spec.finalise.__module__ for metric in metrics}
-    return {name: module for name, module in modules.items() if not is_own(module)}
-
-
-def write_part(part: PartState, arrays: ArrayWriter) -> dict[str, Any]:
-    """What the header says about a part of the plan; its arrays are appended."""
-    scan = part.scan
-    statistics = {statistic: number for number, statistic in enumerate(scan.plan.statistics["none"])}
-    return {
-        "types": part.types,
-        "seen": scan.label_kinds_seen,
-        "minus_one_rows": scan.minus_one_rows,
-        **({} if scan.n_classes is None else {"n_classes": scan.n_classes}),
-        "sums": [
-            [statistics[statistic], pair, number, *map(arrays.add, sums.arrays())]
-            for (statistic, pair, number), sums in part.additive.sums.items()
-        ],
-        "histograms": [
-            [pair, number, histogram.shift, arrays.add(histogram.prefixes), arrays.add(histogram.counts)]
-            for (pair, number), histogram in part.histograms.items()
-        ],
-        "exchange": describe_exchange(scan.group_exchange),
-        "units": None if scan.unit_exchange is scan.group_exchange else describe_exchange(scan.unit_exchange),
-        "blocks": [write_block(block, arrays) for block in scan.range_store().blocks_in_memory],
-        "unit_blocks": [write_block(block, arrays) for block in unit_blocks(scan)],
-    } | write_key_texts(scan.reader.key_texts, arrays)
-
-
-def write_key_texts(key_texts: KeyTexts, arrays: ArrayWriter) -> dict[str, Any]:
-    """The texts behind numbers in columns of keys; nothing if no metric reads keys."""
-    if key_texts.kind is None:
-        return {}
-    return {"key_texts": [key_texts.kind, *map(arrays.add, key_texts.arrays())]}
-
-
-def write_counts(part: PartState, always: bool) -> dict[str, Any]:
-    """The rows and positives of all rows and of every slice, if nothing else in the state tells them.
-
-    Without `always`, only those of labels of two classes: the values of other metrics know their rows.
-    """
-    counts = part.additive.counts
-    if counts is None or not counts.known or not part.scan.names.by or not (counts.n_labels or always):
-        return {}
-    if find_counts(part.scan, part.additive, part.histograms) is not None:
-        return {}
-    by_slice: list[Any] = [(None, counts.count(None)), *counts.counts().items()]
-    return {"counts": [[number, count.rows, *count.positives] for number, count in by_slice]}
-
-
-def read_counts(part: PartState, header: dict[str, Any]) -> None:
-    """The rows of every slice: as they were counted, or as far as the rest of the state tells them."""
-    scan = part.scan
-    if "counts" not in header:
-        part.additive.counts = find_counts(scan, part.additive, part.histograms)
-        if part.additive.counts is None and scan.rows_kept:
-            part.additive.counts = SliceCounts(0, known=False)
-        return
-    n_labels = len(scan.names.labels) if scan.plan.label_kinds.binary else 0
-    counts = SliceCounts(n_labels)
-    total = RowCount(0, (0,) * n_labels)
-    for number, *found in header["counts"]:
-        require(number is None or is_count(number, len(scan.slices)), "counts belong to no slice")
-        require(len(found) == 1 + n_labels and all(map(is_count, found)), "its counts of slices do not fit its labels")
-        count = RowCount(found[0], tuple(found[1:]))
-        require(all(own <= count.rows for own in count.positives), "a slice has more positives than rows")
-        counts.add_count(number, count)
-        total = total if number is None else total.plus(count)
-    times = len(scan.slices.sets) if isinstance(scan.slices, GroupingSets) else 1
-    whole = counts.count(None)
-    in_slices = RowCount(times * whole.rows, tuple(times * own for own in whole.positives))
-    require(
-        whole.rows == scan.rows_kept and (total == in_slices or not scan.names.by),
-        "its slices have not the rows it counts",
-    )
-    part.additive.counts = counts
-
-
-def describe_exchange(exchange: HashExchange | None) -> list[Any] | None:
-    """Are keys text, the type in which they are stored, the bits of the hash that number partitions."""
-    if exchange is None:
-        return None
-    stored = ["|O" if part == TEXT else "<u8" if part.kind == "u" else "<i8" for part in parts_of(exchange.key_dtype)]
-    return [TAIL in exchange.slots, stored[0] if len(stored) == 1 else stored, exchange.bits]
-
-
-def unit_blocks(scan: Scan) -> list[Block]:
-    """The rows by resampling unit, if other blocks keep them by group."""
-    if scan.unit_exchange is None or scan.unit_exchange.store is scan.range_store():
-        return []
-    return scan.unit_exchange.store.blocks_in_memory
-
-
-def write_block(block: Block, arrays: ArrayWriter) -> list[Any]:
-    """Columns, offsets and text of a block. Long text is found by its offset in the text, not by its address."""
-    movable = block.movable_columns()
-    is_computed = slice_code_name(0) in movable
-    columns = {name: arrays.add(own) for name, own in movable.items() if name != SLICE or not is_computed}
-    text = block.text
-    if text.shape[0]:
-        # The padding was never written: a state must not carry what the memory held before.
-        text = np.concatenate((text[:-TEXT_PADDING], np.zeros(TEXT_PADDING, np.uint8)))
-    return [columns, arrays.add(block.offsets), arrays.add(text)]
-
-
-def types_of_slices(state: AccumulatorState) -> list[str]:
-    types = state.parts[0].types
-    if types is None:
-        return []
-    cut = {own.title for own in state.names.bins}
-    of_columns = types[len(types) - len(state.names.by) :]
-    return ["string" if name in cut else own for name, own in zip(state.names.by, of_columns, strict=True)]
-
-
-def slices_to_array(slices: SliceNumbers, types: list[str]) -> np.ndarray:
-    """All slices; with grouping sets, the number of the set of each, and its values in the columns of the set."""
-    if not isinstance(slices, GroupingSets):
-        return values_to_array(slices.values(), types)
-    rows = []
-    for set_number, *values in slices.values():
-        row = [set_number, *(None for _ in slices.names)]
-        for position, value in zip(slices.sets[set_number].positions, values, strict=True):
-            row[1 + position] = value
-        rows.append(tuple(row))
-    return values_to_array(rows, ["int64", *types])
-
-
-def values_to_array(values: list[tuple[Any, ...]], types: list[str]) -> np.ndarray:
-    """Values as Arrow's IPC bytes, which keep dates as dates; `types` are those of the columns."""
-    if not values:
-        return NO_TEXT
-    columns = [
-        pyarrow.array(column, exact_type(name)) for column, name in zip(zip(*values, strict=True), types, strict=True)
-    ]
-    table = pyarrow.table(columns, names=[str(number) for number in range(len(types))])
-    sink = pyarrow.BufferOutputStream()
-    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return np.frombuffer(sink.getvalue(), np.uint8)
-
-
-def exact_type(name: str) -> Any:
-    """The Arrow type of that name, if Arrow would infer a type from Python values that cannot hold them all."""
-    if name == "uint64":
-        return pyarrow.uint64()
-    if name == "duration[ns]":
-        return pyarrow.duration("ns")
-    if name.startswith("timestamp[ns"):
-        return pyarrow.timestamp("ns", name.partition("tz=")[2].removesuffix("]") or None)
-    return None
-
-
-# ------------------------------------------------------------------------------------------------------- reading
 
 
 def read_options(header: dict[str, Any]) -> dict[str, Any]:
@@ -431,6 +192,34 @@ def read_key_texts(key_texts: KeyTexts, header: dict[str, Any], arrays: ArrayRea
         key_texts.load(kind, arrays.get(data, np.uint8, None), arrays.get(offsets, np.int64, None))
     except ValueError as error:
         raise ValueError(f"the state is damaged: {error}") from error
+
+
+def read_counts(part: PartState, header: dict[str, Any]) -> None:
+    """The rows of every slice: as they were counted, or as far as the rest of the state tells them."""
+    scan = part.scan
+    if "counts" not in header:
+        part.additive.counts = find_counts(scan, part.additive, part.histograms)
+        if part.additive.counts is None and scan.rows_kept:
+            part.additive.counts = SliceCounts(0, known=False)
+        return
+    n_labels = len(scan.names.labels) if scan.plan.label_kinds.binary else 0
+    counts = SliceCounts(n_labels)
+    total = RowCount(0, (0,) * n_labels)
+    for number, *found in header["counts"]:
+        require(number is None or is_count(number, len(scan.slices)), "counts belong to no slice")
+        require(len(found) == 1 + n_labels and all(map(is_count, found)), "its counts of slices do not fit its labels")
+        count = RowCount(found[0], tuple(found[1:]))
+        require(all(own <= count.rows for own in count.positives), "a slice has more positives than rows")
+        counts.add_count(number, count)
+        total = total if number is None else total.plus(count)
+    times = len(scan.slices.sets) if isinstance(scan.slices, GroupingSets) else 1
+    whole = counts.count(None)
+    in_slices = RowCount(times * whole.rows, tuple(times * own for own in whole.positives))
+    require(
+        whole.rows == scan.rows_kept and (total == in_slices or not scan.names.by),
+        "its slices have not the rows it counts",
+    )
+    part.additive.counts = counts
 
 
 def check_state_key(part: PartState, pair: Any, slice_number: Any) -> None:
