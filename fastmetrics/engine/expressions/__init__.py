@@ -1,7 +1,8 @@
 """Expressions in SQL, from text to values: filters of rows and computed columns, with one grammar for all entry points.
 
 `parser` turns text into a small tree of our own (`tree`); sqlglot is imported there, when an expression is first used.
-`type_check` checks types: its result is a tree of primitives (`primitives`), which say exactly what is computed.
+`type_check` checks types, and `common_types` brings values to one type: the result is a tree of primitives
+(`primitives`), which say exactly what is computed.
 `arrow_values` computes primitives on Arrow arrays, `spark_sql` writes them as SQL for Spark. The meaning of every
 primitive stands in docs/expressions.md; tests/support/expression_cases.py has a table that runs on all engines.
 
