@@ -34,8 +34,8 @@ BENCH = Path(__file__).resolve().parent
 SHOWN_CHARACTERS = 200
 
 
-def import_rows() -> ModuleType:
-    """`bench.paired_rows` of this folder. The checkout has a package `bench` too, which must not be found."""
+def import_rows() -> tuple[ModuleType, ModuleType]:
+    """`bench.paired_rows` and `bench.paired_data` of this folder, not of the package `bench` of the checkout."""
     file, folders = BENCH / "__init__.py", [str(BENCH)]
     spec = importlib.util.spec_from_file_location("bench", file, submodule_search_locations=folders)
     assert spec is not None
@@ -43,7 +43,7 @@ def import_rows() -> ModuleType:
     package = importlib.util.module_from_spec(spec)
     sys.modules["bench"] = package
     spec.loader.exec_module(package)
-    return importlib.import_module("bench.paired_rows")
+    return importlib.import_module("bench.paired_rows"), importlib.import_module("bench.paired_data")
 
 
 def check_origin(checkout: Path) -> None:
@@ -88,8 +88,9 @@ def digest(answer: Any) -> str:
 
 class Worker:
     def __init__(self, checkout: Path, n_rows: int, folder: Path) -> None:
-        self.module = import_rows()
-        self.rows = {row.name: row for row in self.module.ROWS}
+        rows, data = import_rows()
+        self.rows = {row.name: row for row in rows.ROWS}
+        self.makers_of_data = data.DATA
         self.checkout = checkout
         self.n_rows = n_rows
         self.folder = folder
@@ -126,7 +127,7 @@ class Worker:
             self.data_name = row.data
             files = self.folder / row.data
             files.mkdir()
-            self.data = self.module.DATA[row.data](self.n_rows, files)
+            self.data = self.makers_of_data[row.data](self.n_rows, files)
         self.call = row.bind(self.data)
         gc.freeze()  # a collection before every turn would look through all objects of the data
         answer = row.answer(self.call())
