@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def tool():
-    return runpy.run_path(str(ROOT / "tools" / "mutations" / "run.py"))
+    return runpy.run_path(str(ROOT / "tools" / "mutations" / "mutation_list.py"))
 
 
 def test_every_mutation_fits(tool):
