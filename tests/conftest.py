@@ -38,7 +38,7 @@ MARKERS = ("smoke", "spark", "wordnet", "browser", "release", "real_data", "peer
 ONLY_NAMED = ("fuzz", "site", "conformance")  # tests with these markers run only where -m names them
 # A marker that follows from a fixture, or from what the test's module imports from here.
 OF_FIXTURES = {"spark": "spark", "data_folder": "real_data"}
-OF_PEERS = {"support.peers", "support.parity.cases"}
+OF_PEERS = {"support.peers", "support.parity.cases", "support.parity.differences"}
 # These files share the cache of mypy.
 OF_TYPES = {"tests/tools/test_new_metric.py", "tests/common/test_typing.py"}
 

@@ -12,14 +12,13 @@ from support.parity.cases import (
     PROBABILITIES,
     REGRESSION,
     Call,
-    check,
-    compare,
-    missing_argument_name,
     ours,
     present,
     run,
     theirs,
 )
+from support.parity.comparer import compare, missing_argument_name
+from support.parity.differences import check
 
 RNG = np.random.default_rng(31)
 ROWS = 24

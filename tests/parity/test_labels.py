@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from support.cases import each_case
 from support.parity import strategies
-from support.parity.cases import LABELS, SET_WISE, check, present
+from support.parity.cases import LABELS, SET_WISE, present
+from support.parity.differences import check
 
 NAN = float("nan")
 TWO_CLASSES = st.sampled_from([[0, 1], [-1, 1], ["a", "b"], [False, True], [3, 7]])

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from support.cases import each_case
 from support.parity import strategies
-from support.parity.cases import GRADED, check, ours, present, theirs
+from support.parity.cases import GRADED, ours, present, theirs
+from support.parity.differences import check
 
 RNG = np.random.default_rng(0)
 GRADES = RNG.integers(0, 4, (6, 5))

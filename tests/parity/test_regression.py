@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from support.cases import each_case
 from support.parity import strategies
-from support.parity.cases import REGRESSION, Call, check, exact_in_float64, ours, present, run
+from support.parity.cases import REGRESSION, Call, ours, present, run
+from support.parity.differences import check, exact_in_float64
 
 SINGLE = ["max_error", "mean_gamma_deviance", "mean_poisson_deviance", "mean_tweedie_deviance", "d2_tweedie_score"]
 VARIANCE = ["explained_variance_score", "r2_score"]

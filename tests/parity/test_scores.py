@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from support.cases import each_case
 from support.parity import strategies
-from support.parity.cases import CURVES, LABEL_RANKING, check, present
+from support.parity.cases import CURVES, LABEL_RANKING, present
+from support.parity.differences import check
 
 CURVE_FUNCTIONS = ["det_curve", "precision_recall_curve", "roc_curve"]
 AREAS = ["average_precision_score", "roc_auc_score"]

@@ -10,20 +10,9 @@ import numpy as np
 
 import fastmetrics as fm
 from support.cases import each_case
-from support.parity.cases import (
-    DIFFERENCES,
-    EVERYTHING,
-    MISSING,
-    UNFINISHED,
-    Call,
-    Outcome,
-    compare,
-    compare_libraries,
-    ours,
-    present,
-    run,
-    theirs,
-)
+from support.parity.cases import EVERYTHING, MISSING, UNFINISHED, Call, Outcome, ours, present, run, theirs
+from support.parity.comparer import compare, compare_libraries
+from support.parity.differences import DIFFERENCES
 
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 

@@ -18,9 +18,9 @@ def scikit_learn() -> ModuleType:
 
 def check_parity(name: str, *arguments: Any, **options: Any) -> None:
     """A function of scikit-learn and ours agree, as tests/parity says; skipped for other versions of scikit-learn."""
-    from support.parity import cases
+    from support.parity.differences import check
 
-    cases.check(name, *arguments, **options)
+    check(name, *arguments, **options)
 
 
 def pandas() -> ModuleType:
