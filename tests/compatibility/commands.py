@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 
 from compatibility import data
 from compatibility.encoding import without_version
-from compatibility.object_cases import found_masks, write_trec
+from compatibility.object_cases import found_masks
+from compatibility.run_cases import write_trec
 from fastmetrics.cli import main
 
 COLUMNS = "200"  # how wide the output is

@@ -13,6 +13,7 @@ import numpy as np
 import fastmetrics as fm
 from compatibility import data
 from compatibility.encoding import ADDED, read
+from compatibility.run_cases import RANKED, in_files, of_runs
 
 Cases = dict[str, Callable[[], Any]]
 # p-values and quantiles of theirs come from SciPy, whose last bits may change with its version.
@@ -20,7 +21,6 @@ BY_SCIPY = (
     "chi2_test", "compare_runs of", "delong_test", "mcnemar_test", "paired_t_test", "roc_auc_interval", "tukey_hsd",
     "two_proportion_test", "wilcoxon",
 )  # fmt: skip
-RANKED = ["ndcg@3", "ndcg(gain=exp2)", "map", "map@3", "mrr", "p@2", "recall@3", "hr@1", "rprec", "bpref", "f1@2"]
 RANKED += ["err", "rbp", "cg@2", "dcg", "idcg", "auc@3", "mind_mrr"]
 
 
@@ -206,93 +206,6 @@ def printed_evaluation(truth: Any, found: Any, iou_type: str) -> Any:
     arrays = {name: evaluation.eval[name] for name in ("precision", "recall", "scores", "counts")}
     ids = {"images": objects.getImgIds(catIds=[1]), "annotations": objects.getAnnIds(imgIds=[1, 2], iscrowd=False)}
     return {"lines": lines, "stats": evaluation.stats, **arrays, **ids, "categories": objects.getCatIds()}
-
-
-def of_runs() -> Cases:
-    run, qrels = data.ranking()
-    second = {query: dict(zip(items, reversed(items.values()), strict=True)) for query, items in run.items()}
-    third = {query: dict.fromkeys(items, 1.0) for query, items in run.items()}
-    lists = [[4, 2, 9], [7], [], [1, 2]]
-    sets = [{2, 9, 5}, {7}, {1}, set()]
-    grades = [{2: 1, 9: 3}, {7: 1}, {1: 2}, {}]
-    padded = np.array([[4, 2, 9], [7, -1, -1], [-1, -1, -1], [1, 2, -1]])
-    weights = {query: 1.0 + place % 3 for place, query in enumerate(qrels)}
-    cases: Cases = {
-        "evaluate_ranking": lambda: fm.evaluate_ranking(run, qrels, RANKED),
-        "evaluate_ranking of columns": lambda: fm.evaluate_ranking(
-            rows_of(run, "score"), rows_of(qrels, "relevance"), ["ndcg@3", "map"]
-        ),
-        "evaluate_ranking of pessimists": lambda: fm.evaluate_ranking(run, qrels, RANKED, ties="pessimistic"),
-        "evaluate_ranking that skips": lambda: fm.evaluate_ranking(run, qrels, RANKED, missing="drop", empty="skip"),
-        "evaluate_ranking with weights": lambda: fm.evaluate_ranking(run, qrels, ["ndcg@3", "map"], weights=weights),
-        "RankingResult.to_dict": lambda: fm.evaluate_ranking(run, qrels, ["ndcg@3", "map"]).to_dict(),
-        "evaluate_recommendations": lambda: fm.evaluate_recommendations(lists, sets, RANKED[:9]),
-        "evaluate_recommendations of grades": lambda: fm.evaluate_recommendations(lists, grades, RANKED[:9]),
-        "evaluate_recommendations of an array": lambda: fm.evaluate_recommendations(
-            padded, sets, ["ndcg@3", "hr@2"], padding=-1, empty="skip"
-        ),
-        "compare_runs by signs": lambda: fm.compare_runs(
-            qrels, {"first": run, "second": second, "third": third}, ["ndcg@3", "mrr"], replicates=100, seed=5
-        ),
-    }
-    for test in ("t", "sign-flip"):
-        cases[f"compare_runs of {test}"] = lambda test=test: fm.compare_runs(
-            qrels, {"first": run, "second": second}, ["map", "p@2"], test=test, replicates=100, correction=None
-        )
-    measures: list[Any] = [None, "official", "all_trec", ["map", "P.5,10", "ndcg_cut.3", "bpref", "recip_rank"]]
-    for measure in measures:
-        cases[f"trec_measure_names {measure}"] = lambda measure=measure: tuple(
-            name for name in fm.trec_measure_names(measure) if not name.startswith(ADDED_TO_ALL_TREC)
-        )
-    for options in ({}, {"complete": True}, {"relevance_level": 2}, {"max_per_query": 3}, {"judged_only": True}):
-        cases[f"evaluate_trec {options or ''}".strip()] = lambda options=options: in_files(
-            lambda folder: retrieved(fm.evaluate_trec(folder / "qrels", folder / "run", **options))
-        )
-        cases[f"evaluate_trec of read files {options}"] = lambda options=options: in_files(
-            lambda folder: retrieved(
-                fm.evaluate_trec(
-                    fm.read_qrels(folder / "qrels"), fm.read_run(folder / "run"), ["map", "ndcg", "recip_rank"],
-                    **options,
-                )
-            )
-        )  # fmt: skip
-    cases |= {
-        "read_qrels": lambda: in_files(lambda folder: fm.read_qrels(folder / "qrels").to_arrow().to_pydict()),
-        "read_run": lambda: in_files(lambda folder: fm.read_run(folder / "run").to_arrow().to_pydict()),
-    }
-    return cases
-
-
-# Measures of trec_eval that version 0.1 did not have.
-ADDED_TO_ALL_TREC = ("relstring", "infAP", "Rprec_mult", "binG", "G", "ndcg_rel", "Rndcg")
-
-
-def retrieved(result: fm.TrecResult) -> fm.TrecResult:
-    """Without the queries that the run lacks, which version 0.1 counted in means but did not list."""
-    kept = [query not in result.missing for query in result.queries]
-    return fm.TrecResult(
-        result.runid, result.summary, [query for query, keep in zip(result.queries, kept, strict=True) if keep],
-        {name: values[kept] for name, values in result.per_query.items()}, result.missing, result.unjudged,
-    )  # fmt: skip
-
-
-def rows_of(nested: Any, value: str) -> data.Columns:
-    rows = [(query, item, own) for query, items in nested.items() for item, own in items.items()]
-    return dict(zip(("query", "item", value), map(list, zip(*rows, strict=True)), strict=True))
-
-
-def write_trec(folder: Path, seed: int = 0, name: str = "run") -> None:
-    run, qrels = data.ranking(seed=seed)
-    lines = [f"{query} 0 {item} {grade}" for query, items in qrels.items() for item, grade in items.items()]
-    (folder / "qrels").write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
-    lines = [f"{query} Q0 {item} 1 {score} {name}" for query, items in run.items() for item, score in items.items()]
-    (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
-
-
-def in_files(call: Callable[[Path], Any]) -> Any:
-    with tempfile.TemporaryDirectory() as folder:
-        write_trec(Path(folder))
-        return call(Path(folder))
 
 
 TEXT_OPTIONS: dict[str, list[dict[str, Any]]] = {

@@ -10,7 +10,7 @@ pytest.importorskip("rich")
 import fastmetrics as fm
 from compatibility import commands
 from compatibility.encoding import ADDED, read
-from compatibility.object_cases import ADDED_TO_ALL_TREC
+from compatibility.run_cases import ADDED_TO_ALL_TREC
 
 STORED = read("commands.json")
 NUM_REL = "num_rel               \tall\t{}"

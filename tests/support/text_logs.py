@@ -1,12 +1,17 @@
-"""Logs of short texts in several scripts, and the values of public functions for their columns."""
+"""Logs of short texts in several scripts, values of public functions for their columns, and a statistic of texts."""
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 import fastmetrics as fm
+from fastmetrics._core.columns.row_blocks import ColumnPair
+from fastmetrics._core.columns.text_columns import TextRows
 from fastmetrics._core.registry import parse
+from fastmetrics._core.statistic import Statistic, Sums
 from fastmetrics.testing.sample_logs import text_columns as text_columns
 from support.registry_cases import TEXT
 
@@ -19,6 +24,11 @@ def corpora(draw: st.DrawFn, texts: Any, missing: bool = True) -> tuple[list[Any
     first = draw(st.lists(st.one_of(texts, st.sampled_from(hypotheses)), min_size=size, max_size=size))
     others = st.lists(st.one_of(texts, st.none()) if missing else texts, min_size=size, max_size=size)
     return hypotheses, [first, *draw(st.lists(others, max_size=2))]
+
+
+def select_rows(log: dict[str, list[Any]], mask: list[bool]) -> dict[str, list[Any]]:
+    """The rows of a log where the mask is true."""
+    return {name: [value for value, keep in zip(column, mask, strict=True) if keep] for name, column in log.items()}
 
 
 def more_references(references: Any, seed: int = 0) -> list[list[str | None]]:
@@ -53,3 +63,38 @@ def has_wordnet() -> bool:
     except FileNotFoundError:
         return False
     return True
+
+
+class EqualTexts(Statistic):
+    """How many hypotheses are one of their references; the code points of hypotheses and of references."""
+
+    __slots__ = ("fold",)
+
+    def __init__(self, fold: bool) -> None:
+        self.fold = fold
+
+    def new(self) -> Sums:
+        return Sums(4, 0)
+
+    def count_rows(self, rows: ColumnPair) -> np.ndarray:
+        rows = TextRows(*rows[: len(TextRows._fields)])
+        counts = []
+        for block in rows.blocks():
+            assert block.first_row == len(counts)
+            found = ["".join(map(chr, block.points[start:stop])) for start, stop in pairs(block.offsets)]
+            for first, last in pairs(block.segments):
+                hypothesis, *references = found[first:last]
+                assert references
+                if self.fold:
+                    hypothesis, references = hypothesis.casefold(), [text.casefold() for text in references]
+                counts.append([1, hypothesis in references, len(hypothesis), sum(map(len, references))])
+        assert len(counts) == rows.rows
+        return np.array(counts, np.int64)
+
+    def add(self, state: Sums, counts: np.ndarray) -> None:
+        state.counts += counts.sum(axis=0)
+
+
+def pairs(bounds: np.ndarray) -> Iterator[tuple[int, int]]:
+    """The beginnings and ends between bounds."""
+    return zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)

@@ -1,7 +1,6 @@
 """Log loss, Brier, normalized entropy, COPC and calibration error against exact sums and against scikit-learn."""
 
 import math
-import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -34,9 +33,6 @@ def test_log_loss(case, eps, data):
             expected = probability.log_loss(y_true, y_prob, number, weights, normalize)
             value = fm.log_loss(y_true, y_prob, sample_weight=weights, normalize=normalize, eps=eps)
             assert is_close(value, expected)
-
-
-
 
 
 @pytest.mark.parametrize(
@@ -195,104 +191,6 @@ def test_clipped_rows(case, eps, data):
     assert result.coverage["rows_clipped"] == expected
 
 
-GENERAL_PATH = {"n_threads": 1}
-SHORT_CALLS = [
-    "brier_score_loss", "copc", "d2_brier_score", "d2_log_loss_score", "expected_calibration_error", "log_loss",
-    "normalized_entropy", "pcoc",
-]  # fmt: skip
-
-
-def same_outcome(function, *arguments, **options):
-    """Return the bits of the value or the text of the error, and the texts of all warnings."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            outcome = function(*arguments, **options).hex()
-        except ValueError as error:
-            outcome = str(error)
-    return outcome, [str(one.message) for one in caught]
-
-
-@pytest.mark.parametrize("name", SHORT_CALLS)
-@given(strategies.labelled_probabilities(min_size=1, both_classes=False), st.sampled_from(strategies.LABEL_DTYPES))
-def test_short_calls_have_the_bits_of_long_ones(name, case, label_dtype):
-    y_true, y_prob = case
-    function = getattr(fm, name)
-    for labels in (y_true.astype(label_dtype), (2 * y_true - 1).astype("int16"), y_true + 1, -y_true):
-        assert same_outcome(function, labels, y_prob) == same_outcome(function, labels, y_prob, **GENERAL_PATH)
-        lists = labels.tolist(), y_prob.tolist()
-        assert same_outcome(function, *lists) == same_outcome(function, *lists, **GENERAL_PATH)
-
-
-BAD_WEIGHTS = [-1.0, -0.0, 1e301, math.nan, math.inf]
-
-
-@pytest.mark.parametrize("name", SHORT_CALLS)
-@given(strategies.labelled_probabilities(min_size=1, both_classes=False), st.data())
-def test_weighted_short_calls_have_the_bits_of_long_ones(name, case, data):
-    y_true, y_prob = case
-    function = getattr(fm, name)
-    weights = data.draw(st.one_of(strategies.real_weights(len(y_true)), strategies.integer_weights(len(y_true))))
-    if data.draw(st.integers(0, 4)) == 0:
-        weights[data.draw(st.integers(0, len(weights) - 1))] = data.draw(st.sampled_from(BAD_WEIGHTS))
-    for kind in (np.asarray, np.ndarray.tolist, lambda column: column.astype(">f8"), lambda column: column[:-1]):
-        converted_weights = kind(weights)
-        outcome = same_outcome(function, y_true, y_prob, sample_weight=converted_weights)
-        assert outcome == same_outcome(function, y_true, y_prob, sample_weight=converted_weights, **GENERAL_PATH)
-
-
-@each_case("rows", [100, 2047, 2048, 2049, 65_535, 65_536, 65_537])
-@pytest.mark.parametrize("name", SHORT_CALLS)
-def test_short_calls_of_every_length(name, rows):
-    log = strategies.click_log(rows, seed=rows, levels=None)
-    log["prob"][::7] **= 9  # far below the two binary exponents of the short sum
-    function = getattr(fm, name)
-    for dtype in strategies.SCORE_DTYPES:
-        y_prob = log["prob"].astype(dtype)
-        expected = function(log["label"].tolist(), y_prob)
-        assert function(log["label"], y_prob) == expected == function(log["label"], y_prob, n_threads=3)
-        weight = np.random.default_rng(rows).random(rows)
-        expected = function(log["label"], y_prob, sample_weight=weight, n_threads=2)
-        assert function(log["label"], y_prob, sample_weight=weight) == expected
-
-
-@each_case("bad", [math.nan, 1.5, -1e-300, math.inf, -math.inf])
-@each_case("rows", [1, 17, 2049])
-@pytest.mark.parametrize("name", SHORT_CALLS)
-def test_short_calls_find_the_same_bad_values(name, rows, bad):
-    y_true, y_prob = np.arange(rows + 1) % 2, np.full(rows + 1, 0.25)
-    for dtype in strategies.SCORE_DTYPES:
-        wrong = y_prob.astype(dtype)
-        wrong[rows] = bad
-        if not 0 <= wrong[rows] <= 1:
-            outcome = same_outcome(getattr(fm, name), y_true, wrong)
-            assert f"at row {rows}" in outcome[0]
-            assert outcome == same_outcome(getattr(fm, name), y_true, wrong, **GENERAL_PATH)
-
-
-@pytest.mark.parametrize("name", [*SHORT_CALLS, "calibration_curve"])
-def test_short_calls_of_unusual_arrays(name):
-    """Layouts, types and shapes that only the general path reads, and different lengths."""
-    log = strategies.click_log(64, seed=1)
-    function, y_true, y_prob = getattr(fm, name), log["label"], log["prob"]
-    expected = repr(function(y_true, y_prob))
-    unaligned = np.frombuffer(b"x" + y_prob.tobytes(), np.uint8)[1:].view(np.float64)
-    for column in (np.repeat(y_prob, 2)[::2], y_prob[::-1].copy()[::-1], y_prob.astype(">f8"), unaligned):
-        assert repr(function(y_true, column)) == expected
-    for column in (np.repeat(y_true, 2)[::2], y_true.astype(">i4"), y_true.astype(bool), y_true.view(np.recarray)):
-        assert repr(function(column, y_prob)) == expected
-    assert repr(function(y_true, np.ascontiguousarray(y_prob)[None, :][0])) == expected
-    assert_raises(ValueError, "63", function, y_true[:63], y_prob)
-    assert_raises(ValueError, "63", function, y_true, y_prob[:63])
-    for nothing in ("datetime64[s]", "V0", "V8", "S4", "U0", "complex128"):
-        with pytest.raises((ValueError, TypeError)):
-            function(y_true, np.zeros(64, nothing))
-        with pytest.raises((ValueError, TypeError)):
-            function(np.zeros(64, nothing), y_prob)
-    with pytest.raises((ValueError, TypeError)):
-        function(y_true.astype("datetime64[s]"), y_prob.astype("U8"))
-
-
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=30))
 def test_means_are_rounded_once(values):
     """The quotient of a whole number and a count, in C, beside Python's integers."""
@@ -373,8 +271,6 @@ def test_a_wrong_number_of_columns_names_the_argument(function):
     assert_raises(ValueError, rf"{argument}.*2 columns.*3 classes", function, [0, 1, 2], np.full((3, 2), 0.5))
 
 
-
-
 @given(strategies.labelled_probabilities(min_size=1, both_classes=False))
 def test_brier(case):
     y_true, y_prob = case
@@ -401,8 +297,6 @@ def test_brier_scale_and_pos_label(case):
     assert fm.brier_score_loss(y_true, y_prob, scale_by_half=False) == 2 * value
     assert fm.brier_score_loss(1 - y_true, y_prob, pos_label=0) == value
     assert fm.brier_score_loss(y_true, y_prob, pos_label=1) == value
-
-
 
 
 @each_case("scale_by_half", ["auto", True, False])
@@ -458,7 +352,6 @@ def test_a_bad_option_is_named(function, name, value):
     assert_raises((ValueError, TypeError), name, function, [0, 1], [0.2, 0.3], **{name: value})
 
 
-
 class TestRealData:
     @pytest.mark.parametrize("campaign", ["bts_men", "bts_women"])
     def test_open_bandit_impressions(self, data_folder, campaign):
@@ -489,7 +382,6 @@ def test_log_loss_accepts_both_names_of_its_probabilities():
         assert_raises(ValueError, "two names", function, [1, 0], [0.9, 0.2], y_pred=[0.9, 0.2])
 
 
-
 def test_every_value_of_scale_by_half():
     y_proba = [[0.8, 0.2], [0.3, 0.7]]
     expected = fm.brier_score_loss([0, 1], y_proba)
@@ -499,7 +391,6 @@ def test_every_value_of_scale_by_half():
     for half in (1, 0, "half", None, [True]):
         for kind in (ValueError, TypeError):
             assert_raises(kind, "scale_by_half", fm.brier_score_loss, [0, 1], y_proba, scale_by_half=half)
-
 
 
 def test_the_first_bad_row_is_named_whatever_the_threads_do():

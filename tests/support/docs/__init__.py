@@ -1,0 +1,1 @@
+"""What the tests of pages of the documentation compare with."""

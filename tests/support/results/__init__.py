@@ -1,0 +1,1 @@
+"""Reports and logs that tests of results and of plots share."""
