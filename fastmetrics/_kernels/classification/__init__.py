@@ -2,7 +2,8 @@
 
 `metrics.classification` imports these kernels, and so do `_core.columns` and `metrics.clustering`, which read the range
 of a column of labels here. The kernels import only `_kernels.columns` and `_kernels.numeric`.
-Start with `label_counts.pyx`; `fixed_threshold.pyx` counts the four cells of scores at a threshold.
+Start with `label_counts.pyx`; `label_weights.pyx` sums weights, and `fixed_threshold.pyx` counts the four cells of
+scores at a threshold.
 
 Layout. A column is a one-dimensional contiguous array of any numeric type. Blocks of 1024 labels become int64,
 and int64 columns are read in place. A table over a range of labels has 2**bits rows and columns, so the cell of a pair

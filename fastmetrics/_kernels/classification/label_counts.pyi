@@ -40,28 +40,6 @@ def add_cells(first: NDArray[np.int64], second: NDArray[np.int64], cells: NDArra
 def count_equal_rows(first: NDArray[np.uint8], second: NDArray[np.uint8], start: int, stop: int) -> int: ...
 def mark_equal_rows(first: NDArray[np.uint8], second: NDArray[np.uint8], out: NDArray[np.uint8]) -> None: ...
 def mark_equal(first: Any, second: Any, out: NDArray[np.uint8]) -> bool: ...
-def order_weights(
-    first: NDArray[np.int64],
-    second: NDArray[np.int64] | None,
-    n_second: int,
-    weights: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    ordered: NDArray[np.float64],
-) -> None: ...
-def sum_runs(ordered: NDArray[np.float64], starts: NDArray[np.int64], out: NDArray[np.float64]) -> None: ...
-def sum_run_states(
-    ordered: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    first_cell: int,
-    states: NDArray[np.int64],
-) -> None: ...
-def round_counts(
-    both: NDArray[np.int64],
-    true: NDArray[np.int64],
-    pred: NDArray[np.int64],
-    total: NDArray[np.int64],
-    out: NDArray[np.float64],
-) -> None: ...
 def count_indicators(
     true: NDArray[np.uint8],
     pred: NDArray[np.uint8],
@@ -75,14 +53,6 @@ def count_indicator_rows(
     start: int,
     stop: int,
     margins: NDArray[np.int64],
-) -> None: ...
-def weigh_indicators(
-    true: NDArray[np.uint8],
-    pred: NDArray[np.uint8],
-    weights: NDArray[np.float64],
-    both: NDArray[np.int64],
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
 ) -> None: ...
 def small_matrix(first: Any, second: Any, out: NDArray[np.int64]) -> int: ...
 def small_counts(first: Any, second: Any, out: NDArray[np.int64]) -> int: ...

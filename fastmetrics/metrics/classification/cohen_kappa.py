@@ -17,7 +17,7 @@ from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
-from fastmetrics._kernels.classification import label_counts as kernel
+from fastmetrics._kernels.classification import label_weights as weight_kernel
 from fastmetrics.metrics.classification import label_counts as counting
 from fastmetrics.metrics.classification import label_weights
 from fastmetrics.metrics.classification.confusion_matrix import (
@@ -213,7 +213,7 @@ def sum_weights_by_code(codes: np.ndarray, n: int, weights: np.ndarray) -> list[
     totals: list[int] = []
     for start in range(0, n, label_weights.CLASSES_PER_CHUNK):
         states = exact.new_states(min(label_weights.CLASSES_PER_CHUNK, n - start))
-        kernel.sum_run_states(ordered, starts, start, states)
+        weight_kernel.sum_run_states(ordered, starts, start, states)
         totals.extend(map(exact.to_integer, states))
     return totals
 

@@ -20,6 +20,7 @@ from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate, for_each
 from fastmetrics._kernels.classification import label_counts as kernel
+from fastmetrics._kernels.classification import label_weights as weight_kernel
 from fastmetrics.metrics.classification import label_weights
 from fastmetrics.metrics.classification.label_weights import WeightSquare
 
@@ -458,7 +459,7 @@ def count_indicators(
         counts = counts_from_margins(margins, rows)
     else:
         states = exact.new_states(columns), exact.new_states(columns), exact.new_states(columns)
-        kernel.weigh_indicators(first, second, weights, *states)
+        weight_kernel.weigh_indicators(first, second, weights, *states)
         counts = label_weights.round_class_weights([states], weights)
     any_right = bool(counts[0].any())
     if positions is not None:

@@ -14,7 +14,8 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import block_bounds
 from fastmetrics._core.parallel import accumulate, for_each
-from fastmetrics._kernels.classification import label_counts as kernel
+from fastmetrics._kernels.classification import label_counts
+from fastmetrics._kernels.classification import label_weights as kernel
 from fastmetrics._kernels.numeric import sums
 
 WEIGHED_ROWS = 1 << 14  # rows whose pairs are numbered at once
@@ -121,7 +122,7 @@ class WindowSquare:
         for start in range(*bounds, WEIGHED_ROWS):
             stop = min(bounds[1], start + WEIGHED_ROWS)
             numbers, own = self.numbers[: stop - start], weights[start:stop]
-            if kernel.number_pairs(first, second, start, stop, low, bits, numbers) < stop:
+            if label_counts.number_pairs(first, second, start, stop, low, bits, numbers) < stop:
                 raise ValueError("the labels changed while they were read")
             copies = self.copies[: stop - start]
             n_others = sums.add_to_windows(own, numbers, copies, 0, place, self.windows, self.others)
@@ -178,7 +179,7 @@ def weigh_equal_rows(first: np.ndarray, second: np.ndarray, weights: np.ndarray,
     def add(block: int) -> bool:
         own = slice(*bounds[block])
         same = np.empty(own.stop - own.start, np.uint8)
-        is_read: bool = kernel.mark_equal(first[own], second[own], same)
+        is_read: bool = label_counts.mark_equal(first[own], second[own], same)
         sums.sum_selected(weights[own], same, states[block])
         return is_read
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from fastmetrics._core.columns import row_blocks
 from fastmetrics._kernels.classification import label_counts as kernel
+from fastmetrics._kernels.classification import label_weights as weight_kernel
 from fastmetrics.metrics.classification import label_counts as counting
 from oracles import classification as oracle
 from support import label_containers
@@ -363,7 +364,7 @@ class TestKernels:
             runs += [np.array([2.0**place, 2.0 ** (place - 53), 2.0**-bit]) for place, bit in ties]
             starts = np.cumsum([0, *map(len, runs)])
             out = np.empty(len(runs))
-            kernel.sum_runs(np.concatenate(runs), starts, out)
+            weight_kernel.sum_runs(np.concatenate(runs), starts, out)
             assert out.tolist() == [float(sum(map(Fraction, run.tolist()))) for run in runs]
 
     def test_a_thousand_times_a_thousand_weighted_classes_take_little_memory(self):
