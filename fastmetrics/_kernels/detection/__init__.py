@@ -5,9 +5,9 @@ Imported by `fastmetrics.metrics.detection` only. They import `_kernels.exchange
 
 Layout. Rows are grouped by image and category (`image_category_groups.pyx`): a group's rows are rows[starts[g]] to
 rows[starts[g + 1]], and its IoU matrix is ious[iou_starts[g] + d * n_truth + t], detection d by object t. The box and
-mask kernels fill these matrices (`group_iou.pyx`, `masks.pyx`), and `matching.pyx` reads them without knowing what was
-compared. `iou.pyx` has its own layout, coordinates in separate arrays, for the IoU of all pairs and for Pascal VOC
-(`voc_matching.pyx`).
+mask kernels fill these matrices (`group_iou.pyx`, and `masks.pyx` with `mask_iou.pxd`), and `matching.pyx` reads them
+without knowing what was compared. `iou.pyx` has its own layout, coordinates in separate arrays, for the IoU of all
+pairs and for Pascal VOC (`voc_matching.pyx`).
 
 Criteria. COCO evaluates each detection at ten IoU thresholds in four area ranges. A pair of the two is a criterion, and
 up to 64 criteria are the bits of one word. Matching then visits each candidate object once for all criteria, and

@@ -11,6 +11,7 @@ from libc.stdlib cimport free
 from libc.string cimport memmove
 
 from fastmetrics._kernels.columns.growing_memory cimport reallocate
+from fastmetrics._kernels.detection.mask_iou cimport Extent, MaskRows, fm_measure, iou_of_group, n_counts_of
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
@@ -22,8 +23,6 @@ cdef extern from "detection/masks.h":
     const double LARGEST_COORDINATE "FM_LARGEST_COORDINATE"
     const int BAD_COUNT "FM_BAD_COUNT"
     const int BAD_TOTAL "FM_BAD_TOTAL"
-    ctypedef struct Extent "fm_extent":
-        int64_t area, first, end, top, bottom, left
     ctypedef struct Scratch "fm_scratch":
         uint32_t* positions
         uint32_t* columns
@@ -36,18 +35,10 @@ cdef extern from "detection/masks.h":
         const char* text, int64_t length, int64_t pixels, uint32_t* counts, int64_t* detail
     ) noexcept nogil
     int64_t fm_write_counts(const uint32_t* counts, int64_t n, char* text) noexcept nogil
-    Extent fm_measure(const uint32_t* counts, int64_t n, int64_t height, uint32_t* ends) noexcept nogil
     void fm_box(const Extent* extent, int64_t height, double* box) noexcept nogil
     void fm_fill_pixels(const uint32_t* counts, int64_t n, uint8_t* pixels) noexcept nogil
     int64_t fm_count_runs(const uint8_t* pixels, int64_t n) noexcept nogil
     void fm_runs_of_pixels(const uint8_t* pixels, int64_t n, uint32_t* counts) noexcept nogil
-    int64_t fm_intersection(
-        const uint32_t* first, int64_t n_first, const uint32_t* second, int64_t n_second, int64_t begin, int64_t end
-    ) noexcept nogil
-    int64_t fm_intersection_by_column(
-        const uint32_t* first, int64_t n_first, int64_t first_left,
-        const uint32_t* second, int64_t n_second, int64_t second_left
-    ) noexcept nogil
     int64_t fm_count_boundaries(const double* points, int64_t n, int64_t width) noexcept nogil
     int64_t fm_polygons(
         const double* points, const int64_t* starts, int64_t n_polygons, int64_t height, int64_t width,
@@ -412,80 +403,6 @@ def measure(
             )
             areas[i] = extent.area
             fm_box(&extent, sizes[i, 0], &boxes[i, 0])
-
-
-cdef struct MaskRows:
-    const uint32_t* counts
-    const int64_t* starts
-    const int64_t* sizes
-    const int64_t* rows
-
-
-cdef inline int64_t n_counts_of(const MaskRows* side, int64_t row) noexcept nogil:
-    return side.starts[row + 1] - side.starts[row]
-
-
-cdef double mask_iou(
-    const Extent* detection, const uint32_t* detection_ends, int64_t n_detection_ends,
-    const Extent* truth, const uint32_t* truth_ends, int64_t n_truth_ends, bint crowd
-) noexcept nogil:
-    """Pixels in both masks, divided by pixels in either; for a crowd, divided by the pixels of the detection."""
-    cdef int64_t begin = max(detection.first, truth.first)
-    cdef int64_t end = min(detection.end, truth.end)
-    cdef int64_t intersection, divisor
-    if begin >= end or detection.top >= truth.bottom or truth.top >= detection.bottom:
-        return 0.0
-    if detection.left >= 0 and truth.left >= 0:
-        intersection = fm_intersection_by_column(
-            detection_ends, n_detection_ends // 2, detection.left, truth_ends, n_truth_ends // 2, truth.left
-        )
-    else:
-        intersection = fm_intersection(
-            detection_ends, n_detection_ends // 2, truth_ends, n_truth_ends // 2, begin, end
-        )
-    if intersection == 0:
-        return 0.0
-    divisor = detection.area if crowd else detection.area + truth.area - intersection
-    return <double>intersection / <double>divisor
-
-
-cdef int64_t iou_of_group(
-    const MaskRows* detections, const MaskRows* truth, const uint8_t* crowd, int64_t detection_start,
-    int64_t detection_stop, int64_t truth_start, int64_t truth_stop, Extent* extents, uint32_t* ends, double* out
-) noexcept nogil:
-    """Fill the IoU of every detection of a group with every object. Return the first pair of different sizes, or -1."""
-    cdef int64_t d, t, row, detection_row, n_counts
-    cdef int64_t position = 0
-    cdef int64_t n_truth = truth_stop - truth_start
-    cdef Extent extent
-    cdef uint32_t* detection_ends
-    for t in range(n_truth):
-        row = truth.rows[truth_start + t]
-        extents[t] = fm_measure(
-            truth.counts + truth.starts[row], n_counts_of(truth, row), truth.sizes[2 * row], ends + position
-        )
-        position += n_counts_of(truth, row)
-    detection_ends = ends + position
-    for d in range(detection_start, detection_stop):
-        detection_row = detections.rows[d]
-        n_counts = n_counts_of(detections, detection_row)
-        extent = fm_measure(
-            detections.counts + detections.starts[detection_row], n_counts, detections.sizes[2 * detection_row],
-            detection_ends
-        )
-        position = 0
-        for t in range(n_truth):
-            row = truth.rows[truth_start + t]
-            if (
-                detections.sizes[2 * detection_row] != truth.sizes[2 * row]
-                or detections.sizes[2 * detection_row + 1] != truth.sizes[2 * row + 1]
-            ):
-                return (d - detection_start) * n_truth + t
-            out[(d - detection_start) * n_truth + t] = mask_iou(
-                &extent, detection_ends, n_counts, &extents[t], ends + position, n_counts_of(truth, row), crowd[row]
-            )
-            position += n_counts_of(truth, row)
-    return -1
 
 
 def mask_iou_by_group(
