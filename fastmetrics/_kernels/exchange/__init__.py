@@ -13,8 +13,8 @@ are different for different tuples (`tuple_keys.pyx`), and then are text. The to
 The hash functions are part of file formats (spilled rows, states): they must not change. Tables use other hashes, which
 depend on seeds of the process (`numeric/table_hash.h`).
 
-Tables. `key_counts.pyx` counts keys in hash tables that grow, in shards by the first bits of the hash. Counts are
-int64; a count above 2**63 - 1 is an error. A shard has at most 2**31 - 1 keys.
+Tables. `key_counts.pyx` counts keys in hash tables that grow, in shards (`key_shards.pxd`) by the first bits of the
+hash. Counts are int64; a count above 2**63 - 1 is an error. A shard has at most 2**31 - 1 keys.
 
 Slices. `slice_rows.pyx` numbers the slices of rows, and counts the pairs won inside every slice of a bucket of scores
 or of a group. `ordered_rows.pxd` has the order of rows that it reads.
