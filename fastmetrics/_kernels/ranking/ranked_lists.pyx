@@ -10,7 +10,7 @@ The caller owns all memory. Lists have less than 2**30 rows.
 
 from libc.math cimport HUGE_VAL, NAN, isnan, log, log2
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from fastmetrics._kernels.exchange.group_table cimport (
     PartitionBlocks, find_groups, label_t, set_blocks, find_weight_ranges,
@@ -18,25 +18,21 @@ from fastmetrics._kernels.exchange.group_table cimport (
 from fastmetrics._kernels.numeric.quotient cimport divide_state, two_sum, count_non_finite
 from fastmetrics._kernels.ranking.list_ranks cimport (
     FM_SHORT, MANY_POSITIVES, NOT_COMPUTED, SPARE_WORDS, TIES_AVERAGE, TIES_OPTIMISTIC, TIES_PESSIMISTIC,
-    WORDS_PER_ROW_OF_LIST, RankedList, TieOrder, assign_memory, greatest_grade, rank_list, rank_short, real_t,
-    resolve_by_grade, resolve_by_rows, sort_tied_grades, widen_f32_grades, widen_f32_scores, widen_f64_grades,
-    widen_f64_scores, widen_i64_grades, widen_u8_grades,
+    WORDS_PER_ROW_OF_LIST, RankedList, assign_memory, rank_list, rank_short, real_t, resolve_by_grade,
+    resolve_by_rows, widen_f64_grades, widen_u8_grades,
 )
 from fastmetrics._kernels.ranking.list_measures cimport (
-    BPREF, EXPECTED_RECIPROCAL_RANK, MEASURE_FIELDS, MEASURE_NUMBERS, RANKS_PER_MARK, Discounts, Kind, Measure,
-    add_weight, measure_of,
+    EXPECTED_RECIPROCAL_RANK, MEASURE_FIELDS, MEASURE_NUMBERS, RANKS_PER_MARK, add_weight, measure_of,
+)
+from fastmetrics._kernels.ranking.loaded_lists cimport (
+    EXACT_GRADE, MAX_MEASURES, NUMBER_OF_COUNTS, GradeRange, MeasurePlan, count_list, grade_t, load_ideal,
+    load_list, read_plan, sort_ties, try_rank_short,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalise
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 
 use_table_seeds(_SEEDS)
-
-ctypedef fused grade_t:
-    uint8_t
-    int64_t
-    float
-    double
 
 WORDS_PER_ROW = WORDS_PER_ROW_OF_LIST
 SPARE = SPARE_WORDS
@@ -45,188 +41,6 @@ NUMBERS = MEASURE_NUMBERS
 N_COUNTS = NUMBER_OF_COUNTS
 MARKED_RANKS = RANKS_PER_MARK
 MOST_MEASURES = MAX_MEASURES
-
-cdef enum:
-    EXACT_GRADE = 20          # sums of 2**32 gains (exp2) of whole grades up to this are exact
-    MAX_MEASURES = 256
-    NUMBER_OF_COUNTS = 8
-    # Columns of the counts of a list.
-    ROWS = 0
-    POSITIVES = 1             # retrieved rows with a gain
-    JUDGED = 2                # retrieved rows that were judged
-    IDEAL = 3                 # positives, retrieved or not
-    TIED_PAIRS = 4            # pairs of a positive and another row of the list that tie
-    PAIRS = 5                 # pairs of a positive and another row
-    MISSING = 6               # judged items that were not retrieved, whatever their grade
-    NEGATIVE = 7              # not used
-
-
-cdef struct MeasurePlan:
-    Measure measures[MAX_MEASURES]
-    Py_ssize_t n_measures
-    bint judged_apart
-    bint needs_grade_order    # a measure is not a sum over the grades of a tie: their order matters
-    Discounts discounts
-    TieOrder order
-
-
-cdef void read_plan(
-    MeasurePlan* plan, const int64_t[:, ::1] measures, const double[:, ::1] numbers, const double[::1] weights,
-    const double[:, ::1] sums, int ties
-) noexcept nogil:
-    """Fill the plan. There are at most MAX_MEASURES measures."""
-    cdef Py_ssize_t i
-    plan.n_measures = measures.shape[0]
-    plan.judged_apart = False
-    plan.needs_grade_order = False
-    for i in range(plan.n_measures):
-        plan.measures[i].kind = <Kind>measures[i, 0]
-        plan.measures[i].k = measures[i, 1]
-        plan.measures[i].gain = <int>measures[i, 2]
-        plan.measures[i].ideal_k = measures[i, 3] != 0
-        plan.measures[i].option = <int>measures[i, 4]
-        plan.measures[i].level = numbers[i, 0]
-        plan.measures[i].number = numbers[i, 1]
-        plan.judged_apart |= plan.measures[i].kind == BPREF
-        plan.needs_grade_order |= plan.measures[i].kind == EXPECTED_RECIPROCAL_RANK
-    plan.discounts.weights = &weights[0]
-    plan.discounts.sums = &sums[0, 0]
-    plan.discounts.n_weights = weights.shape[0]
-    plan.order.ties = ties
-
-
-cdef struct GradeRange:
-    # Grades from least to greatest are allowed. Negative ones are gains if signed_gains, else they mark unjudged rows.
-    double least
-    double greatest
-    bint signed_gains
-
-
-cdef inline void load_list(
-    RankedList* ranked, const real_t* scores, const grade_t* grades, Py_ssize_t n, const GradeRange* allowed,
-    uint8_t* kinds, int64_t* n_invalid
-) noexcept nogil:
-    """Copy the rows of a list: positives, judged rows and unjudged rows apart. kinds are those of resolve_by_rows.
-
-    n_invalid[0] increases by the number of NaN scores and of grades that are not allowed.
-    """
-    cdef Py_ssize_t row
-    cdef Py_ssize_t n_positives = 0
-    cdef Py_ssize_t n_judged = 0
-    cdef Py_ssize_t n_unjudged = 0
-    cdef real_t* positives = <real_t*>ranked.scores
-    cdef real_t* judged = <real_t*>ranked.judged
-    cdef real_t* unjudged = <real_t*>ranked.unjudged
-    cdef int64_t bad = 0
-    cdef bint signed_gains = allowed.signed_gains
-    cdef bint is_positive, is_negative
-    # No branches on the data: every row is written to all three arrays, and one of their cursors advances.
-    for row in range(n):
-        if grade_t is uint8_t:
-            is_negative = False
-        else:
-            is_negative = grades[row] < 0 and not signed_gains
-        is_positive = grades[row] != 0 and not is_negative
-        bad += scores[row] != scores[row]
-        bad += not (<double>grades[row] >= allowed.least)
-        bad += not (<double>grades[row] <= allowed.greatest)
-        positives[n_positives] = scores[row]
-        ranked.grades[n_positives] = <double>grades[row]
-        ranked.rows[n_positives] = row
-        judged[n_judged] = scores[row]
-        unjudged[n_unjudged] = scores[row]
-        kinds[row] = 1 if is_positive else 2 * is_negative
-        n_positives += is_positive
-        n_unjudged += is_negative
-        n_judged += not is_positive and not is_negative
-    n_invalid[0] += bad
-    ranked.greatest = NOT_COMPUTED
-    ranked.n_rows = n
-    ranked.n_positives = n_positives
-    ranked.n_judged = n_judged
-    ranked.n_unjudged = n_unjudged
-
-
-cdef inline bint try_rank_short(
-    RankedList* ranked, const real_t* scores, const grade_t* grades, Py_ssize_t n, const GradeRange* allowed,
-    int64_t* n_invalid
-) noexcept nogil:
-    """Rank a short list with many positives without copying it apart; False if there are few: then nothing is ranked.
-
-    n_invalid[0] increases by the number of NaN scores and of grades that are not allowed.
-    """
-    cdef double[FM_SHORT] wide_scores
-    cdef double[FM_SHORT] wide_grades
-    cdef int64_t n_positives
-    cdef int64_t bad = 0
-    cdef Py_ssize_t row
-    if grade_t is uint8_t:
-        n_positives = widen_u8_grades(
-            grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad, EXACT_GRADE,
-            &ranked.greatest)
-    elif grade_t is int64_t:
-        n_positives = widen_i64_grades(
-            grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad, EXACT_GRADE,
-            &ranked.greatest)
-    elif grade_t is float:
-        n_positives = widen_f32_grades(
-            grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad, EXACT_GRADE,
-            &ranked.greatest)
-    else:
-        n_positives = widen_f64_grades(
-            grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad, EXACT_GRADE,
-            &ranked.greatest)
-    if n_positives <= MANY_POSITIVES:
-        return False
-    if real_t is float:
-        bad += widen_f32_scores(scores, n, wide_scores)
-    else:
-        bad += widen_f64_scores(scores, n, wide_scores)
-    n_invalid[0] += bad
-    if bad:
-        return False
-    ranked.n_rows = n
-    ranked.n_unjudged = 0
-    if grade_t is not uint8_t:
-        if allowed.least < 0 and not allowed.signed_gains:
-            for row in range(n):
-                ranked.n_unjudged += grades[row] < 0
-    ranked.n_judged = n - n_positives - ranked.n_unjudged
-    rank_short(ranked, wide_scores, wide_grades)
-    return True
-
-
-cdef inline void load_ideal(
-    RankedList* ranked, const double* grades, const double* missing, Py_ssize_t n_missing
-) noexcept nogil:
-    """Fill the ideal list: the grades of positives, in any order, and of items that were not retrieved."""
-    cdef Py_ssize_t i
-    cdef Py_ssize_t n = ranked.n_positives
-    ranked.n_missing = 0
-    memcpy(ranked.ideal, grades, <size_t>n * sizeof(double))
-    if n_missing:
-        ranked.greatest = NOT_COMPUTED
-    for i in range(n_missing):
-        ranked.ideal[n] = missing[i]
-        n += missing[i] > 0
-        ranked.n_missing += missing[i] == 0
-    ranked.n_ideal = n
-
-
-cdef inline void sort_ties(RankedList* ranked, const MeasurePlan* plan) noexcept nogil:
-    """Make sums of gains of a tie independent of the order of rows. Sums of small whole numbers are exact anyway."""
-    if plan.needs_grade_order or greatest_grade(ranked) < 0 or ranked.greatest > EXACT_GRADE:
-        sort_tied_grades(ranked)
-
-
-cdef inline void count_list(const RankedList* ranked, Py_ssize_t n_missing, int64_t* counts) noexcept nogil:
-    counts[ROWS] = ranked.n_rows
-    counts[POSITIVES] = ranked.n_positives
-    counts[JUDGED] = ranked.n_positives + ranked.n_judged
-    counts[IDEAL] = ranked.n_ideal
-    counts[TIED_PAIRS] = ranked.tied_pairs
-    counts[PAIRS] = ranked.n_positives * (ranked.n_rows - 1)
-    counts[MISSING] = n_missing
 
 
 def discounts(double base, double[::1] weights, double[:, ::1] sums):
