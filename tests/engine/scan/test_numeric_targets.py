@@ -339,12 +339,12 @@ def test_any_types_and_nulls(case, size, data):
             assert float(report[name]).hex() == float(value).hex(), name
 
 
-def test_an_infinite_value_has_a_reason():
+def test_a_square_beyond_float64_has_a_reason():
     log = {"watch_time": [1e300, 1.0], "predicted": [-1e300, 1.0]}
     report = evaluate(log)
-    assert report["mse"] == math.inf
-    assert json.loads(report.to_json())["results"][0]["reason"] == "the value is inf"
-    assert fm.Accumulator.from_bytes(updated(new(), log).to_bytes()).result() == report
+    assert math.isnan(report["mse"])
+    assert "its square" in json.loads(report.to_json())["results"][0]["reason"]
+    assert fm.Accumulator.from_bytes(updated(new(), log).to_bytes()).result().to_json() == report.to_json()
 
 
 @pytest.mark.parametrize(
