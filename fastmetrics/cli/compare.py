@@ -13,6 +13,7 @@ from fastmetrics.cli.gates import FORM, Gate, read_gate
 from fastmetrics.cli.log_evaluation import read_level, read_metrics, run_on_log
 from fastmetrics.cli.log_options import LogOptions, reject_unused_options, shared_options
 from fastmetrics.cli.outputs import Tables, read_outputs
+from fastmetrics.cli.task_options import read_tasks
 from fastmetrics.cli.terminal import GATE_FAILED, examples, standard_error
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def compare(
         check_columns(names, log.label, columns, baseline, model_role)
     level = read_level(ci)
     reject_unused_options(context, log)
+    check_gates(gates, log, model_role)
     outputs = read_outputs(log, paths, has_gates=bool(gates))
     comparison: Comparison = run_on_log(
         fastmetrics.compare,
@@ -126,6 +128,20 @@ def compared_metrics(
     names = list(dict.fromkeys([*names, *(gate.metric for gate in gates)]))
     read_metrics(",".join(names), grouped=grouped, model_roles=(model_role,))
     return names
+
+
+def check_gates(gates: list[Gate], log: LogOptions, model_role: str) -> None:
+    """Reject a gate on a metric that no task computes: it would always pass."""
+    from fastmetrics.engine.plan.metric_plan import make_plan
+
+    tasks = (read_tasks(log.task) or {}).values()
+    if not gates or not tasks or any(task.metrics is None for task in tasks):
+        return
+    computed = {repr(metric) for task in tasks for metric in make_plan(task.metrics or (), (model_role,)).metrics}
+    for gate in gates:
+        if gate.metric not in computed:
+            found = f"no --task computes {gate.metric}, only {', '.join(sorted(computed))}"
+            raise typer.BadParameter(found, param_hint="--fail-if")
 
 
 def check_columns(

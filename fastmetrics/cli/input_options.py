@@ -79,12 +79,15 @@ def read_format_options(
     if null_value:
         given["null_values"] = list(null_value)
     if column_type:
-        types = {}
+        types: dict[str, str] = {}
         for text in column_type:
             column, _, name = text.rpartition("=")
             if not column or not name:
                 example = f"type COLUMN=TYPE, such as user_id=string; found {text!r}"
                 raise typer.BadParameter(example, param_hint="--column-type")
+            if types.get(column, name) != name:
+                both = f"column {column} is given two types, {types[column]} and {name}"
+                raise typer.BadParameter(both, param_hint="--column-type")
             types[column] = name
         given["column_types"] = types
     return given or None

@@ -1,12 +1,13 @@
 """What the commands for logs share: metrics from the registry, and calls with a progress bar, warnings and advice."""
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperOption
 
 import fastmetrics
 from fastmetrics._core.columns.validation import LabelError, ProbabilityError
@@ -76,6 +77,16 @@ def example_gate_metric() -> str:
 
 class LogCommand(TyperCommand):
     """A command with examples of metrics. The registry imports all metrics, so it is asked when the help is shown."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Of an option that is given twice, only the last value would count, so that is wrong usage."""
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        repeated: list[Any] = [parameter for parameter, count in Counter(order).items() if count > 1]
+        for parameter in repeated:
+            # The paths are one parameter, in one place or in several.
+            if isinstance(parameter, TyperOption) and not parameter.multiple and not parameter.is_flag:
+                raise typer.BadParameter("it is given twice, and has one value", param=parameter, ctx=ctx)
+        return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         self.epilog = (self.epilog or "").format(
@@ -178,6 +189,8 @@ def call_on_log(
     from fastmetrics.cli.progress import row_progress
 
     with warnings.catch_warnings(record=True) as caught, row_progress(quiet=quiet) as report_rows:
+        # Whatever PYTHONWARNINGS says: a command has no other way to tell.
+        warnings.simplefilter("always", UserWarning)
         # The result has every undefined metric with its reason.
         warnings.simplefilter("ignore", fastmetrics.UndefinedMetricWarning)
         try:

@@ -95,6 +95,8 @@ class LogOptions(NamedTuple):
         }
 
 
+# What a task takes over where it names none of its own.
+TASK_DEFAULTS = ("label", "score", "prediction", "probabilities", "group", "weight", "metrics")
 # The field that is the first of each panel of --help.
 PANELS = {
     "label": options.COLUMNS,
@@ -151,12 +153,16 @@ def shared_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def reject_unused_options(context: typer.Context, log: LogOptions, *, with_intervals: bool = True) -> None:
-    """Reject options of intervals, of resampling and of slices where there are none."""
+    """Reject options of intervals, of resampling and of slices where there are none, and what no task takes over."""
     unused: dict[str, str] = {}
+    tasks = (read_tasks(log.task) or {}).values()
+    for name in TASK_DEFAULTS if tasks else ():
+        if all(getattr(task, name) is not None for task in tasks):
+            unused[name] = "every --task names its own, so it has no effect"
     if not with_intervals:
-        unused = dict.fromkeys(("ci_method", "replicates", "seed"), "it is for intervals: add --ci 95")
+        unused |= dict.fromkeys(("ci_method", "replicates", "seed"), "it is for intervals: add --ci 95")
     elif log.ci_method == "delong":
-        unused = dict.fromkeys(("replicates", "seed"), "--ci-method delong resamples nothing, so it has no effect")
+        unused |= dict.fromkeys(("replicates", "seed"), "--ci-method delong resamples nothing, so it has no effect")
     if not log.by and not log.grouping_set:
         unused["min_rows"] = "it is for slices: add --by or --grouping-set"
     for name, why in unused.items():
