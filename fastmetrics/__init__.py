@@ -2,15 +2,15 @@
 
 The public names are those of the modules' `__all__`. `__init__.pyi` lists them with their modules; it is written by
 `python tools/generate.py`. A module is imported at the first use of one of its names: `confusion_matrix` does not
-import regression or the engine.
+import regression or the engine, and `import fastmetrics` alone does not import NumPy.
 """
 
 from importlib import import_module
 
-from fastmetrics._core import registry, rendering
+from fastmetrics._core import upper_layers
 
-registry.METRIC_PACKAGES += [f"{__name__}.metrics"]
-rendering.RENDERERS |= {
+upper_layers.METRIC_PACKAGES += [f"{__name__}.metrics"]
+upper_layers.RENDERERS |= {
     "aligned lines": f"{__name__}.reporting.text_table:aligned_lines",
     "comparison markdown": f"{__name__}.reporting.markdown:comparison_markdown",
     "comparison notebook": f"{__name__}.reporting.comparison_text:comparison_notebook_html",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.rendering import render
+from fastmetrics._core.upper_layers import render
 
 
 class Line(NamedTuple):

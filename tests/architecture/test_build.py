@@ -6,6 +6,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,20 @@ def test_kernels_have_no_debug_information():
     assert all(".text" in names for names in sections.values())
     found = [relative(path) for path, names in sections.items() if ".debug_info" in names]
     assert not found, listed(found)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fast_compiler(tmp_path_factory):
+    """On Linux, compilers that do not optimise: what they build is not run for long."""
+    if not sys.platform.startswith("linux"):
+        yield
+        return
+    script = tmp_path_factory.mktemp("compiler") / "cc"
+    script.write_text(f'#!/bin/sh\nexec {sysconfig.get_config_var("CC")} "$@" -O0\n')
+    script.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CC", str(script))
+        yield
 
 
 def build(project: Path, **switches: str) -> str:
@@ -181,7 +196,6 @@ def archives(project: Path, umask: int) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (project / "dist").iterdir()}
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the compilers of other systems were not tried")
 def test_two_builds_have_the_same_bytes(built_project, tmp_path):
     """Other folders, other times, another umask, and C files that Cython writes again."""

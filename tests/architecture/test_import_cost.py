@@ -1,4 +1,7 @@
-"""What `import fastmetrics` may do: load NumPy and little else, start no thread, change no environment variable."""
+"""What `import fastmetrics` may do: load nothing but itself, start no thread, change no environment variable.
+
+A function loads NumPy and little else at its first use.
+"""
 
 import json
 import subprocess
@@ -8,13 +11,13 @@ from pathlib import Path
 import pytest
 
 EXPENSIVE_MODULES = {
-    "concurrent.futures", "duckdb", "logging", "matplotlib", "pandas", "polars", "pyarrow", "pyspark", "rich", "scipy",
-    "sklearn", "typer",
+    "concurrent.futures", "duckdb", "logging", "matplotlib", "numpy", "pandas", "polars", "pyarrow", "pyspark", "rich",
+    "scipy", "sklearn", "typer",
 }  # fmt: skip
 
 IMPORT_PROBE = """
 import json, os, sys, _thread
-import numpy
+LOADED
 
 def state():
     # Threads of native libraries are counted too where the system tells.
@@ -27,13 +30,14 @@ print(json.dumps([before, state()]))
 """
 
 
-def effects_of(statement: str, folder: Path) -> list[str]:
-    """What the statement does to a fresh process in which numpy is imported, as complaints."""
+def effects_of(statement: str, folder: Path, loaded: str = "import numpy") -> list[str]:
+    """What the statement does to a fresh process that has run `loaded`, as complaints."""
     import fastmetrics
 
     # The fresh process sees the package that this one tests, installed or not.
     here = str(Path(fastmetrics.__file__).resolve().parents[1])
-    probe = f"import sys; sys.path.append({here!r})\n" + IMPORT_PROBE.replace("STATEMENT", statement)
+    program = IMPORT_PROBE.replace("STATEMENT", statement).replace("LOADED", loaded)
+    probe = f"import sys; sys.path.append({here!r})\n{program}"
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", probe], cwd=folder, capture_output=True, text=True, check=False
     )
@@ -46,7 +50,11 @@ def effects_of(statement: str, folder: Path) -> list[str]:
 
 
 def test_import_is_light_and_starts_nothing(tmp_path):
-    assert not effects_of("import fastmetrics", tmp_path)
+    assert not effects_of("import fastmetrics", tmp_path, loaded="")
+
+
+def test_a_function_loads_numpy_and_little_else(tmp_path):
+    assert not effects_of("from fastmetrics import roc_auc_score", tmp_path)
 
 
 @pytest.mark.parametrize(

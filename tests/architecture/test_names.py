@@ -52,9 +52,9 @@ FOUND = """
 import sys
 sys.path.append(sys.argv[1])
 import fastmetrics as fm
-from fastmetrics._core import registry
+from fastmetrics._core import registry, upper_layers
 assert "auc" in fm.list_metrics()
-registry.METRIC_PACKAGES.append("sample.metrics")
+upper_layers.METRIC_PACKAGES.append("sample.metrics")
 assert "sample.metrics.family.zulu" not in sys.modules
 assert "zulu" in fm.list_metrics()
 assert registry.parse("zulu").spec.family == "family"

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from importlib import import_module
 
-from fastmetrics._core.rendering import RENDERERS, render
+from fastmetrics._core.upper_layers import RENDERERS, render
 from support.cases import assert_raises, each_case
 
 

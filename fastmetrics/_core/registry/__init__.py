@@ -9,7 +9,6 @@ parentheses.
 from fastmetrics._core.registry.arguments import GROUP_ROLE, column_roles, may_be_several
 from fastmetrics._core.registry.parsed_metric import Metric, parse
 from fastmetrics._core.registry.registration import (
-    METRIC_PACKAGES,
     describe_metrics,
     find_spec,
     import_plugin,
@@ -22,6 +21,6 @@ from fastmetrics._core.registry.registration import (
 )
 
 __all__ = [
-    "GROUP_ROLE", "METRIC_PACKAGES", "Metric", "column_roles", "describe_metrics", "find_spec", "import_plugin",
+    "GROUP_ROLE", "Metric", "column_roles", "describe_metrics", "find_spec", "import_plugin",
     "is_own", "known_specs", "list_metrics", "may_be_several", "metric", "metric_form", "parse", "replace_spec",
 ]  # fmt: skip

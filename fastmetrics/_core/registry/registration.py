@@ -25,6 +25,7 @@ from fastmetrics._core.metric_spec import (
 from fastmetrics._core.registry.arguments import GROUP_ROLE
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.suggestions import MOST_SUGGESTED, ask_for, close_matches
+from fastmetrics._core.upper_layers import METRIC_PACKAGES
 
 __all__ = ["describe_metrics", "list_metrics"]
 
@@ -32,7 +33,6 @@ Finaliser = TypeVar("Finaliser", bound=Callable[..., Value | float])
 RESERVED_ROLES = (GROUP_ROLE, "weight", "by", "unit")  # every metric may have these columns
 NEGATED = "neg_"  # begins the names of scikit-learn's scorers of losses
 PLUGIN_GROUP = "fastmetrics_metrics"  # the group of entry points by which packages name modules with metrics
-METRIC_PACKAGES: list[str] = []  # packages whose modules register metrics; fastmetrics/__init__.py fills the list
 _specs: dict[str, MetricSpec] = {}
 # Normalised names and aliases, those that may have a cutoff with "@k" (a metric with an optional cutoff has both).
 _spec_of_spelling: dict[str, MetricSpec] = {}

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from fastmetrics._core.immutable import Immutable
 from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.rendering import render
 from fastmetrics._core.results.table_columns import (
     TableColumn,
     arrow_table,
@@ -22,6 +21,7 @@ from fastmetrics._core.results.table_columns import (
     pandas_frame,
     polars_frame,
 )
+from fastmetrics._core.upper_layers import render
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.immutable import EMPTY, freeze
-from fastmetrics._core.rendering import render
 from fastmetrics._core.results.flat_names import NamedNumbers, flat_metrics
 from fastmetrics._core.results.result_set import ResultSet, TaskRows, as_json_value, tasks_as_dicts
 from fastmetrics._core.results.slice_order import MOST, badness_of, check_count, worst_first
 from fastmetrics._core.results.table_columns import TableColumn, interval_columns, slice_columns
+from fastmetrics._core.upper_layers import render
 from fastmetrics.engine.results.result import Result
 
 if TYPE_CHECKING:

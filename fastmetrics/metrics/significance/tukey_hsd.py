@@ -12,7 +12,7 @@ import numpy as np
 from fastmetrics._core.columns import validation
 from fastmetrics._core.comparison.test_results import Estimate, SignificanceResult, check_level, special_functions
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.rendering import render
+from fastmetrics._core.upper_layers import render
 from fastmetrics.metrics.significance.paired_samples import MAX_MAGNITUDE, ROUNDING_UNITS, sum_exactly
 
 if TYPE_CHECKING:

@@ -184,12 +184,12 @@ def test_values_equal_the_oracle(rows):
 @each_case("kind", KINDS)
 def test_many_rows_of_every_kind(kind, monkeypatch):
     """Several blocks and buckets, and ties with more rows than a byte can count."""
-    monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", 12_000)
+    monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", 5_000)
     generator = np.random.default_rng(5)
-    rows = 25_000
+    rows = 10_000
     labels = generator.random(rows) < 0.3
     units = generator.integers(0, 2000, rows)
-    options = {"selected": (0, 65), "block_rows": 6_000, "dtype": np.float32}
+    options = {"selected": (0, 65), "block_rows": 2_500, "dtype": np.float32}
     check(labels, make_scores(kind, rows), units, 66, EXAMPLES, **options)
 
 
@@ -232,16 +232,16 @@ def many_rows(seed=8, rows=50_000):
 @each_case(("metrics", "n"), [(METRICS, 3), (OF_BATCHES, 66)], ids=["all", "two batches"])
 @each_case("n_slices", [0, 6])
 def test_results_do_not_depend_on_threads_memory_or_row_order(monkeypatch, n_slices, metrics, n):
-    labels, scores, units, slices = many_rows(rows=12_500)
+    labels, scores, units, slices = many_rows(rows=6_000)
     unit_buckets = find_unit_buckets([hashes_of(units)])
     expected = replicate(store_of(labels, scores, units, None, slices), unit_buckets, n, metrics, n_slices=n_slices)
     order = np.random.default_rng(1).permutation(len(labels))
-    monkeypatch.setattr(range_replicates, "MAX_SORTED_ROWS", 1250)
-    monkeypatch.setattr(range_replicates, "FEW_ROWS", 1000)
+    monkeypatch.setattr(range_replicates, "MAX_SORTED_ROWS", 600)
+    monkeypatch.setattr(range_replicates, "FEW_ROWS", 500)
     monkeypatch.setattr(range_replicates, "CACHED_BYTES", 0)
-    for limit, n_threads in ((None, 2), (1 << 15, 1), (1 << 18, 2)):
+    for limit, n_threads in ((None, 2), (1 << 14, 1), (1 << 17, 2)):
         budget = None if limit is None else MemoryBudget(limit, None, 1)
-        store = store_of(labels[order], scores[order], units[order], None, slices[order], budget, 2250)
+        store = store_of(labels[order], scores[order], units[order], None, slices[order], budget, 1100)
         found = replicate(store, unit_buckets, n, metrics, n_slices=n_slices, n_threads=n_threads)
         store.close()
         assert found == expected, (limit, n_threads)
@@ -249,7 +249,7 @@ def test_results_do_not_depend_on_threads_memory_or_row_order(monkeypatch, n_sli
 
 @each_case(("metrics", "n"), [(METRICS, 3), (OF_BATCHES, 65)], ids=["all", "two batches"])
 def test_a_slice_equals_a_log_of_its_rows(metrics, n):
-    labels, scores, units, slices = many_rows(rows=12_500)
+    labels, scores, units, slices = many_rows(rows=6_000)
     unit_buckets = find_unit_buckets([hashes_of(units)])
     found = replicate(store_of(labels, scores, units, None, slices), unit_buckets, n, metrics, n_slices=6)
     assert {number for _, number in found} == set(range(5))  # slice 5 has no rows

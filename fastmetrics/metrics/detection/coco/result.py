@@ -9,7 +9,7 @@ import numpy as np
 
 from fastmetrics._core.column_table import ColumnTable
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.rendering import render
+from fastmetrics._core.upper_layers import render
 from fastmetrics._version import __version__
 from fastmetrics.metrics.detection.coco.matching import Accumulated
 from fastmetrics.metrics.detection.dataset import Dataset

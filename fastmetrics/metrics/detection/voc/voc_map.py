@@ -18,8 +18,8 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads, for_each
-from fastmetrics._core.rendering import render
 from fastmetrics._core.undefined import warn_undefined
+from fastmetrics._core.upper_layers import render
 from fastmetrics._kernels.detection import voc_matching as kernel
 from fastmetrics._version import __version__
 from fastmetrics.metrics.detection.box_iou import BOX_FORMS

@@ -16,7 +16,7 @@ from fastmetrics._core.exact import divide
 from fastmetrics._core.metric_strings import METRIC_STRING, read_keywords
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.rendering import render
+from fastmetrics._core.upper_layers import render
 from fastmetrics.metrics.ranking.lists import list_measures
 from fastmetrics.metrics.ranking.lists.ids import DictKeys, Ids, docid_order, no_ids
 from fastmetrics.metrics.ranking.lists.list_measures import Measure, MeasuredLists, MeasureTable
