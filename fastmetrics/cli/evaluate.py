@@ -1,5 +1,6 @@
 """``fastmetrics evaluate``: metrics of a log, from one scan."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -9,7 +10,7 @@ from fastmetrics.cli import options
 from fastmetrics.cli.log_evaluation import read_level, read_metrics, run_on_log
 from fastmetrics.cli.log_options import LogOptions, reject_unused_options, shared_options
 from fastmetrics.cli.outputs import Tables, read_outputs
-from fastmetrics.cli.terminal import examples
+from fastmetrics.cli.terminal import examples, show_warning
 
 # `LogCommand` fills in the metrics.
 EXAMPLES = examples(
@@ -65,6 +66,8 @@ def evaluate(
     level = read_intervals(ci, log.unit)
     reject_unused_options(context, log, with_intervals=ci is not None)
     outputs = read_outputs(log, paths)
+    if log.group and not (log.task or ci or outputs.has_page):
+        warn_of_unused_group(names, model_roles)
     run_on_log(
         fastmetrics.evaluate,
         paths,
@@ -77,6 +80,14 @@ def evaluate(
         curves=outputs.has_page,
         **arguments,
     )
+
+
+def warn_of_unused_group(metrics: list[str] | str, model_roles: Sequence[str]) -> None:
+    """Say that --group does nothing: version 0.1 accepted it, so it is no wrong usage."""
+    from fastmetrics.engine.plan.metric_plan import make_plan
+
+    if not make_plan(metrics, model_roles).needs("hash"):
+        show_warning("--group has no effect: no metric is computed inside groups, and no intervals are asked for")
 
 
 def check_columns(

@@ -71,8 +71,7 @@ class Accumulator:
     group : str or list of str, optional
         The column of group (user) keys: integers, strings, booleans, dates, times, decimals, bytes or floats; -0.0 is
         0.0. Several columns are one key, ``["user_id", "session_id"]``: rows with equal values in all of them are one
-        group. Metrics that are computed inside groups need it, and intervals resample by it. If neither does, it is not
-        read, and a warning says so.
+        group. Metrics that are computed inside groups need it, and intervals resample by it; others do not read it.
     weight : str, optional
         The column of row weights, from 0 to 1e300; a row of weight zero is left out.
     where : str or expression, optional

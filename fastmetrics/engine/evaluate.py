@@ -98,8 +98,7 @@ def evaluate(
     group : str or list of str, optional
         The column of group (user) keys: integers, strings, booleans, dates, times, decimals, bytes or floats; -0.0 is
         0.0. Several columns are one key, ``["user_id", "session_id"]``: rows with equal values in all of them are one
-        group. Metrics that are computed inside groups need it, and intervals resample by it. If neither does, it is not
-        read, and a warning says so.
+        group. Metrics that are computed inside groups need it, and intervals resample by it; others do not read it.
     weight : str, optional
         The column of row weights, from 0 to 1e300; a row of weight zero is left out.
     where : str or expression, optional
@@ -228,7 +227,7 @@ def evaluate(
         label, score, group, weight, metrics, prediction, probabilities, item, treatment, propensity, roles, where
     )
     intervals = IntervalArguments(ci, ci_method, replicates, seed, unit)
-    planned = plan_tasks(call, tasks, by, intervals, curves=curves)
+    planned = plan_tasks(call, tasks, by, intervals)
     plots: list[PlotPlan] = []
     if curves:
         from fastmetrics.engine.scan.plots import plan_plots

@@ -90,11 +90,11 @@ class MetricCase(NamedTuple):
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """The columns as keywords of `evaluate`; only metrics by group read one."""
+        """The columns as keywords of `evaluate`; metrics that are not numeric take no group."""
         keywords: dict[str, Any] = {role: name for role, name in self.columns.items() if role in USUAL_ROLES}
         roles = {role: name for role, name in self.columns.items() if role not in USUAL_ROLES}
         keywords |= {"roles": roles} if roles else {}
-        return {**keywords, "group": "group"} if self.spec.exchange == "hash" else keywords
+        return keywords if self.spec.exchange == "none" else {**keywords, "group": "group"}
 
     def content(self, log: Any, **options: Any) -> dict[str, Any]:
         """All that a report says, without run time."""

@@ -1,10 +1,13 @@
 """No option of a log is dropped in silence: it has an effect, or it is wrong usage."""
 
+import warnings
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import fastmetrics as fm
+from fastmetrics.cli.log_evaluation import call_on_log
 from support.cases import assert_raises, each_case
 from support.command_line import plain, run
 from support.files.log_files import write_csv, write_ipc, write_parquet
@@ -74,10 +77,11 @@ def test_options_of_input_have_an_effect_or_are_refused(folder, log, words):
     assert refused(folder, "evaluate", log, words, code).startswith(("error: ", "Usage: "))
 
 
-def test_warnings_are_shown_whatever_python_is_told(folder, monkeypatch):
-    import warnings
+def test_warnings_are_shown_whatever_python_is_told(folder, capsys):
+    def function(log, metrics, **options):
+        warnings.warn("the rows of probabilities were not checked", UserWarning, stacklevel=1)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        done = run("evaluate", "log.csv", "--label", "y", "--score", "a", "-m", "auc", "--group", "u", folder=folder)
-    assert done.stderr.startswith("warning: group 'u' has no effect")
+        call_on_log(function, [str(folder / "log.csv")], "auc", quiet=True, group=None)
+    assert capsys.readouterr().err == "warning: the rows of probabilities were not checked\n"

@@ -7,16 +7,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.registry import GROUP_ROLE, Metric
-from fastmetrics._core.undefined import warn_user
-from fastmetrics.engine.plan.column_names import (
-    ColumnNames,
-    as_key,
-    format_key,
-    join_roles,
-    named_model_roles,
-    read_column_names,
-)
+from fastmetrics._core.registry import Metric
+from fastmetrics.engine.plan.column_names import ColumnNames, join_roles, named_model_roles, read_column_names
 from fastmetrics.engine.plan.metric_plan import Plan, make_plan
 from fastmetrics.engine.plan.plan_parts import PlanPart, divide_plan
 from fastmetrics.engine.plan.resampling_options import Resampling, read_resampling
@@ -147,43 +139,18 @@ def plan_tasks(
     by: SliceColumns,
     intervals: IntervalArguments,
     prepare: Callable[[Task], Task] = lambda task: task,
-    *,
-    curves: bool = False,
 ) -> list[PlannedTask]:
     """Plan the tasks of a call, or its one question if it has no tasks. An error of a task names it.
 
-    `prepare` checks and changes the columns of each task before it is planned. `curves`: plots show groups too.
+    `prepare` checks and changes the columns of each task before it is planned.
     """
     if tasks is None:
-        planned = [plan_task(prepare(call), by, intervals)]
-    else:
-        planned = []
-        for name, task in check_tasks(tasks).items():
-            with name_task_in_errors(name):
-                planned.append(plan_task(prepare(task.inherit(call)), by, intervals, name))
-    if not curves:
-        warn_of_unused_groups(call, tasks or {}, planned)
+        return [plan_task(prepare(call), by, intervals)]
+    planned = []
+    for name, task in check_tasks(tasks).items():
+        with name_task_in_errors(name):
+            planned.append(plan_task(prepare(task.inherit(call)), by, intervals, name))
     return planned
-
-
-def warn_of_unused_groups(call: Task, tasks: Mapping[str, Task], planned: Sequence[PlannedTask]) -> None:
-    """Warn of groups that nothing reads. Version 0.1 accepted them, so they are no error."""
-    own = {name: task.group for name, task in tasks.items() if task.group is not None}
-    unused = [
-        (f"task {task.name!r}: ", own[task.name]) for task in planned if task.name in own and not uses_group(task)
-    ]
-    if call.group is not None and not any(task.name not in own and uses_group(task) for task in planned):
-        unused.append(("", call.group))
-    for start, group in unused:
-        text = "no metric asked for is computed inside groups, and no intervals are resampled by it"
-        warn_user(f"{start}group {format_key(as_key('group', group) or '')!r} has no effect: {text}", UserWarning)
-
-
-def uses_group(task: PlannedTask) -> bool:
-    """Does a metric without a group of its own, or do intervals, read the group of a task?"""
-    if task.resampling is not None and task.resampling.unit == task.names.group:
-        return True
-    return any(metric.spec.exchange == "hash" and GROUP_ROLE not in metric.columns for metric in task.plan.metrics)
 
 
 def check_tasks(tasks: Any) -> Mapping[str, Task]:

@@ -33,7 +33,7 @@ def test_definition(rows, weighted):
 @each_case("weighted", [False, True])
 def test_scikit_learn(kind, weighted):
     rng = np.random.default_rng(0)
-    labels, scores = rng.integers(0, 2, 500), rng.integers(-40, 40, 500).astype(kind)
+    labels, scores = rng.integers(0, 2, 500), rng.integers(-12, 12, 500).astype(kind)
     weights = rng.integers(0, 4, 500).astype(float) if weighted else None
     sk = peer("sklearn.metrics")
     ours = fm.confusion_matrix_at_thresholds(labels, scores, sample_weight=weights)

@@ -68,7 +68,7 @@ def test_a_group_equals_the_functions_on_its_rows(rows, users, weighted):
     present = weights > 0 if weighted else np.ones(rows, bool)
     assert table.group.tolist() == np.unique(groups[present]).tolist()
     assert table.n.sum() == np.count_nonzero(present)
-    places = np.random.default_rng(1).integers(0, len(table), 60)
+    places = np.random.default_rng(1).integers(0, len(table), 20)
     for place in {0, len(table) - 1, int(table.n.argmax()), *places.tolist()}:
         chosen = present & (groups == table.group[place])
         options = {"sample_weight": weights[chosen]} if weighted else {}
