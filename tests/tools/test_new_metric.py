@@ -242,7 +242,7 @@ def test_the_linters_pass(copy):
 
 
 def test_the_types_pass(copy, types_cache, tmp_path):
-    """The new modules beside the checkout: in the copy, whose lists of names changed, mypy would read all files again."""
+    """Beside the checkout: in the copy, whose lists of names changed, mypy would read all files again."""
     paths = [copy["folder"] / f"fastmetrics/metrics/{family}/{name}.py" for name, (family, _) in METRICS.items()]
     beside = [shutil.copy2(path, tmp_path) for path in paths]
     done = run_mypy(beside, ROOT, types_cache)
