@@ -14,7 +14,7 @@ from documentation import REPOSITORY, ROOT, catalogue, charts, commands, diagram
 FENCE = re.compile(r"^(```+).*?^\1$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?P<text>\[[^\[\]]*\])\((?!https?:|mailto:|#)(?P<path>[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
 PICTURES = (".png", ".svg")
-MORE = "# More\n\nWhat changed, how to contribute, and pages that belong to no other section.\n"
+MORE = "# More\n\nWhat changed, how to contribute, and pages that belong to no other section:\n\n"
 
 
 def write(folder: Path) -> None:
@@ -41,7 +41,10 @@ def files() -> Iterator[tuple[str, bytes]]:
             text = (ROOT / own).read_text(encoding="utf-8") + contents.get(own, "")
             text = diagrams.replace(change_links(text, own, places, pictures))
             yield place, (charts.add(text) if own == "docs/benchmarks.md" else text).encode()
-    yield "more/index.md", (MORE + contents[""]).encode()
+    more = next(section for section in pages.sections() if not section.index)
+    # Sphinx fills in the titles.
+    listed = "".join(f"- []({posixpath.relpath(places[page], more.folder)})\n" for page in more.pages)
+    yield "more/index.md", (MORE + listed + contents[""]).encode()
     for generated in (reference, catalogue, commands):
         for place, text in generated.pages():
             yield place, text.encode()
