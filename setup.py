@@ -24,6 +24,7 @@ from pathlib import Path
 
 import Cython
 from Cython.Build import cythonize
+from Cython.Compiler import Options
 from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
@@ -59,8 +60,9 @@ DIRECTIVES = {
     "initializedcheck": DEBUG,
     "cdivision": True,
     "freethreading_compatible": True,
-    "embedsignature": True,
 }
+# Docstrings of kernels are read in their sources. In the modules they would be a hundredth of the package.
+Options.docstrings = False
 
 INCLUDE = re.compile(r"""^\s*(?:\#\s*include|include|cdef\s+extern\s+from)\s+["']([^"'\n]+)["']""", re.MULTILINE)
 CIMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+cimport|cimport\s+([\w.]+))\b", re.MULTILINE)
