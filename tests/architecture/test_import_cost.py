@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 EXPENSIVE_MODULES = {
@@ -67,3 +69,13 @@ def test_a_function_loads_numpy_and_little_else(tmp_path):
 )
 def test_heavy_import_is_found(tmp_path, statement, complaint):
     assert complaint in effects_of(statement, tmp_path)
+
+
+def test_evaluate_leaves_pandas_alone(tmp_path):
+    """Arrow's own conversion of a column to NumPy imports pandas, which takes a quarter of a second."""
+    log = pa.table({"click": [0, 1, 0], "score": [0.1, 0.7, 0.4], "user": ["a", "b", "a"], "day": ["x", "y", "y"]})
+    pq.write_table(log, tmp_path / "log.parquet")
+    call = "evaluate('log.parquet', 'auc,gauc', label='click', score='score', group='user', by='day')"
+    complaints = effects_of(call, tmp_path, loaded="from fastmetrics import evaluate")
+    assert "imports pyarrow" in complaints
+    assert "imports pandas" not in complaints

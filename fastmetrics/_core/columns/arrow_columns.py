@@ -42,6 +42,16 @@ def plain_column(column: Any) -> Any:
     return plain_column(compute.run_end_decode(column))
 
 
+def numpy_values(array: Any) -> np.ndarray:
+    """The values of a pyarrow array; numbers without a null as a view.
+
+    Arrow's own conversion imports pandas, where it is installed: a quarter of a second.
+    """
+    if not array.null_count and (types.is_integer(array.type) or types.is_floating(array.type)):
+        return np.from_dlpack(array)
+    return np.asarray(array.to_numpy(zero_copy_only=False))
+
+
 def is_run_end_encoded(data_type: Any) -> bool:
     return bool(types.is_run_end_encoded(data_type))
 

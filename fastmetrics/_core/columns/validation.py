@@ -113,7 +113,7 @@ def arrow_to_numpy(values: Any, name: str) -> np.ndarray:
         if values.num_chunks == 1:
             return arrow_to_numpy(values.chunk(0), name)
         return np.asarray(values.to_numpy())
-    return np.asarray(values.to_numpy(zero_copy_only=False))
+    return arrow_columns.numpy_values(values)
 
 
 def check_column(array: np.ndarray, name: str) -> None:
@@ -284,7 +284,9 @@ def scale_tiny_weights(weights: np.ndarray) -> np.ndarray:
 
     Products with weights below the normal doubles lose bits. Weights of the usual size stay as they are.
     """
-    if not weights.shape[0] or weights[0] >= TINY_WEIGHT or not 0 < weights.max() < TINY_WEIGHT:
+    if weights.dtype.kind != "f" or not weights.shape[0] or weights[0] >= TINY_WEIGHT:
+        return weights
+    if not 0 < weights.max() < TINY_WEIGHT:
         return weights
     if weights.min() < 0:
         return weights  # an error will name the weight as it was given

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.columns.arrow_columns import numpy_values
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.expressions.arrow_casts import decimal_to_double
 from fastmetrics.engine.expressions.primitives import DECIMAL, DOUBLE, Primitive
@@ -265,7 +266,7 @@ def numpy_kernel(function: Callable[..., Any], *arguments: Any) -> Any:
         if array.null_count:
             missing |= np.asarray(array.is_null())
             array = array.fill_null(1.0)
-        arrays.append(array.to_numpy(zero_copy_only=False))
+        arrays.append(numpy_values(array))
     with np.errstate(all="ignore"):
         found = function(*arrays)
     return pa.array(found, mask=missing if missing.any() else None)

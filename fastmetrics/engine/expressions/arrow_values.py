@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.columns.arrow_columns import numpy_values
 from fastmetrics._core.columns.group_keys import decode_dictionary
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.expressions import arrow_casts, arrow_kernels
@@ -77,7 +78,7 @@ def read_column(column: Any) -> Any:
     if types.is_integer(kind) and kind not in (pa.int64(), pa.uint64()):
         return column.cast(pa.int64())
     if types.is_float16(kind):
-        floats = column.to_numpy(zero_copy_only=False).astype(np.float64)
+        floats = numpy_values(column).astype(np.float64)
         return pa.array(floats, from_pandas=False, mask=nulls_of(column))
     if types.is_float32(kind):
         return column.cast(pa.float64())
@@ -164,7 +165,7 @@ class RowValues:
         columns = [self.columns[own.options[0]] for own in value.arguments]
         if any(column.type != pa.float32() or column.null_count for column in columns):
             return None
-        return [column.to_numpy() for column in columns]
+        return [numpy_values(column) for column in columns]
 
     def compared_singles(self, value: Primitive) -> list[Any] | None:
         """A float32 column and the float32 that it is compared with, if a condition is such a comparison; else None."""

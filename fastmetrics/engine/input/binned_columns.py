@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.columns.arrow_columns import numpy_values
 from fastmetrics._core.exchange.block_store import Block, BlockStore
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.optional_imports import pyarrow
@@ -60,7 +61,7 @@ def read_values(bins: SliceBins, column: Any) -> tuple[np.ndarray, np.ndarray | 
     missing = np.asarray(column.is_null(nan_is_null=True)) if column.null_count or types.is_floating(kind) else None
     if column.null_count:
         column = column.fill_null(0)
-    values = column.to_numpy(zero_copy_only=False)
+    values = numpy_values(column)
     return values, missing if missing is not None and missing.any() else None
 
 

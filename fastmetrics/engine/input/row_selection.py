@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.columns.arrow_columns import is_list, plain_column
+from fastmetrics._core.columns.arrow_columns import is_list, numpy_values, plain_column
 from fastmetrics._core.columns.group_keys import decode_dictionary
 from fastmetrics._core.columns.role_columns import find_empty_values
 from fastmetrics._core.kinds import MODEL_ROLES, ClassNumber, Kind
@@ -237,7 +237,7 @@ def find_missing(column: Any) -> np.ndarray | None:
     """The mask of null and NaN values; None if there are none."""
     if pyarrow.types.is_floating(column.type):
         if not column.null_count:
-            values = column.to_numpy(zero_copy_only=False)
+            values = numpy_values(column)
             if values.dtype == np.float16:
                 values = values.astype(np.float32)
             found = np.zeros(1, np.int64)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.columns.arrow_columns import numpy_values
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics.engine.plan.slice_bins import SliceBins
 
@@ -149,8 +150,8 @@ def encode_column(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
         values = [None if value is None or value != value else value + 0.0 for value in values]
     indices = coded.indices
     if not indices.null_count:
-        return np.asarray(indices), values
-    codes = np.asarray(indices.cast(pyarrow.int64()).fill_null(len(values)))
+        return numpy_values(indices), values
+    codes = numpy_values(indices.cast(pyarrow.int64()).fill_null(len(values)))
     return codes, [*values, None]
 
 
