@@ -6,10 +6,6 @@
 
 #include "numeric/bit_count.h"
 
-#if defined(_MSC_VER)
-#include <intrin.h>
-#endif
-
 /* Squares of half the size are swapped across the diagonal, from 32 x 32 down to single bits. */
 static inline void fm_transpose_bits(uint64_t* words) {
     static const uint64_t low[6] = {
@@ -25,17 +21,6 @@ static inline void fm_transpose_bits(uint64_t* words) {
             }
         }
     }
-}
-
-/* The index of the lowest bit that is set; the word is not 0. */
-static inline int fm_first_bit(uint64_t word) {
-#if defined(_MSC_VER)
-    unsigned long index;
-    _BitScanForward64(&index, word);
-    return (int)index;
-#else
-    return __builtin_ctzll(word);
-#endif
 }
 
 #endif

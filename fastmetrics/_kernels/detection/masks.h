@@ -11,6 +11,8 @@ a pixel, x * height + y. Positions and counts have 32 bits, so a mask has at mos
 #include <stdlib.h>
 #include <string.h>
 
+#include "numeric/bit_count.h"
+
 #define FM_MOST_PIXELS 4294967295LL
 /* The largest coordinate of a polygon: five times its value and the difference of two such values have 32 bits. */
 #define FM_LARGEST_COORDINATE 1e8
@@ -80,19 +82,6 @@ static inline uint64_t fm_last_digits(const char *text) {
     return (((~fm_characters(text) & 0x2020202020202020ULL) >> 5) * 0x0102040810204080ULL) >> 56;
 }
 
-static inline int fm_lowest_bit(uint64_t word) {
-#if defined(__GNUC__)
-    return __builtin_ctzll(word);
-#else
-    int position = 0;
-    while (!(word & 1)) {
-        word >>= 1;
-        position++;
-    }
-    return position;
-#endif
-}
-
 /* The number that `digits` characters encode, at most eight of them. */
 static inline int64_t fm_read_number(const char *text, int64_t digits) {
     int unused = (int)(64 - 5 * digits);
@@ -136,7 +125,7 @@ static inline int fm_read_counts(const char *text, int64_t length, int64_t pixel
             ends |= fm_last_digits(base + k + 8 <= length ? text + base + k : tail + (base + k - copied)) << k;
         }
         for (; ends; ends &= ends - 1) {
-            int64_t end = base + fm_lowest_bit(ends) + 1, digits = end - start;
+            int64_t end = base + fm_first_bit(ends) + 1, digits = end - start;
             if (digits > FM_MAX_DIGITS) return fm_find_bad_text(text, length, detail);
             const char *from = start + 8 <= length ? text + start : tail + (start - copied);
             uint64_t value = (uint64_t)fm_read_number(from, digits);

@@ -11,38 +11,17 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "numeric/bit_count.h"
+
 #if defined(__SSE2__) || defined(_M_X64)
 #include <emmintrin.h>
 #define FM_HAS_SSE2 1
-#if defined(_MSC_VER)
-#include <intrin.h>
-#endif
 #endif
 
 /* The characters of C's isspace: the space, and tab to carriage return. */
 static inline int fm_is_blank(uint8_t byte) { return byte == ' ' || (uint8_t)(byte - 9) < 5; }
 
 #if defined(FM_HAS_SSE2)
-static inline int fm_first_bit(unsigned int mask) {
-#if defined(_MSC_VER)
-    unsigned long index;
-    _BitScanForward(&index, mask);
-    return (int)index;
-#else
-    return __builtin_ctz(mask);
-#endif
-}
-
-static inline int fm_first_bit_of_64(uint64_t mask) {
-#if defined(_MSC_VER)
-    unsigned long index;
-    _BitScanForward64(&index, mask);
-    return (int)index;
-#else
-    return __builtin_ctzll(mask);
-#endif
-}
-
 /* The first blank at or after `text`. */
 static inline const uint8_t* fm_field_end(const uint8_t* text) {
     const __m128i space = _mm_set1_epi8(' ');
@@ -78,12 +57,12 @@ static inline int fm_line_changes(const uint8_t* line, int n_changes, int* chang
         newlines |= (uint64_t)(unsigned int)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, newline)) << (16 * i);
     }
     if (!newlines) return -1;
-    end = fm_first_bit_of_64(newlines);
+    end = fm_first_bit(newlines);
     blanks ^= blanks << 1;
     blanks &= newlines ^ (newlines - 1); /* keep the bits up to the newline, including it */
     for (i = 0; i < n_changes; i++) {
         if (!blanks) return -1;
-        changes[i] = fm_first_bit_of_64(blanks);
+        changes[i] = fm_first_bit(blanks);
         blanks &= blanks - 1;
     }
     return blanks ? -1 : end;

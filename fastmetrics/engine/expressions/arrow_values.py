@@ -14,6 +14,7 @@ import numpy as np
 from fastmetrics._core.columns.arrow_columns import numpy_values
 from fastmetrics._core.columns.group_keys import decode_dictionary
 from fastmetrics._core.optional_imports import pyarrow as pa
+from fastmetrics._kernels.columns import filtered_rows
 from fastmetrics.engine.expressions import arrow_casts, arrow_kernels
 from fastmetrics.engine.expressions.primitives import (
     BOOLEAN,
@@ -246,16 +247,15 @@ class RowValues:
         return found
 
 
-# Operations of floats that NumPy widens in small pieces, which takes less memory than two widened columns.
-SINGLE_FLOATS = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply}
+# Operations of floats that a kernel widens on the way, which takes less memory and time than two widened columns.
+SINGLE_FLOATS = {"add": filtered_rows.add, "subtract": filtered_rows.subtract, "multiply": filtered_rows.multiply}
 
 
 def combine_single_floats(operation: str, first: np.ndarray, second: np.ndarray) -> Any:
     """Two float32 columns, widened to float64 before they are combined."""
     rows = first.shape[0]
     buffer = pa.allocate_buffer(8 * rows)
-    with np.errstate(all="ignore"):
-        SINGLE_FLOATS[operation](first, second, out=np.frombuffer(buffer, np.float64), dtype=np.float64)
+    SINGLE_FLOATS[operation](first, second, np.frombuffer(buffer, np.float64))
     return pa.Array.from_buffers(pa.float64(), rows, [None, buffer])
 
 

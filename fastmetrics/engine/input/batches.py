@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 BATCH_ROWS = 131_072
 # Batches of a log with a filter have so many times the rows: most filters keep few, and every batch has a fixed cost.
 FILTERED_BATCHES = 4
+# So have batches that the thread which decodes them also processes, as long as they take few bytes.
+OWN_BATCHES = 8
+OWN_BATCH_BYTES = 16 << 20
+UNKNOWN_BYTES = 64
 # Limits of a batch with long texts: a row takes far more memory and work than a row of numbers.
 TEXT_BATCH_ROWS = 8192
 TEXT_BATCH_BYTES = 8 << 20
@@ -156,6 +160,20 @@ class Source(ABC):
     @abstractmethod
     def _read(self, columns: list[str], use_threads: bool) -> Iterable[pa.RecordBatch]:
         """Batches of any size."""
+
+
+def rows_of_own_batches(schema: pa.Schema) -> int:
+    """The rows of a batch for the thread that decodes it: as many as take OWN_BATCH_BYTES, within limits."""
+    row_bytes = sum(bytes_of_value(field.type) for field in schema)
+    return min(OWN_BATCHES * BATCH_ROWS, max(BATCH_ROWS, OWN_BATCH_BYTES // max(1, row_bytes)))
+
+
+def bytes_of_value(data_type: pa.DataType) -> int:
+    """About what a value takes; of texts, lists and structs nobody knows it."""
+    try:
+        return max(1, int(data_type.bit_width) // 8)
+    except ValueError:
+        return UNKNOWN_BYTES
 
 
 def split_path(column: str, known: Sequence[str]) -> tuple[str, tuple[str, ...]]:

@@ -211,6 +211,7 @@ class BatchColumns:
         self.computed = {name: own for name, own in source.computed.items() if name in columns}
         self.masks = source.masks
         self.reads_all = source.reads_all
+        self.has_limit = source.memory_limit is not None
         needed = [name for name in columns if name not in source.computed and name not in source.masks]
         for own in self.computed.values():
             needed += own.expression.columns
@@ -248,7 +249,7 @@ class BatchColumns:
                 close()
 
     def compute(self, batch: Any, first_row: int) -> list[Any]:
-        """The batch with the columns asked for, or its parts: a filter keeps at most BATCH_ROWS rows of each."""
+        """The batch with the columns asked for; with a memory limit in parts, of which BATCH_ROWS rows are kept."""
         values, conditions = self.check(batch.schema)
         inputs = {name: batch.column(number) for number, name in enumerate(batch.schema.names)}
         masks = {name: self.mask(name, conditions, batch, inputs, first_row) for name in self.masks}
@@ -276,7 +277,7 @@ class BatchColumns:
         """All columns in their order, in batches."""
         arrays = [masks.get(name, found.get(name, inputs.get(name))) for name in self.columns]
         batch = pa.RecordBatch.from_arrays(arrays, names=self.columns)
-        if all(mask.true_count <= BATCH_ROWS for mask in masks.values()):
+        if not self.has_limit or all(mask.true_count <= BATCH_ROWS for mask in masks.values()):
             return [batch]
         return [batch.slice(start, BATCH_ROWS) for start in range(0, batch.num_rows, BATCH_ROWS)]
 

@@ -18,6 +18,7 @@ from fastmetrics._core.kinds import MODEL_ROLES, ClassNumber, Kind
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.columns import column_checks as kernels
+from fastmetrics._kernels.columns import filtered_rows
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.grouping_sets import GroupingSets, make_slice_numbers
 from fastmetrics.engine.input.slices import SliceNumbers
@@ -251,9 +252,10 @@ def find_missing(column: Any) -> np.ndarray | None:
 
 def row_numbers_of(mask: Any) -> np.ndarray:
     """The positions of the rows that are true in an array of booleans without nulls."""
-    bits = np.frombuffer(mask.buffers()[1], np.uint8)
-    whole = np.unpackbits(bits, count=mask.offset + len(mask), bitorder="little")
-    return np.flatnonzero(whole[mask.offset :].view(bool))
+    numbers = np.empty(mask.true_count, np.int64)
+    bitmap = np.frombuffer(mask.buffers()[1], np.uint8)
+    found = filtered_rows.rows_of_bitmap(bitmap, mask.offset, len(mask), numbers)
+    return numbers[:found]
 
 
 def log_row(row: int, first_row: int, row_numbers: np.ndarray | None) -> int:

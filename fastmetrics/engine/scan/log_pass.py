@@ -34,6 +34,7 @@ class LogPass:
     ) -> None:
         """`by_unit` is that of `Scan`."""
         self.tasks = list(tasks)
+        self.has_memory_limit = budget is not None and budget.explicit_limit is not None
         self.log_scans = [LogScan(task.parts, on_invalid, expected_rows, budget, by_unit=by_unit) for task in tasks]
 
     @property

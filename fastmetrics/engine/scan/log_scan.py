@@ -241,8 +241,9 @@ class PartitionWorkers:
                 if rows >= RELEASE_ROWS:
                     release_arrow_memory()
                     rows = 0
-            # Only the thread that allocated Arrow memory can release it.
-            release_arrow_memory()
+            # Only the thread that allocated Arrow memory can release it. Without a limit, the next scan uses it again.
+            if self.log_pass.has_memory_limit:
+                release_arrow_memory()
         finally:
             self.done.put(None)
 

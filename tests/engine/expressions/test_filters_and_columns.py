@@ -191,7 +191,7 @@ def test_other_filters_are_refused(where):
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.6, 1.0])
 def test_batches_of_filters(log, path, share, n_threads, monkeypatch):
-    """Batches of a log with a filter are larger; where it keeps many rows they are divided."""
+    """Batches of a log with a filter are larger; with a memory limit, those that keep many rows are divided."""
     for module in (batches, computed_columns):
         monkeypatch.setattr(module, "BATCH_ROWS", 100)
     sizes = []
@@ -204,7 +204,7 @@ def test_batches_of_filters(log, path, share, n_threads, monkeypatch):
 
     monkeypatch.setattr(RowSelector, "select", counted)
     where = f"p_cvr < {share} and p_ctr >= 0"
-    options = {"label": "click", "score": "p_ctr", "n_threads": n_threads}
+    options = {"label": "click", "score": "p_ctr", "n_threads": n_threads, "memory_limit": "64MiB"}
     kept = log.filter(pc.less(log["p_cvr"], share))
     expected = [own.value for own in fm.evaluate(kept, ["auc", "ctr"], **options)] if len(kept) else []
     for data in (path, log):

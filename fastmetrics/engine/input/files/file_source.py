@@ -20,6 +20,7 @@ from fastmetrics.engine.input.batches import (
     field_of_batch,
     first_line,
     resize_batches,
+    rows_of_own_batches,
     split_long_texts,
     split_path,
     type_of_field,
@@ -116,7 +117,7 @@ class FileSource(Source):
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         schema = self._unified_schema(columns)
-        return chain.from_iterable(self._read_file(file, schema, use_threads) for file in self._files)
+        return chain.from_iterable(self._read_file(file, schema, use_threads, self.batch_rows) for file in self._files)
 
     def partitions(self, columns: Sequence[str]) -> list[SourcePartition]:
         """Consecutive row groups of at least PARTITION_ROWS rows, if all files are Parquet and there are several.
@@ -155,11 +156,11 @@ class FileSource(Source):
 
     def _read_pieces(self, pieces: list[FilePiece], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         # They are decoded by the thread that asks for them.
-        batches = (
-            self._read_file(piece.file, schema, False, *([] if piece.row_groups is None else [piece.row_groups]))
-            for piece in pieces
-        )
-        return split_long_texts(resize_batches(chain.from_iterable(batches), self.batch_rows))
+        rows = self.batch_rows
+        if self.memory_limit is None and rows >= BATCH_ROWS:
+            rows = max(rows, rows_of_own_batches(schema))
+        batches = (self._read_file(piece.file, schema, False, rows, piece.row_groups) for piece in pieces)
+        return split_long_texts(resize_batches(chain.from_iterable(batches), rows))
 
     def _schema_in_file(self, file: SourceFile, schema: pa.Schema) -> pa.Schema:
         """The fields of `schema` that the file has. If it has none, its first column gives the number of rows."""
@@ -234,17 +235,17 @@ class FileSource(Source):
         raise ValueError(f"{missing}. Other files that were given have it")
 
     def _read_file(
-        self, file: SourceFile, schema: pa.Schema, use_threads: bool, *row_groups: list[int]
+        self, file: SourceFile, schema: pa.Schema, use_threads: bool, batch_rows: int, groups: list[int] | None = None
     ) -> Iterator[pa.RecordBatch]:
-        if self._filters:
-            groups = row_groups[0] if row_groups else None
-            for own, rows in self._find_groups(file, groups):
-                if own is None and rows:
-                    yield from null_batches(schema, rows)
-                else:
-                    yield from self._read_groups_of(file, schema, use_threads, *([] if own is None else [own]))
+        """The batches of a file, or of some row groups of it. Those that no filter keeps are nulls."""
+        if not self._filters:
+            yield from self._read_groups_of(file, schema, use_threads, batch_rows, groups)
             return
-        yield from self._read_groups_of(file, schema, use_threads, *row_groups)
+        for own, rows in self._find_groups(file, groups):
+            if own is None and rows:
+                yield from null_batches(schema, rows)
+            else:
+                yield from self._read_groups_of(file, schema, use_threads, batch_rows, own)
 
     def _find_groups(self, file: SourceFile, groups: list[int] | None) -> Iterator[tuple[list[int] | None, int]]:
         """The row groups to read, those side by side together, and the numbers of rows to skip between them.
@@ -288,13 +289,14 @@ class FileSource(Source):
         }
 
     def _read_groups_of(
-        self, file: SourceFile, schema: pa.Schema, use_threads: bool, *row_groups: list[int]
+        self, file: SourceFile, schema: pa.Schema, use_threads: bool, batch_rows: int, groups: list[int] | None
     ) -> Iterator[pa.RecordBatch]:
         in_file = self._schema_in_file(file, schema)
         options = {"names": file.schema.names, "n_threads": self.n_threads} if file.format.is_text else {}
+        row_groups = [] if groups is None else [groups]  # Parquet alone has some
         with name_file_in_errors(file.data_file, file.format):
             for batch in file.format.read(
-                file.data_file, in_file, use_threads, self.batch_rows, self.memory_limit, *row_groups, **options
+                file.data_file, in_file, use_threads, batch_rows, self.memory_limit, *row_groups, **options
             ):
                 yield _conform_batch(batch, schema, file)
 

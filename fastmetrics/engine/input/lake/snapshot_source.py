@@ -79,11 +79,11 @@ class SnapshotSource(FileSource):
         return type_of_field(self._snapshot.schema.field(root).type, root, fields)
 
     def _read_file(
-        self, file: SourceFile, schema: pa.Schema, use_threads: bool, *row_groups: list[int]
+        self, file: SourceFile, schema: pa.Schema, use_threads: bool, batch_rows: int, groups: list[int] | None = None
     ) -> Iterator[pa.RecordBatch]:
         if self._of_file[id(file.data_file)].kept is not None:  # flags are those of all row groups: none is skipped
-            return self._read_groups_of(file, schema, use_threads, *row_groups)
-        return super()._read_file(file, schema, use_threads, *row_groups)
+            return self._read_groups_of(file, schema, use_threads, batch_rows, groups)
+        return super()._read_file(file, schema, use_threads, batch_rows, groups)
 
     def _constants_of(self, file: SourceFile) -> dict[str, Any]:
         constants = self._of_file[id(file.data_file)].constants
@@ -102,8 +102,9 @@ class SnapshotSource(FileSource):
         return self._snapshot.name_in_file(column, file.schema)
 
     def _read_groups_of(
-        self, file: SourceFile, schema: pa.Schema, use_threads: bool, *row_groups: list[int]
+        self, file: SourceFile, schema: pa.Schema, use_threads: bool, batch_rows: int, groups: list[int] | None
     ) -> Iterator[pa.RecordBatch]:
+        row_groups = [] if groups is None else [groups]
         of_snapshot = self._of_file[id(file.data_file)]
         places = {field.name: self._place_of(field, file) for field in schema}
         to_read = {place: schema.field(name).type for name, place in places.items() if place is not None}
@@ -111,7 +112,7 @@ class SnapshotSource(FileSource):
         row = 0
         with name_file_in_errors(file.data_file, file.format):
             for batch in file.format.read(
-                file.data_file, in_file, use_threads, self.batch_rows, self.memory_limit, *row_groups
+                file.data_file, in_file, use_threads, batch_rows, self.memory_limit, *row_groups
             ):
                 known = batch.schema.names
                 arrays = []
