@@ -2,8 +2,11 @@
 #ifndef FASTMETRICS_COLUMNS_FILTERED_ROWS_H
 #define FASTMETRICS_COLUMNS_FILTERED_ROWS_H
 
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
 #include "numeric/bit_count.h"
-#include "numeric/vector_math.h"
 
 /* The rows whose bits are set, in order; at most `capacity` of them are written. Row i is bit first + i of the bitmap,
  * whose bytes are little-endian. Returns the number of rows written.
@@ -28,7 +31,7 @@ static int64_t fm_rows_of_bitmap(
 
 /* out[i] of two float32 columns, each widened to float64 before. */
 #define FM_COMBINE_SINGLES(NAME, OPERATOR)                                                                             \
-    FM_WIDE static void NAME(const float* first, const float* second, ptrdiff_t n, double* out) {                      \
+    static void NAME(const float* first, const float* second, ptrdiff_t n, double* out) {                              \
         ptrdiff_t i;                                                                                                   \
         for (i = 0; i < n; i++) out[i] = (double)first[i] OPERATOR (double)second[i];                                  \
     }

@@ -28,7 +28,7 @@ def rows_of_bitmap(const uint8_t[::1] bitmap, int64_t first, int64_t rows, int64
     cdef int64_t found = 0
     if rows <= 0 or out.shape[0] == 0:
         return 0
-    if first < 0 or (first + rows + 7) // 8 > bitmap.shape[0]:
+    if first < 0 or rows > 8 * bitmap.shape[0] - first:
         raise ValueError("the bitmap is shorter than its rows")
     with nogil:
         found = rows_of_bits(&bitmap[0], first, rows, &out[0], out.shape[0])

@@ -21,7 +21,7 @@ FILTERED_BATCHES = 4
 # So have batches that the thread which decodes them also processes, as long as they take few bytes.
 OWN_BATCHES = 8
 OWN_BATCH_BYTES = 16 << 20
-UNKNOWN_BYTES = 64
+UNKNOWN_BYTES = 128  # of a text, list or struct: batches with one stay small
 # Limits of a batch with long texts: a row takes far more memory and work than a row of numbers.
 TEXT_BATCH_ROWS = 8192
 TEXT_BATCH_BYTES = 8 << 20
@@ -169,7 +169,7 @@ def rows_of_own_batches(schema: pa.Schema) -> int:
 
 
 def bytes_of_value(data_type: pa.DataType) -> int:
-    """About what a value takes; of texts, lists and structs nobody knows it."""
+    """What a value takes: UNKNOWN_BYTES for types without a width."""
     try:
         return max(1, int(data_type.bit_width) // 8)
     except ValueError:

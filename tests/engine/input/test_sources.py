@@ -8,6 +8,7 @@ import threading
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset
+import pyarrow.parquet as pq
 import pytest
 
 from fastmetrics.engine.input.batches import BATCH_ROWS, READ_AHEAD_BATCHES, read_ahead, resize_batches
@@ -266,6 +267,27 @@ def test_batches_have_a_useful_size():
     assert np.array_equal(np.concatenate([batch["number"].to_numpy() for batch in found]), numbers)
     many = [pa.record_batch({"number": [number]}) for number in range(1000)]
     assert [batch.num_rows for batch in resize_batches(many)] == [1000]
+
+
+@pytest.mark.parametrize(
+    ("columns", "memory_limit", "most"),
+    [(["label"], None, 300_000), (["label"], 1 << 30, BATCH_ROWS), (["label", "features"], None, BATCH_ROWS)],
+    ids=["narrow rows", "with a limit", "wide rows"],
+)
+def test_the_thread_that_decodes_a_row_group_gets_large_batches(tmp_path, columns, memory_limit, most):
+    """A batch has a fixed cost. With a memory limit, or where a row takes many bytes, batches stay small."""
+    rows = 700_000
+    label = np.arange(rows) % 7 == 0
+    features = pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(16 * rows)), 16)
+    path = tmp_path / "log.parquet"
+    pq.write_table(pa.table({"label": label.view(np.int8), "features": features}), path, row_group_size=300_000)
+    source = open_source(path)
+    source.memory_limit = memory_limit
+    found = [list(partition.read()) for partition in source.partitions(columns)]
+    assert [sum(batch.num_rows for batch in batches) for batches in found] == [300_000, 300_000, 100_000]
+    assert max(batch.num_rows for batches in found for batch in batches) == most
+    read = pa.Table.from_batches([batch for batches in found for batch in batches])
+    np.testing.assert_array_equal(read["label"].to_numpy(), label)
 
 
 def test_short_batches_with_different_dictionaries_are_joined_by_value():

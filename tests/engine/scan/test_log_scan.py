@@ -81,6 +81,7 @@ def test_the_error_of_the_lowest_row_wins_whichever_comes_last():
 
     class FailingScan:
         rows = 0
+        has_memory_limit = False
 
         def create_exchanges(self, batch):
             pass
