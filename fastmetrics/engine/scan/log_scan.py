@@ -67,7 +67,8 @@ def scan_log(
                     check_rows(log_scan)
             if progress is not None:
                 progress("scan", log_pass.rows, log_pass.rows)
-            release_arrow_memory()
+            if log_pass.has_memory_limit:
+                release_arrow_memory()
             yield log_pass
         finally:
             log_pass.close()
