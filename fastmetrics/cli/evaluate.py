@@ -66,8 +66,8 @@ def evaluate(
     level = read_intervals(ci, log.unit)
     reject_unused_options(context, log, with_intervals=ci is not None)
     outputs = read_outputs(log, paths)
-    if log.group and not (log.task or ci or outputs.has_page):
-        warn_of_unused_group(names, model_roles)
+    if not (log.task or ci or outputs.has_page):
+        warn_of_unused_columns(names, model_roles, log)
     run_on_log(
         fastmetrics.evaluate,
         paths,
@@ -82,12 +82,18 @@ def evaluate(
     )
 
 
-def warn_of_unused_group(metrics: list[str] | str, model_roles: Sequence[str]) -> None:
-    """Say that --group does nothing: version 0.1 accepted it, so it is no wrong usage."""
+def warn_of_unused_columns(metrics: list[str] | str, model_roles: Sequence[str], log: LogOptions) -> None:
+    """Say which options do nothing: version 0.1 accepted them, so they are no wrong usage."""
+    from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
     from fastmetrics.engine.plan.metric_plan import make_plan
 
-    if not make_plan(metrics, model_roles).needs("hash"):
+    plan = make_plan(metrics, model_roles)
+    if log.group and not plan.needs("hash"):
         show_warning("--group has no effect: no metric is computed inside groups, and no intervals are asked for")
+    for role, columns in ((LABEL_ROLE, log.label), (SCORE_ROLE, log.score)):
+        readers = [metric for metric in plan.metrics if role in metric.spec.roles]
+        if columns and readers and all(role in metric.columns for metric in readers):
+            show_warning(f"--{role} has no effect: every metric names its own column")
 
 
 def check_columns(

@@ -66,6 +66,19 @@ def test_a_group_without_effect_is_said(tmp_path):
         assert "--group" not in run("evaluate", "log.parquet", *words, *more, folder=folder).stderr
 
 
+def test_a_label_without_effect_is_said(tmp_path):
+    folder = with_log(tmp_path)
+    own = ["-m", "auc(label=y)", "-m", "logloss(label=y)"]
+    done = run("evaluate", "log.parquet", "--label", "zz", "--score", "a", *own, folder=folder)
+    assert done.returncode == 0
+    assert done.stderr == "warning: --label has no effect: every metric names its own column\n"
+    done = run("evaluate", "log.parquet", "--label", "y", "--score", "zz", "-m", "auc(score=a)", folder=folder)
+    assert done.stderr == "warning: --score has no effect: every metric names its own column\n"
+    for used in (["-m", "auc(label=y)", "-m", "logloss"], ["-m", "auc"]):
+        done = run("evaluate", "log.parquet", "--label", "y", "--score", "a", *used, folder=folder)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 # ---------------------------------------------------------------------------------------------------- what is written
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 BATCH_ROWS = 131_072
 # Batches of a log with a filter have so many times the rows: most filters keep few, and every batch has a fixed cost.
 FILTERED_BATCHES = 4
-# So have batches that the thread which decodes them also processes, as long as they take few bytes.
+# Batches that one thread decodes and processes have up to so many times the rows, as long as they take few bytes.
 OWN_BATCHES = 8
 OWN_BATCH_BYTES = 16 << 20
 UNKNOWN_BYTES = 128  # of a text, list or struct: batches with one stay small

@@ -62,9 +62,9 @@ def read_seconds(text: str) -> timedelta:
     return timedelta(seconds=float(text))
 
 
-def read_timeout(text: str) -> float:
+def read_timeout(text: str | float) -> float:
     seconds = float(text)
-    if not 0 < seconds <= LONGEST_TIMEOUT:
+    if isinstance(text, bool) or not 0 < seconds <= LONGEST_TIMEOUT:
         raise ValueError(f"type seconds, more than 0 and at most {LONGEST_TIMEOUT}")
     return seconds
 

@@ -60,8 +60,9 @@ def test_s3_has_a_limit_of_its_own(silent, monkeypatch):
 
 @each_case(("value", "message"), [
     ("0", "request_timeout of Google Cloud Storage cannot be read: type seconds, more than 0 and at most 86400"),
-    (-1, "request_timeout .* cannot be read"), ("nan", "request_timeout .* cannot be read"),
-    ("1e9", "request_timeout .* cannot be read"), ("soon", "request_timeout .* cannot be read"),
+    (-1, "request_timeout .* cannot be read"), (True, "request_timeout .* cannot be read"),
+    ("nan", "request_timeout .* cannot be read"), ("1e9", "request_timeout .* cannot be read"),
+    ("soon", "request_timeout .* cannot be read"),
 ])  # fmt: skip
 def test_limits_that_are_wrong(value, message):
     options = {"request_timeout": value, "anonymous": "true"}
