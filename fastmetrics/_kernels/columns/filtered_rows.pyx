@@ -1,7 +1,7 @@
 """The rows that a filter keeps, and sums, differences and products of float32 columns as float64.
 
-The bitmap of a filter may belong to a caller that changes it meanwhile: no more rows are written than there is room
-for, and the number of rows written is what counts.
+The bitmap of a filter may belong to a caller that changes it meanwhile: no more rows are written than the result has
+entries, and the number of rows written is what counts.
 """
 
 from libc.stdint cimport int64_t, uint8_t

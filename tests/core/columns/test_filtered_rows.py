@@ -25,7 +25,7 @@ def test_rows_of_bitmap(bits, first, left_out):
 
 
 @given(st.lists(st.booleans(), max_size=300), st.integers(0, 50))
-def test_no_more_rows_than_there_is_room_for(bits, capacity):
+def test_no_more_rows_than_the_result_has_entries(bits, capacity):
     bitmap = np.packbits(np.array(bits, bool), bitorder="little")
     whole = np.full(len(bits) + 1, -1)
     found = filtered_rows.rows_of_bitmap(bitmap, 0, len(bits), whole[:capacity])
