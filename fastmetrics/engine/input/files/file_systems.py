@@ -62,9 +62,9 @@ def read_seconds(text: str) -> timedelta:
     return timedelta(seconds=float(text))
 
 
-def read_timeout(text: str | float) -> float:
+def read_timeout(text: str) -> float:
     seconds = float(text)
-    if isinstance(text, bool) or not 0 < seconds <= LONGEST_TIMEOUT:
+    if not 0 < seconds <= LONGEST_TIMEOUT:
         raise ValueError(f"type seconds, more than 0 and at most {LONGEST_TIMEOUT}")
     return seconds
 
@@ -259,8 +259,11 @@ def _read_options(kind: StoreKind, given: Mapping[str, Any]) -> dict[str, Any]:
             known = ", ".join(kind.options)
             raise ValueError(f"storage_options: {kind.name} has no option {key!r}; known are {known}")
         try:
+            read = kind.options[name]
+            if isinstance(value, bool) and read is not read_flag:
+                raise ValueError(f"{value} is no value of it")
             is_plain = isinstance(value, str | int | float) and not isinstance(value, bool)
-            options[name] = kind.options[name](str(value)) if is_plain else value
+            options[name] = read(str(value)) if is_plain else value
         except ValueError as error:
             raise ValueError(f"storage_options: {key} of {kind.name} cannot be read: {error}") from None
     return options
