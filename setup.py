@@ -62,7 +62,7 @@ DIRECTIVES = {
     "cdivision": True,
     "freethreading_compatible": True,
 }
-# Docstrings of kernels are read in their sources. In the modules they would be a hundredth of the package.
+# Docstrings of kernels are read in their sources. In the modules they would be a fiftieth of the package.
 Options.docstrings = False
 
 INCLUDE = re.compile(r"""^\s*(?:\#\s*include|include|cdef\s+extern\s+from)\s+["']([^"'\n]+)["']""", re.MULTILINE)
