@@ -12,6 +12,7 @@ FASTMETRICS_DEBUG      bounds checks, wraparound checks, -O1 and -g, to find a w
 FASTMETRICS_SANITIZE   AddressSanitizer and UndefinedBehaviorSanitizer (gcc, clang)
 """
 
+import gc
 import gzip
 import json
 import os
@@ -45,10 +46,9 @@ N_JOBS = os.cpu_count() or 1
 GAIN_BY_O3 = {
     f"fastmetrics._kernels.{name}"
     for name in (
-        "clustering.dispersion", "clustering.label_pairs", "clustering.mutual_info", "formats.trec_files",
-        "ranking.ranked_lists", "ranking.run_qrels_join", "resampling.score_replicates", "resampling.segment_sums",
-        "text.bleu_ngrams", "text.chrf_ngrams", "text.rouge", "text.tokens.text_blocks", "text.tokens.tokenizers",
-        "text.tokens.vocabulary",
+        "clustering.dispersion", "clustering.label_pairs", "formats.trec_files", "ranking.ranked_lists",
+        "resampling.score_replicates", "resampling.segment_sums", "text.bleu_ngrams", "text.chrf_ngrams", "text.rouge",
+        "text.tokens.text_blocks", "text.tokens.tokenizers", "text.tokens.vocabulary",
     )
 }  # fmt: skip
 # Archives carry this date in place of the time of the build. A zip file cannot hold an earlier one than 1980-01-01.
@@ -61,6 +61,8 @@ DIRECTIVES = {
     "initializedcheck": DEBUG,
     "cdivision": True,
     "freethreading_compatible": True,
+    # Kernels are plain built-in functions: smaller, and called as fast.
+    "binding": False,
 }
 # Docstrings of kernels are read in their sources. In the modules they would be a fiftieth of the package.
 Options.docstrings = False
@@ -193,6 +195,8 @@ def kernel_extensions() -> list[Extension]:
     else:
         stale.append(extension(SHARED_UTILITY, []))
     if stale:
+        # Cython makes millions of objects that live to its end: looking for garbage would take a third of its time.
+        gc.disable()
         extensions += cythonize(
             stale,
             compiler_directives=DIRECTIVES,
@@ -200,6 +204,7 @@ def kernel_extensions() -> list[Extension]:
             nthreads=N_JOBS,
             force=True,
         )
+        gc.enable()
     for built in extensions:
         source = Path(*built.name.split(".")).with_suffix(".pyx")
         built.depends = [FLAGS_FILE.as_posix()] + (dependencies(source) if source.is_file() else [])

@@ -33,7 +33,7 @@ cdef Py_ssize_t _count_field_quotes(
         if found % 2:
             closed = place
         elif place != data and place - 1 != closed:
-            before = place[-1]
+            before = (place - 1)[0]
             if before != delimiter and before != 10 and before != 13:
                 return -1
         found += 1
