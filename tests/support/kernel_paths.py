@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
+from inspect import isbuiltin
 from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any
@@ -65,8 +66,9 @@ def wrap_kernels(called: set[str]) -> None:
         if name_below.startswith(NOT_LISTED):
             continue
         for name, value in list(vars(module).items()):
-            is_function = "cython_function" in type(value).__name__ and value.__module__ == found.name
-            if is_function and name not in HELPERS:
+            # A fused function has a type of Cython's own.
+            is_function = isbuiltin(value) or "cython_function" in type(value).__name__
+            if is_function and value.__module__ == found.name and name not in HELPERS:
                 setattr(module, name, recording(f"{name_below.rpartition('.')[2]}.{name}", value))
 
 
