@@ -1,7 +1,7 @@
 """Fixtures of all tests: the folder of real data, and the hypothesis profiles.
 
 Hypothesis runs a quick, derandomised profile by default: a test draws the same in each run. A longer random search:
-`FASTMETRICS_HYPOTHESIS=thorough pytest`.
+`FASTMETRICS_HYPOTHESIS=thorough pytest`. Every combination of cases: `FASTMETRICS_CASES=all pytest`.
 """
 
 import functools
@@ -135,7 +135,8 @@ def store() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def types_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What mypy found about the package, for all tests of types. A run without it takes half a minute."""
-    return tmp_path_factory.mktemp("types")
+    known = os.environ.get("MYPY_CACHE_DIR")
+    return Path(known) if known else tmp_path_factory.mktemp("types")
 
 
 @pytest.fixture

@@ -285,5 +285,10 @@ def test_stub_matches_its_kernel(path):
         if inspect.isclass(kind):
             methods = {name: value for name, value in vars(kind).items() if callable(value) and name[0] != "_"}
             callables |= {f"{owner}.{name}": value for name, value in methods.items()}
-    assert functions == {name: list(inspect.signature(value).parameters) for name, value in callables.items()}
+    assert functions.keys() == callables.keys()
+    # Stubs are generated from the sources. Of the compiled functions, those of several types alone tell parameters.
+    told = {name: value for name, value in callables.items() if "cython_function" in type(value).__name__}
+    assert {name: functions[name] for name in told} == {
+        name: list(inspect.signature(value).parameters) for name, value in told.items()
+    }
     assert constants == {name: type(value).__name__ for name, value in public.items() if isinstance(value, CONSTANT)}

@@ -22,7 +22,7 @@ def run_mypy(
     pytest.importorskip("mypy", reason="mypy has no wheel for every platform")
     environment = {name: value for name, value in os.environ.items() if name not in {"MYPYPATH", "MYPY_CACHE_DIR"}}
     environment["MYPYPATH"] = os.pathsep.join(map(str, search))
-    options = ["--config-file", str(SETTINGS), "--cache-dir", str(cache), "--follow-imports=silent"]
+    options = ["--config-file", str(SETTINGS), "--cache-dir", str(cache)]
     options += ["--no-error-summary", "--hide-error-context"]
     return subprocess.run(
         [sys.executable, "-m", "mypy", *options, *map(str, paths)],

@@ -66,7 +66,8 @@ class TestLargeUser:
         assert calls["large group"] >= 2
         assert assert_same(with_keys(log, kind), "large partition", "large group") == evaluate(log, EXCHANGED)
 
-    @each_case(("kind", "batch_rows"), [("int64", 90), ("any text", 131_072), ("any text", 90)])
+    @each_case("kind", ["int64", "any text"])
+    @each_case("batch_rows", [131_072, 90])
     def test_in_a_log_sorted_by_user(self, kind, batch_rows, monkeypatch):
         """The rows of the large user are in few of many blocks, and in none of the first ones."""
         small_batches(monkeypatch, batch_rows)
@@ -85,7 +86,8 @@ class TestLargeUser:
         assert result.coverage["groups"] == 4
         assert expected["gauc"] == result.value
 
-    @each_case(("kind", "weight"), [("int64", "weight"), ("any text", None)])
+    @each_case("weight", ["weight", None])
+    @each_case("kind", ["int64", "any text"])
     def test_with_several_slices(self, kind, weight):
         log = with_keys(repeated(FEWER, "group", 0.6, LARGE_USER), kind)
         log["hour"] = np.where(FEWER["prob"] < 0.01, 17, FEWER["hour"])  # one slice has few of its rows
@@ -110,9 +112,8 @@ class TestLargeUser:
         assert_same(log, *paths, threads=(2,))
         assert_same(log, *paths, metrics=WEIGHTED, weight="weight", by="hour", threads=(1,))
 
-    @each_case(
-        ("kind", "label_of_large_user"), [("int64", 0), ("uint64", 1), ("short text", 1), ("long text", 0)]
-    )
+    @each_case("kind", ["int64", "uint64", "short text", "long text"])
+    @each_case("label_of_large_user", [0, 1])
     def test_of_one_class(self, kind, label_of_large_user):
         log = repeated(FEWER, "group", 0.5, LARGE_USER)
         log["label"] = np.where(log["group"] == LARGE_USER, label_of_large_user, log["label"]).astype(np.int8)

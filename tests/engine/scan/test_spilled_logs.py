@@ -147,7 +147,8 @@ class TestSources:
 class TestSeveral:
     """Slices, scores and labels in one scan."""
 
-    @each_case(("by", "weight"), [("hour", None), (["city", "hour"], "real")])
+    @each_case("weight", [None, "real"])
+    @each_case("by", ["hour", ["city", "hour"]])
     def test_slices(self, by, weight):
         assert_same_when_spilled(LOG, METRICS, [MEMORY], by=by, weight=weight)
 
