@@ -223,6 +223,7 @@ class BatchColumns:
         # Without any column, the first one gives the number of rows.
         self.inputs = list(dict.fromkeys(needed)) or source.source.column_names[:1]
         self.checked: tuple[dict[str, Primitive], dict[str, Primitive]] | None = None
+        self.left_out: list[Any] = []  # the last batches of which no row is evaluated
         self.push_down(source)
 
     def push_down(self, source: ComputedColumns) -> None:
@@ -252,11 +253,17 @@ class BatchColumns:
         """The batch with the columns asked for; with a memory limit in parts, of which BATCH_ROWS rows are kept."""
         values, conditions = self.check(batch.schema)
         inputs = {name: batch.column(number) for number, name in enumerate(batch.schema.names)}
+        if self.masks and not self.reads_all and all(self.is_skipped(name, inputs, batch) for name in self.masks):
+            # Skipped rows follow each other in batches of one size, of which no value is read.
+            left_out = self.left_out
+            if sum(own.num_rows for own in left_out) == batch.num_rows:
+                return left_out
         masks = {name: self.mask(name, conditions, batch, inputs, first_row) for name in self.masks}
         if masks and not self.reads_all and not any(mask.true_count for mask in masks.values()):
             # No row is evaluated: nothing needs to be computed.
             nulls = {name: self.nulls(name, values[name], inputs, batch.num_rows) for name in self.computed}
-            return self.assemble(masks, nulls, inputs)
+            self.left_out = self.assemble(masks, nulls, inputs)
+            return self.left_out
         found: dict[str, Any] = {}
         for name, own in self.computed.items():
             keep = None
@@ -297,11 +304,15 @@ class BatchColumns:
             self.checked = values, conditions
         return self.checked
 
+    def is_skipped(self, name: str, inputs: Mapping[str, Any], batch: Any) -> bool:
+        """Does a filter keep no row because a column that it needs is null in all of them?"""
+        return any(inputs[own].null_count == batch.num_rows for own in self.needed_by[name] if own in inputs)
+
     def mask(
         self, name: str, conditions: Mapping[str, Primitive], batch: Any, inputs: Mapping[str, Any], first_row: int
     ) -> Any:
         """Which rows a filter keeps, without nulls."""
-        if any(inputs[own].null_count == batch.num_rows for own in self.needed_by[name] if own in inputs):
+        if self.is_skipped(name, inputs, batch):
             return pa.repeat(pa.scalar(False), batch.num_rows)
         if name in conditions:
             work = ColumnWork(WHERE, self.masks[name].where, conditions[name], first_row)

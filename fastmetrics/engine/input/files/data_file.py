@@ -27,15 +27,21 @@ class DataFile:
         The path in the file system.
     footer : object or None
         What a format keeps of a file of a store, so that it is fetched once.
+    parts : tuple of str
+        The folders of the path, and the name: files are sorted by them.
+    row_groups : tuple of int or None
+        The rows of every row group, once a Parquet file was inspected.
     """
 
-    __slots__ = ("_handle", "_lock", "address", "filesystem", "footer", "path")
+    __slots__ = ("_handle", "_lock", "address", "filesystem", "footer", "parts", "path", "row_groups")
 
     def __init__(self, path: str, filesystem: Any, address: str) -> None:
         self.path = path
         self.filesystem = filesystem
         self.address = address
+        self.parts = (PurePath if filesystem is None else PurePosixPath)(address).parts
         self.footer: Any = None
+        self.row_groups: tuple[int, ...] | None = None
         self._handle: pa.NativeFile | None = None
         self._lock = Lock()
 
@@ -47,11 +53,6 @@ class DataFile:
 
     def __str__(self) -> str:
         return self.path
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The folders of the path, and the name: files are sorted by them."""
-        return (PurePath if self.filesystem is None else PurePosixPath)(self.address).parts
 
     @property
     def name(self) -> str:

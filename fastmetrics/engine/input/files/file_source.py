@@ -73,6 +73,7 @@ class FileSource(Source):
         self._files = inspect_files(data_files, options)
         self._found_types: dict[str, pa.DataType] = {}
         self._filters: Sequence[Sequence[ColumnTest]] = ()
+        self._constants: dict[DataFile, dict[str, Any]] = {}  # of every file: the values of its folders in filters
         self._skipped: dict[DataFile, dict[int, int]] = {}  # of every file: the row groups to skip, and their rows
         self.reads_once = any(isinstance(data_file, StreamFile) for data_file in data_files)
         # A thread that waits for data of a stream could not be interrupted.
@@ -107,6 +108,7 @@ class FileSource(Source):
 
     def expect_filters(self, filters: Sequence[Sequence[ColumnTest]]) -> None:
         self._filters = filters
+        self._constants = {}
         self._skipped = {}
 
     def type_of(self, column: str) -> pa.DataType | None:
@@ -281,12 +283,14 @@ class FileSource(Source):
 
     def _constants_of(self, file: SourceFile) -> dict[str, Any]:
         """The values of the columns that a file has from its folders."""
-        names = {test.column for tests in self._filters for test in tests} & file.hive_values.keys()
-        return {
-            name: pa.scalar(file.hive_values[name], pa.string()).cast(self._unified_type(name)).as_py()
-            for name in names
-            if name not in file.schema.names
-        }
+        if file.data_file not in self._constants:
+            names = {test.column for tests in self._filters for test in tests} & file.hive_values.keys()
+            self._constants[file.data_file] = {
+                name: pa.scalar(file.hive_values[name], pa.string()).cast(self._unified_type(name)).as_py()
+                for name in names
+                if name not in file.schema.names
+            }
+        return self._constants[file.data_file]
 
     def _read_groups_of(
         self, file: SourceFile, schema: pa.Schema, use_threads: bool, batch_rows: int, groups: list[int] | None

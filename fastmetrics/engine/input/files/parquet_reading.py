@@ -45,19 +45,22 @@ def open_with_footer(data_file: DataFile) -> Iterator[tuple[pa.NativeFile, pq.Fi
 
 def inspect_parquet(data_file: DataFile) -> tuple[pa.Schema, int | None]:
     with open_with_footer(data_file) as (opened, footer), pq.ParquetFile(opened, metadata=footer) as file:
-        return file.schema_arrow, file.metadata.num_rows
+        metadata = file.metadata
+        data_file.row_groups = tuple(metadata.row_group(index).num_rows for index in range(metadata.num_row_groups))
+        return file.schema_arrow, metadata.num_rows
+
+
+def parquet_row_groups(data_file: DataFile) -> tuple[int, ...]:
+    """The number of rows of every row group."""
+    if data_file.row_groups is None:
+        inspect_parquet(data_file)
+    return data_file.row_groups or ()
 
 
 def parquet_footer(data_file: DataFile) -> pq.FileMetaData:
     """The footer of a file, with the statistics of its row groups."""
     with open_with_footer(data_file) as (opened, footer):
         return pq.read_metadata(opened) if footer is None else footer
-
-
-def parquet_row_groups(data_file: DataFile) -> list[int]:
-    """The number of rows of every row group."""
-    with open_with_footer(data_file) as (opened, footer), pq.ParquetFile(opened, metadata=footer) as file:
-        return [file.metadata.row_group(index).num_rows for index in range(file.metadata.num_row_groups)]
 
 
 def forget_footers(data_files: Iterable[DataFile]) -> None:
