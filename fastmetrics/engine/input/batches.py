@@ -21,6 +21,9 @@ FILTERED_BATCHES = 4
 # Batches that one thread decodes and processes have up to so many times the rows, as long as they take few bytes.
 OWN_BATCHES = 8
 OWN_BATCH_BYTES = 16 << 20
+# With a memory limit, those of all threads take at most this part of it. Blocks of rows that are spilled are as large,
+# and reading many small pieces back would take longer than what is done with them.
+OWN_BATCHES_DIVISOR = 32
 UNKNOWN_BYTES = 128  # of a text, list or struct: batches with one stay small
 # Limits of a batch with long texts: a row takes far more memory and work than a row of numbers.
 TEXT_BATCH_ROWS = 8192
@@ -162,10 +165,13 @@ class Source(ABC):
         """Batches of any size."""
 
 
-def rows_of_own_batches(schema: pa.Schema) -> int:
+def rows_of_own_batches(schema: pa.Schema, memory_limit: int | None, n_threads: int) -> int:
     """The rows of a batch for the thread that decodes it: as many as take OWN_BATCH_BYTES, within limits."""
     row_bytes = sum(bytes_of_value(field.type) for field in schema)
-    return min(OWN_BATCHES * BATCH_ROWS, max(BATCH_ROWS, OWN_BATCH_BYTES // max(1, row_bytes)))
+    most_bytes = OWN_BATCH_BYTES
+    if memory_limit is not None:
+        most_bytes = min(most_bytes, memory_limit // (OWN_BATCHES_DIVISOR * n_threads))
+    return min(OWN_BATCHES * BATCH_ROWS, max(BATCH_ROWS, most_bytes // max(1, row_bytes)))
 
 
 def bytes_of_value(data_type: pa.DataType) -> int:

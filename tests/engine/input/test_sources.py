@@ -271,18 +271,24 @@ def test_batches_have_a_useful_size():
 
 @pytest.mark.parametrize(
     ("columns", "memory_limit", "most"),
-    [(["label"], None, 300_000), (["label"], 1 << 30, BATCH_ROWS), (["label", "features"], None, BATCH_ROWS)],
-    ids=["narrow rows", "with a limit", "wide rows"],
+    [
+        (["label"], None, 300_000),
+        (["label"], 1 << 30, 300_000),
+        (["label"], 200_000 * 32 * 2, 200_000),
+        (["label"], 1 << 20, BATCH_ROWS),
+        (["label", "features"], None, BATCH_ROWS),
+    ],
+    ids=["narrow rows", "a large limit", "a limit", "a small limit", "wide rows"],
 )
 def test_the_thread_that_decodes_a_row_group_gets_large_batches(tmp_path, columns, memory_limit, most):
-    """A batch has a fixed cost. With a memory limit, or where a row takes many bytes, batches stay small."""
+    """A batch has a fixed cost. With a small memory limit, or where a row takes many bytes, batches stay small."""
     rows = 700_000
     label = np.arange(rows) % 7 == 0
     features = pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(16 * rows)), 16)
     path = tmp_path / "log.parquet"
     pq.write_table(pa.table({"label": label.view(np.int8), "features": features}), path, row_group_size=300_000)
     source = open_source(path)
-    source.memory_limit = memory_limit
+    source.memory_limit, source.n_threads = memory_limit, 2
     found = [list(partition.read()) for partition in source.partitions(columns)]
     assert [sum(batch.num_rows for batch in batches) for batches in found] == [300_000, 300_000, 100_000]
     assert max(batch.num_rows for batches in found for batch in batches) == most

@@ -159,8 +159,8 @@ class FileSource(Source):
     def _read_pieces(self, pieces: list[FilePiece], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         # They are decoded by the thread that asks for them.
         rows = self.batch_rows
-        if self.memory_limit is None and rows >= BATCH_ROWS:
-            rows = max(rows, rows_of_own_batches(schema))
+        if rows >= BATCH_ROWS:
+            rows = max(rows, rows_of_own_batches(schema, self.memory_limit, self.n_threads or 1))
         batches = (self._read_file(piece.file, schema, False, rows, piece.row_groups) for piece in pieces)
         return split_long_texts(resize_batches(chain.from_iterable(batches), rows))
 
