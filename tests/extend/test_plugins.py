@@ -25,6 +25,7 @@ LOG = make_log(300)
 def folder(tmp_path):
     """A folder with a module of metrics, and a log."""
     shutil.copy(EXAMPLES / "cvr.py", tmp_path / "own_cvr.py")
+    (tmp_path / "empty.py").write_text("import math\n", encoding="utf-8")
     (tmp_path / "broken.py").write_text("import no_such_package\n", encoding="utf-8")
     (tmp_path / "twice.py").write_text(
         "from fastmetrics.extend import Real, RowStatistic, metric\n"
@@ -57,7 +58,7 @@ def evaluate_here(folder, monkeypatch):
         before = set(sys.modules)
         with own_metrics(replaced="cvr"):
             done = run("evaluate", "log.parquet", *arguments, folder=folder)
-        for name in {"own_cvr", "broken", "twice"} & (set(sys.modules) - before):
+        for name in {"own_cvr", "empty", "broken", "twice"} & (set(sys.modules) - before):
             del sys.modules[name]
         return done
 
@@ -69,6 +70,7 @@ def test_wrong_options_of_the_command_line(evaluate_here):
         (CVR, ["unknown metric 'cvr'"]),
         (["--plugin", "broken", *CVR], ["--plugin: module 'broken' with metrics cannot be", "no_such_package"]),
         (["--plugin", "nowhere", *CVR], ["--plugin: module 'nowhere' with metrics", "No module named 'nowhere'"]),
+        (["--plugin", "empty", *CVR], ["--plugin: module 'empty' registers no metric"]),
         (["--plugin", "twice", *CVR], ["module 'twice' with metrics", "metric 'auc' is registered twice"]),
         (["--plugin", "own_cvr", *CVR[:-2]], ["metric cvr reads a column of role 'conversion'", "--role conversion="]),
         (["--plugin", "own_cvr", *CVR, "--role", "cost=click"], ["no metric asked for reads a column of role 'cost'"]),
