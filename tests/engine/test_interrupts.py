@@ -21,7 +21,7 @@ from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.spill import SpillFile
 from fastmetrics._core.parallel import for_each
 from fastmetrics._kernels.exchange import hash_partition
-from support.cases import assert_raises, each_case
+from support.cases import assert_raises
 from support.states.spilled_logs import log_of
 from support.subprocesses import PATIENCE, linux_only, run, start
 

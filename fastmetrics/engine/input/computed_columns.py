@@ -223,7 +223,7 @@ class BatchColumns:
         # Without any column, the first one gives the number of rows.
         self.inputs = list(dict.fromkeys(needed)) or source.source.column_names[:1]
         self.checked: tuple[dict[str, Primitive], dict[str, Primitive]] | None = None
-        self.left_out: list[Any] = []  # the last batches of which no row is evaluated
+        self.left_out: list[Any] = []  # the last skipped rows
         self.push_down(source)
 
     def push_down(self, source: ComputedColumns) -> None:
@@ -253,17 +253,20 @@ class BatchColumns:
         """The batch with the columns asked for; with a memory limit in parts, of which BATCH_ROWS rows are kept."""
         values, conditions = self.check(batch.schema)
         inputs = {name: batch.column(number) for number, name in enumerate(batch.schema.names)}
-        if self.masks and not self.reads_all and all(self.is_skipped(name, inputs, batch) for name in self.masks):
+        can_skip = bool(self.masks) and not self.reads_all
+        is_skipped = can_skip and all(self.is_skipped(name, inputs, batch) for name in self.masks)
+        left_out = self.left_out
+        if is_skipped and sum(own.num_rows for own in left_out) == batch.num_rows:
             # Skipped rows follow each other in batches of one size, of which no value is read.
-            left_out = self.left_out
-            if sum(own.num_rows for own in left_out) == batch.num_rows:
-                return left_out
+            return left_out
         masks = {name: self.mask(name, conditions, batch, inputs, first_row) for name in self.masks}
-        if masks and not self.reads_all and not any(mask.true_count for mask in masks.values()):
+        if can_skip and not any(mask.true_count for mask in masks.values()):
             # No row is evaluated: nothing needs to be computed.
             nulls = {name: self.nulls(name, values[name], inputs, batch.num_rows) for name in self.computed}
-            self.left_out = self.assemble(masks, nulls, inputs)
-            return self.left_out
+            left_out = self.assemble(masks, nulls, inputs)
+            if is_skipped:
+                self.left_out = left_out
+            return left_out
         found: dict[str, Any] = {}
         for name, own in self.computed.items():
             keep = None
