@@ -9,7 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import fastmetrics as fm
+from fastmetrics.engine.expressions.arrow_values import value_type
+from fastmetrics.engine.expressions.column_tests import ColumnTest
+from fastmetrics.engine.input.batches import SMALL_BATCH_ROWS
 from fastmetrics.engine.input.files import file_source
+from fastmetrics.engine.input.sources import open_source
 
 N_GROUPS, GROUP_ROWS = 8, 250
 N_ROWS = N_GROUPS * GROUP_ROWS
@@ -158,3 +162,42 @@ def test_columns_of_other_types_in_a_file_are_not_trusted(tmp_path, rows_read):
     report = fm.evaluate(tmp_path, "auc", label="click", score="p", where="x < 3")
     assert (report["auc"], report.filtered) == (0.0, 2)
     assert sum(rows_read) == 2
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("where", ["whole >= 20 and whole < 30", "whole < 10 or whole > 25", "whole in (4, 31)"])
+def test_kept_rows_between_skipped_ones(tmp_path, where, n_threads):
+    """Row groups of one size, too large to be joined: skipped ones share a batch, kept ones have their own rows."""
+    rows = 4 * SMALL_BATCH_ROWS
+    random = np.random.default_rng(3)
+    log = pa.table({
+        "click": random.integers(0, 2, rows), "p": random.random(rows),
+        "whole": np.repeat(np.arange(4), SMALL_BATCH_ROWS) * 10 + random.integers(0, 10, rows),
+    })  # fmt: skip
+    for number in range(4):
+        inside = tmp_path / f"part={number}"
+        inside.mkdir()
+        pq.write_table(log.slice(number * SMALL_BATCH_ROWS, SMALL_BATCH_ROWS), inside / "log.parquet")
+    columns = {"label": "click", "score": "p", "where": where}
+    report = fm.evaluate(tmp_path, ["auc", "logloss"], **columns, n_threads=n_threads)
+    expected = fm.evaluate(log, ["auc", "logloss"], **columns)
+    assert [own.value for own in report] == [own.value for own in expected]
+    assert (report.rows, report.filtered) == (rows, expected.filtered)
+
+
+def test_partitions_know_their_first_row(path, monkeypatch):
+    """Rows in errors are counted from there."""
+    monkeypatch.setattr(file_source, "PARTITION_ROWS", 3 * GROUP_ROWS)
+    found = [(own.first_row, own.rows) for own in open_source(path).partitions(["click"])]
+    assert found == [(0, 3 * GROUP_ROWS), (3 * GROUP_ROWS, 3 * GROUP_ROWS), (6 * GROUP_ROWS, 2 * GROUP_ROWS)]
+
+
+def test_a_source_takes_other_filters(folder):
+    """What the folders of a file say is asked again."""
+    source = open_source(folder / "parquet")
+    for column, values in (("country", ["DE"]), ("week", [3])):
+        type_of_column = value_type(source.type_of(column))
+        source.expect_filters([[ColumnTest(column, type_of_column, "equal", tuple(values))]])
+        read = pa.Table.from_batches(source.batches(["click", column]))
+        assert set(read[column].to_pylist()) == {None, *values}
+        assert read.num_rows == N_ROWS
