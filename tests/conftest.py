@@ -1,7 +1,7 @@
 """Fixtures of all tests: the folder of real data, and the hypothesis profiles.
 
 Hypothesis runs a quick, derandomised profile by default: a test draws the same in each run. A longer random search:
-`FASTMETRICS_HYPOTHESIS=thorough pytest`. Every combination of cases: `FASTMETRICS_CASES=all pytest`.
+`FASTMETRICS_HYPOTHESIS=thorough pytest`.
 """
 
 import functools

@@ -21,7 +21,7 @@ from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.spill import SpillFile
 from fastmetrics._core.parallel import for_each
 from fastmetrics._kernels.exchange import hash_partition
-from support.cases import assert_raises
+from support.cases import assert_raises, each_case
 from support.states.spilled_logs import log_of
 from support.subprocesses import PATIENCE, linux_only, run, start
 
@@ -106,8 +106,8 @@ class TestControlC:
     def test_while_files_are_read(self, tmp_path, path, n_threads):
         interrupt(tmp_path, path, "scan", 5, n_threads, weight="weight", by="hour")
 
-    def test_while_spilled_rows_are_read(self, tmp_path, n_threads):
-        n_calls = 1 if n_threads == 1 else 8
+    @each_case("n_calls", [1, 8])
+    def test_while_spilled_rows_are_read(self, tmp_path, n_threads, n_calls):
         interrupt(tmp_path, "table", "resolve", n_calls, n_threads, weight="weight", by="hour")
 
 

@@ -2,9 +2,7 @@
 
 import functools
 import inspect
-import itertools
 import math
-import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -14,8 +12,6 @@ import pytest
 from fastmetrics._core.undefined import UndefinedMetricWarning
 
 FAILURES = (Exception, pytest.fail.Exception)
-# Whether tests run every combination of their cases.
-ALL_COMBINATIONS = os.environ.get("FASTMETRICS_CASES") == "all"
 
 
 class Case(NamedTuple):
@@ -26,9 +22,8 @@ class Case(NamedTuple):
 def each_case(names: str | Sequence[str], values: Iterable[Any], ids: Any = None) -> Callable[[Any], Any]:
     """As `pytest.mark.parametrize`, but all values run in one test, which costs much less than a test for each.
 
-    On a class it holds for every test of the class. Of two lists every value of each runs, with one of the other; with
-    FASTMETRICS_CASES=all every combination runs. A test that asks for `monkeypatch` or `tmp_path` has a fresh one for
-    each case.
+    On a class it holds for every test of the class. Two of them give the product. A test that asks for `monkeypatch`
+    or `tmp_path` has a fresh one for each case.
     """
     names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     cases = [named_case(names, value, number, ids) for number, value in enumerate(values)]
@@ -39,29 +34,22 @@ def each_case(names: str | Sequence[str], values: Iterable[Any], ids: Any = None
                 setattr(test, name, decorate(vars(test)[name]))
             return test
         one_case, inner_cases = getattr(test, "looped", (test, [Case("", {})]))
-        combined = [
+        product = [
             Case("-".join(filter(None, (inner.name, outer.name))), {**outer.arguments, **inner.arguments})
-            for outer, inner in pairs(cases, inner_cases)
+            for outer in cases
+            for inner in inner_cases
         ]
 
         @functools.wraps(test)
         def loop(*args: Any, **fixtures: Any) -> None:
-            run_cases(functools.partial(one_case, *args), combined, fixtures)
+            run_cases(functools.partial(one_case, *args), product, fixtures)
 
         parameters = [own for name, own in inspect.signature(test).parameters.items() if name not in names]
         loop.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        loop.looped = one_case, combined  # type: ignore[attr-defined]
+        loop.looped = one_case, product  # type: ignore[attr-defined]
         return loop
 
     return decorate
-
-
-def pairs(outer: Sequence[Case], inner: Sequence[Case]) -> list[tuple[Case, Case]]:
-    """Every case of both lists at least once, or every combination of them."""
-    if ALL_COMBINATIONS:
-        return list(itertools.product(outer, inner))
-    longer = max(len(outer), len(inner))
-    return list(itertools.islice(zip(itertools.cycle(outer), itertools.cycle(inner), strict=False), longer))
 
 
 def run_cases(test: Callable[..., None], cases: Sequence[Case], fixtures: dict[str, Any]) -> None:

@@ -239,7 +239,7 @@ def test_results_do_not_depend_on_threads_memory_or_row_order(monkeypatch, n_sli
     monkeypatch.setattr(range_replicates, "MAX_SORTED_ROWS", 600)
     monkeypatch.setattr(range_replicates, "FEW_ROWS", 500)
     monkeypatch.setattr(range_replicates, "CACHED_BYTES", 0)
-    for limit, n_threads in ((None, 2), (1 << 14, 1 + n_slices // 6)):
+    for limit, n_threads in ((None, 2), (1 << 14, 1), (1 << 17, 2)):
         budget = None if limit is None else MemoryBudget(limit, None, 1)
         store = store_of(labels[order], scores[order], units[order], None, slices[order], budget, 1100)
         found = replicate(store, unit_buckets, n, metrics, n_slices=n_slices, n_threads=n_threads)

@@ -318,18 +318,18 @@ def test_spilled_tables_merge(columns, spill_first):
 
 
 def test_memory_stays_within_the_limit(tmp_path):
-    """Of eight times the keys that fit, with a real limit: the table never has more than its share."""
+    """Of twenty times the keys that fit, with a real limit: the table never has more than its share."""
     budget = MemoryBudget(SMALL_LIMIT, str(tmp_path), 1)
     table = KeyTable(1, budget)
-    for start in range(0, 160_000, 10_000):
+    for start in range(0, 400_000, 10_000):
         table.add(as_keys(np.arange(start, start + 10_000)))
         assert budget.reserved_bytes <= SMALL_LIMIT // 2
         assert table.n_bytes <= SMALL_LIMIT // 2
     assert table.spilled
-    assert len(table) == 160_000
+    assert len(table) == 400_000
     assert table.n_bytes == 0  # what was in memory is in the file as well, to be read by parts
     assert budget.reserved_bytes == 0
-    assert [array.tolist() for array in table.count_values()] == [[1], [160_000]]
+    assert [array.tolist() for array in table.count_values()] == [[1], [400_000]]
 
 
 def test_a_full_disk_is_an_error(monkeypatch, small_tables, tmp_path):

@@ -86,7 +86,7 @@ class TestLargeUser:
         assert result.coverage["groups"] == 4
         assert expected["gauc"] == result.value
 
-    @each_case("weight", ["weight", None])
+    @each_case("weight", [None, "weight"])
     @each_case("kind", ["int64", "any text"])
     def test_with_several_slices(self, kind, weight):
         log = with_keys(repeated(FEWER, "group", 0.6, LARGE_USER), kind)

@@ -23,7 +23,6 @@ from support.states.spilled_logs import (
 pytestmark = pytest.mark.usefixtures("scaled")
 ROWS = 10_000
 LIMITS = [MEMORY, "512KiB"]
-OF_GROUPS = [metric for metric in EXCHANGED if parse(metric).spec.exchange == "hash"]
 LOG = log_of(ROWS)
 BY_TYPE = {"float64": LOG, "float32": log_of(ROWS, seed=3, dtype="float32")}
 
@@ -77,27 +76,27 @@ class TestEveryMetric:
 
 @pytest.fixture(scope="module")
 def report_of_log():
-    return evaluate(LOG, OF_GROUPS)
+    return evaluate(LOG, EXCHANGED)
 
 
 class TestKeys:
     @each_case("kind", KEYS)
     def test_every_kind(self, kind, report_of_log):
         keys = KEYS[kind](LOG["group"])
-        report = assert_same_when_spilled({**LOG, "group": keys}, OF_GROUPS, [MEMORY], threads=(1, 3))
+        report = assert_same_when_spilled({**LOG, "group": keys}, EXCHANGED, [MEMORY], threads=(1, 3))
         # The text of the keys does not matter: no two users are taken for one, and none for two.
         assert report == report_of_log
 
     @pytest.mark.parametrize("kind", ["int64", "any text"])
     def test_sorted_by_user(self, kind, report_of_log):
         log = moved({**LOG, "group": KEYS[kind](LOG["group"])}, np.argsort(LOG["group"], kind="stable"))
-        assert assert_same_when_spilled(log, OF_GROUPS) == report_of_log
+        assert assert_same_when_spilled(log) == report_of_log
 
     @pytest.mark.parametrize("kind", ["int64", "any text"])
     def test_many_small_blocks(self, kind, monkeypatch, report_of_log):
         log = moved({**LOG, "group": KEYS[kind](LOG["group"])}, np.argsort(LOG["group"], kind="stable"))
         small_batches(monkeypatch, 60)
-        assert assert_same_when_spilled(log, OF_GROUPS, [MEMORY]) == report_of_log
+        assert assert_same_when_spilled(log, EXCHANGED, [MEMORY]) == report_of_log
 
     @pytest.mark.parametrize("kind", ["int64", "any text"])
     def test_every_row_a_user_of_its_own(self, kind):
@@ -111,7 +110,7 @@ class TestKeys:
         small_batches(monkeypatch, -(-ROWS // n_blocks))
         for limit in (MEMORY, "256KiB", "512KiB"):
             with counted() as calls:
-                assert evaluate(log, OF_GROUPS, memory_limit=limit) == report_of_log
+                assert evaluate(log, EXCHANGED, memory_limit=limit) == report_of_log
             assert calls["spilled"] > 0
 
 
@@ -134,7 +133,7 @@ class TestSources:
         parts.mkdir()
         for number, start in enumerate(range(0, ROWS, 5000)):
             pyarrow.parquet.write_table(table.slice(start, 5000), parts / f"{number}.parquet", row_group_size=1100)
-        for data, threads in ((path, (1,)), (parts, (2,)), (sorted(parts.iterdir())[::-1], (3,))):
+        for data, threads in ((path, (1, 3)), (parts, (2,)), (sorted(parts.iterdir())[::-1], (3,))):
             assert assert_same_when_spilled(data, METRICS, [MEMORY], threads, by="city") == expected
 
     def test_invalid_rows_are_left_out(self, table):
@@ -161,7 +160,7 @@ class TestSeveral:
         assert_same_when_spilled(log, ["auc", "gauc", "ks", "ece"], [MEMORY], by="hour", weight="weight", **wanted)
 
     def test_many_slices(self):
-        log = {**LOG, "minute": np.random.default_rng(1).integers(0, 40, ROWS)}
+        log = {**LOG, "minute": np.random.default_rng(1).integers(0, 70, ROWS)}
         assert_same_when_spilled(log, EXCHANGED, [MEMORY], by="minute")
 
 
