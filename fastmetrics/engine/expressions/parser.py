@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from fastmetrics._core.optional_imports import import_extra
@@ -57,6 +57,7 @@ def is_plain_name(text: str) -> bool:
     return all(part.isidentifier() for part in text.strip().split("."))
 
 
+@lru_cache(maxsize=256)  # an Accumulator reads its expressions with every update
 def parse_expression(text: str) -> Expression:
     """The tree of an expression.
 

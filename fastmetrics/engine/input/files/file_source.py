@@ -34,7 +34,7 @@ from fastmetrics.engine.input.files.formats import (
 )
 from fastmetrics.engine.input.files.opened_files import StreamFile
 from fastmetrics.engine.input.files.parquet_reading import forget_footers, parquet_footer, parquet_row_groups
-from fastmetrics.engine.input.files.skipped_rows import is_skipped, null_batches, skipped_groups
+from fastmetrics.engine.input.files.skipped_rows import is_skipped, join_skipped, skipped_groups
 from fastmetrics.engine.input.files.store_paths import name_path_in_errors
 from fastmetrics.engine.input.input_options import NO_INPUT_OPTIONS, InputOptions
 
@@ -72,6 +72,7 @@ class FileSource(Source):
         self.label = label if len(data_files) == 1 else f"{label} ({len(data_files)} files)"
         self._files = inspect_files(data_files, options)
         self._found_types: dict[str, pa.DataType] = {}
+        self._unified_types: dict[str, pa.DataType] = {}
         self._filters: Sequence[Sequence[ColumnTest]] = ()
         self._constants: dict[DataFile, dict[str, Any]] = {}  # of every file: the values of its folders in filters
         self._skipped: dict[DataFile, dict[int, int]] = {}  # of every file: the row groups to skip, and their rows
@@ -119,7 +120,8 @@ class FileSource(Source):
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         schema = self._unified_schema(columns)
-        return chain.from_iterable(self._read_file(file, schema, use_threads, self.batch_rows) for file in self._files)
+        found = (self._read_file(file, schema, use_threads, self.batch_rows) for file in self._files)
+        return join_skipped(schema, chain.from_iterable(found))
 
     def partitions(self, columns: Sequence[str]) -> list[SourcePartition]:
         """Consecutive row groups of at least PARTITION_ROWS rows, if all files are Parquet and there are several.
@@ -161,8 +163,8 @@ class FileSource(Source):
         rows = self.batch_rows
         if rows >= BATCH_ROWS:
             rows = max(rows, rows_of_own_batches(schema, self.memory_limit, self.n_threads or 1))
-        batches = (self._read_file(piece.file, schema, False, rows, piece.row_groups) for piece in pieces)
-        return split_long_texts(resize_batches(chain.from_iterable(batches), rows))
+        found = (self._read_file(piece.file, schema, False, rows, piece.row_groups) for piece in pieces)
+        return split_long_texts(resize_batches(join_skipped(schema, chain.from_iterable(found)), rows))
 
     def _schema_in_file(self, file: SourceFile, schema: pa.Schema) -> pa.Schema:
         """The fields of `schema` that the file has. If it has none, its first column gives the number of rows."""
@@ -197,6 +199,12 @@ class FileSource(Source):
         return file.format.name in ("CSV", "TSV") and column in file.schema.names and not is_given
 
     def _unified_type(self, column: str) -> pa.DataType:
+        """The type of a column in all files together. It is found once: there may be thousands of files."""
+        if column not in self._unified_types:
+            self._unified_types[column] = self._unify_type(column)
+        return self._unified_types[column]
+
+    def _unify_type(self, column: str) -> pa.DataType:
         first = self._files[0]
         unified = self._type_in(first, column)
         for file in self._files:
@@ -238,14 +246,14 @@ class FileSource(Source):
 
     def _read_file(
         self, file: SourceFile, schema: pa.Schema, use_threads: bool, batch_rows: int, groups: list[int] | None = None
-    ) -> Iterator[pa.RecordBatch]:
-        """The batches of a file, or of some row groups of it. Those that no filter keeps are nulls."""
+    ) -> Iterator[pa.RecordBatch | int]:
+        """The batches of a file, or of some row groups of it; of those that no filter keeps, the numbers of rows."""
         if not self._filters:
             yield from self._read_groups_of(file, schema, use_threads, batch_rows, groups)
             return
         for own, rows in self._find_groups(file, groups):
             if own is None and rows:
-                yield from null_batches(schema, rows)
+                yield rows
             else:
                 yield from self._read_groups_of(file, schema, use_threads, batch_rows, own)
 

@@ -5,7 +5,7 @@ Skipped rows are handed out as nulls, for which no filter holds: they count as r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
 from typing import Any
@@ -101,6 +101,19 @@ def is_number(value: Any) -> bool:
     from decimal import Decimal
 
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def join_skipped(schema: Any, found: Iterable[Any]) -> Iterator[Any]:
+    """The same batches; numbers of skipped rows become batches of nulls, those that follow each other together."""
+    skipped = 0
+    for own in found:
+        if isinstance(own, int):
+            skipped += own
+            continue
+        yield from null_batches(schema, skipped)
+        skipped = 0
+        yield own
+    yield from null_batches(schema, skipped)
 
 
 def null_batches(schema: Any, rows: int) -> Iterator[Any]:
