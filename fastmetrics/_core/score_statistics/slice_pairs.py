@@ -81,7 +81,7 @@ class PairsWonBySlice:
         most = max(1, int(buckets.class_counts().sum(axis=1).max()))
         code_addresses = addresses([block.columns[name] for name in names for block in buckets.blocks])
         code_addresses = code_addresses.reshape(len(names), len(buckets.blocks))
-        rows = np.empty((2, slice_rows.KEYED_ROW_WORDS * most), np.uint64)
+        rows = np.empty((3, most), np.uint64)
         codes = np.empty((len(names), most), np.uint16)
         unordered, numbers = np.empty((2, most), np.uint16)
         ordered = np.empty(most, np.uint32)

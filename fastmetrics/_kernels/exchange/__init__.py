@@ -17,7 +17,8 @@ Tables. `key_counts.pyx` counts keys in hash tables that grow, in shards (`key_s
 hash. Counts are int64; a count above 2**63 - 1 is an error. A shard has at most 2**31 - 1 keys.
 
 Slices. `slice_rows.pyx` numbers the slices of rows, and counts the pairs won inside every slice of a bucket of scores
-or of a group. `ordered_rows.pxd` has the order of rows that it reads.
+or of a group. It reads the words of `ordered_rows.pxd`, which brings groups into the order of their scores;
+`bucket_order.pxd` does so for buckets.
 
 Sorting. `radix_sort_descending.pxd` sorts rows by descending score, stably.
 

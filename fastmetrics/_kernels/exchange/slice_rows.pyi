@@ -13,9 +13,9 @@ RUN: int
 WINS: int
 HIGH_WINS: int
 N_FIELDS: int
-KEYED_ROW_WORDS: int
 
 def look_up(table: NDArray[np.int32], sizes: tuple[Any, ...], columns: list[Any], out: NDArray[np.uint16]) -> int: ...
+def find_first_rows(codes: NDArray[np.int64], first_rows: NDArray[np.int64]) -> None: ...
 def count_rows(numbers: NDArray[np.uint16], labels: NDArray[np.uint8] | None, counts: NDArray[np.int64]) -> None: ...
 def order_bucket(
     blocks: NDArray[np.uint64],

@@ -13,9 +13,10 @@ cell 64.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 
 from fastmetrics._kernels.columns.ordered_bits cimport sort_key_f32, sort_key_f64
+from fastmetrics._kernels.exchange.bucket_order cimport BucketRows, order_bucket_rows
 from fastmetrics._kernels.exchange.group_table cimport PartitionBlocks, find_groups, set_blocks
 from fastmetrics._kernels.exchange.ordered_rows cimport (
-    MOST_ROWS, PairsOfSlice, add_row, is_tied, order_rows, row_of,
+    FEW_POSITIVES, MOST_ROWS, PairsOfSlice, add_row, is_tied, order_group, row_of,
 )
 from fastmetrics._kernels.exchange.radix_sort_descending cimport KeyedRow
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
@@ -34,12 +35,10 @@ ctypedef fused column_t:
 cdef enum:
     MOST_COLUMNS = 64
     CHUNK_ROWS = 1024
-    FEW_POSITIVES = 8           # up to so many in a group, each is compared with the rows below it
 
 MISSING = 65535  # in place of a number: the combination is not in the table
 NEGATIVES, POSITIVES, BELOW, RUN, WINS, HIGH_WINS = range(6)  # the fields of PairsOfSlice
 N_FIELDS = 6
-KEYED_ROW_WORDS = 2
 
 
 cdef Py_ssize_t look_up_rows(
@@ -98,6 +97,20 @@ def look_up(const int32_t[::1] table, tuple sizes, list columns, uint16_t[::1] o
     return n_missing
 
 
+def find_first_rows(const int64_t[::1] codes, int64_t[::1] first_rows):
+    """Write the first row of every code below the length of `first_rows`, or -1; other codes are skipped."""
+    cdef Py_ssize_t i
+    cdef uint64_t code
+    cdef uint64_t n_codes = first_rows.shape[0]
+    with nogil:
+        for i in range(first_rows.shape[0]):
+            first_rows[i] = -1
+        for i in range(codes.shape[0]):
+            code = <uint64_t>codes[i]
+            if code < n_codes and first_rows[code] < 0:
+                first_rows[code] = i
+
+
 def count_rows(const uint16_t[::1] numbers, const uint8_t[::1] labels or None, int64_t[::1] counts):
     """Add the rows of every number to counts[number]; with labels, those with label 1 alone."""
     cdef Py_ssize_t i
@@ -110,25 +123,34 @@ def count_rows(const uint16_t[::1] numbers, const uint8_t[::1] labels or None, i
                 counts[numbers[i]] += labels[i]
 
 
-cdef Py_ssize_t gather_rows(
+cdef void gather_keys(
     key_t first_key, const uint64_t* blocks, const int32_t* offsets, Py_ssize_t n_blocks, Py_ssize_t row_stride,
-    KeyedRow* rows
+    uint64_t* keys, BucketRows* rows, uint64_t* high
 ) noexcept nogil:
-    """Copy the keys of a bucket together. `first_key` gives their type."""
+    """Copy the keys of a bucket together, negatives first; set its rows and its highest key.
+
+    `first_key` gives the type of keys.
+    """
     cdef Py_ssize_t block, i, label
     cdef Py_ssize_t n = 0
-    cdef const key_t* keys
+    cdef const key_t* own
     cdef const int32_t* span
-    for block in range(n_blocks):
-        span = offsets + block * row_stride
-        keys = <const key_t*><uintptr_t>blocks[block]
-        for label in range(2):
+    cdef uint64_t key
+    cdef uint64_t least = ~<uint64_t>0
+    cdef uint64_t most = 0
+    for label in range(2):
+        rows.n_negatives = n
+        for block in range(n_blocks):
+            span = offsets + block * row_stride
+            own = <const key_t*><uintptr_t>blocks[block]
             for i in range(span[label], span[label + 1]):
-                # The sort reads the upper bits first.
-                rows[n].key = (<uint64_t>keys[i] << 32) if key_t is uint32_t else <uint64_t>keys[i]
-                rows[n].row = row_of(<uint32_t>n, label)
+                key = own[i]
+                least = min(least, key)
+                most = max(most, key)
+                keys[n] = key
                 n += 1
-    return n
+    rows.keys, rows.n, rows.low = keys, n, least
+    high[0] = most
 
 
 def order_bucket(
@@ -138,15 +160,15 @@ def order_bucket(
     """Write the rows of a bucket in the order of their scores, and their codes in that order; return their number.
 
     `blocks` are the addresses of the blocks' keys (uint32 if `are_short`, else uint64), `code_blocks` those of their
-    codes, a row for every column. `rows` (2, two words for each row) and `unordered` are working memory. A bucket has
+    codes, a row for every column. `rows` (three words for each row) and `unordered` are working memory. A bucket has
     less than 2**30 rows.
     """
-    cdef Py_ssize_t i, block, column, first, n
+    cdef Py_ssize_t i, block, column, label, first, n
+    cdef BucketRows own
+    cdef uint64_t high
     cdef Py_ssize_t n_blocks = blocks.shape[0]
     cdef const int32_t* span
     cdef const uint16_t* source
-    cdef KeyedRow* keyed = <KeyedRow*>&rows[0, 0]
-    cdef KeyedRow* scratch = <KeyedRow*>&rows[1, 0]
     n = 0
     for block in range(n_blocks):
         n += offsets[block, 2 * bucket + 2] - offsets[block, 2 * bucket]
@@ -156,18 +178,21 @@ def order_bucket(
         return 0
     with nogil:
         if are_short:
-            gather_rows[uint32_t](0, &blocks[0], &offsets[0, 2 * bucket], n_blocks, offsets.shape[1], keyed)
+            gather_keys[uint32_t](
+                0, &blocks[0], &offsets[0, 2 * bucket], n_blocks, offsets.shape[1], &rows[0, 0], &own, &high)
         else:
-            gather_rows[uint64_t](0, &blocks[0], &offsets[0, 2 * bucket], n_blocks, offsets.shape[1], keyed)
-        order_rows(keyed, scratch, n, &ordered[0])
+            gather_keys[uint64_t](
+                0, &blocks[0], &offsets[0, 2 * bucket], n_blocks, offsets.shape[1], &rows[0, 0], &own, &high)
+        order_bucket_rows(&own, high, &rows[1, 0], &rows[2, 0], &ordered[0])
         for column in range(code_blocks.shape[0]):
             first = 0
-            for block in range(n_blocks):
-                span = &offsets[block, 2 * bucket]
-                source = <const uint16_t*><uintptr_t>code_blocks[column, block]
-                for i in range(span[0], span[2]):
-                    unordered[first] = source[i]
-                    first += 1
+            for label in range(2):
+                for block in range(n_blocks):
+                    span = &offsets[block, 2 * bucket]
+                    source = <const uint16_t*><uintptr_t>code_blocks[column, block]
+                    for i in range(span[label], span[label + 1]):
+                        unordered[first] = source[i]
+                        first += 1
             for i in range(n):
                 codes[column, i] = unordered[ordered[i] & (MOST_ROWS - 1)]
     return n
@@ -176,13 +201,23 @@ def order_bucket(
 def add_ordered(const uint32_t[::1] ordered, const uint16_t[::1] numbers, int64_t run, int64_t[:, ::1] pairs) -> int:
     """Add rows in ascending order of scores to the pairs of their slices; return the number of the last run.
 
-    Row i is in slice numbers[i]. `run` is the number of the last run of equal scores of the rows added before. Rows of
-    `pairs` have the fields of PairsOfSlice.
+    Row i is in slice numbers[i], which is 0 if there is one slice. `run` is the number of the last run of equal scores
+    of the rows added before. Rows of `pairs` have the fields of PairsOfSlice.
     """
     cdef Py_ssize_t i
     cdef Py_ssize_t n = numbers.shape[0]
     cdef PairsOfSlice* slices = <PairsOfSlice*>&pairs[0, 0]
+    cdef PairsOfSlice whole
     cdef uint32_t word
+    if pairs.shape[0] == 1:  # its fields stay in registers
+        whole = slices[0]
+        with nogil:
+            for i in range(n):
+                word = ordered[i]
+                run += not is_tied(word)
+                add_row(&whole, word, run)
+        slices[0] = whole
+        return run
     with nogil:
         for i in range(n):
             word = ordered[i]
@@ -212,8 +247,8 @@ cdef void order_partition(
     const uint32_t* places, const uint8_t* labels, const uint32_t* starts, Py_ssize_t n_groups, KeyedRow* rows,
     KeyedRow* scratch, uint32_t* ordered
 ) noexcept nogil:
-    """Write the rows of every group of a partition in the order of a score."""
-    cdef Py_ssize_t block, row, group
+    """Write the rows of every group of a partition that has both classes in the order of a score."""
+    cdef Py_ssize_t block, row, group, n, n_positives
     cdef Py_ssize_t i = 0
     cdef uint32_t first = starts[0]
     cdef uint32_t place
@@ -230,9 +265,12 @@ cdef void order_partition(
             rows[place - first].row = row_of(place, labels[place])
             i += 1
     for group in range(n_groups):
-        order_rows(
-            rows + (starts[group] - first), scratch, <Py_ssize_t>(starts[group + 1] - starts[group]),
-            ordered + starts[group])
+        n_positives = 0
+        for row in range(starts[group], starts[group + 1]):
+            n_positives += labels[row]
+        n = <Py_ssize_t>(starts[group + 1] - starts[group])
+        if 0 < n_positives < n:
+            order_group(rows + (starts[group] - first), scratch, n, n_positives, ordered + starts[group])
 
 
 def order_groups(

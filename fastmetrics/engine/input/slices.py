@@ -14,6 +14,7 @@ import numpy as np
 
 from fastmetrics._core.columns.arrow_columns import numpy_values
 from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics._kernels.exchange import slice_rows
 from fastmetrics.engine.plan.slice_bins import SliceBins
 
 MAX_SLICES = 10_000  # every slice has states of its own, and at least one range of scores
@@ -92,13 +93,12 @@ class SliceNumbers:
             combined = combined * len(values) + codes
             size *= len(values)
         if size <= MAX_TABLE_SIZE:
-            rows = combined.shape[0]
-            first_rows = np.full(size, -1)
-            first_rows[combined[::-1]] = np.arange(rows - 1, -1, -1)
+            first_rows = np.empty(size, np.int64)
+            slice_rows.find_first_rows(combined, first_rows)
             present = np.flatnonzero(first_rows >= 0)
             table = np.zeros(size, np.uint16)
             table[present] = self.register_combinations(first_rows[present], encoded, locate)
-            return table[combined]
+            return table.take(combined)
         _, first_rows, local = np.unique(combined, return_index=True, return_inverse=True)
         return self.register_combinations(first_rows, encoded, locate)[local]
 

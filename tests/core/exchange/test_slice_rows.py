@@ -1,0 +1,216 @@
+"""Rows of buckets and of groups in the order of their scores, and the pairs of their slices, beside plain loops."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastmetrics._core.exchange.range_exchange import ordered_keys
+from fastmetrics._kernels.exchange import slice_rows
+from support.cases import each_case
+
+ROW = (1 << 30) - 1
+TIED = 1 << 30
+POSITIVE = 1 << 31
+
+
+def order_bucket(blocks, dtype):
+    """The words and the codes of the second of three buckets; `blocks` are scores and labels."""
+    random = np.random.default_rng(1)
+    keys, codes, offsets = [], [], []
+    for scores, labels in blocks:
+        # A row is before the bucket, and one behind it.
+        order = np.argsort(labels, kind="stable")
+        inside = ordered_keys(np.asarray(scores, dtype)[order])
+        keys.append(np.concatenate(([0], inside, [1])).astype(inside.dtype))
+        codes.append(random.integers(0, 60_000, (2, len(inside) + 2)).astype(np.uint16))
+        n_negatives = len(labels) - int(np.sum(labels))
+        offsets.append([0, 1, 1, 1 + n_negatives, 1 + len(labels), 2 + len(labels), 2 + len(labels)])
+    rows = sum(len(labels) for _, labels in blocks)
+    found_codes, ordered = np.zeros((2, rows), np.uint16), np.zeros(rows, np.uint32)
+    addresses = np.array([own.ctypes.data for own in keys], np.uint64)
+    code_addresses = np.array([[own[column].ctypes.data for own in codes] for column in range(2)], np.uint64)
+    n = slice_rows.order_bucket(
+        addresses, code_addresses, np.array(offsets, np.int32), 1, dtype == "float32",
+        np.zeros((3, max(1, rows)), np.uint64), np.zeros(max(1, rows), np.uint16), found_codes, ordered,
+    )  # fmt: skip
+    assert n == rows
+    spans = [(own, codes_of, *span[2:5]) for own, codes_of, span in zip(keys, codes, offsets, strict=True)]
+    gathered = [np.concatenate([own[start:stop] for own, _, start, stop, _ in spans])]
+    gathered += [np.concatenate([own[start:stop] for own, _, _, start, stop in spans])]
+    codes_of_class = [np.concatenate([codes_of[:, start:stop] for _, codes_of, start, stop, _ in spans], axis=1)]
+    codes_of_class += [np.concatenate([codes_of[:, start:stop] for _, codes_of, _, start, stop in spans], axis=1)]
+    return ordered, found_codes, gathered, np.concatenate(codes_of_class, axis=1)
+
+
+def assert_ordered(blocks, dtype="float64"):
+    ordered, codes, (negatives, positives), expected_codes = order_bucket(blocks, dtype)
+    keys = np.concatenate((negatives, positives))
+    classes = np.arange(len(keys)) >= len(negatives)
+    expected = np.lexsort((np.arange(len(keys)), classes, keys))
+    assert (ordered & ROW).tolist() == expected.tolist()
+    assert ((ordered & POSITIVE) > 0).tolist() == classes[expected].tolist()
+    in_order = keys[expected]
+    assert ((ordered & TIED) > 0).tolist() == [False, *(in_order[1:] == in_order[:-1])][: len(keys)]
+    assert np.array_equal(codes, expected_codes[:, expected])
+
+
+SCORES = st.lists(
+    st.tuples(
+        st.one_of(
+            st.floats(allow_nan=False, width=32),
+            st.sampled_from([0.0, -0.0, 5e-324, 0.5, 1.0, float("inf"), float("-inf")]),
+            st.floats(0.5, 0.5000000001),
+        ),
+        st.booleans(),
+    ),
+    max_size=60,
+)
+
+
+class TestBuckets:
+    @given(st.lists(SCORES, min_size=1, max_size=3), st.sampled_from(["float64", "float32"]))
+    def test_any_rows(self, blocks, dtype):
+        assert_ordered([([score for score, _ in own], [label for _, label in own]) for own in blocks], dtype)
+
+    @each_case("scores", ["uniform", "ties", "dense", "dense and far", "all magnitudes", "one", "neighbours"])
+    @each_case("dtype", ["float64", "float32"])
+    def test_many_rows(self, scores, dtype):
+        random = np.random.default_rng(2)
+        rows = 20_000
+        drawn = {
+            "uniform": random.random(rows) / 1000 + 0.5,
+            "ties": random.integers(0, 300, rows) / 300,
+            "dense": 0.25 + random.integers(0, 5000, rows) * 2.0**-53,
+            # One row of another magnitude: the upper bits separate none of the others.
+            "dense and far": np.append(0.25 + random.random(rows - 1) * 2.0**-30, -1e300),
+            "all magnitudes": np.exp(random.uniform(-700, 700, rows)),
+            "one": np.full(rows, 0.1),
+            "neighbours": 1 + random.integers(0, 2, rows) * 2.0**-52,
+        }[scores]
+        with np.errstate(over="ignore"):
+            drawn = drawn.astype(dtype)
+        labels = random.random(rows) < 0.3
+        assert_ordered([(drawn[:7000], labels[:7000]), (drawn[7000:], labels[7000:])], dtype)
+
+    def test_an_empty_bucket(self):
+        ordered, codes, _, _ = order_bucket([([], [])], "float64")
+        assert not ordered.size
+        assert not codes.size
+
+
+def pairs_of_slices(groups, numbers, n_slices):
+    """Twice the pairs won of every slice of every group, by a loop over all pairs."""
+    found = {}
+    for group, (scores, labels) in enumerate(groups):
+        for number in range(n_slices):
+            own = [
+                (score, label) for score, label, of_row in zip(scores, labels, numbers[group], strict=True)
+                if of_row == number
+            ]  # fmt: skip
+            if own:
+                wins = sum(
+                    2 * (positive > negative) + (positive == negative)
+                    for positive, is_positive in own if is_positive
+                    for negative, is_other in own if not is_other
+                )  # fmt: skip
+                found[group, number] = (len(own) - sum(label for _, label in own), sum(label for _, label in own), wins)
+    return found
+
+
+def count_pairs(groups, numbers, n_slices, dtype):
+    """The same by the kernels."""
+    random = np.random.default_rng(3)
+    keys = np.repeat(np.arange(1, len(groups) + 1, dtype=np.uint64) << np.uint64(40), [len(own[0]) for own in groups])
+    order = random.permutation(len(keys))
+    scores = np.concatenate([np.asarray(own[0], dtype) for own in groups])[order].copy()
+    labels = np.concatenate([np.asarray(own[1], np.uint8) for own in groups])[order].copy()
+    codes = np.concatenate([np.asarray(own, np.uint16) for own in numbers])[order].copy()
+    hashes = keys[order].copy()
+    rows, no_addresses = len(keys), np.zeros(0, np.uint64)
+    table = np.zeros(max(64, 4 * rows), np.uint32)
+    found_hashes, starts = np.zeros(rows, np.uint64), np.zeros(rows + 1, np.uint32)
+    by_place = np.zeros((1, rows), np.uint8), np.zeros((1, rows), np.uint16), np.zeros((1, rows), np.uint32)
+    views = np.zeros(1, np.int64)
+    n_groups, n_rows = slice_rows.order_groups(
+        np.array([hashes.ctypes.data], np.uint64), np.array([[labels.ctypes.data]], np.uint64),
+        np.array([[scores.ctypes.data]], np.uint64), no_addresses, no_addresses,
+        np.array([[codes.ctypes.data]], np.uint64), np.array([[0, rows]], np.int32),
+        np.array([dtype == "float64"], np.uint8), views, views, 0, 1, table, np.zeros(rows, np.uint32),
+        np.zeros((rows, 2), np.int64), np.zeros((2, 2 * rows), np.uint64), found_hashes, no_addresses, no_addresses,
+        starts, *by_place,
+    )  # fmt: skip
+    assert (n_groups, n_rows) == (len(groups), rows)
+    found_labels, found_codes, ordered = by_place
+    seen, first = np.zeros(n_slices, np.uint64), np.zeros(n_slices + 1, np.int64)
+    slice_rows.count_cells(found_codes[0], starts, n_groups, seen, first)
+    hashes_of_cells, counts = np.zeros(rows, np.uint64), np.zeros((1, rows, 2), np.int64)
+    wins = np.zeros((1, rows), np.uint64)
+    bounds = first.tolist()
+    slice_rows.count_pairs(
+        found_codes[0], starts, n_groups, found_labels, ordered, views, found_hashes, no_addresses, no_addresses, seen,
+        first, np.zeros((2, rows), np.uint32), np.zeros(rows, np.int64), np.zeros((1, rows), np.uint64),
+        np.zeros((rows, slice_rows.N_FIELDS), np.int64), hashes_of_cells, no_addresses, no_addresses, counts, wins,
+    )  # fmt: skip
+    return {
+        (int(hashes_of_cells[cell] >> np.uint64(40)) - 1, number): (*counts[0, cell].tolist(), int(wins[0, cell]))
+        for number, (start, stop) in enumerate(pairwise(bounds))
+        for cell in range(start, stop)
+    }
+
+
+class TestGroups:
+    @given(
+        st.lists(
+            st.lists(
+                st.tuples(st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0]), st.booleans(), st.integers(0, 2)),
+                min_size=1, max_size=40,
+            ),
+            min_size=1, max_size=6,
+        ),
+        st.sampled_from(["float64", "float32"]),
+    )  # fmt: skip
+    def test_any_rows(self, drawn, dtype):
+        groups = [([row[0] for row in own], [row[1] for row in own]) for own in drawn]
+        numbers = [[row[2] for row in own] for own in drawn]
+        assert count_pairs(groups, numbers, 3, dtype) == pairs_of_slices(groups, numbers, 3)
+
+    @pytest.mark.parametrize("n_positives", [0, 1, 2, 7, 8, 9, 30, 59, 60])
+    @pytest.mark.parametrize("n_values", [1, 3, 1000])
+    def test_few_and_many_positives(self, n_positives, n_values):
+        random = np.random.default_rng(n_positives)
+        groups, numbers = [], []
+        for _ in range(20):
+            scores = random.integers(0, n_values, 60) / n_values
+            groups.append((scores.tolist(), (random.permutation(60) < n_positives).tolist()))
+            numbers.append(random.integers(0, 4, 60).tolist())
+        assert count_pairs(groups, numbers, 4, "float64") == pairs_of_slices(groups, numbers, 4)
+
+
+class TestPairs:
+    @pytest.mark.parametrize("n_slices", [1, 5])
+    def test_rows_in_two_calls(self, n_slices):
+        random = np.random.default_rng(4)
+        scores = np.sort(random.integers(0, 50, 400))
+        labels = random.random(400) < 0.4
+        order = np.lexsort((labels, scores))
+        scores, labels = scores[order], labels[order]
+        numbers = random.integers(0, n_slices, 400).astype(np.uint16)
+        tied = np.append(False, scores[1:] == scores[:-1])
+        words = np.arange(400, dtype=np.uint32) | labels.astype(np.uint32) << 31 | tied.astype(np.uint32) << 30
+        pairs = np.zeros((n_slices, slice_rows.N_FIELDS), np.int64)
+        middle = int(np.flatnonzero(~tied)[20])  # a run of equal scores is never cut
+        run = slice_rows.add_ordered(words[:middle], numbers[:middle], 0, pairs)
+        assert slice_rows.add_ordered(words[middle:], numbers[middle:], run, pairs) == len(np.unique(scores))
+        expected = pairs_of_slices([(scores.tolist(), labels.tolist())], [numbers.tolist()], n_slices)
+        found = pairs[:, [slice_rows.NEGATIVES, slice_rows.POSITIVES, slice_rows.WINS]].tolist()
+        assert {(0, number): tuple(own) for number, own in enumerate(found)} == expected
+
+
+class TestFirstRows:
+    def test_codes_inside_and_outside(self):
+        first_rows = np.empty(4, np.int64)
+        slice_rows.find_first_rows(np.array([2, 0, 2, 7, -1, 0, 3]), first_rows)
+        assert first_rows.tolist() == [1, -1, 0, 6]
