@@ -7,8 +7,9 @@ hashable object, so metrics that need the same statistic share it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import repeat
 from operator import attrgetter
 from typing import Any, ClassVar, Protocol
 
@@ -158,6 +159,43 @@ class Sums:
     def integer(self, index: int) -> int:
         """An exact sum times 2**EXPONENT. The ratio of two such integers needs no scale."""
         return exact.to_integer(self.exact[index])
+
+    def is_finite(self, index: int) -> bool:
+        """Were all numbers of a sum finite?"""
+        return exact.is_finite(self.exact[index])
+
+
+class KnownSums(Sums):
+    """A state that is only read.
+
+    What `count`, `integer` and `is_finite` return was found together with that of other states, which takes less time.
+    """
+
+    __slots__ = ("known_counts", "known_finite", "known_integers")
+    known_counts: list[int]
+    known_integers: Sequence[int]
+    known_finite: list[bool]
+
+    @staticmethod
+    def of_states(counts: np.ndarray, sums: np.ndarray) -> Iterator[KnownSums]:
+        """The states with these counts (state, count) and normalised sums (state, sum, limb): views of both."""
+        integers = zip(*(exact.to_integers(sums[:, number]) for number in range(sums.shape[1])), strict=True)
+        finite: list[list[bool]] = np.logical_not(sums[:, :, exact.LIMBS :].any(axis=2)).tolist()
+        known = zip(counts, sums, counts.tolist(), integers if sums.shape[1] else repeat(()), finite, strict=False)
+        for own_counts, own_sums, known_counts, known_integers, known_finite in known:
+            state = KnownSums.__new__(KnownSums)
+            state.counts, state.exact = own_counts, own_sums
+            state.known_counts, state.known_integers, state.known_finite = known_counts, known_integers, known_finite
+            yield state
+
+    def count(self, index: int) -> int:
+        return self.known_counts[index]
+
+    def integer(self, index: int) -> int:
+        return self.known_integers[index]
+
+    def is_finite(self, index: int) -> bool:
+        return self.known_finite[index]
 
 
 def restore_sums(

@@ -22,7 +22,7 @@ from fastmetrics._core.resampling.key_table_replicates import KeyTableReplicates
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 from fastmetrics._core.resampling.value_replicates import ValueReplicates
-from fastmetrics._core.statistic import Maxima, Statistic, Sums
+from fastmetrics._core.statistic import KnownSums, Maxima, Statistic, Sums
 from fastmetrics._core.tables.group_tables import GroupTableStatistic
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.resampling import poisson_weights
@@ -110,6 +110,9 @@ class AdditiveReplicates:
             limbs[:, columns[n_counts:] - self.n_counts] = values[:, n_counts:]
             states = limbs.reshape(values.shape[0], -1, exact.SIZE)
             sums.normalise_states(states)
+            if type(self.template) is Sums:
+                yield from KnownSums.of_states(counts, states)
+                continue
             for own_counts, own_sums in zip(counts, states, strict=True):
                 yield self.template.with_memory(own_counts, own_sums)
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fastmetrics._core import exact
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.registry import metric
@@ -204,7 +203,7 @@ def finalise_losses(losses: Sums) -> Value:
     coverage = {"rows": losses.count(0)}
     if losses.count(0) < 2:
         return Value(float("nan"), coverage, TWO_ROWS)
-    lost = losses.integer(1) if exact.is_finite(losses.exact[1]) else None
+    lost = losses.integer(1) if losses.is_finite(1) else None
     return Value(explained_fraction(lost, losses.integer(2), force_finite=True), coverage)
 
 

@@ -203,7 +203,7 @@ def finalise_mean_error(
     total = RowWeights.total(counts)
     if total == 0:
         return Value(float("nan"), coverage, NO_WEIGHT)
-    if not exact.is_finite(terms.exact[0]):
+    if not terms.is_finite(0):
         return Value(float("nan"), coverage, TOO_LARGE)
     mean = exact.divide(terms.integer(0), total)
     if of_squares and mean < LEAST_MEAN and terms.exact[0].any():
