@@ -12,7 +12,7 @@ import fastmetrics as fm
 from fastmetrics.engine.expressions.arrow_values import value_type
 from fastmetrics.engine.expressions.column_tests import ColumnTest
 from fastmetrics.engine.input.batches import SMALL_BATCH_ROWS
-from fastmetrics.engine.input.files import file_source
+from fastmetrics.engine.input.files import file_source, skipped_rows
 from fastmetrics.engine.input.sources import open_source
 
 N_GROUPS, GROUP_ROWS = 8, 250
@@ -201,3 +201,32 @@ def test_a_source_takes_other_filters(folder):
         read = pa.Table.from_batches(source.batches(["click", column]))
         assert set(read[column].to_pylist()) == {None, *values}
         assert read.num_rows == N_ROWS
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_many_files(tmp_path, n_threads, monkeypatch):
+    """The type of a column is found once, not once for each file; skipped rows of many files share a batch."""
+    for day in range(30):
+        inside = tmp_path / f"day={day}"
+        inside.mkdir()
+        pq.write_table(pa.table({"click": [0, 1], "p": [0.25, 0.5 + day / 100]}), inside / "log.parquet")
+    asked: list[str] = []
+    batches: list[int] = []
+
+    def unify_type(source, column):
+        asked.append(column)
+        return unify(source, column)
+
+    def null_batches(schema, rows):
+        batches.append(rows)
+        return nulls(schema, rows)
+
+    unify, nulls = file_source.FileSource._unify_type, skipped_rows.null_batches
+    monkeypatch.setattr(file_source.FileSource, "_unify_type", unify_type)
+    monkeypatch.setattr(skipped_rows, "null_batches", null_batches)
+    columns = {"label": "click", "score": "p", "where": "day between 12 and 13"}
+    report = fm.evaluate(tmp_path, "logloss", **columns, n_threads=n_threads)
+    assert sorted(asked) == ["click", "day", "p"]
+    assert sum(batches) == 56
+    assert [rows for rows in batches if rows] == [8, 48]  # files are sorted by their paths
+    assert (report.rows, report.filtered) == (60, 56)
