@@ -33,7 +33,7 @@ from fastmetrics.engine.input.files.formats import (
     name_file_in_errors,
 )
 from fastmetrics.engine.input.files.opened_files import StreamFile
-from fastmetrics.engine.input.files.parquet_reading import forget_footers, parquet_footer, parquet_row_groups
+from fastmetrics.engine.input.files.parquet_reading import forget_footer, parquet_footer, parquet_row_groups
 from fastmetrics.engine.input.files.skipped_rows import is_skipped, join_skipped, skipped_groups
 from fastmetrics.engine.input.files.store_paths import name_path_in_errors
 from fastmetrics.engine.input.input_options import NO_INPUT_OPTIONS, InputOptions
@@ -41,6 +41,7 @@ from fastmetrics.engine.input.input_options import NO_INPUT_OPTIONS, InputOption
 PARTITION_BATCHES = 2
 PARTITION_ROWS = PARTITION_BATCHES * BATCH_ROWS
 STORE_REQUESTS = 16  # at the same time
+KEPT_FOOTER_BYTES = 32 << 20  # of all files together, as they are stored
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -320,6 +321,7 @@ def inspect_files(data_files: list[DataFile], options: InputOptions = NO_INPUT_O
     from concurrent.futures import Future, ThreadPoolExecutor
 
     files: list[SourceFile] = []
+    footer_bytes = KEPT_FOOTER_BYTES
     with ThreadPoolExecutor(STORE_REQUESTS, thread_name_prefix="fastmetrics-inspect") as threads:
         try:
             waiting: deque[Future[SourceFile]] = deque()
@@ -327,11 +329,12 @@ def inspect_files(data_files: list[DataFile], options: InputOptions = NO_INPUT_O
                 waiting.append(submit(threads, _inspect_file, data_file, options))
                 if len(waiting) >= 2 * STORE_REQUESTS:
                     files.append(waiting.popleft().result())
-                    forget_footers(file.data_file for file in files)
-            files += [inspected.result() for inspected in waiting]
+                    footer_bytes = forget_footer(files[-1].data_file, footer_bytes)
+            for inspected in waiting:
+                files.append(inspected.result())
+                footer_bytes = forget_footer(files[-1].data_file, footer_bytes)
         finally:
             threads.shutdown(cancel_futures=True)
-    forget_footers(file.data_file for file in files)
     return files
 
 

@@ -27,7 +27,6 @@ PARQUET_OPTIONS: dict[str, Any] = {"buffer_size": 1 << 20, "pre_buffer": False}
 STORED_OPTIONS: dict[str, Any] = {"pre_buffer": True}
 LARGE_STORED_OPTIONS: dict[str, Any] = {"buffer_size": 8 << 20, "pre_buffer": False}
 STORED_GROUP_BYTES = 128 << 20
-KEPT_FOOTER_BYTES = 32 << 20  # of all files together, as they are stored
 
 
 @contextmanager
@@ -63,14 +62,16 @@ def parquet_footer(data_file: DataFile) -> pq.FileMetaData:
         return pq.read_metadata(opened) if footer is None else footer
 
 
-def forget_footers(data_files: Iterable[DataFile]) -> None:
-    """Keep the footers of the first files; more of them would take memory in proportion to the files."""
-    left = KEPT_FOOTER_BYTES
-    for data_file in data_files:
-        if data_file.footer is not None:
-            left -= data_file.footer.serialized_size
-            if left < 0:
-                data_file.footer = None
+def forget_footer(data_file: DataFile, left: int) -> int:
+    """Forget the footer of a file unless `left` bytes suffice for it; return how many are left for those of others.
+
+    All of them would take memory in proportion to the files.
+    """
+    if data_file.footer is not None:
+        left -= data_file.footer.serialized_size
+        if left < 0:
+            data_file.footer = None
+    return left
 
 
 def limit_batch_rows(metadata: pq.FileMetaData, row_groups: Iterable[int], names: list[str], batch_rows: int) -> int:

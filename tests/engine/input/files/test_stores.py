@@ -15,7 +15,7 @@ import pytest
 from pyarrow import fs
 
 import fastmetrics as fm
-from fastmetrics.engine.input.files import parquet_reading
+from fastmetrics.engine.input.files import file_source, parquet_reading
 from fastmetrics.engine.input.files.block_cache import BLOCK_BYTES, CachedBlocks
 from fastmetrics.engine.input.files.file_systems import locate_paths
 from fastmetrics.engine.input.files.store_paths import _component
@@ -287,7 +287,7 @@ def test_reads_of_any_file_system_are_counted(wide, monkeypatch):
 def test_footers_of_many_files_are_not_kept(wide, monkeypatch):
     folder, uri = wide
     size = pq.read_metadata(folder / "files" / "0.parquet").serialized_size
-    monkeypatch.setattr(parquet_reading, "KEPT_FOOTER_BYTES", 5 * size // 2)
+    monkeypatch.setattr(file_source, "KEPT_FOOTER_BYTES", 5 * size // 2)
     source = open_source(f"{uri}/files")
     assert [file.data_file.footer is not None for file in source._files] == [True, True, False, False]
     assert read(f"{uri}/files", ["click"]) == read(folder / "files", ["click"])
