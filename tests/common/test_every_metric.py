@@ -5,6 +5,7 @@ import importlib
 import inspect
 import math
 import pkgutil
+import re
 import subprocess
 import sys
 import warnings
@@ -178,6 +179,12 @@ def test_doctests(name):
             if example.examples:
                 runner.run(example)
     assert runner.summarize().failed == 0
+
+
+def test_text_stands_below_the_underline_of_a_section():
+    """Behind it, the text is lost on the page of the function."""
+    lines = [(name, line) for name in fm.__all__ for line in (inspect.getdoc(getattr(fm, name)) or "").splitlines()]
+    assert [(name, line) for name, line in lines if re.match(r"-{3,}\s*[^\s-]", line)] == []
 
 
 def test_doctests_exist():

@@ -102,13 +102,14 @@ def test_broken_links_are_found(tmp_path, tool):
         '<h1 id="top-of-a">A</h1><a href="b.html">b</a> <a href="b.html#there">there</a> <a href="b.html#gone">gone</a>'
         '<a href="#top-of-a">a</a><a href="missing.html">missing</a><img src="missing.png">'
         '<a href="../out.html">out</a>'
-        '<a href="https://example.org/x#y">elsewhere</a>',
+        '<a href="https://example.org/x#y">elsewhere</a><a href="mailto:ndcg@10">ndcg@10</a>',
         encoding="utf-8",
     )
     (tmp_path / "b.html").write_text('<p id="there">B</p>', encoding="utf-8")
     assert links.complaints(tmp_path) == [
         "a.html: ../out.html: leaves the site",
         "a.html: b.html#gone: no such anchor",
+        "a.html: mailto:ndcg@10: an address of mail, which no page has",
         "a.html: missing.html: no such file",
         "a.html: missing.png: no such file",
     ]

@@ -61,11 +61,12 @@ def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
     return f"{REPOSITORY}/blob/main/{name}#L{first}-L{first + len(lines) - 1}"
 
 
-def skip_plain_fields(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:
-    """Fields of a named tuple stand in its signature. What Python says of each is its number."""
-    return True if str(getattr(member, "__doc__", "")).startswith("Alias for field number") else None
+def skip_members_of_python(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:
+    """Python's texts: the numbers of a named tuple's fields, which stand in its signature, and methods of all errors."""
+    is_field = str(getattr(member, "__doc__", "")).startswith("Alias for field number")
+    return True if is_field or name in ("add_note", "with_traceback") else None
 
 
 def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", escape_formulas, priority=100)
-    app.connect("autodoc-skip-member", skip_plain_fields)
+    app.connect("autodoc-skip-member", skip_members_of_python)

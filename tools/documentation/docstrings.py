@@ -18,5 +18,6 @@ def escape_formulas(app: Any, what: str, name: str, value: object, options: Any,
 
 def escape(line: str) -> str:
     parts = CODE.split(line)
-    parts[::2] = [TRAILING.sub(r"\\_", part).replace("|", r"\|") for part in parts[::2]]
+    # "ndcg@10" is no address of mail.
+    parts[::2] = [TRAILING.sub(r"\\_", part).replace("|", r"\|").replace("@", r"\@") for part in parts[::2]]
     return "".join(parts)

@@ -31,6 +31,8 @@ def links(page: Path) -> set[str]:
 def broken(site: Path, page: Path, link: str) -> str | None:
     """Why the link does not lead where it should; None if it does, or if it leads to another site."""
     parts = urlsplit(link)
+    if parts.scheme == "mailto":
+        return "an address of mail, which no page has"
     if parts.scheme or parts.netloc:
         return None
     target = (page.parent / unquote(parts.path)).resolve() if parts.path else page

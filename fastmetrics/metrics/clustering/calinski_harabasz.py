@@ -50,7 +50,8 @@ def calinski_harabasz_score(X: NumericMatrixLike, labels: ArrayLike) -> float:
         X is sparse or not an array.
 
     Notes
-    ----- If W = 0 the result is 1, as in scikit-learn. Sums over rows are exact, so the result does not depend on their
+    -----
+    If W = 0 the result is 1, as in scikit-learn. Sums over rows are exact, so the result does not depend on their
     order.
 
     Examples

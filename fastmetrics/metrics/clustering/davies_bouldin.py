@@ -53,7 +53,8 @@ def davies_bouldin_score(X: NumericMatrixLike, labels: ArrayLike) -> float:
         X is sparse or not an array.
 
     Notes
-    ----- Pairs of clusters with the same mean are left out. If all widths, or all distances of means, are at most 1e-8,
+    -----
+    Pairs of clusters with the same mean are left out. If all widths, or all distances of means, are at most 1e-8,
     the result is 0, as in scikit-learn. Sums over rows are exact, so the result does not depend on their order.
 
     Examples

@@ -46,7 +46,7 @@ def mean_average_precision(
 ) -> float | Floats:
     """Mean average precision: the mean precision at the ranks of the relevant rows.
 
-    AP@k = sum over relevant rows among the first k of P@rank / min(k, R), with R relevant rows in the list; averaged
+    AP@k = sum over relevant rows among the first k of P(rank) / min(k, R), with R relevant rows in the list; averaged
     over lists (C. Buckley and E. M. Voorhees, 2005, Retrieval system evaluation, in TREC: Experiment and evaluation
     in information retrieval, MIT Press). trec_eval's map_cut divides by R, which is normalize="relevant".
 
@@ -154,7 +154,7 @@ def average_precision_at_k(
 ) -> float | Floats:
     """Average precision at k, averaged over lists: mean_average_precision with a cutoff.
 
-    AP@k = sum over relevant rows among the first k of P@rank / min(k, R), with R relevant rows in the list (C.
+    AP@k = sum over relevant rows among the first k of P(rank) / min(k, R), with R relevant rows in the list (C.
     Buckley and E. M. Voorhees, 2005, Retrieval system evaluation, in TREC: Experiment and evaluation in information
     retrieval, MIT Press).
 
