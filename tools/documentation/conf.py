@@ -62,7 +62,7 @@ def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
 
 
 def skip_members_of_python(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:
-    """Python's texts: the numbers of a named tuple's fields, which stand in its signature, and methods of all errors."""
+    """Python's own texts: the numbers of a named tuple's fields, and the methods that all errors have."""
     is_field = str(getattr(member, "__doc__", "")).startswith("Alias for field number")
     return True if is_field or name in ("add_note", "with_traceback") else None
 
