@@ -179,9 +179,10 @@ class KnownSums(Sums):
     @staticmethod
     def of_states(counts: np.ndarray, sums: np.ndarray) -> Iterator[KnownSums]:
         """The states with these counts (state, count) and normalised sums (state, sum, limb): views of both."""
-        integers = zip(*(exact.to_integers(sums[:, number]) for number in range(sums.shape[1])), strict=True)
+        columns = [exact.to_integers(sums[:, number]) for number in range(sums.shape[1])]
+        integers = zip(*columns, strict=True) if columns else repeat((), counts.shape[0])
         finite: list[list[bool]] = np.logical_not(sums[:, :, exact.LIMBS :].any(axis=2)).tolist()
-        known = zip(counts, sums, counts.tolist(), integers if sums.shape[1] else repeat(()), finite, strict=False)
+        known = zip(counts, sums, counts.tolist(), integers, finite, strict=True)
         for own_counts, own_sums, known_counts, known_integers, known_finite in known:
             state = KnownSums.__new__(KnownSums)
             state.counts, state.exact = own_counts, own_sums
