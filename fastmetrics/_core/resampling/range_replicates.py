@@ -2,9 +2,10 @@
 
 Rows are brought into descending order of score once. Then replicates sweep down the rows together,
 REPLICATES_PER_BATCH at a time, each with a weight for every unit bucket (`resampling_units.py`). Statistics with a
-method `replicate_batch` compute a batch in one sweep. Other statistics, and rows that have weights themselves, are
-computed replicate by replicate (`SerialReplicates`). Either way the state of a replicate equals the statistic's
-state of the repeated rows, whatever the cuts, the threads and the memory.
+method `replicate_batch` compute a batch in one sweep, and those with `weighted_replicates` also for rows that have
+weights themselves. Other statistics, and weights that lie too far apart, are computed replicate by replicate
+(`SerialReplicates`). Either way the state of a replicate equals the statistic's state of the repeated rows, whatever
+the cuts, the threads and the memory.
 """
 
 from __future__ import annotations
@@ -29,7 +30,14 @@ from fastmetrics._core.exchange.bucket_source import BucketSource, key_range, sp
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_exchange import KEY, UNIT_BUCKET, ScoreBuckets, scores_of_keys
 from fastmetrics._core.exchange.range_reduction import Advance, RangeReduction, fill_buckets, split_rows
-from fastmetrics._core.exchange.weighted_ranges import WeightScale, WeightSpan, merge_spans, scale_of, span_of
+from fastmetrics._core.exchange.weighted_ranges import (
+    MOST_LIMBS,
+    WeightScale,
+    WeightSpan,
+    merge_spans,
+    scale_of,
+    span_of,
+)
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.resampling.replicate_batch import (
@@ -40,7 +48,7 @@ from fastmetrics._core.resampling.replicate_batch import (
     SerialReplicates,
 )
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, draw_weights
-from fastmetrics._kernels.resampling import score_replicates
+from fastmetrics._kernels.resampling import score_replicates, weighted_replicates
 
 MAX_SORTED_ROWS = 1 << 23  # rows that are put in order before replicates sweep them
 MAX_BUCKET_ROWS = 1 << 31
@@ -49,7 +57,6 @@ CACHED_BYTES = 1 << 26  # of weights that are kept for the next range of buckets
 CACHE_DIVISOR = 16  # if rows were spilled: the cache takes at most this part of the memory limit
 MAX_WEIGHT = 255
 FEW_ROWS = 1 << 12  # fewer rows are sorted and swept by one thread
-NO_CODES = DescendingRows(np.empty(0, np.uint16), np.empty(0, np.int32))
 
 
 class DescendingSweep(NamedTuple):
@@ -151,9 +158,8 @@ def replicate_range(sweep: DescendingSweep, ranged: BlockStore, buckets: range) 
         lambda: lambda number: start_batch(sweep, count, number),
         sweep.reduction.n_threads,
     )
-    serial = [one for batch in batches for one in batch if isinstance(one, SerialReplicates)]
-    sweep = sweep._replace(is_serial=bool(serial))
-    if any(one.needs_weight_totals for one in serial):
+    sweep = sweep._replace(is_serial=any(isinstance(one, SerialReplicates) for batch in batches for one in batch))
+    if sweep.scale is not None and any(one.needs_weight_totals for batch in batches for one in batch):
         sweep_store(sweep._replace(advance=None), ranged, buckets, batches, True)
     sweep_store(sweep, ranged, buckets, batches)
     return {
@@ -173,8 +179,11 @@ def start_batch(sweep: DescendingSweep, count: Callable[[], np.ndarray], number:
     batch = []
     for statistic in sweep.reduction.statistics:
         replicates = None
-        if not sweep.reduction.weighted and hasattr(statistic, "replicate_batch"):
-            replicates = statistic.replicate_batch(totals)
+        if sweep.scale is None:
+            if hasattr(statistic, "replicate_batch"):
+                replicates = statistic.replicate_batch(totals)
+        elif sweep.scale.n_limbs <= MOST_LIMBS and hasattr(statistic, "weighted_replicates"):
+            replicates = statistic.weighted_replicates(totals, sweep.scale)
         batch.append(replicates or SerialReplicates(statistic, totals, weights.n, sweep.scale))
     return batch
 
@@ -245,10 +254,28 @@ class ReplicateBuckets:
         )  # fmt: skip
         return DescendingRows(codes, segments[:n_segments].copy())
 
+    def columns(self) -> list[list[np.ndarray]]:
+        """The unit buckets, the keys and, if rows have them, the weights of all blocks."""
+        buckets = self.buckets
+        return [self.unit_buckets, buckets.keys, *([] if buckets.weights is None else [buckets.weights])]
+
+    def sort_weighted_bucket(self, bucket: int) -> DescendingRows:
+        """The rows of a bucket in descending order of score, with weights. The rows of a tie have any order."""
+        buckets = self.buckets
+        columns = self.columns()
+        classes = [[buckets.of_class(column, bucket - self.first, label) for column in columns] for label in (0, 1)]
+        codes, keys, row_weights = (np.concatenate(parts) for parts in zip(*classes, strict=True))
+        codes[classes[0][0].shape[0] :] |= score_replicates.POSITIVE_FLAG
+        order = np.argsort(keys)[::-1]
+        keys, codes = keys[order], codes[order]
+        is_last = np.append(keys[1:] != keys[:-1], True)
+        codes[is_last] |= weighted_replicates.LAST_OF_TIE_FLAG
+        return DescendingRows(codes, row_weights=row_weights[order])
+
     def classes_of(self, bucket: int) -> tuple[tuple[np.ndarray, ...], ...]:
         """The columns of a bucket's negatives and positives, each class in ascending order of score."""
         buckets, classes = self.buckets, []
-        columns = [self.unit_buckets, buckets.keys, *([] if buckets.weights is None else [buckets.weights])]
+        columns = self.columns()
         for label in (0, 1):
             of_class = [buckets.of_class(column, bucket - self.first, label) for column in columns]
             order = np.argsort(of_class[1])
@@ -279,7 +306,10 @@ def sweep_buckets(
 
         def sort(number: int) -> DescendingRows:
             bucket = filled[number]
-            rows = NO_CODES if reduction.weighted else buckets.sort_bucket(bucket, int(bucket_rows[bucket]), scratch)
+            if reduction.weighted:
+                rows = buckets.sort_weighted_bucket(bucket)
+            else:
+                rows = buckets.sort_bucket(bucket, int(bucket_rows[bucket]), scratch)
             return rows._replace(classes=buckets.classes_of(bucket)) if sweep.is_serial else rows
 
         return sort

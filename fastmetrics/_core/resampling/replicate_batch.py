@@ -2,9 +2,9 @@
 
 These types are shared by the sweep over the rows (`range_replicates.py`) and by the statistics. `SerialReplicates` are
 computed one by one, from rows repeated as often as the replicate's weights. They are for statistics without a
-`replicate_batch`, for replicates that are too large for it, and for rows that have weights of their own. A row that
-gets weight k in a replicate occurs k times there. The repeated rows go to the same methods of the statistic as the rows
-of a log. So the state of a replicate is exactly that of the repeated rows.
+`replicate_batch`, for replicates that are too large for it, and for rows whose own weights are too far apart for
+`weighted_batch.py`. A row that gets weight k in a replicate occurs k times there. The repeated rows go to the same
+methods of the statistic as the rows of a log. So the state of a replicate is exactly that of the repeated rows.
 """
 
 from __future__ import annotations
@@ -14,20 +14,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fastmetrics._core.exact import EXPONENT, integer_sum
+from fastmetrics._core.exact import integer_sum
 from fastmetrics._core.exchange.sorted_rows import sweep_of_sorted
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition, sweep_of_tie
 from fastmetrics._core.exchange.weighted_ranges import WeightScale, rows_of_classes
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._kernels.resampling import poisson_weights, score_replicates
+from fastmetrics._kernels.resampling import score_replicates
 
 REPLICATES_PER_BATCH: int = score_replicates.REPLICATES_PER_BATCH
 SMALL_ROWS = 1 << 32
-ROWS_PER_STEP = 1 << 12  # of weighted rows whose digits are added before they become Python integers
-MANTISSA_BITS = 53
-LIMB_BITS = 32
-LIMB_MASK = (1 << LIMB_BITS) - 1
-LOWEST_SHIFT = 64  # makes the exponents of all mantissas positive
+NO_SEGMENTS = np.empty(0, np.int32)
+NO_WEIGHTS = np.empty(0)
 
 
 class ReplicateBatchWeights(NamedTuple):
@@ -69,13 +66,14 @@ class ReplicateBatchTotals:
 class DescendingRows(NamedTuple):
     """The rows of a bucket in descending order of score (replicate_batch.h).
 
-    `classes` is for `SerialReplicates`: unit buckets, ascending keys and, if rows have weights, weights of the
-    negatives and of the positives. With weights the other fields are empty.
+    Rows with weights have `row_weights` and no segments. `classes` is for `SerialReplicates`: unit buckets, ascending
+    keys and, if rows have weights, weights of the negatives and of the positives.
     """
 
     codes: np.ndarray
-    segments: np.ndarray
+    segments: np.ndarray = NO_SEGMENTS
     classes: tuple[tuple[np.ndarray, ...], ...] = ()
+    row_weights: np.ndarray = NO_WEIGHTS
 
 
 class ReplicateBatch(Protocol):
@@ -145,11 +143,7 @@ class SerialReplicates:
         return ClassTotals(*(len(of_class[0]) for of_class in classes), *weights)
 
     def sweep(self, rows: DescendingRows, weights: ReplicateBatchWeights) -> None:
-        if hasattr(self.statistic, "from_weighted_totals") and self.needs_weight_totals:
-            replicates = self.sweep_totals(rows, weights)
-        else:
-            replicates = list(range(self.n))
-        for replicate in replicates:
+        for replicate in range(self.n):
             classes = repeat_classes(rows, weights, replicate)
             totals = self.count(classes)
             if totals.negatives == totals.positives == 0:
@@ -163,26 +157,13 @@ class SerialReplicates:
                 state = self.statistic.from_weighted_rows(rows_of_classes(negatives, positives, self.scale), position)
             self.add_state(replicate, state, totals)
 
-    def sweep_totals(self, rows: DescendingRows, weights: ReplicateBatchWeights) -> list[int]:
-        """Add a bucket of weighted rows to the replicates that need only its totals; return the other replicates."""
-        others = []
-        for replicate, totals in enumerate(weighted_totals(rows, weights)[: self.n]):
-            if totals.negatives == totals.positives == 0:
-                continue
-            state = self.statistic.from_weighted_totals(totals, self.position(replicate))
-            if state is None:
-                others.append(replicate)
-            else:
-                self.add_state(replicate, state, totals)
-        return others
-
     def add_weight_totals(self, buckets: list[DescendingRows], weights: ReplicateBatchWeights) -> None:
         """Add the weights of rows to the totals of every replicate, before the first sweep."""
         if not self.needs_weight_totals:
             return
         for rows in buckets:
-            totals = weighted_totals(rows, weights)[: self.n]
-            self.total_weights = [sums.plus(more) for sums, more in zip(self.total_weights, totals, strict=True)]
+            for replicate, sums in enumerate(self.total_weights):
+                self.total_weights[replicate] = sums.plus(self.count(repeat_classes(rows, weights, replicate)))
 
     def add_tie(self, keys: np.ndarray, tied_counts: np.ndarray) -> None:
         """Add rows without weights that all have one score: tied_counts[label, replicate]."""
@@ -219,55 +200,6 @@ class SerialReplicates:
 
     def states(self, n: int) -> list[Any]:
         return [self.statistic.empty() if state is None else state for state in self.state_of_replicate[:n]]
-
-
-def weighted_totals(rows: DescendingRows, weights: ReplicateBatchWeights) -> list[ClassTotals]:
-    """The rows and the weights of each class that every replicate of a batch has in a bucket, in one pass."""
-    sums = [weighted_sums(of_class[0], of_class[-1], weights) for of_class in rows.classes]
-    (negatives, negative_weights), (positives, positive_weights) = sums
-    return [
-        ClassTotals(*totals)
-        for totals in zip(negatives, positives, negative_weights, positive_weights, strict=True)
-    ]
-
-
-def weighted_sums(
-    unit_buckets: np.ndarray, row_weights: np.ndarray, weights: ReplicateBatchWeights
-) -> tuple[list[int], list[int]]:
-    """The rows of every replicate of a batch, and the sums of their weights times 2**EXPONENT."""
-    counts, totals = [0] * REPLICATES_PER_BATCH, [0] * REPLICATES_PER_BATCH
-    for start in range(0, row_weights.shape[0], ROWS_PER_STEP):
-        own_buckets = unit_buckets[start : start + ROWS_PER_STEP].astype(np.int32)
-        values, exponents = split_weights(row_weights[start : start + ROWS_PER_STEP])
-        sums = np.zeros((values.shape[1], REPLICATES_PER_BATCH), np.int64)
-        columns = np.arange(values.shape[1])
-        poisson_weights.add_weighted_states(weights.table, own_buckets, values, columns, sums)
-        counts = [count + more for count, more in zip(counts, sums[0].tolist(), strict=True)]
-        for exponent, limbs in zip(exponents, sums[1:].tolist(), strict=True):
-            totals = [total + (limb << exponent) for total, limb in zip(totals, limbs, strict=True)]
-    # Exponents count from the least bit of a mantissa, 53 bits below the least number.
-    return counts, [total >> LOWEST_SHIFT for total in totals]
-
-
-def split_weights(row_weights: np.ndarray) -> tuple[np.ndarray, list[int]]:
-    """Rows of int64: 1, then the digits of the row's weight in base 2**32 at the exponents that are returned.
-
-    The sum of digit * 2**exponent is the weight times 2**(EXPONENT + LOWEST_SHIFT). Digits are below 2**33.
-    """
-    fractions, powers = np.frexp(row_weights)
-    mantissas = np.ldexp(fractions, MANTISSA_BITS).astype(np.int64)
-    shifts = powers + (EXPONENT + LOWEST_SHIFT - MANTISSA_BITS)
-    places, bits = shifts // LIMB_BITS, shifts % LIMB_BITS
-    first = int(places.min())
-    low = (mantissas & LIMB_MASK) << bits
-    high = (mantissas >> LIMB_BITS) << bits
-    values = np.zeros((row_weights.shape[0], int(places.max()) - first + 4), np.int64)
-    values[:, 0] = 1
-    rows = np.arange(row_weights.shape[0])
-    values[rows, places - first + 1] = low & LIMB_MASK
-    values[rows, places - first + 2] = (low >> LIMB_BITS) + (high & LIMB_MASK)
-    values[rows, places - first + 3] = high >> LIMB_BITS
-    return values, [LIMB_BITS * (first + number) for number in range(values.shape[1] - 1)]
 
 
 def repeat_classes(

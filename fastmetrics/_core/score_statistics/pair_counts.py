@@ -15,13 +15,15 @@ from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePositio
 from fastmetrics._core.exchange.weighted_ranges import (
     WeightedPairs,
     WeightedRows,
+    WeightScale,
     merge_pairs,
     weighted_auc,
     weighted_pairs,
 )
+from fastmetrics._core.resampling.weighted_batch import WeightedReplicates, words_to_integer
 from fastmetrics._core.score_statistics.slice_pairs import PairCounts, PairsWonBySlice
 from fastmetrics._core.statistic import Statistic, Value
-from fastmetrics._kernels.resampling import score_replicates
+from fastmetrics._kernels.resampling import score_replicates, weighted_replicates
 from fastmetrics._kernels.sweep import mann_whitney
 from fastmetrics._kernels.sweep import threshold_sweep as kernels
 
@@ -87,6 +89,10 @@ class PairsWon(Statistic):
         """The replicates of a batch, without weights of rows."""
         return PairReplicateBatch()
 
+    def weighted_replicates(self, totals: ReplicateBatchTotals, scale: WeightScale) -> WeightedPairReplicates:
+        """The replicates of a batch of weighted rows."""
+        return WeightedPairReplicates(totals, scale)
+
     def bucket_counter(self, buckets: ScoreBuckets) -> Callable[[int], PairCounts]:
         """A thread's function from a bucket to its pairs, without weights: faster than a sweep."""
         most_rare_rows = max(1, int(buckets.class_counts().min(axis=1).max()))
@@ -131,6 +137,24 @@ class PairReplicateBatch:
         low, high = self.state.view(np.uint64)[2:, :n].tolist()
         wins = (one + (other << 64) for one, other in zip(low, high, strict=True))
         return [PairCounts(*counts) for counts in zip(negatives, positives, wins, strict=True)]
+
+
+class WeightedPairReplicates(WeightedReplicates):
+    """Pairs won in a batch of replicates of weighted rows."""
+
+    words = weighted_replicates.PAIR_STATE_WORDS
+
+    def sweep(self, rows: DescendingRows, weights: ReplicateBatchWeights) -> None:
+        weighted_replicates.sweep_pairs(
+            rows.codes, rows.row_weights, *self.scale, weights.table, self.above, self.state
+        )
+
+    def add_tie_of_sums(self) -> None:
+        weighted_replicates.add_tied_pairs(self.tied, self.above, self.state)
+
+    def state_of(self, replicate: int, rows: tuple[int, int]) -> WeightedPairs:
+        wins = words_to_integer(self.state[replicate].tolist()) << 2 * self.scale.shift
+        return WeightedPairs(rows, self.weights_of(self.above, replicate), wins)
 
 
 def pair_coverage(negatives: int, positives: int) -> dict[str, Any]:

@@ -10,6 +10,8 @@ Layout. Units are hashed to unit buckets, at most 2**14 for score replicates. A 
 each replicate of a batch. A row is a code of 16 bits (unit bucket, class, last row of a tie), sorted once by descending
 score; each batch of 64 replicates then sweeps the same codes (`score_replicates.pyx`, `replicate_batch.h`).
 
+Weighted rows have a code and a weight (`weighted_replicates.pyx`, `weighted_batch.h`): sums are integers of 128 bits.
+
 Numerics. Counts are integers. Precisions are rounded once per tie and summed exactly in three words
 (`precision_batch.h`). Compilers without vector extensions sum tie by tie, with the same numbers.
 

@@ -13,12 +13,11 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t, uintptr_t
 from libc.string cimport memcpy
 
 from fastmetrics._kernels.columns.ordered_bits cimport score_of_key_f32, score_of_key_f64
-from fastmetrics._kernels.numeric.quotient cimport divide_double_doubles
 from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, CHUNKS_PER_CARRY, add_chunk, normalise
 from fastmetrics._kernels.sweep.rank_table cimport key_t
 from fastmetrics._kernels.sweep.weighted_rows cimport WeightedRow, add_wins
 from fastmetrics._kernels.sweep.wide_weights cimport (
-    WIDE_BITS, Wide, as_double_double, rounded, scale_of_unit, subtract, sum_of, units_of,
+    WIDE_BITS, Wide, divide_sums, rounded, scale_of_unit, subtract, sum_of, units_of,
 )
 
 cdef enum:
@@ -299,7 +298,7 @@ def sum_precisions(
             if not tied.low | tied.high:
                 continue
             positives = sum_of(positives, tied)
-            if not divide(positives, sum_of(negatives, positives), &precision):
+            if not divide_sums(positives, sum_of(negatives, positives), &precision):
                 if n_uncertain == uncertain.shape[0]:
                     n_uncertain = -1
                     break
@@ -320,12 +319,3 @@ def sum_precisions(
             add_chunk(&state[0], chunk, length, remainders)
         normalise(&state[0])
     return n_uncertain
-
-
-cdef inline bint divide(const Wide part, const Wide whole, double* result) noexcept nogil:
-    """part / whole, rounded once. Returns 0 if the rounding is uncertain."""
-    cdef double part_error = 0
-    cdef double whole_error = 0
-    return divide_double_doubles(
-        as_double_double(part, &part_error), part_error, as_double_double(whole, &whole_error), whole_error, result
-    )

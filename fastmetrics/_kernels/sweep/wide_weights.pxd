@@ -180,3 +180,15 @@ cdef inline bint divide_wide(const uint64_t* part, const uint64_t* whole, double
         return 0
     result[0] = ldexp(result[0], part_exponent - whole_exponent)
     return 1
+
+
+cdef inline bint divide_sums(Wide part, Wide whole, double* result) noexcept nogil:
+    """part / whole for sums in the same unit, rounded once. Returns 0 if the rounding is uncertain.
+
+    The errors are read in a statement of their own: C may evaluate the arguments of a call in any order.
+    """
+    cdef double part_error = 0
+    cdef double whole_error = 0
+    cdef DoubleDouble numerator = as_double_double(part, &part_error)
+    cdef DoubleDouble denominator = as_double_double(whole, &whole_error)
+    return divide_double_doubles(numerator, part_error, denominator, whole_error, result)

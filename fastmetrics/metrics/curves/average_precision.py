@@ -14,14 +14,15 @@ from fastmetrics._core.exact import EXPONENT, divide, new_states, tiny_total_shi
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column, check_infinities
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition, ThresholdSweep
-from fastmetrics._core.exchange.weighted_ranges import WeightedRows
+from fastmetrics._core.exchange.weighted_ranges import WeightedRows, WeightScale
 from fastmetrics._core.exchange.weighted_sweep import sum_precisions
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric
+from fastmetrics._core.resampling.weighted_batch import WeightedReplicates
 from fastmetrics._core.score_statistics.pair_counts import NO_POSITIVE, NO_WEIGHT, pair_coverage
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.undefined import warn_user
-from fastmetrics._kernels.resampling import score_replicates
+from fastmetrics._kernels.resampling import score_replicates, weighted_replicates
 from fastmetrics._kernels.sweep import short_curves
 from fastmetrics._kernels.sweep import threshold_sweep as kernels
 from fastmetrics.metrics.curves.multiclass import (
@@ -42,6 +43,8 @@ __all__ = ["average_precision_score"]
 
 MAX_SUMMED_POSITIVES = 100  # positives of a bin whose precisions are added one by one
 WORD_UNITS = (20, 52, 84)  # the three words of a sum of precisions are multiples of 2**-20, 2**-52, 2**-84
+MOST_UNCERTAIN = 256  # precisions that a kernel may leave to Python's integers at a time
+LEAST_UNIT = -500  # all totals of weights that are multiples of 2**LEAST_UNIT are at least `exact.TINY_TOTAL`
 SLACK_BITS = 40  # bounds are widened by 2**-40 of the weight of positives
 
 
@@ -104,6 +107,10 @@ class PrecisionSum(Statistic):
         """States of a batch of replicates of unweighted rows; None if there are too many rows."""
         return PrecisionReplicateBatch() if totals.are_small else None
 
+    def weighted_replicates(self, totals: ReplicateBatchTotals, scale: WeightScale) -> WeightedPrecisions | None:
+        """States of a batch of replicates of weighted rows; None if the weights are tiny."""
+        return WeightedPrecisions(totals, scale) if scale.unit >= LEAST_UNIT else None
+
     def bounds(self, histogram: ScoreHistogram) -> tuple[Precisions, Precisions]:
         """Lowest: in each bin, all negatives score above the positives. Highest: all below the positives, which tie."""
         negatives = positives = lowest = highest = 0
@@ -145,6 +152,42 @@ class PrecisionReplicateBatch:
             total = sum(word << (EXPONENT - unit) for word, unit in zip(words, WORD_UNITS, strict=True))
             states.append(Precisions(negatives, positives, positives << EXPONENT, total))
         return states
+
+
+class WeightedPrecisions(WeightedReplicates):
+    """Sums of precisions of a batch of replicates of weighted rows."""
+
+    def __init__(self, totals: ReplicateBatchTotals, scale: WeightScale) -> None:
+        super().__init__(totals, scale)
+        self.sums = new_states(score_replicates.REPLICATES_PER_BATCH)
+        self.rest = [0] * score_replicates.REPLICATES_PER_BATCH  # the terms that the kernel left to Python's integers
+        self.terms = np.empty((score_replicates.REPLICATES_PER_BATCH, weighted_replicates.TERMS_PER_REPLICATE))
+        self.uncertain = np.empty((MOST_UNCERTAIN, weighted_replicates.UNCERTAIN_SIZE), np.uint64)
+
+    def sweep(self, rows: DescendingRows, weights: ReplicateBatchWeights) -> None:
+        next_row = 0
+        while next_row < rows.codes.shape[0]:
+            next_row, n_uncertain = weighted_replicates.sweep_precisions(
+                rows.codes, rows.row_weights, next_row, *self.scale, weights.table, self.above, self.terms,
+                self.sums, self.uncertain,
+            )  # fmt: skip
+            self.add_uncertain(n_uncertain)
+
+    def add_tie_of_sums(self) -> None:
+        self.add_uncertain(
+            weighted_replicates.add_tied_precisions(
+                self.tied, self.scale.unit, self.above, self.terms, self.sums, self.uncertain
+            )
+        )
+
+    def add_uncertain(self, n: int) -> None:
+        for replicate, *words in self.uncertain[:n].tolist():
+            weights = (self.to_weight(words[start : start + 2]) for start in (0, 2, 4))
+            self.rest[replicate] += weighted_precision(*weights)
+
+    def state_of(self, replicate: int, rows: tuple[int, int]) -> Precisions:
+        _, positive_weight = self.weights_of(self.above, replicate)
+        return Precisions(*rows, positive_weight, to_integer(self.sums[replicate]) + self.rest[replicate])
 
 
 def weighted_precision(tied_weight: int, positives: int, negatives: int) -> int:

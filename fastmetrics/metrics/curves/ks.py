@@ -14,16 +14,18 @@ from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePositio
 from fastmetrics._core.exchange.weighted_ranges import (
     WeightedExtremes,
     WeightedRows,
+    WeightScale,
     merge_extremes,
     weighted_extremes,
     weighted_ks,
 )
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric
+from fastmetrics._core.resampling.weighted_batch import WeightedReplicates, words_to_integer
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._kernels.resampling import score_replicates
+from fastmetrics._kernels.resampling import score_replicates, weighted_replicates
 from fastmetrics._kernels.sweep import short_curves
 from fastmetrics._kernels.sweep import threshold_sweep as kernels
 
@@ -94,6 +96,10 @@ class Extremes(Statistic):
         """States of a batch of replicates of unweighted rows; None if there are too many rows."""
         return ExtremesReplicateBatch(totals.rows) if totals.are_small else None
 
+    def weighted_replicates(self, totals: ReplicateBatchTotals, scale: WeightScale) -> WeightedExtremesReplicates:
+        """States of a batch of replicates of weighted rows."""
+        return WeightedExtremesReplicates(totals, scale)
+
     def bounds(self, histogram: ScoreHistogram) -> tuple[KsState, KsState]:
         """Lower and upper bounds: the extremes at the edges of bins, and those of the best order inside the bins."""
         bins = histogram.bins()
@@ -129,6 +135,27 @@ class ExtremesReplicateBatch:
     def states(self, n: int) -> list[KsState]:
         columns = *self.totals[:, :n].tolist(), *self.state[1:, :n].tolist()
         return [KsState(*state) for state in zip(*columns, strict=True)]
+
+
+class WeightedExtremesReplicates(WeightedReplicates):
+    """Extremes of a batch of replicates of weighted rows."""
+
+    words = weighted_replicates.EXTREME_STATE_WORDS
+    needs_weight_totals = True
+
+    def sweep(self, rows: DescendingRows, weights: ReplicateBatchWeights) -> None:
+        weighted_replicates.sweep_extremes(
+            rows.codes, rows.row_weights, *self.scale, weights.table, self.all_rows, self.above, self.state
+        )
+
+    def add_tie_of_sums(self) -> None:
+        weighted_replicates.add_tied_extremes(self.tied, self.all_rows, self.above, self.state)
+
+    def state_of(self, replicate: int, rows: tuple[int, int]) -> WeightedExtremes:
+        words = self.state[replicate].tolist()
+        # From the greatest score down: what is above a threshold is below it in ascending order.
+        greatest, least = (words_to_integer(half) << 2 * self.scale.shift for half in (words[4:], words[:4]))
+        return WeightedExtremes(rows, self.weights_of(self.all_rows, replicate), greatest, -least)
 
 
 @small_inputs(short_curves.ks_distance)

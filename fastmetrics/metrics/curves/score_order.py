@@ -11,12 +11,13 @@ from fastmetrics.metrics.curves.auc import partial_auc_from_rows, roc_auc_from_r
 from fastmetrics.metrics.curves.average_precision import PrecisionSum, average_precision_from_rows
 from fastmetrics.metrics.curves.best_threshold import BestThreshold, best_threshold_from_rows
 from fastmetrics.metrics.curves.det_curve import det_curve_from_rows
-from fastmetrics.metrics.curves.eer import EqualErrorRate, RateCrossing, equal_error_rate_from_rows
+from fastmetrics.metrics.curves.eer import EqualErrorRate, equal_error_rate_from_rows
 from fastmetrics.metrics.curves.far_frr_curve import far_frr_curve_from_rows
 from fastmetrics.metrics.curves.ks import Extremes, ks_from_rows
 from fastmetrics.metrics.curves.lift_curve import lift_curve_from_rows
 from fastmetrics.metrics.curves.partial_area import check_max_fpr
 from fastmetrics.metrics.curves.precision_recall_curve import precision_recall_curve_from_rows
+from fastmetrics.metrics.curves.rate_crossing import RateCrossing
 from fastmetrics.metrics.curves.roc_curve import roc_curve_from_rows
 
 if TYPE_CHECKING:

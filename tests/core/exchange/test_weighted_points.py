@@ -118,6 +118,21 @@ def test_uncertain_quotients_are_left_to_integers():
     assert kernel.sum_precisions(ordered, 0, above, state, uncertain[:0]) == -1
 
 
+def test_quotients_of_sums_beyond_two_doubles_are_left_to_integers():
+    """A sum of 118 bits is known to 52 bits only: no quotient by it is certain."""
+    rng = np.random.default_rng(1)
+    for bits in (117, 118, 119, 125):
+        for _ in range(20):
+            part, rest = (int(rng.integers(2**62, 2**63)) << bits - 63 | int(rng.integers(2**40)) for _ in range(2))
+            words = [[number & (2**64 - 1), number >> 64] for number in (rest, part)]
+            ordered = np.array([[5, np.array(-1.0).view(np.uint64)]], np.uint64)
+            state, uncertain = exact.new_states(), np.zeros((1, 6), np.uint64)
+            found = kernel.sum_precisions(ordered, 0, np.array(words, np.uint64), state, uncertain)
+            precision = exact.divide(part + 1, part + 1 + rest)
+            assert exact.to_integer(state) == (0 if found else exact.to_fixed(precision))
+            assert found or (part + 1 + rest).bit_length() <= 117
+
+
 def test_uncertain_quotients_are_added(monkeypatch):
     rows, position = make_rows([0.1, 0.7, 0.2, 0.9, 0.3], 1, 1000)
     expected = sum_precisions(rows, position.above, weighted_precision)

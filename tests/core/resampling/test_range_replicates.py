@@ -7,11 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, ScoreLabelPair, label_name, score_name
-from fastmetrics._core.exact import integer_sum
+from fastmetrics._core.columns.row_blocks import ScoreLabelPair
 from fastmetrics._core.exchange import range_exchange, weighted_ranges
-from fastmetrics._core.exchange.block_store import Block, BlockStore
-from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_reduction import RangeReduction
 from fastmetrics._core.exchange.sorted_rows import OrderedRows
@@ -31,8 +28,8 @@ from fastmetrics._kernels.resampling import score_replicates as kernels
 from oracles import curves, replicates
 from support.cases import assert_raises, each_case
 from support.curve_cases import KINDS, make_scores
+from support.states.replicate_cases import hashes_of, replicate, statistics_of, store_of, value_of
 
-MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 # Of rows in the order of scores; for other orders see tests/metrics/regression/test_ordered_statistics.py.
 RANGE_METRICS = [spec for spec in describe_metrics() if spec.exchange == "range" and spec.target == "binary"]
 EXAMPLES = [spec.example for spec in RANGE_METRICS]
@@ -40,39 +37,6 @@ METRICS = [*EXAMPLES, *(variant for spec in RANGE_METRICS for variant in spec.va
 # Statistics that compute a batch in one sweep, and two that are computed replicate by replicate, which takes long.
 OF_BATCHES = ["ap", "auc", "ks", "eer", "eer(method=mean)", "eer(method=max)", "eer(method=convex_hull)", "lift"]
 SCORES = [-math.inf, -2.0, -0.0, 0.0, 0.25, 1.0, math.inf]
-
-
-def hashes_of(units):
-    return np.asarray(units, np.uint64) * MULTIPLIER
-
-
-def store_of(labels, scores, units, row_weights=None, slices=None, budget=None, block_rows=1 << 17):
-    """Rows in the form in which the exchange by units stores them."""
-    columns = {label_name(0): np.asarray(labels, np.uint8), score_name(0): np.asarray(scores), HASH: hashes_of(units)}
-    if row_weights is not None:
-        columns[WEIGHT] = np.asarray(row_weights, np.float64)
-    if slices is not None:
-        columns[SLICE] = np.asarray(slices, np.uint16)
-    store = BlockStore(1, budget)
-    for start in range(0, len(labels), block_rows):
-        block = {name: np.ascontiguousarray(values[start : start + block_rows]) for name, values in columns.items()}
-        rows = len(block[HASH])
-        is_reserved = store.try_reserve(sum(values.nbytes for values in block.values()))
-        store.add(Block(block, np.array([0, rows], np.int32)), is_reserved)
-    return store
-
-
-def statistics_of(metrics):
-    return list(dict.fromkeys(statistic for metric in metrics for statistic in parse(metric).statistics()))
-
-
-def replicate(store, unit_buckets, n, metrics=METRICS, weighted=False, n_slices=0, n_threads=1, seed=3):
-    reduction = RangeReduction(store, ScoreLabelPair(0, 0), weighted, statistics_of(metrics), n_threads)
-    return replicate_scores(reduction, unit_buckets, seed, n, n_slices)
-
-
-def value_of(metric, state):
-    return parse(metric).finalise(state).value
 
 
 def value_of_rows(metric, labels, scores, row_weights=None):
@@ -132,22 +96,6 @@ def test_weighted_rows_are_repeated_with_their_weights(rows):
     check(labels, scores, units, 5, row_weights=np.array(row_weights))
 
 
-@pytest.mark.parametrize("exponents", [(-1, 1), (-40, 40), (-1074, 900)])
-def test_weights_of_a_batch_are_summed_in_one_pass(exponents):
-    generator = np.random.default_rng(7)
-    n = 2 * replicate_batch.ROWS_PER_STEP + 5
-    row_weights = np.ldexp(generator.uniform(1, 2, n), generator.integers(*exponents, n))
-    table = generator.integers(0, 13, (50, REPLICATES_PER_BATCH)).astype(np.uint8)
-    table[:, 3] = 0
-    unit_buckets = generator.integers(0, 50, n).astype(np.uint16)
-    weights = ReplicateBatchWeights(table, 12, REPLICATES_PER_BATCH)
-    counts, totals = replicate_batch.weighted_sums(unit_buckets, row_weights, weights)
-    for replicate in range(REPLICATES_PER_BATCH):
-        repeats = table[unit_buckets, replicate]
-        assert counts[replicate] == repeats.sum()
-        assert totals[replicate] == integer_sum(np.repeat(row_weights, repeats))
-
-
 def test_weighted_crossings_of_hard_rows_equal_those_of_repeated_rows():
     """Ties across classes, weights from 2**-1074 to 2**900, and several buckets."""
     generator = np.random.default_rng(8)
@@ -166,7 +114,7 @@ def test_weighted_crossings_of_hard_rows_equal_those_of_repeated_rows():
 def test_values_equal_the_oracle(rows):
     labels, scores, units, _ = zip(*rows, strict=True)
     unit_buckets = find_unit_buckets([hashes_of(units)])
-    found = replicate(store_of(labels, np.array(scores), units), unit_buckets, 4)
+    found = replicate(store_of(labels, np.array(scores), units), unit_buckets, 4, METRICS)
     numbers = unit_buckets.bucket_of(hashes_of(units))
     for number in range(4):
         repeats = draw_weights(unit_buckets, 3, number, number + 1)[numbers, 0].tolist()
@@ -207,7 +155,7 @@ def test_states_equal_those_of_the_statistics():
     labels, scores = generator.integers(0, 2, rows).astype(np.uint8), generator.integers(0, 500, rows) / 7
     units = generator.integers(0, 100, rows)
     unit_buckets = find_unit_buckets([hashes_of(units)])
-    found = replicate(store_of(labels, scores, units), unit_buckets, 2)
+    found = replicate(store_of(labels, scores, units), unit_buckets, 2, METRICS)
     for number in range(2):
         repeats = draw_weights(unit_buckets, 3, number, number + 1)[unit_buckets.bucket_of(hashes_of(units)), 0]
         repeated_rows = OrderedRows(np.repeat(labels, repeats), np.repeat(scores, repeats), None, 1)
@@ -317,11 +265,11 @@ def test_too_many_rows_raise_an_error(monkeypatch):
     monkeypatch.setattr(range_replicates, "MAX_BUCKET_ROWS", 100)
     assert_raises(
         OverflowError, "100 rows have neighbouring scores",
-        replicate, store_of(labels, scores, units), unit_buckets, 1,
+        replicate, store_of(labels, scores, units), unit_buckets, 1, METRICS,
     )
     monkeypatch.setattr(range_replicates, "MAX_ROWS", 100)
     assert_raises(
-        OverflowError, "100 rows are more than", replicate, store_of(labels, scores, units), unit_buckets, 1
+        OverflowError, "100 rows are more than", replicate, store_of(labels, scores, units), unit_buckets, 1, METRICS
     )
 
 
@@ -329,7 +277,7 @@ def test_unknown_units_raise_an_error():
     labels, scores, units, _ = (column[:100] for column in many_rows())
     assert_raises(
         ValueError, "some units are in no unit bucket",
-        replicate, store_of(labels, scores, units), find_unit_buckets([hashes_of(units[:3])]), 1,
+        replicate, store_of(labels, scores, units), find_unit_buckets([hashes_of(units[:3])]), 1, METRICS,
     )
 
 

@@ -1,1 +1,1 @@
-"""Accumulators, their states and bytes, and logs that spill."""
+"""Accumulators, their states and bytes, logs that spill, and states of replicates."""

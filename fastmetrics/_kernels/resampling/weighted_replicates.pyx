@@ -1,0 +1,687 @@
+"""Bootstrap replicates of weighted rows: 64 replicates sweep rows in descending order of score, with exact sums.
+
+A row is a code (see replicate_batch.h) and a weight, positive and finite. In a replicate, the weight counts as often as
+the unit bucket of the row occurs. Sums are integers of 128 bits in units of 2**unit_exponent (`wide_weights.pxd`).
+
+The negatives between two ties with positives are added together (weighted_batch.h), and so are the rows of such a tie.
+At the end of a tie every replicate does what its statistic needs: a product of sums for pairs and for the extremes
+of D, a quotient for precisions.
+
+Layout. Sums of a batch are (class, word, replicate): low and high words of the negatives, then of the positives. No sum
+exceeds 2**127 units, which the caller has checked for rows of the greatest weight, so products of two sums and their
+doubles stay below 2**256.
+"""
+
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
+from libc.string cimport memset
+
+from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalise
+from fastmetrics._kernels.sweep.wide_weights cimport (
+    Wide, add_product, divide_sums, rounded, scale_of_unit, sum_of, units_of,
+)
+
+cdef extern from "resampling/weighted_batch.h":
+    cdef enum:
+        FM_UNIT_BUCKET, FM_POSITIVE, FM_LAST_OF_TIE, FM_SUMMED_ROWS
+    void add_limbs "fm_add_weighted_rows"(
+        const uint16_t* codes, const double* limbs, Py_ssize_t n, int n_limbs, const uint8_t* weights, double* sums
+    ) noexcept nogil
+
+cdef enum:
+    FM_REPLICATES = 64  # as in weighted_batch.h
+    FM_LIMBS = 4
+    BLOCK_ROWS = 64  # rows whose limbs are made at once
+    RATE_ROWS = 1024  # rows after which the crossing of the error rates is looked for
+    TERMS = 256  # of a replicate that wait to be summed
+    PAIR_WORDS = 4
+    EXTREME_WORDS = 8
+    CROSSING_WORDS = 9
+    UNCERTAIN_WORDS = 7
+
+PAIR_STATE_WORDS = PAIR_WORDS
+EXTREME_STATE_WORDS = EXTREME_WORDS
+CROSSING_STATE_WORDS = CROSSING_WORDS
+LAST_OF_TIE_FLAG = FM_LAST_OF_TIE
+TERMS_PER_REPLICATE = TERMS
+UNCERTAIN_SIZE = UNCERTAIN_WORDS
+
+
+cdef struct PrecisionTerms:
+    double* terms  # TERMS of every replicate
+    int64_t* states  # the exact sum of every replicate
+    uint64_t* uncertain
+    Py_ssize_t n_uncertain
+    int lengths[FM_REPLICATES]
+
+
+cdef struct Batch:
+    int unit_exponent
+    double unit  # 2**unit_exponent, see scale_of_unit
+    int n_limbs
+    const uint8_t* weights
+    uint64_t* above  # the sums so far
+    const uint64_t* totals  # the sums of all rows, for statistics that need them
+    uint64_t* state  # of the statistic, by replicate
+    PrecisionTerms terms
+    uint64_t tied[256]  # two words for each class and replicate: the sums of a tie
+    double limbs[512]  # of each class and replicate: sums that were not added to words yet
+
+
+ctypedef void (*end_function)(Batch* batch) noexcept nogil
+
+
+# ---- Sums ----
+
+
+cdef inline Wide load(const uint64_t* sums, int label, int replicate) noexcept nogil:
+    cdef Wide out
+    out.low = sums[2 * label * FM_REPLICATES + replicate]
+    out.high = sums[(2 * label + 1) * FM_REPLICATES + replicate]
+    return out
+
+
+cdef inline void add(uint64_t* sums, int label, int replicate, Wide more) noexcept nogil:
+    cdef Wide total = sum_of(load(sums, label, replicate), more)
+    sums[2 * label * FM_REPLICATES + replicate] = total.low
+    sums[(2 * label + 1) * FM_REPLICATES + replicate] = total.high
+
+
+cdef inline bint is_zero(Wide number) noexcept nogil:
+    return not number.low | number.high
+
+
+cdef inline Wide take_limbs(double* limbs, int n_limbs) noexcept nogil:
+    """The number with these limbs, each below 2**53; they become 0."""
+    cdef Wide out
+    cdef Wide limb
+    cdef uint64_t value
+    cdef int number
+    out.low = <uint64_t><int64_t>limbs[0]
+    out.high = 0
+    limbs[0] = 0
+    for number in range(1, n_limbs):
+        value = <uint64_t><int64_t>limbs[number * FM_REPLICATES]
+        limbs[number * FM_REPLICATES] = 0
+        if number == 1:
+            limb.low, limb.high = value << 32, value >> 32
+        else:
+            limb.low, limb.high = 0, value << (32 * (number - 2))
+        out = sum_of(out, limb)
+    return out
+
+
+cdef inline void add_sums(Batch* batch, int label, uint64_t* sums) noexcept nogil:
+    """Move what was added of a class from limbs to words."""
+    cdef int replicate
+    cdef double* limbs = &batch.limbs[label * FM_LIMBS * FM_REPLICATES]
+    for replicate in range(FM_REPLICATES):
+        add(sums, label, replicate, take_limbs(limbs + replicate, batch.n_limbs))
+
+
+cdef inline void add_rows_to_limbs(
+    Batch* batch, const uint16_t* codes, const double* row_weights, Py_ssize_t n
+) noexcept nogil:
+    """Add at most FM_SUMMED_ROWS rows."""
+    cdef double limbs[256]  # BLOCK_ROWS * FM_LIMBS
+    cdef Py_ssize_t i
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t length = 0
+    cdef Wide units
+    while start < n:
+        length = n - start if n - start < BLOCK_ROWS else BLOCK_ROWS
+        for i in range(length):
+            units = units_of(row_weights[start + i], batch.unit_exponent)
+            limbs[FM_LIMBS * i] = <double><int64_t>(units.low & 0xFFFFFFFFu)
+            limbs[FM_LIMBS * i + 1] = <double><int64_t>(units.low >> 32)
+            limbs[FM_LIMBS * i + 2] = <double><int64_t>(units.high & 0xFFFFFFFFu)
+            limbs[FM_LIMBS * i + 3] = <double><int64_t>(units.high >> 32)
+        add_limbs(codes + start, limbs, length, batch.n_limbs, batch.weights, batch.limbs)
+        start += length
+
+
+cdef inline void add_rows_to_sums(
+    Batch* batch, const uint16_t* codes, const double* row_weights, Py_ssize_t n, uint64_t* sums
+) noexcept nogil:
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t length = 0
+    while start < n:
+        length = n - start if n - start < FM_SUMMED_ROWS else FM_SUMMED_ROWS
+        add_rows_to_limbs(batch, codes + start, row_weights + start, length)
+        add_sums(batch, 0, sums)
+        add_sums(batch, 1, sums)
+        start += length
+
+
+cdef inline void start_batch(
+    Batch* batch, int unit_exponent, int n_limbs, const uint8_t[:, ::1] weights, uint64_t[:, :, ::1] above
+) noexcept nogil:
+    batch.unit_exponent = unit_exponent
+    batch.unit = scale_of_unit(unit_exponent)
+    batch.n_limbs = n_limbs
+    batch.weights = &weights[0, 0]
+    batch.above = &above[0, 0, 0]
+    batch.totals = NULL
+    batch.state = NULL
+    memset(batch.tied, 0, sizeof(batch.tied))
+    memset(batch.limbs, 0, sizeof(batch.limbs))
+
+
+cdef int check_sums(const uint64_t[:, :, ::1] one, const uint64_t[:, :, ::1] other) except -1:
+    if not one.shape[0] == other.shape[0] == 2 or not one.shape[1] == other.shape[1] == 2:
+        raise ValueError("sums must have two words for each class and replicate")
+    if not one.shape[2] == other.shape[2] == FM_REPLICATES:
+        raise ValueError("sums must have two words for each class and replicate")
+    return 0
+
+
+cdef inline int greatest_unit_bucket(const uint16_t* codes, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef int greatest = 0
+    for i in range(n):
+        greatest = max(greatest, <int>(codes[i] & FM_UNIT_BUCKET))
+    return greatest
+
+
+cdef int check_arrays(
+    const uint16_t[::1] codes, const double[::1] row_weights, int n_limbs, const uint8_t[:, ::1] weights,
+    uint64_t[:, :, ::1] sums
+) except -1:
+    if codes.shape[0] != row_weights.shape[0] or weights.shape[1] != FM_REPLICATES or not 1 <= n_limbs <= FM_LIMBS:
+        raise ValueError("rows need a code and a weight each, unit buckets 64 weights, and numbers 1 to 4 limbs")
+    check_sums(sums, sums)
+    if codes.shape[0] and greatest_unit_bucket(&codes[0], codes.shape[0]) >= weights.shape[0]:
+        raise ValueError("a row is in no unit bucket")
+    return 0
+
+
+cdef int check_state(uint64_t[:, ::1] state, int words) except -1:
+    if state.shape[0] != FM_REPLICATES or state.shape[1] != words:
+        raise ValueError("the state must have its words for every replicate")
+    return 0
+
+
+def add_rows(
+    const uint16_t[::1] codes, const double[::1] row_weights, int unit_exponent, int n_limbs,
+    const uint8_t[:, ::1] weights, uint64_t[:, :, ::1] sums
+):
+    """sums[class, word, replicate] += weight of the row * weight of its unit bucket, for all rows in any order."""
+    cdef Batch batch
+    check_arrays(codes, row_weights, n_limbs, weights, sums)
+    if codes.shape[0]:
+        with nogil:
+            start_batch(&batch, unit_exponent, n_limbs, weights, sums)
+            add_rows_to_sums(&batch, &codes[0], &row_weights[0], codes.shape[0], &sums[0, 0, 0])
+
+
+# ---- The sweep ----
+
+
+cdef inline Py_ssize_t end_of_tie(
+    const uint16_t* codes, Py_ssize_t start, Py_ssize_t n, bint* has_positive
+) noexcept nogil:
+    """The row behind a tie."""
+    cdef int flags = 0
+    while start < n:
+        flags |= codes[start]
+        start += 1
+        if codes[start - 1] & FM_LAST_OF_TIE:
+            break
+    has_positive[0] = (flags & FM_POSITIVE) != 0
+    return start
+
+
+cdef inline Py_ssize_t sweep_tie(
+    Batch* batch, const uint16_t* codes, const double* row_weights, Py_ssize_t start, Py_ssize_t n,
+    end_function end_negatives, end_function end_tie
+) noexcept nogil:
+    """Add the rows up to the end of the next tie with positives, and return the row behind it.
+
+    `end_negatives` is called when the limbs have the negatives above it, `end_tie` when `tied` has the sums of the tie.
+    """
+    cdef Py_ssize_t first = start
+    cdef Py_ssize_t stop = start
+    cdef Py_ssize_t length = 0
+    cdef bint has_positive = 0
+    while first < n:
+        stop = end_of_tie(codes, first, n, &has_positive)
+        if has_positive:
+            break
+        first = stop
+    while start < first:
+        length = first - start if first - start < FM_SUMMED_ROWS else FM_SUMMED_ROWS
+        add_rows_to_limbs(batch, codes + start, row_weights + start, length)
+        end_negatives(batch)
+        start += length
+    if not has_positive:
+        return n
+    add_rows_to_sums(batch, codes + first, row_weights + first, stop - first, batch.tied)
+    end_tie(batch)
+    memset(batch.tied, 0, sizeof(batch.tied))
+    return stop
+
+
+cdef inline void sweep_rows(
+    Batch* batch, const uint16_t* codes, const double* row_weights, Py_ssize_t n, end_function end_negatives,
+    end_function end_tie
+) noexcept nogil:
+    """Add all rows."""
+    cdef Py_ssize_t start = 0
+    while start < n:
+        start = sweep_tie(batch, codes, row_weights, start, n, end_negatives, end_tie)
+
+
+cdef inline void load_tie(Batch* batch, const uint64_t[:, :, ::1] tied) noexcept nogil:
+    cdef int label, word, replicate
+    for label in range(2):
+        for word in range(2):
+            for replicate in range(FM_REPLICATES):
+                batch.tied[(2 * label + word) * FM_REPLICATES + replicate] = tied[label, word, replicate]
+
+
+cdef inline void start_tie(
+    Batch* batch, int unit_exponent, const uint64_t[:, :, ::1] tied, uint64_t[:, :, ::1] above
+) noexcept nogil:
+    batch.unit_exponent = unit_exponent
+    batch.unit = scale_of_unit(unit_exponent)
+    batch.n_limbs = 1
+    batch.weights = NULL
+    batch.above = &above[0, 0, 0]
+    batch.totals = NULL
+    batch.state = NULL
+    memset(batch.limbs, 0, sizeof(batch.limbs))
+    load_tie(batch, tied)
+
+
+# ---- Pairs ----
+
+
+cdef void add_pairs_of_negatives(Batch* batch) noexcept nogil:
+    cdef int replicate
+    cdef Wide negatives, positives
+    for replicate in range(FM_REPLICATES):
+        negatives = take_limbs(&batch.limbs[replicate], batch.n_limbs)
+        if is_zero(negatives):
+            continue
+        positives = load(batch.above, 1, replicate)
+        add_product(&batch.state[PAIR_WORDS * replicate], sum_of(positives, positives), negatives)
+        add(batch.above, 0, replicate, negatives)
+
+
+cdef void add_pairs_of_tie(Batch* batch) noexcept nogil:
+    cdef int replicate
+    cdef Wide negatives, positives, above
+    for replicate in range(FM_REPLICATES):
+        negatives, positives = load(batch.tied, 0, replicate), load(batch.tied, 1, replicate)
+        if not is_zero(negatives):
+            above = load(batch.above, 1, replicate)
+            # A positive above wins, one of the tie counts half.
+            add_product(&batch.state[PAIR_WORDS * replicate], sum_of(sum_of(above, above), positives), negatives)
+            add(batch.above, 0, replicate, negatives)
+        add(batch.above, 1, replicate, positives)
+
+
+def sweep_pairs(
+    const uint16_t[::1] codes, const double[::1] row_weights, int unit_exponent, int n_limbs,
+    const uint8_t[:, ::1] weights, uint64_t[:, :, ::1] above, uint64_t[:, ::1] wins
+):
+    """Sweep a bucket: wins[replicate] is twice the weight of the pairs won, ties once, least significant word first."""
+    cdef Batch batch
+    check_arrays(codes, row_weights, n_limbs, weights, above)
+    check_state(wins, PAIR_WORDS)
+    if codes.shape[0]:
+        with nogil:
+            start_batch(&batch, unit_exponent, n_limbs, weights, above)
+            batch.state = &wins[0, 0]
+            sweep_rows(
+                &batch, &codes[0], &row_weights[0], codes.shape[0], add_pairs_of_negatives, add_pairs_of_tie)
+
+
+def add_tied_pairs(const uint64_t[:, :, ::1] tied, uint64_t[:, :, ::1] above, uint64_t[:, ::1] wins):
+    """The same for a single tie, whose sums are known."""
+    cdef Batch batch
+    check_sums(tied, above)
+    check_state(wins, PAIR_WORDS)
+    with nogil:
+        start_tie(&batch, 0, tied, above)
+        batch.state = &wins[0, 0]
+        add_pairs_of_tie(&batch)
+
+
+# ---- Extremes of D ----
+
+
+cdef inline int compare(const uint64_t* one, const uint64_t* other) noexcept nogil:
+    """The sign of one - other, of four words each."""
+    cdef int word = PAIR_WORDS - 1
+    while word and one[word] == other[word]:
+        word -= 1
+    return (one[word] > other[word]) - (one[word] < other[word])
+
+
+cdef inline void subtract_words(uint64_t* one, const uint64_t* other) noexcept nogil:
+    """one -= other, which is at most one."""
+    cdef int word
+    cdef uint64_t borrow = 0
+    cdef uint64_t difference
+    for word in range(PAIR_WORDS):
+        difference = one[word] - other[word]
+        one[word], borrow = difference - borrow, (one[word] < other[word]) | (difference < borrow)
+
+
+cdef inline void multiply(uint64_t* product, Wide one, Wide other) noexcept nogil:
+    memset(product, 0, PAIR_WORDS * sizeof(uint64_t))
+    add_product(product, one, other)
+
+
+cdef void note_extremes(Batch* batch) noexcept nogil:
+    """D = (positives so far) * all negatives - (negatives so far) * all positives: state has max(D) and max(-D)."""
+    cdef int replicate, word
+    cdef uint64_t up[PAIR_WORDS]
+    cdef uint64_t down[PAIR_WORDS]
+    cdef uint64_t* difference
+    cdef uint64_t* extreme
+    for replicate in range(FM_REPLICATES):
+        multiply(up, load(batch.above, 1, replicate), load(batch.totals, 0, replicate))
+        multiply(down, load(batch.above, 0, replicate), load(batch.totals, 1, replicate))
+        extreme = &batch.state[EXTREME_WORDS * replicate]
+        if compare(up, down) < 0:
+            extreme += PAIR_WORDS
+            difference = down
+            subtract_words(down, up)
+        else:
+            difference = up
+            subtract_words(up, down)
+        if compare(difference, extreme) > 0:
+            for word in range(PAIR_WORDS):
+                extreme[word] = difference[word]
+
+
+cdef void add_negatives_to_extremes(Batch* batch) noexcept nogil:
+    add_sums(batch, 0, batch.above)
+    note_extremes(batch)
+
+
+cdef void add_tie_to_extremes(Batch* batch) noexcept nogil:
+    cdef int replicate, label
+    for label in range(2):
+        for replicate in range(FM_REPLICATES):
+            add(batch.above, label, replicate, load(batch.tied, label, replicate))
+    note_extremes(batch)
+
+
+def sweep_extremes(
+    const uint16_t[::1] codes, const double[::1] row_weights, int unit_exponent, int n_limbs,
+    const uint8_t[:, ::1] weights, const uint64_t[:, :, ::1] totals, uint64_t[:, :, ::1] above,
+    uint64_t[:, ::1] extremes
+):
+    """Sweep a bucket: extremes[replicate] has the greatest D and the greatest -D, four words each. totals as above."""
+    cdef Batch batch
+    check_arrays(codes, row_weights, n_limbs, weights, above)
+    check_sums(totals, above)
+    check_state(extremes, EXTREME_WORDS)
+    if codes.shape[0]:
+        with nogil:
+            start_batch(&batch, unit_exponent, n_limbs, weights, above)
+            batch.totals, batch.state = &totals[0, 0, 0], &extremes[0, 0]
+            sweep_rows(
+                &batch, &codes[0], &row_weights[0], codes.shape[0], add_negatives_to_extremes, add_tie_to_extremes)
+
+
+def add_tied_extremes(
+    const uint64_t[:, :, ::1] tied, const uint64_t[:, :, ::1] totals, uint64_t[:, :, ::1] above,
+    uint64_t[:, ::1] extremes
+):
+    """The same for a single tie, whose sums are known."""
+    cdef Batch batch
+    check_sums(tied, above)
+    check_sums(totals, above)
+    check_state(extremes, EXTREME_WORDS)
+    with nogil:
+        start_tie(&batch, 0, tied, above)
+        batch.totals, batch.state = &totals[0, 0, 0], &extremes[0, 0]
+        add_tie_to_extremes(&batch)
+
+
+# ---- The crossing of the error rates ----
+
+
+cdef inline bint has_crossed(Wide fps, Wide tps, Wide negatives, Wide positives) noexcept nogil:
+    """Is fps / negatives at least 1 - tps / positives?"""
+    cdef uint64_t so_far[PAIR_WORDS]
+    cdef uint64_t whole[PAIR_WORDS]
+    multiply(so_far, fps, positives)
+    add_product(so_far, tps, negatives)
+    multiply(whole, negatives, positives)
+    return compare(so_far, whole) >= 0
+
+
+cdef inline void store_point(uint64_t* words, Wide fps, Wide tps) noexcept nogil:
+    words[0], words[1], words[2], words[3] = fps.low, fps.high, tps.low, tps.high
+
+
+cdef inline void find_crossing(
+    Batch* batch, int replicate, const uint16_t* codes, const double* row_weights, Py_ssize_t n
+) noexcept nogil:
+    """Find the tie of these rows, which are not in `above` yet, at which the rates of a replicate cross."""
+    cdef Wide sums[2]
+    cdef Wide before[2]
+    cdef Wide units
+    cdef Wide negatives = load(batch.totals, 0, replicate)
+    cdef Wide positives = load(batch.totals, 1, replicate)
+    cdef uint64_t* state = &batch.state[CROSSING_WORDS * replicate]
+    cdef Py_ssize_t i
+    cdef int label, times
+    for label in range(2):
+        sums[label] = before[label] = load(batch.above, label, replicate)
+    for i in range(n):
+        label = (codes[i] & FM_POSITIVE) != 0
+        times = batch.weights[<Py_ssize_t>(codes[i] & FM_UNIT_BUCKET) * FM_REPLICATES + replicate]
+        units = units_of(row_weights[i], batch.unit_exponent)
+        while times:
+            sums[label] = sum_of(sums[label], units)
+            times -= 1
+        if not codes[i] & FM_LAST_OF_TIE:
+            continue
+        if has_crossed(sums[0], sums[1], negatives, positives):
+            store_point(state, before[0], before[1])
+            store_point(state + 4, sums[0], sums[1])
+            state[8] = 1
+            return
+        before[0], before[1] = sums[0], sums[1]
+
+
+cdef inline bint crosses_in_tie(Batch* batch, int replicate) noexcept nogil:
+    """Do the rates of a replicate cross in the rows of `tied`, which are not in `above` yet?"""
+    cdef Wide negatives = load(batch.totals, 0, replicate)
+    cdef Wide positives = load(batch.totals, 1, replicate)
+    if batch.state[CROSSING_WORDS * replicate + 8] or is_zero(negatives) or is_zero(positives):
+        return 0
+    return has_crossed(
+        sum_of(load(batch.above, 0, replicate), load(batch.tied, 0, replicate)),
+        sum_of(load(batch.above, 1, replicate), load(batch.tied, 1, replicate)), negatives, positives)
+
+
+cdef inline void add_tie(Batch* batch) noexcept nogil:
+    cdef int replicate, label
+    for label in range(2):
+        for replicate in range(FM_REPLICATES):
+            add(batch.above, label, replicate, load(batch.tied, label, replicate))
+    memset(batch.tied, 0, sizeof(batch.tied))
+
+
+def sweep_crossing(
+    const uint16_t[::1] codes, const double[::1] row_weights, int unit_exponent, int n_limbs,
+    const uint8_t[:, ::1] weights, const uint64_t[:, :, ::1] totals, uint64_t[:, :, ::1] above,
+    uint64_t[:, ::1] crossing
+):
+    """Sweep a bucket for the crossing of the error rates.
+
+    crossing[replicate] has the weights of the negatives and of the positives before the tie of the crossing, then those
+    at its end, two words each, and whether it was found. A replicate without one of the classes has none.
+    """
+    cdef Batch batch
+    cdef Py_ssize_t n = codes.shape[0]
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t stop
+    cdef int replicate
+    cdef bint has_positive
+    check_arrays(codes, row_weights, n_limbs, weights, above)
+    check_sums(totals, above)
+    check_state(crossing, CROSSING_WORDS)
+    with nogil:
+        start_batch(&batch, unit_exponent, n_limbs, weights, above)
+        batch.totals, batch.state = &totals[0, 0, 0], &crossing[0, 0]
+        while start < n:
+            stop = start
+            while stop < n and stop - start < RATE_ROWS:
+                stop = end_of_tie(&codes[0], stop, n, &has_positive)
+            add_rows_to_sums(&batch, &codes[start], &row_weights[start], stop - start, batch.tied)
+            for replicate in range(FM_REPLICATES):
+                if crosses_in_tie(&batch, replicate):
+                    find_crossing(&batch, replicate, &codes[start], &row_weights[start], stop - start)
+            add_tie(&batch)
+            start = stop
+
+
+def add_tied_crossing(
+    const uint64_t[:, :, ::1] tied, const uint64_t[:, :, ::1] totals, uint64_t[:, :, ::1] above,
+    uint64_t[:, ::1] crossing
+):
+    """The same for a single tie, whose sums are known."""
+    cdef Batch batch
+    cdef uint64_t* state
+    cdef int replicate
+    cdef Wide fps, tps
+    check_sums(tied, above)
+    check_sums(totals, above)
+    check_state(crossing, CROSSING_WORDS)
+    with nogil:
+        start_tie(&batch, 0, tied, above)
+        batch.totals, batch.state = &totals[0, 0, 0], &crossing[0, 0]
+        for replicate in range(FM_REPLICATES):
+            if crosses_in_tie(&batch, replicate):
+                state = &crossing[replicate, 0]
+                fps, tps = load(batch.above, 0, replicate), load(batch.above, 1, replicate)
+                store_point(state, fps, tps)
+                fps = sum_of(fps, load(batch.tied, 0, replicate))
+                store_point(state + 4, fps, sum_of(tps, load(batch.tied, 1, replicate)))
+                state[8] = 1
+        add_tie(&batch)
+
+
+# ---- Precisions ----
+
+
+cdef void add_negatives_to_sums(Batch* batch) noexcept nogil:
+    add_sums(batch, 0, batch.above)
+
+
+cdef inline void sum_terms(PrecisionTerms* sums, int replicate) noexcept nogil:
+    """Add the terms that wait to the exact sum."""
+    cdef double chunk[CHUNK]
+    cdef double remainders[CHUNK]
+    cdef int64_t* state = sums.states + replicate * STATE_SIZE
+    cdef int i
+    for i in range(sums.lengths[replicate]):
+        chunk[i] = sums.terms[replicate * TERMS + i]
+    add_chunk(state, chunk, sums.lengths[replicate], remainders)
+    normalise(state)
+    sums.lengths[replicate] = 0
+
+
+cdef inline void sum_all_terms(PrecisionTerms* sums) noexcept nogil:
+    cdef int replicate
+    for replicate in range(FM_REPLICATES):
+        if sums.lengths[replicate]:
+            sum_terms(sums, replicate)
+
+
+cdef void add_precisions(Batch* batch) noexcept nogil:
+    """Add the tie to the sums, and the terms of the replicates that have positives in it."""
+    cdef int replicate
+    cdef Wide negatives, positives, tied
+    cdef double precision = 0
+    cdef uint64_t* words
+    cdef PrecisionTerms* sums = &batch.terms
+    for replicate in range(FM_REPLICATES):
+        tied = load(batch.tied, 1, replicate)
+        add(batch.above, 0, replicate, load(batch.tied, 0, replicate))
+        if is_zero(tied):
+            continue
+        add(batch.above, 1, replicate, tied)
+        negatives, positives = load(batch.above, 0, replicate), load(batch.above, 1, replicate)
+        if not divide_sums(positives, sum_of(negatives, positives), &precision):
+            words = sums.uncertain + UNCERTAIN_WORDS * sums.n_uncertain
+            words[0] = replicate
+            words[1], words[2] = tied.low, tied.high
+            store_point(words + 3, positives, negatives)
+            sums.n_uncertain += 1
+            continue
+        sums.terms[replicate * TERMS + sums.lengths[replicate]] = (
+            rounded(tied, batch.unit_exponent, batch.unit) * precision)
+        sums.lengths[replicate] += 1
+        if sums.lengths[replicate] == TERMS:
+            sum_terms(sums, replicate)
+
+
+cdef int check_precisions(double[:, ::1] terms, int64_t[:, ::1] states, uint64_t[:, ::1] uncertain) except -1:
+    if terms.shape[0] != FM_REPLICATES or terms.shape[1] != TERMS:
+        raise ValueError("there must be TERMS_PER_REPLICATE terms for every replicate")
+    if states.shape[0] != FM_REPLICATES or states.shape[1] != STATE_SIZE:
+        raise ValueError("there must be an exact sum for every replicate")
+    if uncertain.shape[0] < FM_REPLICATES or uncertain.shape[1] != UNCERTAIN_WORDS:
+        raise ValueError("there must be seven words for every uncertain precision, and at least one for each replicate")
+    return 0
+
+
+cdef inline void start_terms(
+    PrecisionTerms* sums, double[:, ::1] terms, int64_t[:, ::1] states, uint64_t[:, ::1] uncertain
+) noexcept nogil:
+    sums.terms, sums.states, sums.uncertain = &terms[0, 0], &states[0, 0], &uncertain[0, 0]
+    sums.n_uncertain = 0
+    memset(sums.lengths, 0, sizeof(sums.lengths))
+
+
+def sweep_precisions(
+    const uint16_t[::1] codes, const double[::1] row_weights, Py_ssize_t start, int unit_exponent, int n_limbs,
+    const uint8_t[:, ::1] weights, uint64_t[:, :, ::1] above, double[:, ::1] terms, int64_t[:, ::1] states,
+    uint64_t[:, ::1] uncertain
+) -> tuple[int, int]:
+    """Sweep a bucket from a row on: add for every score with positives their weight times the precision there.
+
+    The precision P / (P + N), the weight and their product are rounded once each, and added to states[replicate], an
+    exact sum. `terms` is scratch. uncertain[i] has the replicate, then the weight, P and N as two words each, of a
+    precision that could not be rounded with certainty: it is not in the sum.
+
+    Returns the next row, and the number of uncertain precisions. The sweep stops early when there may be too many.
+    """
+    cdef Batch batch
+    cdef Py_ssize_t n = codes.shape[0]
+    check_arrays(codes, row_weights, n_limbs, weights, above)
+    check_precisions(terms, states, uncertain)
+    if start < 0:
+        raise ValueError("start must be a row")
+    with nogil:
+        start_batch(&batch, unit_exponent, n_limbs, weights, above)
+        start_terms(&batch.terms, terms, states, uncertain)
+        while start < n and batch.terms.n_uncertain + FM_REPLICATES <= uncertain.shape[0]:
+            start = sweep_tie(
+                &batch, &codes[0], &row_weights[0], start, n, add_negatives_to_sums, add_precisions)
+        sum_all_terms(&batch.terms)
+    return start, batch.terms.n_uncertain
+
+
+def add_tied_precisions(
+    const uint64_t[:, :, ::1] tied, int unit_exponent, uint64_t[:, :, ::1] above, double[:, ::1] terms,
+    int64_t[:, ::1] states, uint64_t[:, ::1] uncertain
+) -> int:
+    """The same for a single tie, whose sums are known. Returns the number of uncertain precisions."""
+    cdef Batch batch
+    check_sums(tied, above)
+    check_precisions(terms, states, uncertain)
+    with nogil:
+        start_tie(&batch, unit_exponent, tied, above)
+        start_terms(&batch.terms, terms, states, uncertain)
+        add_precisions(&batch)
+        sum_all_terms(&batch.terms)
+    return batch.terms.n_uncertain
