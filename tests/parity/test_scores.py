@@ -1,5 +1,7 @@
 """Scores and probabilities against labels: curves, areas, losses, calibration, with every option of scikit-learn's."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -347,5 +349,6 @@ def test_rankings_of_what_is_no_set_of_labels(name):
 @pytest.mark.parametrize("kind", SPARSE)
 @pytest.mark.parametrize("name", present(LABEL_RANKING))
 def test_rankings_of_one_sparse_label(name, kind):
-    for column in ([1], [0], [1, 0], [2, 2, 0], [1, 1]):
+    columns = [[1], [0], [1, 0], [2, 2, 0], [1, 1], [1, 2], [3, 1, 2], [-1, 1], [0, 1, 2], [0.5, 1.5], [math.nan, 1]]
+    for column in columns:
         check(name, as_sets(np.array(column)[:, None], kind), np.linspace(0, 1, len(column))[:, None])

@@ -62,13 +62,16 @@ def is_sparse(values: Any) -> bool:
 
 
 def densify(values: Any, name: str, one_label: bool = False) -> np.ndarray:
-    """A sparse matrix, with a column per label and at most one value besides 0, as a dense array."""
+    """A sparse matrix, with a column per label and at most one value besides 0, as a dense array.
+
+    With `one_label` it may be a single column, of any values.
+    """
     if len(values.shape) != 2 or values.shape[1] < (1 if one_label else 2):
         raise validation.InputError(
             f"{name} is sparse and has one column: a sparse target must have a column per label"
         )
     array = np.asarray(values.toarray())
-    if array.size and array.all() and array.min() != array.max():
+    if array.shape[1] > 1 and array.size and array.all() and array.min() != array.max():
         raise ValueError(
             f"{name} is sparse and has {array.min()} and {array.max()}: a sparse target must have one value besides 0"
         )

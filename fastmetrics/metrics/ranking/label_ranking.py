@@ -234,7 +234,13 @@ def read_labels(y_true: Any, one_label: bool) -> np.ndarray:
         validation.raise_bad_type(array, "y_true", "labels must be 0 and 1")
     if array.shape[0] == 0:
         raise ValueError(f"y_true is empty: {class_labels.NO_ROWS}")
+    if class_labels.is_sparse(y_true) and array.shape[1] == 1 and not has_fractions(array):
+        return array != 0  # one label: what is stored is relevant, whatever its value, as in scikit-learn
     return array
+
+
+def has_fractions(array: np.ndarray) -> bool:
+    return class_labels.type_of_target(array, "y_true").startswith("continuous")
 
 
 def as_indicators(array: np.ndarray, one_label: bool) -> np.ndarray:
