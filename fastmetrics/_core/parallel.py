@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
+PARALLEL_VALUES = 1 << 20  # fewer are checked in less time than threads take to start
+
 Result = TypeVar("Result")
 State = TypeVar("State")
 
@@ -142,6 +144,15 @@ def submit(pool: ThreadPoolExecutor, function: Callable[..., Result], *arguments
     except Exception as error:  # noqa: BLE001 - result() raises it
         future.set_exception(error)
     return future
+
+
+def for_each_part(rows: int, check: Callable[[int, int], Result], n_threads: int | None) -> list[Result]:
+    """The results of check(start, stop) for one part of the rows, or for a part for each thread if there are many."""
+    if n_threads == 1 or rows < PARALLEL_VALUES:
+        return [check(0, rows)]
+    threads = count_threads(n_threads)
+    size = -(-rows // threads)
+    return for_each(threads, lambda: lambda part: check(part * size, min(rows, (part + 1) * size)), threads)
 
 
 def accumulate(

@@ -14,6 +14,7 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, Rows, block_bounds
+from fastmetrics._core.columns.weights import as_weights, scale_tiny_weights
 from fastmetrics._core.exact import divide
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
@@ -106,7 +107,7 @@ def check_binary_columns(
     validation.check_lengths(labels.shape[0], scores.shape[0], "y_true", name)
     weights = None
     if sample_weight is not None:
-        weights = validation.scale_tiny_weights(validation.as_weights(sample_weight, labels.shape[0]))
+        weights = scale_tiny_weights(as_weights(sample_weight, labels.shape[0]))
     if check_values is None:
         return drop_zero_weight_rows(labels, scores, weights, name, validation.check_probabilities)
     check_values(scores, name)

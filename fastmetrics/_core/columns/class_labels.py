@@ -13,6 +13,7 @@ import numpy as np
 
 from fastmetrics._core.columns import categorical, validation
 from fastmetrics._core.columns.categorical import CategoricalColumn
+from fastmetrics._core.columns.weights import as_weights, check_some_weight
 from fastmetrics._core.parallel import for_each
 from fastmetrics._kernels.classification import label_counts
 from fastmetrics._kernels.columns import column_checks
@@ -257,8 +258,8 @@ def as_label_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
         return None
     if isinstance(sample_weight, (str, bytes)) or not validation.is_array_like(sample_weight):
         raise validation.OptionError(f"sample_weight must be an array of weights or None; found {sample_weight!r}")
-    weights = validation.as_weights(sample_weight, rows)
-    validation.check_some_weight(weights)
+    weights = as_weights(sample_weight, rows)
+    check_some_weight(weights)
     return weights
 
 

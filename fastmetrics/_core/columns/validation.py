@@ -12,17 +12,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from fastmetrics._core import parallel
 from fastmetrics._core.columns import arrow_columns
-from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.columns import column_checks
 
 LABEL_TYPES = frozenset("bBhHiIlLqQfd")
 EXACT_INTEGER = 1 << 53
 LISTED_COLUMNS = 20
-PARALLEL_VALUES = 1 << 20  # checked in less time than threads take to start
-TINY_WEIGHT = 2.0**-500
-TINY_WEIGHT_BITS = 512  # tiny weights are multiplied by this power of two
-WEIGHTS_WANTED = f"weights must lie between 0 and {column_checks.MAX_WEIGHT:g}"
 
 
 class OptionError(ValueError, TypeError):
@@ -265,41 +261,6 @@ def as_labels(values: Any, name: str = "y_true", locate: RowLocator = unchanged_
     return array.view(np.uint8) if array.dtype == np.bool_ else array
 
 
-def as_weights(values: Any, rows: int, first: str = "y_true", name: str = "sample_weight") -> np.ndarray:
-    """A column of weights as float64, in [0, MAX_WEIGHT]: sums of products of weights stay finite."""
-    array = as_floats(values, name)
-    check_column(array, name)
-    check_lengths(rows, array.shape[0], first, name)
-    weights = array.astype(np.float64, copy=False)
-    counts = np.zeros(2, np.int64)
-    column_checks.check_weights(weights, 0, rows, counts)
-    if counts[0]:
-        row = first_bad_weight(weights)
-        raise ValueError(f"{name} has {weights[row]} at row {row}: {WEIGHTS_WANTED}")
-    return weights
-
-
-def scale_tiny_weights(weights: np.ndarray) -> np.ndarray:
-    """Weights of a result that one factor for all weights does not change: tiny ones times a power of two.
-
-    Products with weights below the normal doubles lose bits. Weights of the usual size stay as they are.
-    """
-    if weights.dtype.kind != "f" or not weights.shape[0] or weights[0] >= TINY_WEIGHT:
-        return weights
-    if not 0 < weights.max() < TINY_WEIGHT:
-        return weights
-    if weights.min() < 0:
-        return weights  # an error will name the weight as it was given
-    scaled: np.ndarray = np.ldexp(weights, TINY_WEIGHT_BITS)
-    return scaled
-
-
-def check_some_weight(weights: np.ndarray, name: str = "sample_weight") -> None:
-    """Raise ValueError if all weights are zero, for results that are undefined then. Types are checked elsewhere."""
-    if weights.dtype.kind in "biuf" and not weights.any():
-        raise ValueError(f"{name} is zero at every row: at least one weight must be greater than 0")
-
-
 def as_offsets(values: Any, n: int, sequences: str, rows: str) -> np.ndarray:
     """Offsets as int64: they rise, or stay equal, from 0 to n. `sequences` and `rows` name what they divide."""
     offsets = as_array(values, "offsets")
@@ -318,11 +279,6 @@ def as_offsets(values: Any, n: int, sequences: str, rows: str) -> np.ndarray:
         at = int(falls[0])
         raise ValueError(f"offsets must not decrease; offsets[{at + 1}] is {offsets[at + 1]} after {offsets[at]}")
     return offsets
-
-
-def first_bad_weight(weights: np.ndarray) -> int:
-    """The first row whose weight is not allowed."""
-    return first_bad_row(~((weights >= 0) & (weights <= column_checks.MAX_WEIGHT)))
 
 
 def check_common_labels(seen: int, find_row: Callable[[str], tuple[int, Any]], name: str, why: str) -> None:
@@ -406,19 +362,20 @@ def check_infinities(scores: np.ndarray, allow_infinite: Any, n_threads: int | N
         check_flag(allow_infinite, "allow_infinite")
     if allow_infinite:
         return
-    if scores.size < PARALLEL_VALUES:
-        if column_checks.any_not_finite(scores):
-            raise_infinity(scores)
-        return
-    values = scores.reshape(-1, order="A")
-    threads = count_threads(n_threads)
-    size = -(-values.shape[0] // threads)
-
-    def check(part: int) -> bool:
-        return column_checks.any_not_finite(values[part * size : (part + 1) * size])
-
-    if any(for_each(threads, lambda: check, threads)):
+    if any_not_finite(scores, n_threads):
         raise_infinity(scores)
+
+
+def any_not_finite(scores: np.ndarray, n_threads: int | None) -> bool:
+    """Is a score infinite or NaN? float32 or float64: a column, or a matrix with contiguous rows or columns."""
+    if scores.size < parallel.PARALLEL_VALUES:
+        return column_checks.any_not_finite(scores)
+    values = scores.reshape(-1, order="A")
+    return any(
+        parallel.for_each_part(
+            values.shape[0], lambda start, stop: column_checks.any_not_finite(values[start:stop]), n_threads
+        )
+    )
 
 
 def raise_infinity(scores: np.ndarray) -> None:

@@ -31,6 +31,7 @@ from fastmetrics._core.columns.row_blocks import (
     score_name,
 )
 from fastmetrics._core.columns.slice_sets import SliceSet
+from fastmetrics._core.columns.weights import as_weights
 from fastmetrics._core.exact import EXPONENT, divide
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
@@ -306,7 +307,7 @@ def exchange_rows(y_true: Any, y_score: Any, key_values: Any, sample_weight: Any
     validation.check_lengths(rows, key_column.rows, "y_true", "groups")
     weights = None
     if sample_weight is not None:
-        weights = validation.as_weights(sample_weight, rows)
+        weights = as_weights(sample_weight, rows)
         present = weights > 0
         if not present.all():
             # Labels and scores are checked before rows are dropped: an error then names the caller's row.

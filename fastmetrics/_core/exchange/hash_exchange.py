@@ -361,23 +361,3 @@ class GroupTables(Protocol):
     ) -> Iterator[tuple[int, int | None, Any]]:
         """The same for one group that is too large to be loaded; its rows are the single partition of the store."""
         ...
-
-
-class SlabAllocator:
-    """Allocates the arrays of blocks from large slabs; one object per thread.
-
-    Large allocations get large pages, which saves most page faults.
-    """
-
-    def __init__(self, block_rows: int, slab_blocks: int) -> None:
-        self.block_rows = block_rows
-        self.slab_blocks = slab_blocks
-        self.unused: dict[tuple[str, np.dtype], np.ndarray] = {}
-
-    def allocate(self, column: str, dtype: np.dtype, rows: int) -> np.ndarray:
-        """Memory for one column of a block."""
-        slab = self.unused.get((column, dtype))
-        if slab is None or slab.shape[0] < rows:
-            slab = np.empty(max(rows, self.slab_blocks * self.block_rows), dtype)
-        self.unused[column, dtype] = slab[rows:]
-        return slab[:rows]

@@ -24,7 +24,7 @@ from fastmetrics._core.columns.row_blocks import (
     label_name,
     score_name,
 )
-from fastmetrics._core.exchange.block_store import Block, BlockStore
+from fastmetrics._core.exchange.block_store import Block, BlockStore, SlabAllocator
 from fastmetrics._core.exchange.bucket_positions import BucketPositions, BucketWeights, GlobalTotals, totals_of_slices
 from fastmetrics._core.exchange.bucket_source import (
     SAMPLE_RUN,
@@ -252,6 +252,7 @@ def fill_buckets(
     """
     max_rows = max(block.rows for block in blocks)
     rows = sum(block.rows for block in blocks)
+    n_threads = reduction.n_threads if rows > SERIAL_ROWS else 1
     kept = reduction.kept_columns
     needs_sums = reduction.weighted and any(statistic.needs_position for statistic in reduction.statistics)
     weights_by_thread = [BucketWeights(splitter.n_buckets, needs_sums)]
@@ -259,6 +260,7 @@ def fill_buckets(
     def make_worker() -> Callable[[int], None]:
         scratch = RangeScratch(max_rows)
         spill_scratch = Scratch()
+        slabs = SlabAllocator(max_rows, -(-len(blocks) // n_threads))
         weights = BucketWeights(splitter.n_buckets, needs_sums)
         weights_by_thread.append(weights)
 
@@ -274,7 +276,7 @@ def fill_buckets(
             def allocate(name: str, dtype: np.dtype, length: int) -> np.ndarray:
                 if name == KEY and spare:
                     return spare[number].view(dtype)[:length]
-                return np.empty(length, dtype) if is_reserved else spill_scratch.array(name, dtype, length)
+                return slabs.allocate(name, dtype, length) if is_reserved else spill_scratch.array(name, dtype, length)
 
             block = reorder_by_score(
                 splitter, labels, scores, None if kept else columns.get(SLICE), columns.get(WEIGHT), scratch, allocate,
@@ -286,7 +288,7 @@ def fill_buckets(
 
         return reorder_block
 
-    for_each(len(blocks), make_worker, reduction.n_threads if rows > SERIAL_ROWS else 1)
+    for_each(len(blocks), make_worker, n_threads)
     total, *others = weights_by_thread
     for weights in others:
         total.add(weights)

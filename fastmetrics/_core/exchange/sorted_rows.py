@@ -16,6 +16,7 @@ import numpy as np
 
 from fastmetrics._core.columns import class_labels, validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS, RowBlock, ScoreLabelPair, block_bounds
+from fastmetrics._core.columns.weights import as_weights_and_zeros, check_some_weight
 from fastmetrics._core.exact import integer_sum
 from fastmetrics._core.exchange import range_exchange, weighted_ranges
 from fastmetrics._core.exchange.range_exchange import ScoreBuckets
@@ -148,7 +149,9 @@ class OrderedRows:
         self.buckets: ScoreBuckets | None = None
         self.weighted_points: WeightedPoints | None = None
         if sample_weight is not None:
-            self.labels, self.scores, self.weights = drop_zero_weight_rows(y_true, scores, sample_weight)
+            self.labels, self.scores, self.weights = drop_zero_weight_rows(
+                y_true, scores, sample_weight, n_threads
+            )
 
     @property
     def rows(self) -> int:
@@ -228,7 +231,7 @@ class OrderedRows:
         """
         descending = kind in (curve_points.COUNTS, curve_points.CORNERS)
         if self.weights is not None:
-            validation.check_some_weight(self.weights)
+            check_some_weight(self.weights)
             return self.weighted_curve(kind, descending, n_more)
         classes = self.sort()
         totals = self.totals()
@@ -327,16 +330,16 @@ def weighted_corners(points: WeightedPoints, n_more: int, n_threads: int) -> Cur
 
 
 def drop_zero_weight_rows(
-    labels: np.ndarray, scores: np.ndarray, sample_weight: Any
+    labels: np.ndarray, scores: np.ndarray, sample_weight: Any, n_threads: int | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Check labels, scores and weights, and drop the rows of weight zero."""
-    weights = validation.as_weights(sample_weight, labels.shape[0])
+    weights, n_zeros = as_weights_and_zeros(sample_weight, labels.shape[0], n_threads)
     decoded = validation.decode_labels(labels)
-    if np.isnan(scores).any():
+    if validation.any_not_finite(scores, n_threads) and np.isnan(scores).any():
         validation.raise_nan(scores, "y_score")
-    kept = weights > 0
-    if kept.all():
+    if not n_zeros:
         return decoded, scores, weights
+    kept = weights > 0
     return decoded[kept], scores[kept], weights[kept]
 
 

@@ -14,6 +14,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.arrow_columns import is_list, numpy_values, plain_column
 from fastmetrics._core.columns.group_keys import decode_dictionary
 from fastmetrics._core.columns.role_columns import find_empty_values
+from fastmetrics._core.columns.weights import WEIGHTS_WANTED, first_bad_weight
 from fastmetrics._core.kinds import MODEL_ROLES, ClassNumber, Kind
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
@@ -199,8 +200,8 @@ class RowSelector:
         found = np.zeros(2, np.int64)
         kernels.check_weights(array, 0, array.shape[0], found)
         if found[0]:
-            row = validation.first_bad_weight(array)
-            raise ValueError(f"{name} has {array[row]} at row {rows.locate(row)}: {validation.WEIGHTS_WANTED}")
+            row = first_bad_weight(array)
+            raise ValueError(f"{name} has {array[row]} at row {rows.locate(row)}: {WEIGHTS_WANTED}")
         return array
 
 

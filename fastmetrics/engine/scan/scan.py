@@ -17,12 +17,11 @@ from fastmetrics._core.columns.key_types import dtype_of_arrow, dtype_of_columns
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SLICE, RowBlock, ScoreLabelPair, role_name, slice_code_name
 from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.block_store import Block as StoredBlock
-from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.block_store import BlockStore, SlabAllocator
 from fastmetrics._core.exchange.hash_exchange import (
     UNKNOWN_ROWS,
     HashExchange,
     HashExchangeScratch,
-    SlabAllocator,
     initial_partition_bits,
 )
 from fastmetrics._core.exchange.memory_budget import MemoryBudget

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from fastmetrics._core import exact
 from fastmetrics._core.columns import class_labels as targets
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.weights import scale_tiny_weights
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics.metrics.classification.label_counts import ClassCounts, count_classes
@@ -278,7 +279,7 @@ def mean_over_labels(values: np.ndarray, weights: np.ndarray | None) -> float:
     if weights is not None:
         if n_present < values.shape[0]:
             values, weights = values[present], weights[present]
-        weights = validation.scale_tiny_weights(weights)
+        weights = scale_tiny_weights(weights)
         total = float(weights.sum())
         if total:
             return float((values * weights).sum()) / total

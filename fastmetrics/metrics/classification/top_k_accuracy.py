@@ -14,6 +14,7 @@ from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT, rounded_qu
 from fastmetrics._core.columns.class_rows import ClassRows
 from fastmetrics._core.columns.row_blocks import Rows, choose_thread_count
 from fastmetrics._core.columns.vector_columns import check_labels
+from fastmetrics._core.columns.weights import as_weights
 from fastmetrics._core.kinds import PROBABILITIES
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Sums, SumStatistic, Value
@@ -93,7 +94,7 @@ def top_k_accuracy_score(
     rows = column.shape[0]
     validation.check_lengths(rows, scores.shape[0], "y_true", "y_score")
     codes, classes = encode_true_labels(column, scores, labels)
-    weights = None if sample_weight is None else validation.as_weights(sample_weight, rows)
+    weights = None if sample_weight is None else as_weights(sample_weight, rows)
     threads = choose_thread_count(rows, n_threads)
     if k >= classes:
         warn_user(

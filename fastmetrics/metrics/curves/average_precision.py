@@ -10,6 +10,7 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.columns.weights import check_some_weight, scale_tiny_weights
 from fastmetrics._core.exact import EXPONENT, divide, new_states, tiny_total_shift, to_integer
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column, check_infinities
@@ -300,9 +301,9 @@ def average_precision_score(
     allow_infinite = check_infinities(scores, sample_weight, allow_infinite, n_threads)
     if sample_weight is not None:
         sample_weight = as_column(validation.as_array(sample_weight, "sample_weight"))
-        validation.check_some_weight(sample_weight)
+        check_some_weight(sample_weight)
         if sample_weight.ndim == 1 and sample_weight.dtype.kind == "f":
-            sample_weight = validation.scale_tiny_weights(sample_weight.astype(np.float64, copy=False))
+            sample_weight = scale_tiny_weights(sample_weight.astype(np.float64, copy=False))
     is_numeric = (
         isinstance(raw_labels, np.ndarray) and raw_labels.ndim == scores.ndim == 1 and raw_labels.dtype.kind in "biuf"
     )

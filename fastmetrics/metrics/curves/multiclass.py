@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fastmetrics._core.columns import categorical, class_labels, validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
+from fastmetrics._core.columns.weights import as_weights
 from fastmetrics._core.exact import exact_sum
 from fastmetrics._core.exchange.sorted_rows import as_column
 from fastmetrics._core.named_tuples import NamedTuple
@@ -171,7 +172,7 @@ def average_labels(
     if scores.ndim != 2 or scores.shape[1] != n_labels:
         raise ValueError(f"y_score must have a column for each of {n_labels} labels; found shape {scores.shape}")
     validation.check_lengths(rows, scores.shape[0], "y_true", "y_score")
-    weights = None if sample_weight is None else validation.as_weights(sample_weight, rows)
+    weights = None if sample_weight is None else as_weights(sample_weight, rows)
     if average == "micro":
         return average_micro(measure, truth, scores, weights, n_threads)
     if average == "samples":

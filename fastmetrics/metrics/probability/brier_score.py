@@ -23,6 +23,7 @@ from fastmetrics._core.columns.binary_probabilities import (
 )
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.columns.weights import scale_tiny_weights
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
@@ -105,7 +106,7 @@ def sum_squared_errors(
     target = read_target(y_true, predictions, "y_proba")
     weights = read_weights(sample_weight, target.shape[0])
     if weights is not None:
-        weights = validation.scale_tiny_weights(weights)
+        weights = scale_tiny_weights(weights)
     if predictions.ndim == 1:
         if len(target.shape) != 1:
             raise ValueError(f"y_true must have one dimension if y_proba has one column; found {target.shape}")

@@ -24,6 +24,7 @@ from fastmetrics._core.columns.binary_probabilities import (
 )
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.columns.weights import scale_tiny_weights
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
@@ -146,7 +147,7 @@ def sum_log_terms(
     target = read_target(y_true, predictions, "y_proba")
     weights = read_weights(sample_weight, target.shape[0])
     if weights is not None and is_mean:
-        weights = validation.scale_tiny_weights(weights)
+        weights = scale_tiny_weights(weights)
     type_eps = machine_epsilon(y_proba, predictions)
     clip = type_eps if isinstance(eps, str) else float(eps)
     if predictions.ndim == 1 and len(target.shape) == 1:

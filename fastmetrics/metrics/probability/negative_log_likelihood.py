@@ -10,6 +10,7 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
 from fastmetrics._core.columns.row_blocks import block_bounds
+from fastmetrics._core.columns.weights import as_weights, scale_tiny_weights
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.statistic import Sums, SumStatistic, map_reduce
@@ -129,9 +130,9 @@ def negative_log_likelihood(
                 f"eps clips probabilities; with kind='log_prob' it must be None, found {eps!r}"
             )
         clip = machine_epsilon(y_prob, values) if isinstance(eps, str) else float(eps)
-    weights = None if sample_weight is None else validation.as_weights(sample_weight, values.shape[0], "y_prob")
+    weights = None if sample_weight is None else as_weights(sample_weight, values.shape[0], "y_prob")
     if weights is not None and reduction == "mean":
-        weights = validation.scale_tiny_weights(weights)
+        weights = scale_tiny_weights(weights)
     if weights is not None and not weights.all():
         good = values <= 0 if are_logs else (values >= 0) & (values <= 1)
         if good.all():

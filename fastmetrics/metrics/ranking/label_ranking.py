@@ -11,6 +11,7 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns import class_labels, validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS
 from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.columns.weights import as_weights
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.columns import column_checks
@@ -222,7 +223,7 @@ def as_row_weights(sample_weight: Any, rows: int) -> np.ndarray:
         raise validation.InputError(
             f"sample_weight must have one dimension; found {weights.ndim} (shape {weights.shape})"
         )
-    return validation.as_weights(weights, rows)
+    return as_weights(weights, rows)
 
 
 def read_labels(y_true: Any, one_label: bool) -> np.ndarray:
@@ -235,7 +236,7 @@ def read_labels(y_true: Any, one_label: bool) -> np.ndarray:
     if array.shape[0] == 0:
         raise ValueError(f"y_true is empty: {class_labels.NO_ROWS}")
     if class_labels.is_sparse(y_true) and array.shape[1] == 1 and not has_fractions(array):
-        return array != 0  # one label: what is stored is relevant, whatever its value, as in scikit-learn
+        array = array != 0  # one label: any value but 0 is relevant, as in scikit-learn
     return array
 
 

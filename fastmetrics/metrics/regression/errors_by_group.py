@@ -17,6 +17,7 @@ from fastmetrics._core.column_table import arrow_array
 from fastmetrics._core.columns import group_keys as keys
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, WEIGHT, RowBlock
+from fastmetrics._core.columns.weights import as_weights
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout, HashExchange, exchange_columns
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.parallel import count_threads, for_each
@@ -149,7 +150,7 @@ def exchange_rows(y_true: Any, y_pred: Any, group_keys: Any, sample_weight: Any,
     validation.check_lengths(rows, key_column.rows, "y_true", "groups")
     weights = None
     if sample_weight is not None:
-        weights = validation.as_weights(sample_weight, rows)
+        weights = as_weights(sample_weight, rows)
         present = weights > 0
         if not present.all():
             targets, predictions, weights = targets[present], predictions[present], weights[present]

@@ -17,6 +17,7 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS
+from fastmetrics._core.columns.weights import as_weights
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.columns import column_checks
@@ -269,7 +270,7 @@ def check_targets(y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int |
     if targets.shape != predictions.shape:
         n_true, n_pred = (array.shape[1] if array.ndim == 2 else 1 for array in (targets, predictions))
         raise ValueError(f"y_true has {n_true} outputs but y_pred has {n_pred}")
-    weights = None if sample_weight is None else validation.as_weights(sample_weight, targets.shape[0])
+    weights = None if sample_weight is None else as_weights(sample_weight, targets.shape[0])
     if weights is not None and not weights[0] and not weights.any():
         raise ValueError("sample_weight is zero in every row: at least one positive weight is needed")
     read_types = [np.dtype(np.float64) if column.dtype.kind == "O" else column.dtype for column in columns]

@@ -18,6 +18,7 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, block_bounds
+from fastmetrics._core.columns.weights import as_weights
 from fastmetrics._core.exact import divide
 from fastmetrics._core.exchange.range_exchange import ordered_keys
 from fastmetrics._core.exchange.row_ranges import RANGES, Allocate, RowRange, RowRangeStatistic
@@ -249,7 +250,7 @@ def xauc(
     scores = validation.as_scores(y_score)
     rows = targets.shape[0]
     validation.check_lengths(rows, scores.shape[0], "y_true", "y_score")
-    weights = None if sample_weight is None else validation.as_weights(sample_weight, rows)
+    weights = None if sample_weight is None else as_weights(sample_weight, rows)
     for column, name in ((targets, "y_true"), (scores, "y_score")):
         if np.isnan(column).any():
             validation.raise_nan(column, name)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.weights import as_weights, check_some_weight
 from fastmetrics._core.comparison.mean_differences import mean_difference
 from fastmetrics._core.comparison.randomisation_test import randomisation_test
 from fastmetrics._core.comparison.test_results import (
@@ -104,9 +104,9 @@ def sign_flip_test(
     replicates, seed = check_replicates(replicates), check_seed(seed)
     differences, _ = subtract(a, b)
     n = differences.shape[0]
-    units = None if weights is None else validation.as_weights(weights, n, "a", "weights")
+    units = None if weights is None else as_weights(weights, n, "a", "weights")
     if units is not None:
-        validation.check_some_weight(units, "weights")
+        check_some_weight(units, "weights")
         differences, units = differences[units > 0], units[units > 0]
         n = differences.shape[0]
     flips = randomisation_test(

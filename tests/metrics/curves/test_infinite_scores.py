@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core.columns import validation
+from fastmetrics._core import parallel
 from support.cases import assert_raises, each_case
 
 FUNCTIONS = [
@@ -38,7 +38,7 @@ def test_the_error_names_the_row(function, rows, value):
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_parts_of_a_long_column(function, monkeypatch):
     """The threads check all rows, however many do not divide by their number."""
-    monkeypatch.setattr(validation, "PARALLEL_VALUES", 8)
+    monkeypatch.setattr(parallel, "PARALLEL_VALUES", 8)
     labels, scores = labels_and_scores(11)
     for row in range(11):
         bad = np.where(np.arange(11) == row, math.inf, scores)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fastmetrics._core.columns import group_keys, validation
 from fastmetrics._core.columns.key_types import plain_value
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS, RowBlock, ScoreLabelPair, UnpooledScratch
+from fastmetrics._core.columns.weights import as_weights, check_some_weight
 from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
 from fastmetrics._core.exchange.hash_exchange import GroupLayout, HashExchange, exchange_columns
 from fastmetrics._core.named_tuples import NamedTuple
@@ -119,8 +120,8 @@ def as_list_weights(values: Any, n_lists: int) -> np.ndarray | None:
     """Checked weights of lists, or None."""
     if values is None:
         return None
-    weights = validation.as_weights(values, n_lists, "the number of lists", "sample_weight")
-    validation.check_some_weight(weights)
+    weights = as_weights(values, n_lists, "the number of lists", "sample_weight")
+    check_some_weight(weights)
     return weights
 
 
@@ -199,8 +200,8 @@ def group_rows_by_sorting(
     offsets = np.append(0, np.cumsum(np.bincount(codes, minlength=keys.shape[0])))
     weights = None
     if sample_weight is not None:
-        row_weights = validation.as_weights(sample_weight, y_true.shape[0])
-        validation.check_some_weight(row_weights)
+        row_weights = as_weights(sample_weight, y_true.shape[0])
+        check_some_weight(row_weights)
         weights = weights_per_list(row_weights[order], offsets, keys)
     return InputLists(Lists(y_score[order], y_true[order], offsets), weights, keys).with_items(items, order)
 
@@ -234,8 +235,8 @@ def exchange_lists(
     validation.check_lengths(rows, key_column.rows, "y_true", "groups")
     weights = None
     if sample_weight is not None:
-        weights = validation.as_weights(sample_weight, rows)
-        validation.check_some_weight(weights)
+        weights = as_weights(sample_weight, rows)
+        check_some_weight(weights)
         present = weights > 0
         if not present.all():
             # Grades and scores are checked before rows are dropped: an error then names the caller's row.

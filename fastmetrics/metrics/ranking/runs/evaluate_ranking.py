@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.weights import WEIGHTS_WANTED
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._kernels.columns import column_checks as checks
 from fastmetrics.metrics.ranking.lists import list_measures
@@ -150,6 +151,6 @@ def weights_from_mapping(weights: Any, queries: Ids | DictKeys, group: str = "qu
         if value is None:
             raise ValueError(f"weights has no weight for {group} {name!r}")
         if not validation.is_number(value) or not 0 <= value <= checks.MAX_WEIGHT:
-            raise ValueError(f"weights has {value!r} for {group} {name!r}: {validation.WEIGHTS_WANTED}")
+            raise ValueError(f"weights has {value!r} for {group} {name!r}: {WEIGHTS_WANTED}")
         list_weights[index] = value
     return list_weights

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.weights import as_weights
 from fastmetrics._core.parallel import count_threads
 from fastmetrics.metrics.ranking.lists import list_measures
 from fastmetrics.metrics.ranking.lists.ids import Ids, IntegerIds, as_ids, ids_from_objects, no_ids
@@ -130,7 +131,7 @@ def evaluate_recommendations(
 def user_weights(weights: Any, join: JoinedLists) -> np.ndarray:
     if isinstance(weights, Mapping):
         return weights_from_mapping(weights, join.queries, "user")
-    return validation.as_weights(weights, join.queries.rows, "recommended", "weights")
+    return as_weights(weights, join.queries.rows, "recommended", "weights")
 
 
 def rows_by_user(item: Ids, values: np.ndarray, sizes: np.ndarray, name: str) -> RowsByQuery:
