@@ -64,7 +64,8 @@ def scale_tiny_weights(weights: np.ndarray) -> np.ndarray:
 
 def check_some_weight(weights: np.ndarray, name: str = "sample_weight") -> None:
     """Raise ValueError if all weights are zero, for results that are undefined then. Types are checked elsewhere."""
-    if weights.dtype.kind in "biuf" and not weights.any():
+    is_number = weights.dtype.kind in "biuf"
+    if is_number and not (weights.size and weights.flat[0]) and not weights.any():
         raise ValueError(f"{name} is zero at every row: at least one weight must be greater than 0")
 
 

@@ -22,7 +22,7 @@ from fastmetrics._core.exchange import range_exchange, weighted_ranges
 from fastmetrics._core.exchange.range_exchange import ScoreBuckets
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges, store_columns, sweep_buckets
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition, SortedRows, ThresholdSweep
-from fastmetrics._core.exchange.weighted_sweep import WeightedCurve, WeightedPoints
+from fastmetrics._core.exchange.weighted_sweep import WeightedCurve, WeightedPoints, WeightedRates, write_rates
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.columns import column_checks
@@ -148,10 +148,9 @@ class OrderedRows:
         self.sorted: SortedClasses | None = None
         self.buckets: ScoreBuckets | None = None
         self.weighted_points: WeightedPoints | None = None
+        self.has_positive: np.ndarray | None = None  # of weighted rows: has a positive the score of an ascending point?
         if sample_weight is not None:
-            self.labels, self.scores, self.weights = drop_zero_weight_rows(
-                y_true, scores, sample_weight, n_threads
-            )
+            self.labels, self.scores, self.weights = drop_zero_weight_rows(y_true, scores, sample_weight, n_threads)
 
     @property
     def rows(self) -> int:
@@ -247,12 +246,11 @@ class OrderedRows:
         return curve_of_ranges(classes, totals, kind, descending, n_more, count_threads(self.n_threads))
 
     def weighted_curve(self, kind: int, descending: bool, n_more: int) -> Curve:
-        if descending and not self.expected_statistics:
-            return self.only_weighted_curve(kind, n_more)
-        with_below = kind == curve_points.ERROR_RATES or bool(self.expected_statistics)
+        if not self.expected_statistics:
+            return self.only_weighted_curve(kind, n_more) if descending else self.only_weighted_rates(kind, n_more)
         points = self.weighted_points
-        if points is None or points.below.shape[0] < with_below:
-            statistic = WeightedCurve(self.rows, with_below)
+        if points is None:
+            statistic = WeightedCurve(self.rows, with_below=True)
             points = self.weighted_points = statistic.join(self.compute([statistic])[statistic])
         n_threads = 1 if self.is_small else count_threads(self.n_threads)
         if kind == curve_points.CORNERS and (corners := weighted_corners(points, n_more, n_threads)) is not None:
@@ -260,13 +258,32 @@ class OrderedRows:
         n = points.scores.shape[0]
         curve = new_curve(n, n_more)
         bounds = list(block_bounds(n))
-        columns = curve if not descending else Curve(*(column[n_more:] for column in curve))
+        if descending:
+            columns = [column[n_more:] for column in curve]
+
+            def copy(number: int) -> None:
+                own = slice(*bounds[number])
+                for column, source in zip(columns, points[:3], strict=True):
+                    column[own] = source[own]
+
+            for_each(len(bounds), lambda: copy, n_threads)
+            return curve
+        totals = float(points.fps[-1]), float(points.tps[-1])
+        self.has_positive = points.has_positive[::-1]
 
         def write(number: int) -> None:
-            write_block(points, kind, descending, slice(*bounds[number]), columns)
+            start, stop = bounds[number]
+            own = [column[n - stop : n - start] for column in curve]
+            write_rates(points.part(start, stop), kind == curve_points.ERROR_RATES, *totals, own)
 
         for_each(len(bounds), lambda: write, n_threads)
         return curve
+
+    def only_weighted_rates(self, kind: int, n_more: int) -> Curve:
+        """Rates in ascending order of score, if no other curve needs the points: they are written at once."""
+        statistic = WeightedRates(self.rows, kind == curve_points.ERROR_RATES, n_more)
+        columns, self.has_positive = statistic.join(self.compute([statistic])[statistic])
+        return Curve(*columns)
 
     def only_weighted_curve(self, kind: int, n_more: int) -> Curve:
         """A curve in the order of the points, if no other curve needs them: their memory becomes that of the curve."""
@@ -280,23 +297,6 @@ class OrderedRows:
         if points is statistic.columns:
             return Curve(*statistic.longer)
         return Curve(*(np.concatenate((np.empty(n_more), column)) for column in points[:3]))
-
-
-def write_block(points: WeightedPoints, kind: int, descending: bool, own: slice, curve: Curve) -> None:
-    """Write some points of a curve of weighted rows."""
-    thresholds, x, y = (column[own] for column in curve)
-    if descending:
-        thresholds[:], x[:], y[:] = (column[own] for column in points[:3])
-        return
-    scores, fps, tps = (column[::-1] for column in points[:3])
-    thresholds[:] = scores[own]
-    if kind == curve_points.PRECISION_RECALL:
-        with np.errstate(invalid="ignore"):  # no positive row: recall is NaN
-            np.divide(tps[own], np.add(tps[own], fps[own], out=x), out=x)
-            np.divide(tps[own], tps[0], out=y)
-    else:
-        np.divide(fps[own], fps[0], out=x)
-        np.divide(points.below[::-1][own], tps[0], out=y)
 
 
 def new_curve(n: int, n_more: int) -> Curve:

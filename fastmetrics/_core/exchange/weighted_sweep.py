@@ -8,7 +8,7 @@ exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,18 @@ class WeightedPoints(NamedTuple):
 
     def part(self, start: int, stop: int) -> WeightedPoints:
         return WeightedPoints(*(column[start:stop] for column in self))
+
+
+class RatePoints(NamedTuple):
+    """The columns of the points of a range of scores, or of all, in ascending order of score."""
+
+    scores: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    has_positive: np.ndarray
+
+    def part(self, start: int, stop: int) -> RatePoints:
+        return RatePoints(*(column[start:stop] for column in self))
 
 
 def new_points(n: int, with_below: bool) -> WeightedPoints:
@@ -102,9 +114,7 @@ class WeightedCurve(Statistic):
         return [points_of_range(rows, position, self.columns_of_range(rows.keys.shape[0], position))]
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> list[WeightedPoints]:
-        sums = [tied.negative_weight], [tied.positive_weight]
-        columns = self.columns_of_range(1, position)
-        return [points_of_sums(np.array([score]), *sums, position, np.array([tied.positives > 0]), columns)]
+        return [points_of_tie(score, tied, position, self.columns_of_range(1, position))]
 
     def merge(
         self, low: list[WeightedPoints], high: list[WeightedPoints], totals: ClassTotals
@@ -116,6 +126,89 @@ class WeightedCurve(Statistic):
         if sum(points.scores.shape[0] for points in ranges) == self.columns.scores.shape[0]:  # no score occurs twice
             return self.columns
         return WeightedPoints(*(np.concatenate(parts) for parts in zip(*ranges, strict=True)))
+
+
+class WeightedRates(Statistic):
+    """The statistic of the range exchange whose state are rates at points, one item for each range, ascending.
+
+    All points are written into the same columns, which are as long as the rows. `longer` are the columns of scores and
+    rates with room for `n_more` points behind the last. The rates are the false positive rate and the false negative
+    rate if `error_rates`, otherwise precision and recall.
+    """
+
+    __slots__ = ("columns", "error_rates", "longer", "n_rows")
+    needs_position = True
+    pivots_on_positives = False
+
+    def __init__(self, n_rows: int, error_rates: bool, n_more: int) -> None:
+        self.n_rows = n_rows
+        self.error_rates = error_rates
+        scores, x, y = self.longer = tuple(np.empty(n_rows + n_more) for _ in range(3))
+        self.columns = RatePoints(scores[:n_rows], x[:n_rows], y[:n_rows], np.empty(n_rows, bool))
+
+    def fields(self) -> tuple[Any, ...]:
+        """Two statistics never share their columns."""
+        return (id(self.columns),)
+
+    def empty(self) -> list[RatePoints]:
+        return []
+
+    def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> list[RatePoints]:
+        above, totals = position.above, position.totals
+        stop = self.n_rows - above.negatives - above.positives
+        start = stop - rows.keys.shape[0]
+        if rows.scale.n_limbs > MOST_LIMBS:
+            return self.add_points(points_of_range(rows, position), stop, position)
+        sums = to_wide(rows.scale, above.negative_weight, above.positive_weight, totals.positive_weight)
+        own = self.columns.part(start, stop)
+        n = weighted_sweep.write_rates(
+            rows.ordered(), rows.keys.itemsize == 8, rows.scale.unit, sums, *rounded_totals(totals), self.error_rates,
+            *own[:3], own.has_positive.view(np.uint8),
+        )  # fmt: skip
+        return [self.columns.part(stop - n, stop)]
+
+    def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> list[RatePoints]:
+        points = points_of_tie(score, tied, position, new_points(1, with_below=True))
+        return self.add_points(points, self.n_rows - position.above.negatives - position.above.positives, position)
+
+    def add_points(self, points: WeightedPoints, stop: int, position: RangePosition) -> list[RatePoints]:
+        """Write the rates at some points to the columns before `stop`."""
+        own = self.columns.part(stop - points.scores.shape[0], stop)
+        write_rates(points, self.error_rates, *rounded_totals(position.totals), own[:3])
+        own.has_positive[:] = points.has_positive[::-1]
+        return [own]
+
+    def merge(self, low: list[RatePoints], high: list[RatePoints], totals: ClassTotals) -> list[RatePoints]:
+        return low + high
+
+    def join(self, ranges: list[RatePoints]) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+        """The scores and rates of all ranges with room for further points, and where a positive has the score."""
+        if sum(points.scores.shape[0] for points in ranges) == self.n_rows:  # no score occurs twice
+            return self.longer, self.columns.has_positive
+        *columns, has_positive = (np.concatenate(parts) for parts in zip(*ranges, strict=True))
+        more = np.empty(self.longer[0].shape[0] - self.n_rows)
+        return tuple(np.concatenate((column, more)) for column in columns), has_positive
+
+
+def rounded_totals(totals: ClassTotals) -> tuple[float, float]:
+    """The weights of all negatives and of all positives, rounded once."""
+    return divide(totals.negative_weight, 1 << EXPONENT), divide(totals.positive_weight, 1 << EXPONENT)
+
+
+def write_rates(
+    points: WeightedPoints, error_rates: bool, all_negatives: float, all_positives: float, columns: Sequence[np.ndarray]
+) -> None:
+    """Write the scores of some points in ascending order, and the rates there: see `WeightedRates`."""
+    thresholds, x, y = columns
+    scores, fps, tps, below = (column[::-1] for column in points[:4])
+    thresholds[:] = scores
+    with np.errstate(invalid="ignore", divide="ignore"):  # no positive row: recall is NaN
+        if error_rates:
+            np.divide(fps, all_negatives, out=x)
+            np.divide(below, all_positives, out=y)
+        else:
+            np.divide(tps, np.add(tps, fps, out=x), out=x)
+            np.divide(tps, all_positives, out=y)
 
 
 def to_wide(scale: WeightScale, *weights: int) -> np.ndarray:
@@ -177,6 +270,14 @@ def points_of_sums(
         left = totals.positive_weight - above.positive_weight
         points.below[:] = [divide(left - weight, 1 << EXPONENT) for weight in positives]
     return points
+
+
+def points_of_tie(
+    score: float, tied: ClassTotals, position: RangePosition, columns: WeightedPoints
+) -> WeightedPoints:
+    """The point of rows that all have one score."""
+    sums = [tied.negative_weight], [tied.positive_weight]
+    return points_of_sums(np.array([score]), *sums, position, np.array([tied.positives > 0]), columns)
 
 
 # --------------------------------------------------------------------------------------------------- integers

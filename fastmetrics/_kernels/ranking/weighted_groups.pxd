@@ -5,11 +5,12 @@ The unit of the weights is the group's own, so that only weights of one group th
 """
 
 from libc.math cimport fabs
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport uint64_t
 
 from fastmetrics._kernels.sweep.weighted_rows cimport WeightedRow, add_wins
 from fastmetrics._kernels.sweep.wide_weights cimport (
-    WIDE_BITS, Wide, add_product, divide_wide, rounded, scale_of_unit, sum_of, widen_span,
+    WIDE_BITS, Span, Wide, add_product, divide_wide, empty_span, exponents_of_span, rounded, scale_of_unit, sum_of,
+    widen_span,
 )
 
 cdef enum:
@@ -65,21 +66,23 @@ cdef inline bint auc_of_rows(const WeightedRow* rows, Py_ssize_t n, double* auc,
 
     Returns 0 if the weights are too far apart, or if a rounding is uncertain.
     """
-    cdef int64_t lowest = 1024
-    cdef int64_t highest = -1074
+    cdef Span span = empty_span()
     cdef Py_ssize_t i
-    cdef int unit, label
+    cdef int label
+    cdef int unit = 0
+    cdef int highest = 0
     cdef int count_bits = 0
     cdef uint64_t wins[4]
     cdef uint64_t all_pairs[4]
     cdef Wide by_class[2]
     for i in range(n):
-        widen_span(fabs(rows[i].weight), &lowest, &highest)
+        widen_span(fabs(rows[i].weight), &span)
+    if not exponents_of_span(&span, &unit, &highest):
+        unit = highest = 0
     while n >> count_bits:
         count_bits += 1
-    if highest - lowest + count_bits > WIDE_BITS:
+    if highest - unit + count_bits > WIDE_BITS:
         return 0
-    unit = <int>lowest
     for i in range(4):
         wins[i] = all_pairs[i] = 0
     for label in range(2):

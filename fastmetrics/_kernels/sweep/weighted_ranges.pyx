@@ -28,7 +28,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from fastmetrics._kernels.numeric.superaccumulator cimport bits_of_f64
 from fastmetrics._kernels.sweep.weighted_rows cimport WeightedRow
-from fastmetrics._kernels.sweep.wide_weights cimport widen_span
+from fastmetrics._kernels.sweep.wide_weights cimport Span, empty_span, exponents_of_span, widen_span
 
 cdef enum:
     ROWS_PER_CARRY = 1 << 16
@@ -42,17 +42,19 @@ SPARE_WORDS = N_SPARE_WORDS
 def widen_exponent_range(const double[::1] weights, int64_t[::1] span):
     """Widen span = (lowest, highest, rows) by positive weights, which are multiples of 2**lowest and below 2**highest.
 
-    lowest is the exponent of the lowest bit that is set in any weight. highest may be too high by 52 for subnormal
-    weights. Initially lowest is large, highest is small and rows is 0.
+    lowest is the exponent of the lowest bit that is set in any weight. Initially lowest is large, highest is small and
+    rows is 0. Zeros are skipped.
     """
     cdef Py_ssize_t i
-    cdef int64_t lowest = span[0]
-    cdef int64_t highest = span[1]
+    cdef Span own = empty_span()
+    cdef int lowest = 0
+    cdef int highest = 0
     with nogil:
         for i in range(weights.shape[0]):
-            widen_span(weights[i], &lowest, &highest)
-    span[0] = lowest
-    span[1] = highest
+            widen_span(weights[i], &own)
+    if exponents_of_span(&own, &lowest, &highest):
+        span[0] = min(span[0], lowest)
+        span[1] = max(span[1], highest)
     span[2] += weights.shape[0]
 
 

@@ -37,6 +37,19 @@ def write_points(
     below: NDArray[np.float64],
     has_positive: NDArray[np.uint8],
 ) -> int: ...
+def write_rates(
+    ordered: NDArray[np.uint64],
+    double_keys: bool,
+    unit_exponent: int,
+    sums: NDArray[np.uint64],
+    all_negatives: float,
+    all_positives: float,
+    error_rates: bool,
+    scores: NDArray[np.float64],
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    has_positive: NDArray[np.uint8],
+) -> int: ...
 def write_corners(
     scores: NDArray[np.float64],
     fps: NDArray[np.float64],

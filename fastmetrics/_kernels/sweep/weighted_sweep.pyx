@@ -1,4 +1,4 @@
-"""Sweeps over the weighted rows of a score range: points of curves, sums of precisions, and pairs won, exact sums each.
+"""Sweeps over the weighted rows of a range of scores: points and rates of curves, sums of precisions, pairs won.
 
 Numbers are those of wide_weights.pxd, rows those of weighted_rows.pxd. A row is stored as two words: the key, and the
 bits of the weight.
@@ -173,42 +173,129 @@ def write_points(
     cdef Py_ssize_t n = ordered.shape[0]
     cdef Py_ssize_t i = n - 1
     cdef Py_ssize_t point = 0
-    cdef double unit = scale_of_unit(unit_exponent)
     cdef bint with_below = below.shape[0] > 0
     cdef const WeightedRow* rows
-    cdef uint64_t key
-    cdef Wide negatives, positives, all_positives, units
-    if ordered.shape[1] != 2 or sums.shape[0] != 3 or sums.shape[1] != 2:
-        raise ValueError("rows must have two words, and sums three pairs of words")
-    if not n == scores.shape[0] == fps.shape[0] == tps.shape[0] == has_positive.shape[0]:
-        raise ValueError("the columns of the points must be as long as the rows")
+    cdef Sums here
+    check_points(ordered, sums, scores, fps, tps, has_positive)
     if with_below and below.shape[0] != n:
         raise ValueError("below must be empty, or as long as the rows")
     if n == 0:
         return 0
     rows = <const WeightedRow*>&ordered[0, 0]
-    negatives.low, negatives.high = sums[0, 0], sums[0, 1]
-    positives.low, positives.high = sums[1, 0], sums[1, 1]
-    all_positives.low, all_positives.high = sums[2, 0], sums[2, 1]
     with nogil:
+        here = start_of_range(&sums[0, 0], unit_exponent)
         while i >= 0:
-            key = rows[i].key
-            has_positive[point] = 0
-            while i >= 0 and rows[i].key == key:
-                units = units_of(fabs(rows[i].weight), unit_exponent)
-                if rows[i].weight < 0:
-                    has_positive[point] = 1
-                    positives = sum_of(positives, units)
-                else:
-                    negatives = sum_of(negatives, units)
-                i -= 1
-            scores[point] = score_of_key_f64(key) if double_keys else score_of_key_f32(key)
-            fps[point] = rounded(negatives, unit_exponent, unit)
-            tps[point] = rounded(positives, unit_exponent, unit)
+            scores[point] = score_of_key_f64(rows[i].key) if double_keys else score_of_key_f32(rows[i].key)
+            i = add_tie(rows, i, with_below, &here)
+            fps[point], tps[point], has_positive[point] = here.fps, here.tps, here.has_positive
             if with_below:
-                below[point] = rounded(subtract(all_positives, positives), unit_exponent, unit)
+                below[point] = here.below
             point += 1
     return point
+
+
+def write_rates(
+    const uint64_t[:, ::1] ordered, bint double_keys, int unit_exponent, const uint64_t[:, ::1] sums,
+    double all_negatives, double all_positives, bint error_rates, double[::1] scores, double[::1] x, double[::1] y,
+    uint8_t[::1] has_positive,
+) -> int:
+    """Write the rates at the points of a range, in ascending order of keys, to the end of the columns.
+
+    Parameters
+    ----------
+    ordered, sums
+        As for write_points.
+    all_negatives, all_positives
+        The weights of all rows of each class.
+    error_rates
+        x and y are the false positive rate and the false negative rate; otherwise precision and recall.
+    scores, x, y, has_positive
+        Written: the score of each point, the rates, whether a positive has the score. They are as long as the rows.
+
+    Returns the number of points.
+    """
+    cdef Py_ssize_t n = ordered.shape[0]
+    cdef Py_ssize_t i = n - 1
+    cdef Py_ssize_t point = n
+    cdef const WeightedRow* rows
+    cdef Sums here
+    check_points(ordered, sums, scores, x, y, has_positive)
+    if n == 0:
+        return 0
+    rows = <const WeightedRow*>&ordered[0, 0]
+    with nogil:
+        here = start_of_range(&sums[0, 0], unit_exponent)
+        while i >= 0:
+            point -= 1
+            scores[point] = score_of_key_f64(rows[i].key) if double_keys else score_of_key_f32(rows[i].key)
+            i = add_tie(rows, i, error_rates, &here)
+            has_positive[point] = here.has_positive
+            if error_rates:
+                x[point], y[point] = here.fps / all_negatives, here.below / all_positives
+            else:
+                x[point], y[point] = here.tps / (here.tps + here.fps), here.tps / all_positives
+    return n - point
+
+
+cdef int check_points(
+    const uint64_t[:, ::1] ordered, const uint64_t[:, ::1] sums, const double[::1] scores, const double[::1] x,
+    const double[::1] y, const uint8_t[::1] has_positive,
+) except -1:
+    if ordered.shape[1] != 2 or sums.shape[0] != 3 or sums.shape[1] != 2:
+        raise ValueError("rows must have two words, and sums three pairs of words")
+    if not ordered.shape[0] == scores.shape[0] == x.shape[0] == y.shape[0] == has_positive.shape[0]:
+        raise ValueError("the columns of the points must be as long as the rows")
+    return 0
+
+
+cdef struct Sums:
+    int unit_exponent
+    double unit
+    Wide negatives  # down to a point
+    Wide positives
+    Wide all_positives
+    double fps  # the same, rounded
+    double tps
+    double below  # all positives without those down to the point
+    uint8_t has_positive  # at the last point
+
+
+cdef inline Sums start_of_range(const uint64_t* sums, int unit_exponent) noexcept nogil:
+    """The sums above the first row of a range, from the words of write_points."""
+    cdef Sums here
+    here.unit_exponent, here.unit = unit_exponent, scale_of_unit(unit_exponent)
+    here.negatives.low, here.negatives.high = sums[0], sums[1]
+    here.positives.low, here.positives.high = sums[2], sums[3]
+    here.all_positives.low, here.all_positives.high = sums[4], sums[5]
+    here.fps = rounded(here.negatives, unit_exponent, here.unit)
+    here.tps = rounded(here.positives, unit_exponent, here.unit)
+    here.below = rounded(subtract(here.all_positives, here.positives), unit_exponent, here.unit)
+    here.has_positive = 0
+    return here
+
+
+cdef inline Py_ssize_t add_tie(const WeightedRow* rows, Py_ssize_t i, bint with_below, Sums* here) noexcept nogil:
+    """Add the rows with the key of row i, from i down, and return the next row. Only sums that changed are rounded."""
+    cdef uint64_t key = rows[i].key
+    cdef bint has_negative = 0
+    cdef Wide units
+    here.has_positive = 0
+    while i >= 0 and rows[i].key == key:
+        units = units_of(fabs(rows[i].weight), here.unit_exponent)
+        if rows[i].weight < 0:
+            here.has_positive = 1
+            here.positives = sum_of(here.positives, units)
+        else:
+            has_negative = 1
+            here.negatives = sum_of(here.negatives, units)
+        i -= 1
+    if has_negative:
+        here.fps = rounded(here.negatives, here.unit_exponent, here.unit)
+    if here.has_positive:
+        here.tps = rounded(here.positives, here.unit_exponent, here.unit)
+        if with_below:
+            here.below = rounded(subtract(here.all_positives, here.positives), here.unit_exponent, here.unit)
+    return i
 
 
 cdef inline bint turns(const double* values, Py_ssize_t i) noexcept nogil:

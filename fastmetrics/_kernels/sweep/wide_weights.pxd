@@ -6,8 +6,9 @@ differ by a factor of about 2**50. Sums become doubles by one rounding to the ne
 of two is exact, because a sum below the least normal double has fewer than 53 bits.
 """
 
-from libc.math cimport ldexp
+from libc.math cimport INFINITY, frexp, ldexp
 from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy
 
 from fastmetrics._kernels.numeric.quotient cimport DoubleDouble, divide_double_doubles, two_sum
 from fastmetrics._kernels.numeric.superaccumulator cimport bits_of_f64
@@ -29,21 +30,43 @@ cdef struct Wide:
     uint64_t high
 
 
-cdef inline void widen_span(double weight, int64_t* lowest, int64_t* highest) noexcept nogil:
-    """Widen a span by a positive weight: it is a multiple of 2**lowest and below 2**highest.
+cdef struct Span:
+    uint64_t last_bit  # the least power of two that is the last bit of a weight, as the bits of a double
+    uint64_t greatest  # the bits of the greatest weight
 
-    highest may be too high by 52 for subnormal weights.
+
+cdef inline Span empty_span() noexcept nogil:
+    cdef Span span
+    span.last_bit = bits_of_f64(INFINITY)
+    span.greatest = 0
+    return span
+
+
+cdef inline void widen_span(double weight, Span* span) noexcept nogil:
+    """Widen a span by a weight that is not negative. Zero changes nothing.
+
+    Without its last bit a double has the bits `bits & (bits - 1)`, unless its mantissa is zero: then it is a power of
+    two. The difference is exact. Doubles that are not negative have the order of their bits.
     """
     cdef uint64_t bits = bits_of_f64(weight)
-    cdef int64_t exponent = <int64_t>(bits >> 52)
-    cdef uint64_t mantissa = (bits & ((<uint64_t>1 << 52) - 1)) | (<uint64_t>(exponent != 0) << 52)
-    cdef int64_t last
-    exponent += exponent == 0
-    # The exponent of a power of two is the exponent field of its double.
-    mantissa &= ~mantissa + 1
-    last = exponent - 1075 + <int64_t>(bits_of_f64(<double><int64_t>mantissa) >> 52) - 1023
-    lowest[0] = last if last < lowest[0] else lowest[0]
-    highest[0] = exponent - 1022 if exponent - 1022 > highest[0] else highest[0]
+    cdef uint64_t rest_bits = bits & (bits - 1) & (0 - <uint64_t>((bits & ((<uint64_t>1 << 52) - 1)) != 0))
+    cdef uint64_t last_bit
+    cdef double rest
+    memcpy(&rest, &rest_bits, sizeof(double))
+    last_bit = bits_of_f64(weight - rest)
+    span.last_bit = last_bit if last_bit - 1 < span.last_bit - 1 else span.last_bit  # 0 is no last bit
+    span.greatest = bits if bits > span.greatest else span.greatest
+
+
+cdef inline bint exponents_of_span(const Span* span, int* lowest, int* highest) noexcept nogil:
+    """All weights are multiples of 2**lowest and below 2**highest. Returns 0 if none was above 0."""
+    cdef double last_bit, greatest
+    memcpy(&last_bit, &span.last_bit, sizeof(double))
+    memcpy(&greatest, &span.greatest, sizeof(double))
+    frexp(last_bit, lowest)
+    frexp(greatest, highest)
+    lowest[0] -= 1
+    return span.greatest != 0
 
 
 cdef inline Wide sum_of(Wide one, Wide other) noexcept nogil:

@@ -97,14 +97,15 @@ def det_curve_from_rows(rows: OrderedRows, drop_intermediate: bool) -> tuple[np.
     reason = undefined_reason(*rows.class_rows())
     if reason:
         raise ValueError(f"y_true has one class only ({reason}): a detection error tradeoff needs both")
-    thresholds, fpr, fnr = rows.curve(curve_points.ERROR_RATES)
-    n_without = int(np.searchsorted(fpr[::-1], 0.0, "right"))  # thresholds without false positives
+    thresholds, fpr, fnr = rows.curve(curve_points.ERROR_RATES, 1)
+    n_without = int(np.searchsorted(fpr[-2::-1], 0.0, "right"))  # thresholds without false positives
     if drop_intermediate or n_without == 0:
-        fpr, fnr, thresholds = np.append(fpr, 0.0), np.append(fnr, 1.0), np.append(thresholds, np.inf)
+        fpr[-1], fnr[-1], thresholds[-1] = 0.0, 1.0, np.inf
         n_without += 1
+    else:
+        fpr, fnr, thresholds = fpr[:-1], fnr[:-1], thresholds[:-1]
     if drop_intermediate:
-        points = rows.weighted_points
-        moves = np.diff(fnr) != 0 if points is None else points.has_positive[::-1]
+        moves = np.diff(fnr) != 0 if rows.has_positive is None else rows.has_positive
         kept = np.concatenate(([True], moves[:-1] | moves[1:], [True]))
         fpr, fnr, thresholds = fpr[kept], fnr[kept], thresholds[kept]
         n_without = int(np.searchsorted(fpr[::-1], 0.0, "right"))

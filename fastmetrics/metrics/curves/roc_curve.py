@@ -9,6 +9,7 @@ import numpy as np
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, order_rows
+from fastmetrics._core.parallel import for_each_part
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics._kernels.sweep import curve_points, short_curves
 
@@ -24,11 +25,17 @@ def compute_roc_rates(rows: OrderedRows, drop_intermediate: bool) -> tuple[np.nd
     fpr[0] = tpr[0] = 0.0
     thresholds[0] = np.inf
     for counts in (fpr, tpr):
-        if counts[-1] > 0:
-            np.divide(counts, counts[-1], out=counts)
-        else:
-            counts[:] = np.nan
+        divide_by(counts, counts[-1] if counts[-1] > 0 else np.nan, rows.n_threads)
     return fpr, tpr, thresholds
+
+
+def divide_by(counts: np.ndarray, total: float, n_threads: int | None) -> None:
+    """Divide the counts in place, by all threads if there are many."""
+
+    def divide(start: int, stop: int) -> None:
+        np.divide(counts[start:stop], total, out=counts[start:stop])
+
+    for_each_part(counts.shape[0], divide, n_threads)
 
 
 def small_roc_curve(

@@ -12,7 +12,13 @@ from fastmetrics._core.exchange import weighted_sweep
 from fastmetrics._core.exchange.range_exchange import ordered_keys
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition
 from fastmetrics._core.exchange.weighted_ranges import merge_spans, scale_of, span_of, split_classes
-from fastmetrics._core.exchange.weighted_sweep import MOST_LIMBS, points_of_range, sum_precisions, totals_of
+from fastmetrics._core.exchange.weighted_sweep import (
+    MOST_LIMBS,
+    WeightedRates,
+    points_of_range,
+    sum_precisions,
+    totals_of,
+)
 from fastmetrics._kernels.sweep import weighted_sweep as kernel
 from fastmetrics.metrics.curves.average_precision import weighted_precision
 from support.cases import each_case
@@ -85,6 +91,31 @@ def test_points_are_exact_sums_rounded_once(case, dtype):
     points = points_of_range(rows, position)
     assert found_points(points) == expected_points(rows, position)
     assert (np.diff(points.scores) < 0).all()
+
+
+@given(cases(), st.booleans(), st.integers(0, 2))
+def test_rates_are_quotients_of_the_points(case, error_rates, n_more):
+    rows, position = make_rows(*case[:3], above=case[3])
+    n_above = position.above.negatives + position.above.positives
+    statistic = WeightedRates(rows.keys.shape[0] + n_above, error_rates, n_more)
+    (found,) = statistic.from_weighted_rows(rows, position)
+    points = expected_points(rows, position)
+    totals = [Fraction(weight, 1 << exact.EXPONENT) for weight in position.totals[2:]]
+    all_negatives, all_positives = map(to_double, totals)
+    expected = []
+    for fps, tps, below, has_positive in reversed(points):
+        with np.errstate(all="ignore"):
+            if error_rates:
+                rates = np.float64(fps) / all_negatives, np.float64(below) / all_positives
+            else:
+                rates = np.float64(tps) / (tps + fps), np.float64(tps) / all_positives
+        expected.append((*rates, has_positive))
+    assert np.array_equal(found_points(found), expected, equal_nan=True)
+    assert (np.diff(found.scores) > 0).all()
+    assert np.shares_memory(found.scores, statistic.columns.scores[: rows.keys.shape[0]])  # rows above come behind
+    columns, has_positive = statistic.join([found])
+    assert all(column.shape[0] - n_more in (len(points), statistic.n_rows) for column in columns)
+    assert has_positive.shape[0] + n_more == columns[0].shape[0]
 
 
 @given(cases())
