@@ -47,9 +47,9 @@ GAIN_BY_O3 = {
     f"fastmetrics._kernels.{name}"
     for name in (
         "clustering.dispersion", "clustering.label_pairs", "formats.trec_files", "ranking.ranked_lists",
-        "resampling.score_replicates", "resampling.segment_sums", "resampling.weighted_replicates",
-        "text.bleu_ngrams", "text.chrf_ngrams", "text.rouge", "text.tokens.text_blocks", "text.tokens.tokenizers",
-        "text.tokens.vocabulary",
+        "resampling.poisson_weights", "resampling.score_replicates", "resampling.segment_sums",
+        "resampling.weighted_replicates", "text.bleu_ngrams", "text.chrf_ngrams", "text.rouge",
+        "text.tokens.text_blocks", "text.tokens.tokenizers", "text.tokens.vocabulary",
     )
 }  # fmt: skip
 # Archives carry this date in place of the time of the build. A zip file cannot hold an earlier one than 1980-01-01.

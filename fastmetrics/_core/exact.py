@@ -16,6 +16,8 @@ SIZE: int = sums.STATE_SIZE
 LIMBS: int = sums.N_LIMBS
 EXPONENT: int = sums.BASE_EXPONENT
 LIMB_TYPE = np.dtype("<u4")
+LIMB_BITS = 32
+LIMB_MASK = (1 << LIMB_BITS) - 1
 TINY_TOTAL = 1 << (EXPONENT - 500)  # 2**-500 as a state's integer
 TINY_TOTAL_SHIFT = 512
 MAX_UNNORMALISED = 1 << 30  # values that may be added to a state before its limbs have to be normalised
@@ -104,6 +106,21 @@ def divide_states(states: np.ndarray, denominator: int) -> np.ndarray:
     for number in np.flatnonzero(np.isnan(quotients)).tolist():
         quotients[number] = divide(to_integer(states[number]), denominator)
     return quotients
+
+
+def states_of_integers(numbers: np.ndarray) -> np.ndarray:
+    """Integers of at least 0 as states."""
+    states = new_states(numbers.shape[0])
+    first = EXPONENT // LIMB_BITS
+    states[:, first], states[:, first + 1] = numbers & LIMB_MASK, numbers >> LIMB_BITS
+    return states
+
+
+def quotients(numerators: np.ndarray, denominators: np.ndarray) -> np.ndarray:
+    """The quotients of many states, rounded once; NaN where that is not certain, or a denominator is not above 0."""
+    out = np.empty(numerators.shape[0])
+    sums.divide_by_states(np.ascontiguousarray(numerators), np.ascontiguousarray(denominators), out)
+    return out
 
 
 def double_double(total: int) -> tuple[float, float, float]:

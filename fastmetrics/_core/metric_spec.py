@@ -115,6 +115,7 @@ class MetricFields(NamedTuple):
     near_names: Mapping[str, str] = EMPTY
     other_forms: tuple[MetricSpec, ...] = ()
     added: tuple[str, ...] = ()
+    many: Callable[..., Any] | None = None
 
 
 class MetricSpec(MetricFields):
@@ -166,6 +167,9 @@ class MetricSpec(MetricFields):
         several classes.
     added : tuple of str
         Parameters that version 0.1 had not. Signatures leave them out at their defaults.
+    many : callable or None
+        `many(parameters, *states)` returns the values of many states of each statistic (`ManySums`): the bits of
+        `finalise`, or NaN where it has to be asked. Intervals take less time with it.
     """
 
     @cached_property

@@ -208,6 +208,17 @@ def restore_sums(
     return state_type(0, 0).with_memory(counts, limbs)
 
 
+class ManySums(NamedTuple):
+    """Many states of one statistic side by side: counts (state, count) and normalised sums (state, sum, limb)."""
+
+    counts: np.ndarray
+    exact: np.ndarray
+
+    def counts_as_sums(self, index: int) -> np.ndarray:
+        """One of the counts as exact sums."""
+        return exact.states_of_integers(self.counts[:, index])
+
+
 class Maxima(Sums):
     """The greatest of non-negative numbers: `counts` holds their bits, which as integers have the same order."""
 

@@ -18,7 +18,15 @@ from fastmetrics._core.columns.weights import as_weights, scale_tiny_weights
 from fastmetrics._core.exact import divide
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._core.statistic import AdditiveStatistic, StatesOfUnits, Sums, SumStatistic, Value, map_reduce
+from fastmetrics._core.statistic import (
+    AdditiveStatistic,
+    ManySums,
+    StatesOfUnits,
+    Sums,
+    SumStatistic,
+    Value,
+    map_reduce,
+)
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums
@@ -55,6 +63,13 @@ class LabelCounts(SumStatistic):
         if state.count(2):
             return state.integer(0), state.integer(1)
         return state.count(0) << exact.EXPONENT, state.count(1) << exact.EXPONENT
+
+    @staticmethod
+    def totals_of_many(states: ManySums) -> tuple[np.ndarray, np.ndarray]:
+        """The same of many states, as exact sums."""
+        if states.counts[:, 2].any():
+            return states.exact[:, 0], states.exact[:, 1]
+        return states.counts_as_sums(0), states.counts_as_sums(1)
 
 
 class BinaryColumns(NamedTuple):
@@ -197,6 +212,11 @@ def rounded_quotient(numerator: int, denominator: int, coverage: dict[str, Any],
     if denominator == 0:
         return Value(float("nan"), coverage, reason)
     return Value(divide(numerator, denominator), coverage)
+
+
+def many_means_of_terms(parameters: dict[str, Any], counts: ManySums, terms: ManySums) -> np.ndarray:
+    """The means of the terms of many LabelCounts states: see `MetricSpec.many`."""
+    return exact.quotients(terms.exact[:, 0], LabelCounts.totals_of_many(counts)[0])
 
 
 def row_coverage(counts: Sums) -> dict[str, Any]:

@@ -156,11 +156,11 @@ class UnitSums:
     def add(self, weights: Any, numbers: np.ndarray, table: UnitStateTable) -> None:
         """Add the states of the units with these numbers, or of parts of them."""
         for index, number in enumerate(numbers.tolist()):
+            state = table.state(index)
             if number in self.states:
-                self.states[number].merge(table.state(index))
+                self.states[number].merge(state)
             else:
-                arrays = table.counts[index].copy(), table.exact[index].copy()
-                self.states[number] = table.template.with_memory(*arrays)
+                self.states[number] = table.template.with_memory(state.counts.copy(), state.exact.copy())
 
 
 class UnweightedUnits(NamedTuple):

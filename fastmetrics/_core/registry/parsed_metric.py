@@ -24,6 +24,8 @@ from fastmetrics._core.types.metric_names import MetricNames
 from fastmetrics._version import __version__
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from fastmetrics._core.types.arrays import ArrayLike
 
 __all__ = ["Metric"]
@@ -194,6 +196,18 @@ class Metric(metaclass=MetricNames):
         *states_of_mean, values = states
         mean = self._finalise_mean(*states_of_mean)
         return mean if mean.reason else mean._replace(value=self.group_stat.value(values))
+
+    @property
+    def has_many(self) -> bool:
+        """Can the values of many states be found at once?"""
+        return self.spec.many is not None and self.group_stat is None
+
+    def finalise_many(self, *states: Any) -> np.ndarray:
+        """The values of many states, NaN where `finalise` has to be asked; `has_many` is true."""
+        if self.spec.many is None:
+            raise ValueError(f"metric {self!r} finds one value at a time")
+        values: np.ndarray = self.spec.many(self._all_arguments(), *states)
+        return values
 
     def _finalise_mean(self, *states: Any) -> Value:
         value = self.spec.finalise(self._all_arguments(), *states)

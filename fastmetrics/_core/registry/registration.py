@@ -91,6 +91,7 @@ def metric(
     aliases: tuple[str, ...] = (),
     near_names: Mapping[str, str] = EMPTY,
     added: tuple[str, ...] = (),
+    many: Callable[..., Any] | None = None,
 ) -> Callable[[Finaliser], Finaliser]:
     """Register the decorated finaliser as metric `name`. The first line of its docstring is the summary.
 
@@ -128,7 +129,7 @@ def metric(
             name + suffix, summary, family_of(finalise.__module__), Exchange(exchange), parameters or {}, checks or {},
             (lambda: (statistics,)) if isinstance(statistics, Statistic) else statistics, finalise,
             function, undefined, default, cutoff, roles, direction, interval, variants,
-            tuple(alias + suffix for alias in aliases), near_names, (), added,
+            tuple(alias + suffix for alias in aliases), near_names, (), added, many,
         )  # fmt: skip
         add_spec(spec)
         return finalise
@@ -197,7 +198,7 @@ def metric_form(
         spec = _specs[name]
         form = spec._replace(
             roles=roles, statistics=statistics, undefined=undefined, parameters=parameters or {}, checks=checks or {},
-            variants=variants, finalise=finalise, interval=None, default=default, other_forms=(), added=(),
+            variants=variants, finalise=finalise, interval=None, default=default, other_forms=(), added=(), many=None,
             summary=(finalise.__doc__ or "").strip().partition("\n")[0],
             function=spec.function if has_function else None,
         )  # fmt: skip

@@ -22,7 +22,7 @@ from fastmetrics._core.resampling.key_table_replicates import KeyTableReplicates
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 from fastmetrics._core.resampling.value_replicates import ValueReplicates
-from fastmetrics._core.statistic import KnownSums, Maxima, Statistic, Sums
+from fastmetrics._core.statistic import KnownSums, ManySums, Maxima, Statistic, Sums
 from fastmetrics._core.tables.group_tables import GroupTableStatistic
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.resampling import poisson_weights
@@ -98,23 +98,32 @@ class AdditiveReplicates:
 
     def states(self) -> Iterator[Sums]:
         """The state of every replicate. A state is valid until the next one."""
-        columns = np.flatnonzero(self.row_of >= 0)
-        by_replicate = self.sums[self.row_of[columns]].T
-        step = max(1, STATE_BYTES // (8 * self.width))
-        for start in range(0, self.replicates, step):
-            values = by_replicate[start : start + step]
-            counts = np.zeros((values.shape[0], self.n_counts), np.int64)
-            limbs = np.zeros((values.shape[0], self.width - self.n_counts), np.int64)
-            n_counts = int(np.searchsorted(columns, self.n_counts))
-            counts[:, columns[:n_counts]] = values[:, :n_counts]
-            limbs[:, columns[n_counts:] - self.n_counts] = values[:, n_counts:]
-            states = limbs.reshape(values.shape[0], -1, exact.SIZE)
-            sums.normalise_states(states)
+        for counts, states in self.many(self.step):
             if type(self.template) is Sums:
                 yield from KnownSums.of_states(counts, states)
                 continue
             for own_counts, own_sums in zip(counts, states, strict=True):
                 yield self.template.with_memory(own_counts, own_sums)
+
+    @property
+    def step(self) -> int:
+        """How many states fit the memory that may be taken for them."""
+        return max(1, STATE_BYTES // (8 * self.width))
+
+    def many(self, step: int) -> Iterator[ManySums]:
+        """The states of all replicates, `step` at a time."""
+        columns = np.flatnonzero(self.row_of >= 0)
+        by_replicate = self.sums[self.row_of[columns]].T
+        n_counts = int(np.searchsorted(columns, self.n_counts))
+        for start in range(0, self.replicates, step):
+            values = by_replicate[start : start + step]
+            counts = np.zeros((values.shape[0], self.n_counts), np.int64)
+            limbs = np.zeros((values.shape[0], self.width - self.n_counts), np.int64)
+            counts[:, columns[:n_counts]] = values[:, :n_counts]
+            limbs[:, columns[n_counts:] - self.n_counts] = values[:, n_counts:]
+            states = limbs.reshape(values.shape[0], -1, exact.SIZE)
+            sums.normalise_states(states)
+            yield ManySums(counts, states)
 
 
 class MaximumReplicates(AdditiveReplicates):
@@ -277,7 +286,6 @@ def add_ordered_units(
     def fill(table: UnitStateTable, bounds: list[int]) -> None:
         numbers = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
         statistic.update_units(table, segment(bounds[0], bounds[-1]), numbers)
-        table.normalise()
 
     add_state_tables(replicates, statistic, weights, unit_buckets, starts, fill)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,20 +21,26 @@ class UnitStateTable:
 
     Statistics add rows in any order: `numbers` (int32) has the state of every row. Values are added to windows of 128
     bits, which are close to each other in memory. A few values, far smaller or greater than the first ones, do not fit
-    and are kept. `normalise` adds all of them to the sums.
+    and are kept. `normalise` adds all of them to the sums. While there are windows alone, the sums take no memory:
+    limbs are made of the windows.
     """
 
     def __init__(self, statistic: Any, n: int) -> None:
         self.template = template = statistic.new()
         n_sums = template.exact.shape[0]
         self.counts = np.zeros((n, *template.counts.shape), np.int64)
-        self.exact = np.zeros((n, n_sums, exact.SIZE), np.int64)  # memory that is not used is not taken
+        self.n_sums = n_sums
         self.windows = np.zeros((n, n_sums, 2), np.uint64)
         self.place = 1
         self.others: list[tuple[np.ndarray, np.ndarray]] = []  # values and the places of their sums
         self.n_others = 0
         self.in_windows = 0  # values added since the windows were empty
         self.has_sums = False  # were values added to the sums?
+
+    @cached_property
+    def exact(self) -> np.ndarray:
+        """The sums; made at the first use."""
+        return np.zeros((self.counts.shape[0], self.n_sums, exact.SIZE), np.int64)
 
     def count(self, numbers: np.ndarray, cells: np.ndarray | None = None) -> None:
         """Count every row: in the count with the number of its cell (uint8), by default in the first."""
@@ -80,17 +87,26 @@ class UnitStateTable:
 
     def state(self, index: int) -> Sums:
         """The state of one unit bucket. It shares the table's memory."""
+        if self.in_windows or self.others:
+            self.normalise()
         state: Sums = self.template.with_memory(self.counts[index], self.exact[index])
         return state
 
     def add_part(self, other: UnitStateTable, start: int) -> None:
-        """Add the states of another table's buckets from `start` on, as many as this table has; then normalise.
+        """Add the states of another table's buckets from `start` on, as many as this table has.
 
-        The other table has called `sort_others`.
+        The other table has called `sort_others`. Windows stay windows if both tables have nothing else.
         """
         n, n_sums = self.windows.shape[:2]
         part = slice(start, start + n)
         self.counts += other.counts[part]
+        if other.has_windows_only and not self.has_sums and self.place_for(other):
+            sums.add_windows(self.windows, np.ascontiguousarray(other.windows[part]))
+            self.in_windows += other.in_windows
+            return
+        if self.in_windows:
+            self.normalise()
+        self.has_sums = True
         if other.has_sums:
             self.exact += other.exact[part]
         first = np.int32(start * n_sums)
@@ -98,12 +114,24 @@ class UnitStateTable:
             own = slice(*np.searchsorted(places, (first, first + n * n_sums)).tolist())
             sums.add_by_number(values[own], places[own] - first, self.exact.reshape(-1, exact.SIZE))
         sums.empty_windows(other.windows[part].copy(), other.place, self.exact)
-        self.has_sums = True
+
+    @property
+    def has_windows_only(self) -> bool:
+        """Are all sums in the windows?"""
+        return self.in_windows > 0 and not self.has_sums and not self.others
+
+    def place_for(self, other: UnitStateTable) -> bool:
+        """Return whether the windows can take those of another table; they get its place if they are empty."""
+        if not self.in_windows:
+            self.place = other.place
+        return self.place == other.place and self.in_windows + other.in_windows <= MAX_UNNORMALISED
 
     def select(self, numbers: np.ndarray) -> UnitStateTable:
-        """The states with these numbers of a normalised table."""
+        """The states with these numbers."""
         if numbers.shape[0] < self.counts.shape[0]:
-            self.counts, self.exact, self.windows = self.counts[numbers], self.exact[numbers], self.windows[numbers]
+            if "exact" in vars(self):
+                self.exact = self.exact[numbers]
+            self.counts, self.windows = self.counts[numbers], self.windows[numbers]
         return self
 
     def total(self) -> Sums:
@@ -125,9 +153,24 @@ class UnitStateTable:
         Limbs are in sign-magnitude form, so that small negative sums are sparse too. The table is not read afterwards.
         """
         n, n_counts = self.counts.shape
-        limbs = self.exact.reshape(n, -1)
-        poisson_weights.to_sign_magnitude(self.exact.reshape(-1, exact.SIZE), exact.LIMBS)
         count_columns = np.flatnonzero(self.counts.any(axis=0))
-        limb_columns = np.flatnonzero(np.bitwise_or.reduce(limbs, axis=0))
-        values = np.concatenate((self.counts[:, count_columns], limbs[:, limb_columns]), axis=1)
-        return np.concatenate((count_columns, n_counts + limb_columns)), np.ascontiguousarray(values)
+        places, limbs = self.limbs_of_windows() if self.has_windows_only else self.limbs_of_sums()
+        used = np.flatnonzero(np.bitwise_or.reduce(limbs, axis=0)) if n else np.empty(0, np.int64)
+        values = np.concatenate((self.counts[:, count_columns], limbs[:, used]), axis=1)
+        return np.concatenate((count_columns, n_counts + places[used])), np.ascontiguousarray(values)
+
+    def limbs_of_windows(self) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of the limbs that windows span, among all limbs of a state, and these limbs of every state."""
+        n, n_sums = self.windows.shape[:2]
+        limbs = np.empty((n, n_sums, sums.LIMBS_OF_WINDOW), np.int64)
+        first = sums.limbs_of_windows(self.windows, self.place, limbs)
+        places = first + np.arange(sums.LIMBS_OF_WINDOW) + exact.SIZE * np.arange(n_sums)[:, None]
+        return places.reshape(-1), limbs.reshape(n, -1)
+
+    def limbs_of_sums(self) -> tuple[np.ndarray, np.ndarray]:
+        """The same for states whose sums are not in windows alone: all limbs."""
+        if self.in_windows or self.others:
+            self.normalise()
+        poisson_weights.to_sign_magnitude(self.exact.reshape(-1, exact.SIZE), exact.LIMBS)
+        limbs = self.exact.reshape(self.exact.shape[0], -1)
+        return np.arange(limbs.shape[1]), limbs

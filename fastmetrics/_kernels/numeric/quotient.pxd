@@ -167,15 +167,20 @@ cdef inline bint divide_state_within(
     return scale_exactly(out[0], exponent, out)
 
 
-cdef inline bint load_double_double(int64_t* state, DoubleDouble* out) noexcept nogil:
-    """Write a state's sum as a double-double. Returns 0 if products of such numbers could overflow or underflow."""
+cdef inline bint load_with_exactness(int64_t* state, DoubleDouble* out, bint* is_exact) noexcept nogil:
+    """As load_double_double; is_exact[0] becomes 0 if bits of the sum were dropped."""
     cdef int exponent = 0
-    cdef bint is_exact = 1
-    out[0] = leading_bits(state, &exponent, &is_exact)
+    out[0] = leading_bits(state, &exponent, is_exact)
     if not scale_exactly(out.high, exponent, &out.high):
         return 0
     out.low = ldexp(out.low, exponent)
     return out.high == 0 or 2.0 ** -400 < fabs(out.high) < 2.0 ** 450
+
+
+cdef inline bint load_double_double(int64_t* state, DoubleDouble* out) noexcept nogil:
+    """Write a state's sum as a double-double. Returns 0 if products of such numbers could overflow or underflow."""
+    cdef bint is_exact = 1
+    return load_with_exactness(state, out, &is_exact)
 
 
 cdef inline bint one_minus_quotient(

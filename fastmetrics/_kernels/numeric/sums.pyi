@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 STATE_SIZE: int
 N_LIMBS: int
 BASE_EXPONENT: int
+LIMBS_OF_WINDOW: int
 
 def sum_values(
     values: NDArray[np.float32] | NDArray[np.float64],
@@ -31,6 +32,8 @@ def add_to_windows(
 ) -> int: ...
 def add_by_number(values: NDArray[np.float64], places: NDArray[np.int32], states: NDArray[np.int64]) -> None: ...
 def empty_windows(windows: NDArray[np.uint64], place: int, states: NDArray[np.int64]) -> None: ...
+def add_windows(windows: NDArray[np.uint64], other: NDArray[np.uint64]) -> None: ...
+def limbs_of_windows(windows: NDArray[np.uint64], place: int, limbs: NDArray[np.int64]) -> int: ...
 def count_by_number(
     numbers: NDArray[np.int32],
     cells: NDArray[np.uint8] | None,
@@ -48,6 +51,11 @@ def divide_states(
     high: float,
     low: float,
     error: float,
+    out: NDArray[np.float64],
+) -> None: ...
+def divide_by_states(
+    numerators: NDArray[np.int64],
+    denominators: NDArray[np.int64],
     out: NDArray[np.float64],
 ) -> None: ...
 def merge_pairs(pairs: NDArray[np.float64], other: NDArray[np.float64]) -> None: ...

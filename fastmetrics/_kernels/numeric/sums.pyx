@@ -12,12 +12,12 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from fastmetrics._kernels.numeric.quotient cimport (
-    DoubleDouble, count_non_finite, divide_double_doubles, divide_state_within, one_minus_quotient, two_sum,
+    DoubleDouble, count_non_finite, divide_double_doubles, divide_state_within, load_with_exactness, one_minus_quotient,
+    two_sum,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, FM_LANES, WINDOW_SHIFTS, add_chunk_at, add_to_window, add_value, bits_of_f64,
-    empty_window, exponent_of,
-    greatest_magnitude, normalise,
+    CHUNK, CHUNKS_PER_CARRY, FM_LANES, WINDOW_LIMBS, WINDOW_SHIFTS, add_chunk_at, add_to_window, add_value, bits_of_f64,
+    empty_window, exponent_of, first_limb, greatest_magnitude, normalise, write_limbs,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport BASE_EXPONENT as _BASE_EXPONENT
 from fastmetrics._kernels.numeric.superaccumulator cimport N_LIMBS as _N_LIMBS
@@ -42,6 +42,7 @@ cdef extern from "numeric/pair_sums.h":
 STATE_SIZE = _STATE_SIZE
 N_LIMBS = _N_LIMBS
 BASE_EXPONENT = _BASE_EXPONENT
+LIMBS_OF_WINDOW = WINDOW_LIMBS
 
 ctypedef fused value_t:
     float
@@ -135,7 +136,11 @@ def sum_segments(const double[::1] values, const int64_t[::1] bounds, int64_t[:,
 
 
 def place_of_window(const double[::1] values) -> int:
-    """The place of windows for values like these: 16 times the greatest finite one fits, and 2**-40 of it."""
+    """The place of windows for values like these: twice the greatest finite one fits, and 2**-40 of it.
+
+    Of four places only one is used, so that parts of a column usually have the same. 16 times the greatest value fits
+    if it is in [1, 2).
+    """
     cdef Py_ssize_t i
     cdef Py_ssize_t n_vectors = values.shape[0] - values.shape[0] % FM_LANES
     cdef int exponent
@@ -149,7 +154,7 @@ def place_of_window(const double[::1] values) -> int:
             exponent = exponent_of(bits_of_f64(values[i]))
             if greatest < exponent < 2047:
                 greatest = exponent
-    return max(1, greatest + 4 - WINDOW_SHIFTS)
+    return max(1, (greatest + 1 - WINDOW_SHIFTS) // 4 * 4 + 3)
 
 
 def add_to_windows(
@@ -204,6 +209,36 @@ def empty_windows(uint64_t[:, :, ::1] windows, int place, int64_t[:, :, ::1] sta
             for k in range(windows.shape[1]):
                 empty_window(&windows[i, k, 0], place, &states[i if states.shape[0] > 1 else 0, k, 0])
                 windows[i, k, 0] = windows[i, k, 1] = 0
+
+
+def add_windows(uint64_t[:, :, ::1] windows, const uint64_t[:, :, ::1] other):
+    """Add windows of one place to others, modulo 2**128."""
+    cdef Py_ssize_t i, k
+    if windows.shape[0] != other.shape[0] or windows.shape[1] != other.shape[1]:
+        raise ValueError("there must be equally many windows")
+    if windows.shape[2] != 2 or other.shape[2] != 2:
+        raise ValueError("a window has two words")
+    with nogil:
+        for i in range(windows.shape[0]):
+            for k in range(windows.shape[1]):
+                windows[i, k, 0] += other[i, k, 0]
+                windows[i, k, 1] += other[i, k, 1] + (windows[i, k, 0] < other[i, k, 0])
+
+
+def limbs_of_windows(const uint64_t[:, :, ::1] windows, int place, int64_t[:, :, ::1] limbs) -> int:
+    """Write every window as five limbs with its sign, below 2**33 in magnitude. Returns the limb of a state at which
+    they begin.
+    """
+    cdef Py_ssize_t i, k
+    if not 1 <= place < 2047 or windows.shape[0] != limbs.shape[0] or windows.shape[1] != limbs.shape[1]:
+        raise ValueError("windows do not belong to these limbs")
+    if windows.shape[2] != 2 or limbs.shape[2] != WINDOW_LIMBS:
+        raise ValueError("a window has two words, and five limbs")
+    with nogil:
+        for i in range(windows.shape[0]):
+            for k in range(windows.shape[1]):
+                write_limbs(&windows[i, k, 0], place, &limbs[i, k, 0])
+    return first_limb(place)
 
 
 def count_by_number(const int32_t[::1] numbers, const uint8_t[::1] cells or None, int64_t[:, ::1] counts):
@@ -271,6 +306,34 @@ def divide_states(const int64_t[:, ::1] states, double high, double low, double 
         for i in range(states.shape[0]):
             memcpy(numerator, &states[i, 0], sizeof(numerator))
             if count_non_finite(numerator) or not divide_state_within(numerator, denominator, error, &out[i]):
+                out[i] = NAN
+
+
+def divide_by_states(const int64_t[:, ::1] numerators, const int64_t[:, ::1] denominators, double[::1] out):
+    """Write every numerator divided by its denominator, rounded once; NaN where the rounding is uncertain.
+
+    States are normalised. Infinities, NaN, and denominators that are not above 0 or whose products could overflow or
+    underflow count as uncertain.
+    """
+    cdef int64_t numerator[_STATE_SIZE]
+    cdef int64_t denominator[_STATE_SIZE]
+    cdef DoubleDouble whole
+    cdef bint is_exact = 1
+    cdef Py_ssize_t i
+    if numerators.shape[1] != _STATE_SIZE or denominators.shape[1] != _STATE_SIZE:
+        raise ValueError("states have another size")
+    if not numerators.shape[0] == denominators.shape[0] == out.shape[0]:
+        raise ValueError("columns have different lengths")
+    with nogil:
+        for i in range(out.shape[0]):
+            memcpy(numerator, &numerators[i, 0], sizeof(numerator))
+            memcpy(denominator, &denominators[i, 0], sizeof(denominator))
+            out[i] = NAN
+            if count_non_finite(numerator) or count_non_finite(denominator):
+                continue
+            if not load_with_exactness(denominator, &whole, &is_exact) or not whole.high > 0:
+                continue
+            if not divide_state_within(numerator, whole, 0.0 if is_exact else whole.high * 2.0 ** -100, &out[i]):
                 out[i] = NAN
 
 

@@ -45,6 +45,7 @@ cdef enum:
     GUARD_BITS = 8
     LEVEL_BITS = 45
     CHUNKS_PER_CARRY = 1 << 18
+    WINDOW_LIMBS = 5           # of a state that a window spans
     WINDOW_SHIFTS = 44         # binary places of a window at which the lowest bit of a value may be
     HEADROOM = 8               # a chunk may have values 2**HEADROOM times those of the chunk that set its levels
 
@@ -122,22 +123,38 @@ cdef inline bint add_to_window(uint64_t* window, double value, int place) noexce
     return 1
 
 
-cdef inline void empty_window(const uint64_t* window, int place, int64_t* state) noexcept nogil:
-    """Add a window to a state; the caller empties the window. The state is normalised afterwards."""
-    cdef int limb = (place - 1075 + BASE_EXPONENT) >> 5
+cdef inline int first_limb(int place) noexcept nogil:
+    """The limb of a state in which the lowest bit of a window is."""
+    return (place - 1075 + BASE_EXPONENT) >> 5
+
+
+cdef inline void write_limbs(const uint64_t* window, int place, int64_t* limbs) noexcept nogil:
+    """Write a window as WINDOW_LIMBS limbs from `first_limb` on, each below 2**33 in magnitude and with its sign."""
     cdef int shift = (place - 1075 + BASE_EXPONENT) & 31
     cdef uint64_t low = window[0]
     cdef uint64_t high = window[1]
     cdef int64_t sign = -1 if high >> 63 else 1
+    cdef int64_t above = 0
     cdef uint64_t digit
     cdef int i
     if sign < 0:
         low = 0 - low
         high = ~high + (low == 0)
-    for i in range(4):
+    for i in range(WINDOW_LIMBS - 1):
         digit = ((high if i > 1 else low) >> (32 * (i & 1)) & 0xFFFFFFFFu) << shift
-        state[limb + i] += sign * <int64_t>(digit & 0xFFFFFFFFu)
-        state[limb + i + 1] += sign * <int64_t>(digit >> 32)
+        limbs[i] = sign * (above + <int64_t>(digit & 0xFFFFFFFFu))
+        above = <int64_t>(digit >> 32)
+    limbs[WINDOW_LIMBS - 1] = sign * above
+
+
+cdef inline void empty_window(const uint64_t* window, int place, int64_t* state) noexcept nogil:
+    """Add a window to a state; the caller empties the window. The state is normalised afterwards."""
+    cdef int64_t limbs[WINDOW_LIMBS]
+    cdef int first = first_limb(place)
+    cdef int i
+    write_limbs(window, place, limbs)
+    for i in range(WINDOW_LIMBS):
+        state[first + i] += limbs[i]
     normalise(state)
 
 

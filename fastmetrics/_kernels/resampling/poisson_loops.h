@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "numeric/splitmix64.h"
 #include "numeric/vector_math.h"
@@ -55,71 +56,105 @@ FM_WIDE static void fm_add_multiples(const uint32_t *weights, int64_t value, ptr
 }
 
 #define FM_WEIGHED_ROWS 256    /* unit buckets whose weighted values are summed as doubles */
-#define FM_WEIGHED_COLUMNS 4
+#define FM_WEIGHED_COLUMNS 4   /* columns that are summed at once */
 #define FM_WEIGHED_BITS 36     /* values below 2^36 in magnitude: 256 of them times 255 are below 2^52, so sums are exact */
 #define FM_WEIGHED_LANES 8
 
 #if defined(__GNUC__)
 typedef double fm_four_doubles __attribute__((vector_size(32)));
-typedef int32_t fm_four_integers __attribute__((vector_size(16)));
-#endif
+typedef uint64_t fm_four_words __attribute__((vector_size(32)));
 
-/* out[k][r] += sum over i of weights[buckets[i], r] * values[i, k], for COLUMNS columns k and all replicates r. Values are
- * integers as doubles. The sums of eight replicates stay in registers. */
-#if defined(__GNUC__)
-#define FM_WEIGH_EIGHT(COLUMNS)                                                                                        \
-    fm_four_doubles low[COLUMNS], high[COLUMNS];                                                                       \
-    for (int k = 0; k < COLUMNS; k++) low[k] = high[k] = (fm_four_doubles){0, 0, 0, 0};                                \
-    for (ptrdiff_t i = 0; i < n; i++) {                                                                                \
-        const uint8_t *own = weights + buckets[i] * stride + first;                                                    \
-        fm_four_integers a = {own[0], own[1], own[2], own[3]}, b = {own[4], own[5], own[6], own[7]};                   \
-        fm_four_doubles x = __builtin_convertvector(a, fm_four_doubles);                                               \
-        fm_four_doubles y = __builtin_convertvector(b, fm_four_doubles);                                               \
-        for (int k = 0; k < COLUMNS; k++) {                                                                            \
-            low[k] += x * values[FM_WEIGHED_COLUMNS * i + k];                                                          \
-            high[k] += y * values[FM_WEIGHED_COLUMNS * i + k];                                                         \
-        }                                                                                                              \
-    }                                                                                                                  \
-    for (int k = 0; k < COLUMNS; k++) {                                                                                \
-        for (int r = 0; r < 4; r++) {                                                                                  \
-            out[k][first + r] += (int64_t)low[k][r];                                                                   \
-            out[k][first + 4 + r] += (int64_t)high[k][r];                                                              \
-        }                                                                                                              \
-    }
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define FM_SHIFT_OF_BYTE(R) (56 - 8 * (R))
 #else
-#define FM_WEIGH_EIGHT(COLUMNS)                                                                                        \
-    for (int k = 0; k < COLUMNS; k++) {                                                                                \
-        double sums[FM_WEIGHED_LANES] = {0};                                                                           \
-        for (ptrdiff_t i = 0; i < n; i++) {                                                                            \
-            const uint8_t *own = weights + buckets[i] * stride + first;                                                \
-            for (int r = 0; r < FM_WEIGHED_LANES; r++) sums[r] += own[r] * values[FM_WEIGHED_COLUMNS * i + k];         \
-        }                                                                                                              \
-        for (int r = 0; r < FM_WEIGHED_LANES; r++) out[k][first + r] += (int64_t)sums[r];                              \
-    }
+#define FM_SHIFT_OF_BYTE(R) (8 * (R))
 #endif
+#define FM_FOUR_SHIFTS(R)                                                                                              \
+    {FM_SHIFT_OF_BYTE(R), FM_SHIFT_OF_BYTE(R + 1), FM_SHIFT_OF_BYTE(R + 2), FM_SHIFT_OF_BYTE(R + 3)}
 
-#define FM_ADD_WEIGHED_COLUMNS(NAME, COLUMNS)                                                                          \
-    FM_WIDE static void NAME(                                                                                          \
-        const uint8_t *weights, ptrdiff_t stride, const int32_t *buckets, ptrdiff_t n, const double *values,           \
-        ptrdiff_t n_replicates, int64_t *const *out                                                                    \
-    ) {                                                                                                                \
-        ptrdiff_t first = 0;                                                                                           \
-        for (; first + FM_WEIGHED_LANES <= n_replicates; first += FM_WEIGHED_LANES) {                                  \
-            FM_WEIGH_EIGHT(COLUMNS)                                                                                    \
-        }                                                                                                              \
-        for (; first < n_replicates; first++) {                                                                        \
-            for (int k = 0; k < COLUMNS; k++) {                                                                        \
-                double sum = 0;                                                                                        \
-                for (ptrdiff_t i = 0; i < n; i++) {                                                                    \
-                    sum += weights[buckets[i] * stride + first] * values[FM_WEIGHED_COLUMNS * i + k];                  \
-                }                                                                                                      \
-                out[k][first] += (int64_t)sum;                                                                         \
+/* Eight bytes as doubles: a byte in the low bits of the double 2^52 is their sum. */
+#define FM_WIDEN_EIGHT(BYTES, OUT)                                                                                     \
+    do {                                                                                                               \
+        const fm_four_doubles magic_ = {0x1p52, 0x1p52, 0x1p52, 0x1p52};                                               \
+        uint64_t bytes_;                                                                                               \
+        fm_four_words all_;                                                                                            \
+        fm_four_doubles low_, high_;                                                                                   \
+        memcpy(&bytes_, BYTES, sizeof(bytes_));                                                                        \
+        all_ = (fm_four_words){bytes_, bytes_, bytes_, bytes_};                                                        \
+        low_ = (fm_four_doubles)(((all_ >> (fm_four_words)FM_FOUR_SHIFTS(0)) & 255) | (fm_four_words)magic_) - magic_; \
+        high_ = (fm_four_doubles)(((all_ >> (fm_four_words)FM_FOUR_SHIFTS(4)) & 255) | (fm_four_words)magic_) - magic_;\
+        memcpy(OUT, &low_, sizeof(low_));                                                                              \
+        memcpy((OUT) + 4, &high_, sizeof(high_));                                                                      \
+    } while (0)
+
+/* out[k][first + r] += sum over i of lanes[i][r] * values[i][k], for COLUMNS columns k and eight replicates r, whose sums
+ * stay in registers. */
+#define FM_WEIGH_EIGHT(COLUMNS)                                                                                        \
+    do {                                                                                                               \
+        fm_four_doubles low_[COLUMNS], high_[COLUMNS];                                                                 \
+        for (int k_ = 0; k_ < COLUMNS; k_++) low_[k_] = high_[k_] = (fm_four_doubles){0, 0, 0, 0};                     \
+        for (ptrdiff_t i_ = 0; i_ < n; i_++) {                                                                         \
+            fm_four_doubles x_, y_;                                                                                    \
+            memcpy(&x_, lanes[i_], sizeof(x_));                                                                        \
+            memcpy(&y_, lanes[i_] + 4, sizeof(y_));                                                                    \
+            for (int k_ = 0; k_ < COLUMNS; k_++) {                                                                     \
+                low_[k_] += x_ * own[FM_WEIGHED_COLUMNS * i_ + k_];                                                    \
+                high_[k_] += y_ * own[FM_WEIGHED_COLUMNS * i_ + k_];                                                   \
             }                                                                                                          \
         }                                                                                                              \
-    }
+        for (int k_ = 0; k_ < COLUMNS; k_++) {                                                                         \
+            for (int r_ = 0; r_ < 4; r_++) {                                                                           \
+                out[c + k_][first + r_] += (int64_t)low_[k_][r_];                                                      \
+                out[c + k_][first + 4 + r_] += (int64_t)high_[k_][r_];                                                 \
+            }                                                                                                          \
+        }                                                                                                              \
+    } while (0)
+#else
+#define FM_WIDEN_EIGHT(BYTES, OUT)                                                                                     \
+    for (int r_ = 0; r_ < FM_WEIGHED_LANES; r_++) (OUT)[r_] = (BYTES)[r_]
 
-FM_ADD_WEIGHED_COLUMNS(fm_add_one_column, 1)
-FM_ADD_WEIGHED_COLUMNS(fm_add_two_columns, 2)
-FM_ADD_WEIGHED_COLUMNS(fm_add_four_columns, 4)
+#define FM_WEIGH_EIGHT(COLUMNS)                                                                                        \
+    for (int k_ = 0; k_ < COLUMNS; k_++) {                                                                             \
+        double sums_[FM_WEIGHED_LANES] = {0};                                                                          \
+        for (ptrdiff_t i_ = 0; i_ < n; i_++) {                                                                         \
+            for (int r_ = 0; r_ < FM_WEIGHED_LANES; r_++)                                                              \
+                sums_[r_] += lanes[i_][r_] * own[FM_WEIGHED_COLUMNS * i_ + k_];                                        \
+        }                                                                                                              \
+        for (int r_ = 0; r_ < FM_WEIGHED_LANES; r_++) out[c + k_][first + r_] += (int64_t)sums_[r_];                   \
+    }
+#endif
+
+/* out[c][r] += sum over i of weights[buckets[i], r] * values of row i, for all columns c and replicates r. Values are
+ * integers as doubles: a panel of n rows for every FM_WEIGHED_COLUMNS columns. The weights of eight replicates are made
+ * doubles once for all columns. */
+FM_WIDE static void fm_add_weighed_columns(
+    const uint8_t *weights, ptrdiff_t stride, const int32_t *buckets, ptrdiff_t n, const double *values, ptrdiff_t n_columns,
+    ptrdiff_t n_replicates, int64_t *const *out
+) {
+    double lanes[FM_WEIGHED_ROWS][FM_WEIGHED_LANES];
+    ptrdiff_t first = 0;
+    for (; first + FM_WEIGHED_LANES <= n_replicates; first += FM_WEIGHED_LANES) {
+        for (ptrdiff_t i = 0; i < n; i++) {
+            FM_WIDEN_EIGHT(weights + buckets[i] * stride + first, lanes[i]);
+        }
+        for (ptrdiff_t c = 0; c < n_columns; c += FM_WEIGHED_COLUMNS) {
+            const double *own = values + c * n;
+            switch (n_columns - c) {
+                case 1: FM_WEIGH_EIGHT(1); break;
+                case 2: FM_WEIGH_EIGHT(2); break;
+                case 3: FM_WEIGH_EIGHT(3); break;
+                default: FM_WEIGH_EIGHT(4);
+            }
+        }
+    }
+    for (; first < n_replicates; first++) {
+        for (ptrdiff_t c = 0; c < n_columns; c++) {
+            const double *own = values + c / FM_WEIGHED_COLUMNS * FM_WEIGHED_COLUMNS * n + c % FM_WEIGHED_COLUMNS;
+            double sum = 0;
+            for (ptrdiff_t i = 0; i < n; i++) sum += weights[buckets[i] * stride + first] * own[FM_WEIGHED_COLUMNS * i];
+            out[c][first] += (int64_t)sum;
+        }
+    }
+}
 
 #endif

@@ -23,22 +23,15 @@ cdef extern from "resampling/poisson_loops.h":
         const uint32_t* weights, int64_t value, Py_ssize_t n, int64_t* out
     ) noexcept nogil
     enum:
-        FM_WEIGHED_ROWS, FM_WEIGHED_COLUMNS, FM_WEIGHED_BITS
-    void add_one_column "fm_add_one_column"(
+        FM_WEIGHED_ROWS, FM_WEIGHED_BITS
+    void add_weighed_columns "fm_add_weighed_columns"(
         const uint8_t* weights, Py_ssize_t stride, const int32_t* buckets, Py_ssize_t n, const double* values,
-        Py_ssize_t n_replicates, int64_t** out
-    ) noexcept nogil
-    void add_two_columns "fm_add_two_columns"(
-        const uint8_t* weights, Py_ssize_t stride, const int32_t* buckets, Py_ssize_t n, const double* values,
-        Py_ssize_t n_replicates, int64_t** out
-    ) noexcept nogil
-    void add_four_columns "fm_add_four_columns"(
-        const uint8_t* weights, Py_ssize_t stride, const int32_t* buckets, Py_ssize_t n, const double* values,
-        Py_ssize_t n_replicates, int64_t** out
+        Py_ssize_t n_columns, Py_ssize_t n_replicates, int64_t** out
     ) noexcept nogil
 
 cdef enum:
     TILE = 1024  # replicates per pass, whose weights fit the first-level cache
+    COLUMNS = 16  # that are weighted at once
 
 MAX_WEIGHT = N_POISSON_THRESHOLDS
 
@@ -102,25 +95,19 @@ cdef void add_small_values(
     Py_ssize_t end, const int64_t[::1] columns, int64_t[:, ::1] out
 ) noexcept nogil:
     """As add_weighted_states, for at most FM_WEIGHED_ROWS rows of values below 2**FM_WEIGHED_BITS in magnitude."""
-    cdef double panel[FM_WEIGHED_ROWS * FM_WEIGHED_COLUMNS]
-    cdef int64_t* places[FM_WEIGHED_COLUMNS]
+    cdef double panels[256 * COLUMNS]  # FM_WEIGHED_ROWS * COLUMNS
+    cdef int64_t* places[COLUMNS]
     cdef Py_ssize_t i, k, n_columns
     cdef Py_ssize_t c = 0
     cdef Py_ssize_t n = end - begin
     cdef Py_ssize_t n_replicates = weights.shape[1]
     while c < values.shape[1]:
-        n_columns = values.shape[1] - c
-        n_columns = 4 if n_columns >= 4 else 2 if n_columns >= 2 else 1
+        n_columns = values.shape[1] - c if values.shape[1] - c < COLUMNS else COLUMNS
         for k in range(n_columns):
             places[k] = &out[columns[c + k], 0]
             for i in range(n):
-                panel[FM_WEIGHED_COLUMNS * i + k] = <double>values[begin + i, c + k]
-        if n_columns == 4:
-            add_four_columns(&weights[0, 0], n_replicates, buckets + begin, n, panel, n_replicates, places)
-        elif n_columns == 2:
-            add_two_columns(&weights[0, 0], n_replicates, buckets + begin, n, panel, n_replicates, places)
-        else:
-            add_one_column(&weights[0, 0], n_replicates, buckets + begin, n, panel, n_replicates, places)
+                panels[k // 4 * 4 * n + 4 * i + k % 4] = <double>values[begin + i, c + k]
+        add_weighed_columns(&weights[0, 0], n_replicates, buckets + begin, n, panels, n_columns, n_replicates, places)
         c += n_columns
 
 

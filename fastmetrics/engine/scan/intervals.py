@@ -21,6 +21,7 @@ from fastmetrics._core.normal import two_sided_quantile
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import (
     ALL_SLICES,
+    AdditiveReplicates,
     GroupsAndReplicates,
     MarkedReplicateAccumulators,
     ReplicateAccumulators,
@@ -316,23 +317,34 @@ def finalise_replicates(
     for pair in range(len(scan.score_label_pairs)):
         for slice_number in slice_numbers:
             for metric in metrics:
-                states = [
-                    (
-                        replicates.get((statistic, pair, slice_number)) or empty_replicates(statistic, n_replicates)
-                    ).states()
+                own = [
+                    replicates.get((statistic, pair, slice_number)) or empty_replicates(statistic, n_replicates)
                     for statistic in metric.statistics()
                 ]
-                values[metric, pair, slice_number] = finalise_metric(metric, states, n_replicates)
+                values[metric, pair, slice_number] = finalise_metric(metric, own, n_replicates)
                 if advance is not None:
                     # All of them together cost about as much as a pass over the rows.
                     advance(scan.rows_kept // (len(scan.score_label_pairs) * len(slice_numbers) * len(metrics)))
     return values
 
 
-def finalise_metric(metric: Metric, states: list[Iterator[Any]], n_replicates: int) -> np.ndarray:
-    """The value of a metric in every replicate; `states` has the replicates of each of its statistics."""
-    values = (metric.finalise(*replicate_states).value for replicate_states in zip(*states, strict=True))
-    return np.fromiter(values, np.float64, n_replicates)
+def finalise_metric(metric: Metric, replicates: list[Any], n_replicates: int) -> np.ndarray:
+    """The value of a metric in every replicate, from the replicates of each of its statistics."""
+    values = find_many_values(metric, replicates)
+    if values is None or np.isnan(values).any():
+        states = zip(*(own.states() for own in replicates), strict=True)
+        found = (metric.finalise(*replicate_states).value for replicate_states in states)
+        return np.fromiter(found, np.float64, n_replicates)
+    return values
+
+
+def find_many_values(metric: Metric, replicates: list[Any]) -> np.ndarray | None:
+    """The values of all replicates at once, NaN where a value has to be found alone; None if none can be found so."""
+    if not metric.has_many or not all(type(own) is AdditiveReplicates for own in replicates):
+        return None
+    step = min(own.step for own in replicates)
+    steps = zip(*(own.many(step) for own in replicates), strict=True)
+    return np.concatenate([metric.finalise_many(*states) for states in steps])
 
 
 def standard_deviation(values: np.ndarray) -> float:

@@ -19,7 +19,7 @@ from fastmetrics._core.columns.binary_probabilities import (
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import StatesOfUnits, Sums, SumStatistic, Value
+from fastmetrics._core.statistic import ManySums, StatesOfUnits, Sums, SumStatistic, Value
 from fastmetrics._kernels.probability import losses, short_losses
 
 if TYPE_CHECKING:
@@ -164,6 +164,11 @@ def pcoc(
     return warn_and_unwrap("pcoc", result)
 
 
+def observed_and_predicted(counts: ManySums, probabilities: ManySums) -> tuple[np.ndarray, np.ndarray]:
+    """Observed and predicted clicks of many states, as exact sums."""
+    return LabelCounts.totals_of_many(counts)[1], probabilities.exact[:, 0]
+
+
 @metric(
     "copc",
     exchange="none",
@@ -176,6 +181,7 @@ def pcoc(
     near_names={
         "calibration": "the word is used for two ratios: 'copc' is clicks over predicted clicks, 'pcoc' the reverse",
     },
+    many=lambda parameters, *states: exact.quotients(*observed_and_predicted(*states)),
 )
 def finalise_copc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
     """Clicks observed over clicks predicted."""
@@ -193,6 +199,7 @@ def finalise_copc(parameters: dict[str, Any], counts: Sums, probabilities: Sums)
     checks={"sampling_rate": check_sampling_rate},
     default=False,
     direction="closest_to_one",
+    many=lambda parameters, *states: exact.quotients(*reversed(observed_and_predicted(*states))),
 )
 def finalise_pcoc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
     """Clicks predicted over clicks observed."""

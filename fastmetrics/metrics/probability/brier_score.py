@@ -18,6 +18,7 @@ from fastmetrics._core.columns.binary_probabilities import (
     check_pos_label,
     check_sampling_rate,
     kernel_sampling_rate,
+    many_means_of_terms,
     rounded_quotient,
     row_coverage,
 )
@@ -297,6 +298,7 @@ def d2_brier_score(
     checks={"sampling_rate": check_sampling_rate},
     direction="minimize",
     aliases=("brier_score_loss", "brier_score"),
+    many=many_means_of_terms,
 )
 def finalise_brier(parameters: dict[str, Any], counts: Sums, squares: Sums) -> Value:
     """Brier score: the mean squared distance between probability and outcome."""

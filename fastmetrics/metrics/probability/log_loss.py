@@ -19,6 +19,7 @@ from fastmetrics._core.columns.binary_probabilities import (
     LabelCounts,
     check_sampling_rate,
     kernel_sampling_rate,
+    many_means_of_terms,
     rounded_quotient,
     row_coverage,
 )
@@ -421,6 +422,7 @@ def clipped_rows(
     checks={"eps": check_eps, "sampling_rate": check_sampling_rate},
     direction="minimize",
     aliases=("log_loss", "binary_logloss", "cross_entropy", "binary_cross_entropy", "bce"),
+    many=many_means_of_terms,
 )
 def finalise_log_loss(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Log loss: the mean of -log of the probability given to what happened."""

@@ -18,9 +18,9 @@ from fastmetrics._core.columns.binary_probabilities import (
     warn_and_unwrap,
 )
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.exact import divide
+from fastmetrics._core.exact import divide, quotients
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._core.statistic import ManySums, Sums, Value
 from fastmetrics.metrics.probability.log_loss import LogTerms, try_small_log_sums
 from fastmetrics.metrics.probability.probability_targets import check_eps, is_float16
 
@@ -122,6 +122,12 @@ def binary_entropy(rate: float, rest: float) -> float:
     return -(rarer * math.log(rarer) + other * math.log1p(-rarer))
 
 
+def many_rates(parameters: dict[str, Any], counts: ManySums) -> np.ndarray:
+    """The observed rates of many states: see `MetricSpec.many`."""
+    totals, positives = LabelCounts.totals_of_many(counts)
+    return quotients(positives, totals)
+
+
 @metric(
     "ctr",
     exchange="none",
@@ -130,6 +136,7 @@ def binary_entropy(rate: float, rest: float) -> float:
     undefined="never",
     direction="none",
     aliases=("click_through_rate",),
+    many=many_rates,
 )
 def finalise_ctr(parameters: dict[str, Any], counts: Sums) -> Value:
     """Observed rate: the share of positive rows."""

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.exact import divide
+from fastmetrics._core.exact import divide, quotients
 from fastmetrics._core.exchange.group_rows import reduce_columns
 from fastmetrics._core.exchange.group_values import MeanOfGroups
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import StatesOfUnits, Sums, Value
+from fastmetrics._core.statistic import ManySums, StatesOfUnits, Sums, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.ranking import grouped_auc
@@ -33,6 +33,7 @@ KERNEL_WEIGHTS = {"uniform": 1, "positives": 2}  # codes of the kernel; for 0 th
 SINGLE_CLASS = ("skip", "half", "nan", "raise")
 ONE_CLASS_NO_POSITIVE = "one class: no positive"
 ONE_CLASS_NO_NEGATIVE = "one class: no negative"
+FIRST_OF_PAIRS = 6  # the counts from here on are words of pair counts, which weights of pairs need
 
 
 class GroupAuc(MeanOfGroups):
@@ -194,6 +195,16 @@ def gauc_score(
     return warn_undefined("gauc_score", result.reason) if result.reason else result.value
 
 
+def many_gaucs(parameters: dict[str, Any], states: ManySums) -> np.ndarray:
+    """The values of many states whose sums are floating-point numbers: see `MetricSpec.many`."""
+    values = quotients(states.exact[:, 0], states.exact[:, 1])
+    is_left = states.counts[:, FIRST_OF_PAIRS:].any(axis=1)
+    if parameters["single_class"] == "nan":
+        is_left |= (states.counts[:, 1:3] > 0).any(axis=1)
+    values[is_left] = np.nan
+    return values
+
+
 @metric(
     "gauc",
     exchange="hash",
@@ -215,6 +226,7 @@ def gauc_score(
         "uauc": "where every user counts the same, write gauc(weight=uniform); 'gauc' weighs users by impressions",
         "user_auc": "where every user counts the same, write gauc(weight=uniform); 'gauc' weighs users by impressions",
     },
+    many=many_gaucs,
 )
 def finalise_gauc(parameters: dict[str, Any], state: Sums) -> Value:
     """Group AUC: the weighted mean over groups of the AUC inside each group."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
 from fastmetrics._core.columns import validation
+from fastmetrics._core.exact import quotients
 from fastmetrics._core.kinds import GRADES
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._core.statistic import ManySums, Sums, Value
 from fastmetrics.metrics.ranking.lists.list_inputs import (
     ListArguments,
     check_options,
@@ -21,6 +24,7 @@ from fastmetrics.metrics.ranking.lists.list_mean import (
     ListMean,
     finalise_mean,
     finalise_ratio,
+    many_means,
 )
 from fastmetrics.metrics.ranking.lists.list_measures import Measure, check_cutoffs, check_level
 
@@ -169,6 +173,14 @@ def hit_statistics(average: str, relevance_level: float, ties: str, empty: str, 
     return ListMean(hits, ties, "zero"), ListMean(relevant, ties, "zero")
 
 
+def many_hit_rates(parameters: dict[str, Any], *states: ManySums) -> np.ndarray:
+    """The values of many states: see `MetricSpec.many`."""
+    if parameters["average"] == "group":
+        return many_means(parameters, *states)
+    hits, relevant = states
+    return quotients(hits.exact[:, 0], relevant.exact[:, 0])
+
+
 @metric(
     "hr",
     exchange="hash",
@@ -183,6 +195,7 @@ def hit_statistics(average: str, relevance_level: float, ties: str, empty: str, 
     variants=("hr(average=micro)@5",),
     aliases=("hit_rate", "hitrate", "hit_ratio", "hit", "success"),
     near_names={"hits": "some libraries count hits, others divide by groups; the share of groups with a hit is 'hr'"},
+    many=many_hit_rates,
 )
 def finalise_hr(parameters: dict[str, Any], *states: Sums) -> Value:
     """Hit rate at k: the share of groups with a relevant row among their first k."""

@@ -12,7 +12,15 @@ from fastmetrics._core.columns.row_blocks import Rows, block_bounds
 from fastmetrics._core.exchange.row_ranges import ANY_BLOCKS, RowRange, RowRangeStatistic
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import AdditiveStatistic, StatesOfUnits, Sums, SumStatistic, Value, map_reduce
+from fastmetrics._core.statistic import (
+    AdditiveStatistic,
+    ManySums,
+    StatesOfUnits,
+    Sums,
+    SumStatistic,
+    Value,
+    map_reduce,
+)
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.regression import errors, moments
 from fastmetrics.metrics.regression.numeric_targets import (
@@ -53,6 +61,11 @@ class RowWeights(SumStatistic):
     def total(state: Sums) -> int:
         """Return the weight of all rows, times 2**EXPONENT. Without weights every row weighs 1."""
         return state.integer(0) if state.count(1) else state.count(0) << exact.EXPONENT
+
+    @staticmethod
+    def total_of_many(states: ManySums) -> np.ndarray:
+        """The same of many states, as exact sums."""
+        return states.exact[:, 0] if states.counts[:, 1].any() else states.counts_as_sums(0)
 
 
 class ErrorTerms(SumStatistic):
@@ -211,6 +224,16 @@ def finalise_mean_error(
     return Value(transform(mean), coverage)
 
 
+def many_mean_errors(
+    counts: ManySums, terms: ManySums, transform: Callable[[float], float] = float, of_squares: bool = False
+) -> np.ndarray:
+    """The values of many states: see `MetricSpec.many`."""
+    means = exact.quotients(terms.exact[:, 0], RowWeights.total_of_many(counts))
+    if of_squares:
+        means[means < LEAST_MEAN] = np.nan
+    return means if transform is float else np.array([transform(mean) for mean in means.tolist()])
+
+
 def register_mean_error(
     name: str,
     summary: str,
@@ -225,9 +248,15 @@ def register_mean_error(
     def finalise(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
         return finalise_mean_error(counts, terms, transform, of_squares)
 
+    def many(parameters: dict[str, Any], counts: ManySums, terms: ManySums) -> np.ndarray:
+        return many_mean_errors(counts, terms, transform, of_squares)
+
     finalise.__doc__ = summary
     options = {"direction": "minimize", "undefined": "never"} | options
-    metric(name, exchange="none", statistics=statistics, function=function, roles=NUMBERS, **options)(finalise)
+    register = metric(
+        name, exchange="none", statistics=statistics, function=function, roles=NUMBERS, many=many, **options
+    )  # fmt: skip
+    register(finalise)
 
 
 def mean_error_statistics(kind: int, parameter: float = 0.0) -> Callable[..., tuple[Any, ...]]:

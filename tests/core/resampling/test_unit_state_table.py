@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from fractions import Fraction
 
 import numpy as np
@@ -138,3 +139,33 @@ def test_columns_of_different_lengths():
         table.add(np.ones(3), np.zeros(2, np.int32))
     with pytest.raises(ValueError, match="different lengths"):
         table.add(np.ones(3), np.zeros(3, np.int32), np.zeros(2, np.uint8))
+
+
+@each_case("size", list(SIZES))
+@each_case("is_normalised", [False, True])
+def test_nonzero_columns_are_the_limbs_of_the_sums(size, is_normalised):
+    values, numbers, cells = draw(size)
+    table = filled(values, numbers, cells)
+    table.count(numbers)
+    if is_normalised:
+        table.normalise()
+    columns, integers = table.nonzero_columns()
+    found = np.zeros((N_UNITS, 1 + 2 * exact.SIZE), object)
+    found[:, columns] = integers
+    assert found[:, 0].tolist() == np.bincount(numbers, minlength=N_UNITS).tolist()
+    limbs = found[:, 1:].reshape(N_UNITS, 2, exact.SIZE)[:, :, : exact.LIMBS]
+    weights = [(1 << 32 * place) * UNIT for place in range(exact.LIMBS)]
+    sums = [[sum(map(operator.mul, own.tolist(), weights)) for own in unit] for unit in limbs]
+    assert sums == oracle(values, numbers, cells)
+    assert all(len({number > 0 for number in own.tolist() if number}) < 2 for unit in limbs for own in unit)
+    assert abs(integers).max() < 1 << 36, "the product with weights is exact below"
+
+
+def test_tables_of_windows_alone_take_no_memory_for_sums():
+    values, numbers, cells = draw("signed")
+    parts = [filled(values, numbers, cells), filled(2 * values, numbers, cells)]
+    part = UnitStateTable(TwoSums(), 20)
+    for table in parts:
+        part.add_part(table, 10)
+    part.nonzero_columns()
+    assert not any("exact" in vars(table) for table in (part, *parts))

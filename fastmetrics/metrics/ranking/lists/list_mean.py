@@ -7,12 +7,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fastmetrics._core.exact import divide
+from fastmetrics._core.exact import divide, quotients
 from fastmetrics._core.exchange.group_values import MeanOfGroups
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import GRADES, SIGNED_GRADES
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import StatesOfUnits, Sums, Value
+from fastmetrics._core.statistic import ManySums, StatesOfUnits, Sums, Value
 from fastmetrics._kernels.ranking import list_means
 from fastmetrics.metrics.ranking.lists import list_measures as lists
 from fastmetrics.metrics.ranking.lists.list_tables import TABLE_OF_TIES, ListsByGroup, ListTable
@@ -144,6 +144,14 @@ def finalise_ratio(parameters: dict[str, Any], numerator: Sums, denominator: Sum
     return Value(divide(numerator.integer(0), total), coverage)
 
 
+def many_means(parameters: dict[str, Any], states: ManySums) -> np.ndarray:
+    """The means of many states: see `MetricSpec.many`."""
+    values = quotients(states.exact[:, 0], states.exact[:, 1])
+    if parameters.get("empty", "zero") == "nan":
+        values[states.counts[:, 1] > 0] = np.nan
+    return values
+
+
 OwnParameters = dict[str, tuple[Any, Any]]  # name: (default, allowed values or check)
 
 
@@ -194,4 +202,5 @@ def register_list_mean(
         variants=variants,
         aliases=aliases,
         near_names=near_names,
+        many=many_means,
     )(finalise)
