@@ -35,12 +35,16 @@ class UnitStateTable:
         self.others: list[tuple[np.ndarray, np.ndarray]] = []  # values and the places of their sums
         self.n_others = 0
         self.in_windows = 0  # values added since the windows were empty
-        self.has_sums = False  # were values added to the sums?
 
     @cached_property
     def exact(self) -> np.ndarray:
         """The sums; made at the first use."""
         return np.zeros((self.counts.shape[0], self.n_sums, exact.SIZE), np.int64)
+
+    @property
+    def has_sums(self) -> bool:
+        """Were values added to the sums?"""
+        return "exact" in vars(self)
 
     def count(self, numbers: np.ndarray, cells: np.ndarray | None = None) -> None:
         """Count every row: in the count with the number of its cell (uint8), by default in the first."""
@@ -68,7 +72,6 @@ class UnitStateTable:
         """Add the values that were kept to the sums."""
         for values, places in self.others:
             sums.add_by_number(values, places, self.exact.reshape(-1, exact.SIZE))
-        self.has_sums |= bool(self.others)
         self.others, self.n_others = [], 0
 
     def sort_others(self) -> None:
@@ -83,7 +86,6 @@ class UnitStateTable:
         self.add_others()
         sums.empty_windows(self.windows, self.place, self.exact)
         self.in_windows = 0
-        self.has_sums = True
 
     def state(self, index: int) -> Sums:
         """The state of one unit bucket. It shares the table's memory."""
@@ -100,13 +102,12 @@ class UnitStateTable:
         n, n_sums = self.windows.shape[:2]
         part = slice(start, start + n)
         self.counts += other.counts[part]
-        if other.has_windows_only and not self.has_sums and self.place_for(other):
+        if not (self.has_sums or other.has_sums or other.others) and self.has_place_for(other):
             sums.add_windows(self.windows, np.ascontiguousarray(other.windows[part]))
             self.in_windows += other.in_windows
             return
         if self.in_windows:
             self.normalise()
-        self.has_sums = True
         if other.has_sums:
             self.exact += other.exact[part]
         first = np.int32(start * n_sums)
@@ -115,13 +116,10 @@ class UnitStateTable:
             sums.add_by_number(values[own], places[own] - first, self.exact.reshape(-1, exact.SIZE))
         sums.empty_windows(other.windows[part].copy(), other.place, self.exact)
 
-    @property
-    def has_windows_only(self) -> bool:
-        """Are all sums in the windows?"""
-        return self.in_windows > 0 and not self.has_sums and not self.others
-
-    def place_for(self, other: UnitStateTable) -> bool:
+    def has_place_for(self, other: UnitStateTable) -> bool:
         """Return whether the windows can take those of another table; they get its place if they are empty."""
+        if not other.in_windows:
+            return True
         if not self.in_windows:
             self.place = other.place
         return self.place == other.place and self.in_windows + other.in_windows <= MAX_UNNORMALISED
@@ -129,7 +127,7 @@ class UnitStateTable:
     def select(self, numbers: np.ndarray) -> UnitStateTable:
         """The states with these numbers."""
         if numbers.shape[0] < self.counts.shape[0]:
-            if "exact" in vars(self):
+            if self.has_sums:
                 self.exact = self.exact[numbers]
             self.counts, self.windows = self.counts[numbers], self.windows[numbers]
         return self
@@ -154,7 +152,7 @@ class UnitStateTable:
         """
         n, n_counts = self.counts.shape
         count_columns = np.flatnonzero(self.counts.any(axis=0))
-        places, limbs = self.limbs_of_windows() if self.has_windows_only else self.limbs_of_sums()
+        places, limbs = self.limbs_of_sums() if self.has_sums or self.others else self.limbs_of_windows()
         used = np.flatnonzero(np.bitwise_or.reduce(limbs, axis=0)) if n else np.empty(0, np.int64)
         values = np.concatenate((self.counts[:, count_columns], limbs[:, used]), axis=1)
         return np.concatenate((count_columns, n_counts + places[used])), np.ascontiguousarray(values)
@@ -162,6 +160,8 @@ class UnitStateTable:
     def limbs_of_windows(self) -> tuple[np.ndarray, np.ndarray]:
         """The numbers of the limbs that windows span, among all limbs of a state, and these limbs of every state."""
         n, n_sums = self.windows.shape[:2]
+        if not self.in_windows:
+            return np.empty(0, np.int64), np.empty((n, 0), np.int64)
         limbs = np.empty((n, n_sums, sums.LIMBS_OF_WINDOW), np.int64)
         first = sums.limbs_of_windows(self.windows, self.place, limbs)
         places = first + np.arange(sums.LIMBS_OF_WINDOW) + exact.SIZE * np.arange(n_sums)[:, None]

@@ -54,7 +54,6 @@ class StatesByUnit:
                 if table is None:
                     table = self.tables[statistic, number] = UnitStateTable(statistic, MAX_UNIT_BUCKETS)
                 statistic.update_units(table, rows, buckets)
-                table.has_sums |= not table.in_windows  # the statistic adds to the sums itself, or has none
 
     def totals(self) -> dict[StateKey, Sums]:
         """The states of all rows that were added."""
