@@ -17,6 +17,7 @@ from fastmetrics._core.columns.row_blocks import (
     SERIAL_ROWS,
     SLICE,
     WEIGHT,
+    LargePages,
     RowBlock,
     ScoreLabelPair,
     Scratch,
@@ -24,7 +25,7 @@ from fastmetrics._core.columns.row_blocks import (
     label_name,
     score_name,
 )
-from fastmetrics._core.exchange.block_store import Block, BlockStore, SlabAllocator
+from fastmetrics._core.exchange.block_store import Block, BlockStore
 from fastmetrics._core.exchange.bucket_positions import BucketPositions, BucketWeights, GlobalTotals, totals_of_slices
 from fastmetrics._core.exchange.bucket_source import (
     SAMPLE_RUN,
@@ -260,7 +261,7 @@ def fill_buckets(
     def make_worker() -> Callable[[int], None]:
         scratch = RangeScratch(max_rows)
         spill_scratch = Scratch()
-        slabs = SlabAllocator(max_rows, -(-len(blocks) // n_threads))
+        pages = LargePages()
         weights = BucketWeights(splitter.n_buckets, needs_sums)
         weights_by_thread.append(weights)
 
@@ -276,7 +277,9 @@ def fill_buckets(
             def allocate(name: str, dtype: np.dtype, length: int) -> np.ndarray:
                 if name == KEY and spare:
                     return spare[number].view(dtype)[:length]
-                return slabs.allocate(name, dtype, length) if is_reserved else spill_scratch.array(name, dtype, length)
+                if not is_reserved:
+                    return spill_scratch.array(name, dtype, length)
+                return pages.array(dtype, length) if rows > SERIAL_ROWS else np.empty(length, dtype)
 
             block = reorder_by_score(
                 splitter, labels, scores, None if kept else columns.get(SLICE), columns.get(WEIGHT), scratch, allocate,
@@ -377,7 +380,7 @@ def make_reducer(
     """A thread's function from a range of buckets to its states."""
     scale = positions.global_totals.scale
     if buckets.weights is not None and scale is not None:
-        scratch = Scratch()
+        scratch = Scratch(LargePages() if positions.rows.sum() > SERIAL_ROWS else None)
 
         def reduce_weighted_rows(start: int, stop: int) -> list[Any]:
             rows = buckets.weighted_rows(start - first, scale, scratch)

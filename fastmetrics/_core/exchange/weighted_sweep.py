@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, LargePages
 from fastmetrics._core.exact import EXPONENT, divide, new_states, to_integer
 from fastmetrics._core.exchange.range_exchange import scores_of_keys
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition
@@ -56,7 +57,16 @@ class RatePoints(NamedTuple):
 
 
 def new_points(n: int, with_below: bool) -> WeightedPoints:
-    return WeightedPoints(np.empty(n), np.empty(n), np.empty(n), np.empty(n if with_below else 0), np.empty(n, bool))
+    scores, fps, tps = new_columns(n, 3)
+    return WeightedPoints(scores, fps, tps, np.empty(n if with_below else 0), np.empty(n, bool))
+
+
+def new_columns(n: int, n_columns: int) -> list[np.ndarray]:
+    """Columns of float64, of many rows in large pages."""
+    if n <= SERIAL_ROWS:
+        return [np.empty(n) for _ in range(n_columns)]
+    pages = LargePages()
+    return [pages.array(np.float64, n) for _ in range(n_columns)]
 
 
 def totals_of(rows: WeightedRows) -> ClassTotals:
@@ -143,7 +153,7 @@ class WeightedRates(Statistic):
     def __init__(self, n_rows: int, error_rates: bool, n_more: int) -> None:
         self.n_rows = n_rows
         self.error_rates = error_rates
-        scores, x, y = self.longer = tuple(np.empty(n_rows + n_more) for _ in range(3))
+        scores, x, y = self.longer = tuple(new_columns(n_rows + n_more, 3))
         self.columns = RatePoints(scores[:n_rows], x[:n_rows], y[:n_rows], np.empty(n_rows, bool))
 
     def fields(self) -> tuple[Any, ...]:
