@@ -8,7 +8,7 @@ of two is exact, because a sum below the least normal double has fewer than 53 b
 
 from libc.math cimport INFINITY, frexp, ldexp
 from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from fastmetrics._kernels.numeric.quotient cimport DoubleDouble, divide_double_doubles, two_sum
 from fastmetrics._kernels.numeric.superaccumulator cimport bits_of_f64
@@ -23,6 +23,7 @@ cdef enum:
     LEAST_UNIT = -1022
     GREATEST_UNIT = 1023 - 128
     DROPPED_BITS = 0x7FF
+    PRODUCT_WORDS = 4
 
 
 cdef struct Wide:
@@ -158,6 +159,29 @@ cdef inline DoubleDouble as_double_double(Wide total, double* error) noexcept no
 cdef inline void add_product(uint64_t* sum, Wide one, Wide other) noexcept nogil:
     """sum += one * other, for a sum of four words."""
     add_product_u256(sum, one.low, one.high, other.low, other.high)
+
+
+cdef inline int compare(const uint64_t* one, const uint64_t* other) noexcept nogil:
+    """The sign of one - other, of four words each."""
+    cdef int word = PRODUCT_WORDS - 1
+    while word and one[word] == other[word]:
+        word -= 1
+    return (one[word] > other[word]) - (one[word] < other[word])
+
+
+cdef inline void subtract_words(uint64_t* one, const uint64_t* other) noexcept nogil:
+    """one -= other, which is at most one."""
+    cdef int word
+    cdef uint64_t borrow = 0
+    cdef uint64_t difference
+    for word in range(PRODUCT_WORDS):
+        difference = one[word] - other[word]
+        one[word], borrow = difference - borrow, (one[word] < other[word]) | (difference < borrow)
+
+
+cdef inline void multiply(uint64_t* product, Wide one, Wide other) noexcept nogil:
+    memset(product, 0, PRODUCT_WORDS * sizeof(uint64_t))
+    add_product(product, one, other)
 
 
 cdef inline DoubleDouble leading_words(const uint64_t* number, int* exponent, double* error) noexcept nogil:
