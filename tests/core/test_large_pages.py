@@ -3,6 +3,7 @@
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import ALIGNED_BYTES, SLAB_BYTES, LargePages, Scratch
+from fastmetrics._core.exchange.weighted_sweep import new_columns
 
 
 def address(array):
@@ -28,3 +29,11 @@ def test_scratch_of_large_pages_grows():
     other = scratch.array("weights", np.float64, 1 << 20)
     large[:], other[:] = 1, 2.0
     assert large.min() == large.max() == 1
+
+
+def test_results_keep_little_more_than_their_columns():
+    for rows in (100_000, 400_000):
+        columns = new_columns(rows, 3)
+        kept = {id(column.base): column.base.nbytes for column in columns}
+        assert len(kept) == 1
+        assert sum(kept.values()) <= max(1 << 22, 24 * rows + (1 << 21) + 3 * ALIGNED_BYTES)

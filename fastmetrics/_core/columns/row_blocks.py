@@ -42,14 +42,15 @@ class LargePages:
     The system gives and clears 2 MB at the first touch, not 4 kB: NumPy asks for that from 4 MB on.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, slab_bytes: int = SLAB_BYTES) -> None:
+        self.slab_bytes = max(LARGE_PAGE_BYTES, slab_bytes)
         self.left = np.empty(0, np.uint8)
 
     def array(self, dtype: Any, length: int) -> np.ndarray:
         """An array with arbitrary content."""
         n_bytes = length * np.dtype(dtype).itemsize
         if n_bytes > self.left.shape[0]:
-            slab = np.empty(max(SLAB_BYTES, n_bytes) + LARGE_PAGE_BYTES, np.uint8)
+            slab = np.empty(max(self.slab_bytes, n_bytes) + LARGE_PAGE_BYTES, np.uint8)
             first = -slab.__array_interface__["data"][0] % LARGE_PAGE_BYTES
             self.left = slab[first:]
         out: np.ndarray = self.left[:n_bytes].view(dtype)

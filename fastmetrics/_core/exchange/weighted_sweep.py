@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, LargePages
+from fastmetrics._core.columns.row_blocks import ALIGNED_BYTES, SERIAL_ROWS, LargePages
 from fastmetrics._core.exact import EXPONENT, divide, new_states, to_integer
 from fastmetrics._core.exchange.range_exchange import scores_of_keys
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition
@@ -62,10 +62,10 @@ def new_points(n: int, with_below: bool) -> WeightedPoints:
 
 
 def new_columns(n: int, n_columns: int) -> list[np.ndarray]:
-    """Columns of float64, of many rows in large pages."""
+    """Columns of float64, of many rows in large pages: results keep no more memory than they need."""
     if n <= SERIAL_ROWS:
         return [np.empty(n) for _ in range(n_columns)]
-    pages = LargePages()
+    pages = LargePages(n_columns * (8 * n + ALIGNED_BYTES))
     return [pages.array(np.float64, n) for _ in range(n_columns)]
 
 
