@@ -131,12 +131,11 @@ def compare(
     by : str, list of str or list of lists, optional
         Columns whose values divide the rows into slices (numbers, strings, booleans or dates; at most 10,000
         combinations). Every metric is computed for every slice and for all rows. Nulls are a slice, None, and so are
-        NaN. A list of lists has grouping sets, ``[["channel"], ["channel", "day"]]``: the slices of each, in one scan
-        (on Spark, by passes of its own), at most 10,000 of each set. ``"cut(price, [0, 10])"`` makes slices of numbers
-        by intervals that are closed on the left, the first and the last without end; ``"qcut(price, 10)"`` has as many
-        rows in each as ties allow: edge i of n is the least value that i of n parts of the rows do not exceed, and the
-        log is read once more for the edges. Slices take memory beyond the limit: some kilobytes per slice for every
-        label, score and thread.
+        NaN. A list of lists has grouping sets, ``[["channel"], ["channel", "day"]]``: the slices of each, in one scan,
+        at most 10,000 of each set. ``"cut(price, [0, 10])"`` makes slices of numbers by intervals that are closed on
+        the left, the first and the last without end; ``"qcut(price, 10)"`` has as many rows in each as ties allow: edge
+        i of n is the least value that i of n parts of the rows do not exceed, and the log is read once more for the
+        edges. Slices take memory beyond the limit: some kilobytes per slice for every label, score and thread.
 
         Models are compared on all rows and on every slice.
     unit : str or list of str, optional

@@ -18,8 +18,13 @@ from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
 from fastmetrics._core.results.slice_order import check_min_rows
+from fastmetrics.engine.input.grouping_sets import make_slice_numbers
 from fastmetrics.engine.input.row_selection import POLICIES
 from fastmetrics.engine.input.slices import SliceNumbers
+from fastmetrics.engine.partitions.partition_merger import PartitionMerger
+from fastmetrics.engine.partitions.partition_state import NO_TOTALS, WHOLE_COLUMN, PartitionResampling, PartitionState
+from fastmetrics.engine.partitions.range_shards import needs_range_totals, needs_whole_columns
+from fastmetrics.engine.partitions.score_columns import ScoreColumn, score_columns
 from fastmetrics.engine.plan.column_names import ColumnNames, key_columns
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.plan_parts import PlanPart
@@ -30,17 +35,7 @@ from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask, make_report
 from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates
 from fastmetrics.engine.scan.log_scan import check_rows
-from fastmetrics.engine.scan.partition_states import PartitionMerger
 from fastmetrics.engine.scan.plan_scan import LogScan
-from fastmetrics.engine.scan.range_shards import (
-    NO_TOTALS,
-    WHOLE_COLUMN,
-    PartitionResampling,
-    PartitionState,
-    needs_range_totals,
-    needs_whole_columns,
-)
-from fastmetrics.engine.scan.score_columns import ScoreColumn, score_columns
 from fastmetrics.spark.expressions import PreparedFrame, prepare_frame, translated_errors, without_filters
 from fastmetrics.spark.plugins import pack_plugins
 from fastmetrics.spark.tasks import (
@@ -140,12 +135,11 @@ def evaluate(
     by : str, list of str or list of lists, optional
         Columns whose values divide the rows into slices (numbers, strings, booleans or dates; at most 10,000
         combinations). Every metric is computed for every slice and for all rows. Nulls are a slice, None, and so are
-        NaN. A list of lists has grouping sets, ``[["channel"], ["channel", "day"]]``: the slices of each, in one scan
-        (on Spark, by passes of its own), at most 10,000 of each set. ``"cut(price, [0, 10])"`` makes slices of numbers
-        by intervals that are closed on the left, the first and the last without end; ``"qcut(price, 10)"`` has as many
-        rows in each as ties allow: edge i of n is the least value that i of n parts of the rows do not exceed, and the
-        log is read once more for the edges. Slices take memory beyond the limit: some kilobytes per slice for every
-        label, score and thread.
+        NaN. A list of lists has grouping sets, ``[["channel"], ["channel", "day"]]``: the slices of each, in one scan,
+        at most 10,000 of each set. ``"cut(price, [0, 10])"`` makes slices of numbers by intervals that are closed on
+        the left, the first and the last without end; ``"qcut(price, 10)"`` has as many rows in each as ties allow: edge
+        i of n is the least value that i of n parts of the rows do not exceed, and the log is read once more for the
+        edges. Slices take memory beyond the limit: some kilobytes per slice for every label, score and thread.
     min_rows : int
         Slices of fewer rows have no results; `small_slices` of the report counts them and their rows.
     on_invalid : {"raise", "drop"}
@@ -242,27 +236,9 @@ def evaluate(
     resolved = []
     for task, frame in zip(planned, frames, strict=True):
         with name_task_in_errors(task.name), translated_errors():
-            resolved += [
-                run_task(frame, own, on_invalid, limit, spill_dir, n_partitions)._replace(
-                    task=task, all_rows=number == 0
-                )
-                for number, own in enumerate(divide_sets(task))
-            ]
+            resolved.append(run_task(frame, task, on_invalid, limit, spill_dir, n_partitions))
     check_same_rows_read([one.log_scan for one in resolved])
     return make_report(resolved, time.perf_counter() - started, min_rows)
-
-
-def divide_sets(task: PlannedTask) -> Iterator[PlannedTask]:
-    """A task for every grouping set: each is a pass over the rows. The first one also has all rows together."""
-
-    def of_set(names: ColumnNames, by: tuple[str, ...]) -> ColumnNames:
-        return names._replace(by=by, grouping_sets=())
-
-    if not task.names.grouping_sets:
-        yield task
-    for own in task.names.grouping_sets:
-        parts = [part._replace(names=of_set(part.names, own)) for part in task.parts]
-        yield task._replace(names=of_set(task.names, own), parts=parts)
 
 
 def run_task(
@@ -280,7 +256,7 @@ def run_task(
     options = PassOptions(
         strings, 0, on_invalid, memory_limit, spill_dir, NO_TOTALS, [], True, task.resampling, plugins=plugins
     )
-    slices = SliceNumbers(task.names.by)
+    slices = make_slice_numbers(task.names.by, task.names.grouping_sets)
     found = [run_part(frame, parts, number, options, slices, n_partitions) for number in range(len(parts))]
     check_same_scans([scan for scan, _ in found])
     return ResolvedTask(task, found[0][0], [part for _, part in found])

@@ -14,19 +14,15 @@ from fastmetrics._core.columns.validation import InputError
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.input.batches import BATCH_ROWS, TEXT_BATCH_ROWS, resize_batches
+from fastmetrics.engine.partitions.partition_scan import count_units, rescan_ranges, scan_partition
+from fastmetrics.engine.partitions.partition_state import PartitionResampling, PartitionState, RangeTotals
+from fastmetrics.engine.partitions.range_rows import ScoreRangeShard
+from fastmetrics.engine.partitions.range_shards import RangeShards
 from fastmetrics.engine.plan.column_names import ColumnNames
 from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.resampling_options import Resampling, add_interval_statistics
 from fastmetrics.engine.scan.log_scan import make_memory_budget
-from fastmetrics.engine.scan.partition_states import count_units, rescan_ranges, scan_partition
-from fastmetrics.engine.scan.range_shards import (
-    PartitionResampling,
-    PartitionState,
-    RangeShards,
-    RangeTotals,
-    ScoreRangeShard,
-)
 from fastmetrics.spark.plugins import NO_PLUGINS, Plugins, dumps
 
 SHUFFLE_KEY = "shuffle_key"

@@ -34,6 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("engine.input",),
     ("engine.results",),
     ("engine.scan",),
+    ("engine.partitions",),
     ("engine",),
     ("reporting",),
     ("testing", "extend"),

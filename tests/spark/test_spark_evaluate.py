@@ -24,6 +24,7 @@ METRICS = JOINT_METRICS
 OF_DIFFERENT_WORK = of_different_work(METRICS)
 ONE_OF_EACH_EXCHANGE = ["logloss", "auc", "ks", "gauc", "ndcg@5"]
 COLUMNS = {"label": "click", "score": "pctr", "group": "user_id"}
+SETS = [["channel"], ["day", "channel"], ["stars"], ["stars", "day"]]
 
 
 def make_log(rows=ROWS, seed=5):
@@ -74,6 +75,12 @@ def evaluate(df, metrics=METRICS, **options):
     return fastmetrics.spark.evaluate(df, metrics, **{**COLUMNS, **options})
 
 
+def name_case(value):
+    """The name of a case in the names of tests."""
+    has_sets = isinstance(value, dict) and isinstance(value.get("by"), list) and isinstance(value["by"][0], list)
+    return "-".join([*value, *["sets"] * has_sets])
+
+
 def use_all_ranges(monkeypatch):
     from fastmetrics.spark import dataframe, tasks
 
@@ -99,8 +106,10 @@ def test_every_metric_in_little_memory(df, log):
         {"group": ["user_id", "day"], "by": "channel"},
         {"group": ["user", "day", "of_user"], "n_partitions": 5},
         {"group": "of_user"},
+        {"by": SETS, "weight": "w"},
+        {"by": SETS, "score": ["pctr", "coarse"], "memory_limit": "1MiB"},
     ],
-    ids=lambda options: "-".join(options) or "defaults",
+    ids=lambda options: name_case(options) or "defaults",
 )
 def test_metrics_are_those_of_one_machine(df, log, options):
     of_one_machine = {key: value for key, value in options.items() if key not in ("n_partitions", "memory_limit")}
@@ -127,8 +136,13 @@ def test_aliases_of_metrics(df):
         (["auc"], {"group": None, "ci_method": "delong", "by": "day"}),
         (["median_ae", "d2_pinball", "xauc"], {"label": "watched", "score": "expected", "unit": "household"}),
         (["ari", "nmi"], {"label": "channel", "score": "day", "group": None, "unit": "household"}),
+        (["gauc", "auc", "logloss"], {"unit": "household", "by": SETS[:2]}),
+        (["auc", "ks", "mse"], {"group": None, "unit": "user", "weight": "of_user", "by": SETS[:2]}),
+        (["median_ae", "d2_pinball"], {"label": "watched", "score": "expected", "unit": "household", "by": SETS[:2]}),
+        (["ari", "nmi"], {"label": "channel", "score": "day", "group": None, "unit": "household", "by": [["of_user"]]}),
+        (["auc"], {"group": None, "ci_method": "delong", "by": SETS[:2]}),
     ],
-    ids=lambda value: "-".join(value),
+    ids=lambda value: name_case(value),
 )
 def test_intervals_are_those_of_one_machine(df, log, metrics, options):
     options = {"ci": 0.9, "replicates": 30, "seed": 3} | options
@@ -250,7 +264,7 @@ def test_metrics_without_an_exchange_need_no_group(df, log):
     assert evaluate(df, ["logloss", "ctr"], group=None) == expected
 
 
-@pytest.mark.parametrize("options", [{}, {"by": "channel"}, {"weight": "w", "score": ["pctr", "coarse"]}])
+@pytest.mark.parametrize("options", [{}, {"by": "channel"}, {"by": SETS}, {"weight": "w", "score": ["pctr", "coarse"]}])
 def test_ranges_are_resolved_in_the_first_pass(df, log, options, monkeypatch):
     import fastmetrics.spark
     from fastmetrics.spark import dataframe

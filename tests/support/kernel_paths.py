@@ -110,11 +110,12 @@ def run_tasks(log: Any, metric: str, label: str, score: str, group: str | None =
     """What Spark runs: two tasks that scan partitions, then one that resolves the ranges of the scores."""
     import pyarrow as pa
 
+    from fastmetrics.engine.partitions.partition_merger import PartitionMerger
+    from fastmetrics.engine.partitions.partition_state import NO_TOTALS
+    from fastmetrics.engine.partitions.range_shards import needs_range_totals
     from fastmetrics.engine.plan.column_names import read_column_names
     from fastmetrics.engine.plan.metric_plan import make_plan
     from fastmetrics.engine.plan.plan_parts import divide_plan
-    from fastmetrics.engine.scan.partition_states import PartitionMerger
-    from fastmetrics.engine.scan.range_shards import NO_TOTALS, needs_range_totals
     from fastmetrics.spark import tasks
 
     plan = make_plan([metric])

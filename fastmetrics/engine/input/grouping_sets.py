@@ -165,10 +165,32 @@ class GroupingSets(SliceNumbers):
                 pairs = zip(own.positions, values[1:], strict=True)
                 codes = tuple(self.columns[position].code(value) for position, value in pairs)
                 found.append(self.register(values[0], codes))
+        self.check_sizes()
+        return np.array(found, np.int64)
+
+    def renumber_codes(self, values: Sequence[Sequence[Any]], codes: Codes) -> list[np.ndarray]:
+        """The codes that rows have here, whose code i of a column is `values[column][i]` elsewhere.
+
+        The slices of the rows are registered.
+        """
+        renumbered = []
+        for own, of_column, column in zip(self.columns, values, codes, strict=True):
+            table = np.array([own.code(value) for value in of_column], np.int64)
+            if len(own.values) > MAX_SLICES:
+                raise ValueError(
+                    f"by={self.sets_in_words()} has more than {MAX_SLICES:,} values of {own.name!r} together"
+                )
+            renumbered.append(table.astype(np.uint16)[column])
+        for set_number in range(len(self.sets)):
+            self.number_set(set_number, renumbered)
+        self.check_sizes()
+        return renumbered
+
+    def check_sizes(self) -> None:
+        """Check that no set has more slices than it may have."""
         for own in self.sets:
             if len(own) > MAX_SLICES:
                 raise ValueError(f"by={self.sets_in_words()} makes more than {MAX_SLICES:,} slices of one set together")
-        return np.array(found, np.int64)
 
     def register(self, set_number: int, codes: tuple[int, ...]) -> int:
         """The number of a slice; a new one is registered. The caller holds the lock."""

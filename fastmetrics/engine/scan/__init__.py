@@ -1,7 +1,6 @@
 """One pass over a log: every batch is validated, added to additive states, and kept for the exchanges.
 
-Afterwards the exchanges are resolved to final states, and intervals, plots and the report are made of them. The same
-steps work on partitions of a log, for engines that move rows themselves. The entry points and Spark import this
-package; it imports `plan`, `input`, `results` and `_core`. Read `scan`, then `plan_scan`, `log_scan` and
-`resolve`.
+Afterwards the exchanges are resolved to final states, and intervals, plots and the report are made of them. The entry
+points and `partitions` import this package; it imports `plan`, `input`, `results` and `_core`. Read `scan`, then
+`plan_scan`, `log_scan` and `resolve`.
 """

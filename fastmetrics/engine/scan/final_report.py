@@ -125,15 +125,11 @@ def resolve_part(
 
 
 class ResolvedTask(NamedTuple):
-    """A task whose scans are resolved: the final states of all parts of its plan.
-
-    `all_rows`: results of all rows together are wanted too, beside those of slices.
-    """
+    """A task whose scans are resolved: the final states of all parts of its plan."""
 
     task: PlannedTask
     log_scan: LogScan
     parts: Sequence[ResolvedPart]
-    all_rows: bool = True
 
     def results(self, small: SmallSlices) -> Iterator[Result]:
         """All rows first, then slices in the order of their values; in each, every metric of every pair.
@@ -146,7 +142,7 @@ class ResolvedTask(NamedTuple):
             of_parts.append((part, [metric for metric in self.task.plan.metrics if metric in own]))
         for slice_number, values in small.keep_large(self.log_scan):
             slice_values = freeze(values)
-            for part, metrics in of_parts if slice_number is not None or self.all_rows else ():
+            for part, metrics in of_parts:
                 yield from part.results(metrics, slice_number, slice_values, self.task.name)
 
 
@@ -168,7 +164,7 @@ def edges_of_tasks(scans: Sequence[tuple[str | None, LogScan]]) -> dict[str, tup
 def make_report(resolved: Sequence[ResolvedTask], seconds: float | None, min_rows: int = 0) -> Report:
     """The report of all tasks, one after the other. Slices of fewer than `min_rows` rows are counted, and left out."""
     small = SmallSlices(min_rows)
-    parts = [part for one in resolved if one.all_rows for part in one.parts]
+    parts = [part for one in resolved for part in one.parts]
     rows = {one.task.name: rows_of_task(one.task, one.log_scan) for one in resolved}
     only = rows.pop(None, None)
     report = Report(

@@ -160,10 +160,8 @@ def resample(
                 values |= view.rename(found)
         if by_score:
             replicates = replicate_score_statistics(scan, plan, unit_buckets, resampling, n_threads, counter.advance)
-            every = ALL_SLICES if view.all_rows else SliceRange(False, 0, view.n_slices)
-            found = finalise_replicates(
-                scan, replicates, resampling.replicates, by_score, every, counter.advance
-            )
+            every = slices_of_view(view)
+            found = finalise_replicates(scan, replicates, resampling.replicates, by_score, every, counter.advance)
             values |= view.rename(found)
     counter.finish()
     return MetricReplicates(values, unit_buckets, resampling, units_of)
@@ -188,6 +186,11 @@ def split_slices_by_memory(scan: Scan, plan: Plan, replicates: int, n_threads: i
     yield from split_view_by_memory(scan, scan.view, plan, replicates, n_threads)
 
 
+def slices_of_view(view: SliceView) -> SliceRange:
+    """All slices of a view, with all rows together if it has them."""
+    return ALL_SLICES if view.all_rows else SliceRange(False, 0, view.n_slices)
+
+
 def split_view_by_memory(
     scan: Scan, view: SliceView, plan: Plan, replicates: int, n_threads: int
 ) -> Iterator[SliceRange]:
@@ -197,7 +200,7 @@ def split_view_by_memory(
     n_bytes = MAX_REPLICATE_BYTES if limit is None else min(limit, MAX_REPLICATE_BYTES)
     most = max(1, n_bytes // (8 * NONZERO_INTEGERS * replicates * n_states * n_threads))
     if n_slices < most:
-        yield ALL_SLICES if view.all_rows else SliceRange(False, 0, n_slices)
+        yield slices_of_view(view)
         return
     if view.all_rows:
         yield SliceRange(True, 0, 0)

@@ -11,6 +11,7 @@ import numpy as np
 
 from fastmetrics._core.columns.row_blocks import SLICE, slice_code_name
 from fastmetrics._core.columns.slice_sets import SliceSet, stored_slices
+from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.slices import SliceNumbers
@@ -81,10 +82,20 @@ def iterate_views(scan: Any) -> Iterator[SliceView]:
 @contextmanager
 def viewed(scan: Any, view: SliceView) -> Iterator[None]:
     """Let the stores of a scan have the column of slices of a view."""
-    slices = scan.slices
     before, scan.current_view = scan.current_view, view
     if scan.counted_rows is not None:
         scan.counted_rows.set_number = view.set_number
+    try:
+        with compute_slices(scan.stores(), scan.slices, view):
+            yield
+    finally:
+        scan.current_view = before
+
+
+@contextmanager
+def compute_slices(stores: Sequence[BlockStore], slices: SliceNumbers, view: SliceView) -> Iterator[None]:
+    """Let stores have the column of slices of a view, which is computed from the codes of a grouping set."""
+    distinct = list(dict.fromkeys(stores))
     if view.set_number is not None and isinstance(slices, GroupingSets):
         names = [slice_code_name(number) for number in range(len(slices.columns))]
         set_number = view.set_number
@@ -92,11 +103,10 @@ def viewed(scan: Any, view: SliceView) -> Iterator[None]:
         def number_rows(columns: Mapping[str, np.ndarray], out: np.ndarray) -> None:
             slices.number_set(set_number, [columns[name] for name in names], out=out)
 
-        for store in dict.fromkeys(scan.stores()):
+        for store in distinct:
             store.compute_column(SLICE, names, number_rows)
     try:
         yield
     finally:
-        scan.current_view = before
-        for store in dict.fromkeys(scan.stores()):
+        for store in distinct:
             store.computed = None

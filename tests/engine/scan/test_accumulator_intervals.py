@@ -7,7 +7,7 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics._core.resampling import resampling_units
-from fastmetrics.engine.scan import range_shards
+from fastmetrics.engine.partitions import range_shards
 from support.cases import assert_raises, each_case
 
 pytest.importorskip("pyarrow")

@@ -7,10 +7,11 @@ import pyarrow as pa
 import pytest
 
 import fastmetrics as fm
+from fastmetrics.engine.partitions.partition_merger import PartitionMerger
+from fastmetrics.engine.partitions.partition_scan import scan_partition
 from fastmetrics.engine.plan.column_names import read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.plan.plan_parts import divide_plan
-from fastmetrics.engine.scan.partition_states import PartitionMerger, scan_partition
 from support import text_logs
 from support.cases import assert_raises
 from support.registry_cases import own_metrics

@@ -5,10 +5,13 @@ import pickle
 import pyarrow as pa
 import pyarrow.parquet
 
+from fastmetrics.engine.partitions.partition_merger import PartitionMerger
+from fastmetrics.engine.partitions.partition_scan import scan_partition
+from fastmetrics.engine.partitions.partition_state import NO_TOTALS
+from fastmetrics.engine.partitions.range_rows import ScoreRangeShard
+from fastmetrics.engine.partitions.range_shards import RangeShards
 from fastmetrics.engine.plan.tasks import IntervalArguments, Task, plan_task
 from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask, make_report
-from fastmetrics.engine.scan.partition_states import PartitionMerger, scan_partition
-from fastmetrics.engine.scan.range_shards import NO_TOTALS, RangeShards, ScoreRangeShard
 from support.states.spilled_logs import slice_rows
 
 ROLES = ("label", "score", "group", "weight")

@@ -1,0 +1,136 @@
+"""States of partitions, merged into those of all rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastmetrics._core.columns.row_blocks import ScoreLabelPair
+from fastmetrics._core.exchange.class_ranges import OfClasses, join_replicates, join_states
+from fastmetrics._core.exchange.range_reduction import merge_ranges
+from fastmetrics._core.exchange.row_ranges import RowRangeStatistic, merge_neighbours
+from fastmetrics._core.grouping import grouped
+from fastmetrics.engine.input.batch_validation import ValidatedBatch
+from fastmetrics.engine.input.slices import SliceNumbers
+from fastmetrics.engine.partitions.partition_state import (
+    NO_TOTALS,
+    WHOLE_COLUMN,
+    PartitionResampling,
+    PartitionState,
+    SliceStateKey,
+)
+from fastmetrics.engine.plan.plan_parts import PlanPart
+from fastmetrics.engine.scan.additive_states import StateKey
+from fastmetrics.engine.scan.intervals import MetricReplicates, ReplicateStates, finalise_replicates
+from fastmetrics.engine.scan.plan_scan import LogScan
+from fastmetrics.engine.scan.resolve import FinalStates, empty_state
+from fastmetrics.engine.scan.slice_counts import SliceCounts
+from fastmetrics.engine.scan.slice_views import SliceView
+
+
+def of_pair(states: dict[StateKey, Any], pair: int) -> dict[tuple[Any, int | None], Any]:
+    """The states of a pair of columns, by statistic and slice."""
+    return {(statistic, number): state for (statistic, own, number), state in states.items() if own == pair}
+
+
+class PartitionMerger:
+    """Merges partitions into the states of a scan of all their rows."""
+
+    def __init__(self, part: PlanPart, on_invalid: str, slices: SliceNumbers | None = None) -> None:
+        """`slices` are shared with the mergers of other parts of the plan."""
+        plan = part.plan
+        self.log_scan = LogScan([part], on_invalid, None, slices=slices)
+        (self.scan,) = self.log_scan.scans
+        self.states = FinalStates({})
+        self.totals = NO_TOTALS
+        self.replicates_by_key: dict[StateKey, Any] = {}
+        self.statistics = {statistic for by_exchange in plan.statistics.values() for statistic in by_exchange}
+
+    def add_partitions(self, partitions: list[PartitionState]) -> None:
+        """Merge states of scan_partition, in any order. Together they have all rows."""
+        self.count_rows(partitions)
+        for partition in partitions:
+            self.totals = self.totals.merge(partition.totals)
+            for slice_key, state in partition.states.items():
+                if slice_key[0] not in self.statistics:
+                    # Statistics may depend on resources, such as a word list, that differ from machine to machine.
+                    raise ValueError(
+                        f"a partition was counted by {slice_key[0]!r}; here there are "
+                        f"{', '.join(map(repr, self.statistics))}"
+                    )
+                key = self.state_key(slice_key)
+                if key not in self.states.by_key:
+                    self.states.by_key[key] = empty_state(slice_key[0])
+                self.states.by_key[key].merge(state)
+            for slice_key, replicates in (partition.replicates or {}).items():
+                key = self.state_key(slice_key)
+                if key in self.replicates_by_key:
+                    self.replicates_by_key[key].merge(replicates)
+                else:
+                    self.replicates_by_key[key] = replicates
+
+    def count_rows(self, partitions: list[PartitionState]) -> None:
+        """Add the counts of partitions that together have all rows."""
+        for partition in partitions:
+            self.scan.slices.number_slices(partition.slices)
+            kinds = partition.label_kinds_seen
+            no_rows = (None,) * len(kinds)
+            batch = ValidatedBatch(
+                None, None, partition.rows, partition.dropped, kinds, no_rows, n_classes=partition.n_classes
+            )
+            self.scan.record_batch(batch)
+            if partition.counts:
+                if self.scan.counts is None:
+                    self.scan.counts = SliceCounts(len(partition.counts[None].positives))
+                self.scan.counts.add_values(partition.counts, self.scan.slices.numbers)
+
+    def add_range_states(self, ranges: list[PartitionState], score: int, model: int | None = None) -> None:
+        """Merge the states of all ranges of score column number `score`, by default that of model number `score`."""
+        model = score if model is None else model
+        for score_range in ranges:
+            for (statistic, label, values), replicates in (score_range.replicates or {}).items():
+                pair = self.scan.score_label_pairs.index(ScoreLabelPair(label, model))
+                self.replicates_by_key[self.state_key((statistic, pair, values))] = replicates
+        in_order = sorted(
+            (score_range for score_range in ranges if score_range.range_number != WHOLE_COLUMN),
+            key=lambda score_range: score_range.range_number,
+        )
+        states_in_order = grouped(item for score_range in in_order for item in score_range.states.items())
+        for (statistic, label, values), states in states_in_order.items():
+            pair = self.scan.score_label_pairs.index(ScoreLabelPair(label, model))
+            key = self.state_key((statistic, pair, values))
+            if isinstance(statistic, RowRangeStatistic):
+                self.states.by_key[key] = merge_neighbours(statistic, states[::-1])
+                continue
+            totals = self.totals.position((label, score, values), 0).totals
+            self.states.by_key[key] = merge_ranges(statistic, states, totals)
+
+    def join_classes(self, replicates: int) -> None:
+        """Join the states of problems of two classes, after all ranges were added."""
+        statistics, n_classes = self.scan.plan.statistics["range"], self.scan.n_classes or 0
+        if not self.scan.plan.has_vectors:
+            return
+        for pair in range(len(self.scan.score_label_pairs)):
+            states = of_pair(self.states.by_key, pair)
+            for (statistic, number), state in join_states(statistics, n_classes, states).items():
+                self.states.by_key[statistic, pair, number] = state
+            found = {
+                key: list(own.states())
+                for key, own in of_pair(self.replicates_by_key, pair).items()
+                if isinstance(key[0], OfClasses)
+            }
+            for (statistic, number), by_replicate in join_replicates(statistics, n_classes, found, replicates).items():
+                self.replicates_by_key[statistic, pair, number] = ReplicateStates(by_replicate)
+
+    def replicates(self, resampling: PartitionResampling) -> MetricReplicates:
+        """The replicates of all metrics, after all partitions and ranges were added."""
+        options = resampling.options
+        if not self.scan.rows_kept:
+            return MetricReplicates({}, resampling.unit_buckets, options)
+        self.scan.current_view = SliceView(len(self.scan.slices))  # the slices of all sets have their own numbers
+        values = finalise_replicates(self.scan, self.replicates_by_key, options.replicates)
+        return MetricReplicates(values, resampling.unit_buckets, options)
+
+    def state_key(self, slice_key: SliceStateKey) -> StateKey:
+        """The key of a state with the number of its slice instead of the slice's values."""
+        statistic, pair, values = slice_key
+        return statistic, pair, None if values is None else self.scan.slices.numbers[values]

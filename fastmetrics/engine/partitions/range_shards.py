@@ -1,0 +1,212 @@
+"""Ranges of scores whose rows come from several partitions: all shards of a range make its states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns.row_blocks import ScoreLabelPair
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.bucket_positions import GlobalTotals
+from fastmetrics._core.exchange.class_ranges import ClassPairRows, OfClasses, PairReduction
+from fastmetrics._core.exchange.hash_exchange import HASH
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
+from fastmetrics._core.exchange.row_ranges import (
+    RowRangeReduction,
+    needs_totals,
+    needs_whole_column,
+    reduce_row_ranges,
+    split_statistics,
+)
+from fastmetrics._core.exchange.weighted_ranges import scale_of
+from fastmetrics._core.resampling.range_replicates import replicate_scores
+from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
+from fastmetrics._core.resampling.resampling_units import UnitBuckets
+from fastmetrics._core.resampling.row_range_replicates import replicate_row_ranges
+from fastmetrics.engine.input.slices import SliceValues
+from fastmetrics.engine.partitions.partition_state import (
+    NO_TOTALS,
+    WHOLE_COLUMN,
+    PartitionResampling,
+    PartitionState,
+    RangeTotals,
+    SliceStateKey,
+)
+from fastmetrics.engine.partitions.range_rows import RangeRows, ScoreRangeShard
+from fastmetrics.engine.partitions.score_columns import read_statistics, score_columns
+from fastmetrics.engine.plan.column_names import ColumnNames
+from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.scan.intervals import ReplicateStates
+from fastmetrics.engine.scan.slice_views import SliceView
+
+ROWS_CHANGED = "the rows changed between two passes: there are units that were not there when they were counted"
+
+
+class RangeShards:
+    """Collects all shards of some ranges, and computes the states of these ranges.
+
+    `totals` are those of all ranges, if they were counted before. With `resampling`, shards of whole score columns give
+    replicates. `n_classes` is the number of probabilities of a row.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        names: ColumnNames,
+        budget: MemoryBudget | None,
+        totals: RangeTotals,
+        resampling: PartitionResampling | None = None,
+        n_classes: int = 0,
+    ) -> None:
+        self.plan = plan
+        self.names = names
+        self.columns = score_columns(plan, names, n_classes)
+        self.n_classes = n_classes
+        self.budget = budget
+        self.totals = totals
+        self.resampling = resampling
+        self.ranges: dict[tuple[int, int], RangeRows] = {}
+
+    def add(self, shard: ScoreRangeShard) -> None:
+        key = (shard.score, shard.range_number)
+        if key not in self.ranges:
+            self.ranges[key] = RangeRows(self.names, self.budget)
+        self.ranges[key].add(shard)
+
+    def resolve(self) -> Iterator[tuple[int, PartitionState]]:
+        """The number of a score column and the state of a range of it, range by range."""
+        all_statistics, _ = split_statistics(self.plan.statistics["range"])
+        all_statistics = read_statistics(all_statistics, self.n_classes)
+        for (score, range_number), rows in self.ranges.items():
+            statistics = list(filter(self.columns[score].has, all_statistics))
+            found: dict[SliceStateKey, Any] = {}
+            is_whole = range_number == WHOLE_COLUMN and self.resampling is not None
+            for view, values in rows.views():
+                if is_whole:
+                    found |= self.replicate_view(rows.store, view, values, statistics)
+                else:
+                    found |= self.reduce_view(rows.store, view, values, score, range_number, statistics)
+            state = PartitionState(rows.store.rows, {}, (), rows.slices.values(), {}, NO_TOTALS, range_number)
+            yield score, state._replace(replicates=found) if is_whole else state._replace(states=found)
+            rows.store.close()
+
+    def replicate_view(
+        self, store: BlockStore, view: SliceView, values: list[SliceValues], statistics: Sequence[Any]
+    ) -> dict[SliceStateKey, ReplicateStates]:
+        """The replicates of the slices of a view, over a store that has all rows of a score column.
+
+        `statistics` are those of thresholds; plots are left out.
+        """
+        if self.resampling is None:
+            return {}
+        options, unit_buckets = self.resampling.options, self.resampling.unit_buckets
+        if view.all_rows:
+            check_unit_hashes((reader.load()[HASH] for reader in store.block_readers([HASH])), unit_buckets)
+        of_metrics, row_statistics = split_statistics(self.plan.without_plots().statistics["range"])
+        statistics = [own for own in statistics if isinstance(own, OfClasses) or own in of_metrics]
+        replicates: dict[SliceStateKey, ReplicateStates] = {}
+        weights = ReplicateWeights(unit_buckets, options.seed, options.replicates) if row_statistics else None
+        replicate = partial(
+            replicate_scores, unit_buckets=unit_buckets, seed=options.seed, replicates=options.replicates
+        )
+        for label in range(max(1, len(self.names.labels))):
+            pair = ScoreLabelPair(label, 0)
+            found: dict[tuple[Any, int | None], list[Any]] = {}
+            if weights is not None:
+                row_ranges = RowRangeReduction(store, pair, row_statistics, len(values), 1)
+                found |= replicate_row_ranges(row_ranges._replace(all_rows=view.all_rows), weights)
+            if statistics:
+                reductions = PairReduction(store, pair, self.names.weight is not None, statistics, 1)
+                for n_slices in view.passes():
+                    found |= reductions.reduce(partial(replicate, n_slices=n_slices))
+            for (statistic, number), states in found.items():
+                of_slice = None if number is None else values[number]
+                replicates[statistic, label, of_slice] = ReplicateStates(states)
+        return replicates
+
+    def reduce_view(
+        self,
+        store: BlockStore,
+        view: SliceView,
+        values: list[SliceValues],
+        score: int,
+        range_number: int,
+        statistics: Sequence[Any],
+    ) -> dict[SliceStateKey, Any]:
+        """The states of the slices of a view in a range; `values` are those of its slices."""
+        states: dict[SliceStateKey, Any] = {}
+        for label in range(max(1, len(self.names.labels))):
+            states |= self.reduce_rows(store, view, values, label, score, range_number)
+            if not statistics:
+                continue
+            reductions = PairReduction(store, ScoreLabelPair(label, 0), self.names.weight is not None, statistics, 1)
+            for n_slices in view.passes():
+                totals = self.global_totals(label, score, range_number, values if n_slices else [None])
+                by_slice = reductions.reduce(partial(reduce_range, n_slices=n_slices, totals=totals))
+                for (statistic, number), state in by_slice.items():
+                    states[statistic, label, None if number is None else values[number]] = state
+        return states
+
+    def reduce_rows(
+        self, store: BlockStore, view: SliceView, values: list[SliceValues], label: int, score: int, range_number: int
+    ) -> dict[SliceStateKey, Any]:
+        """The states of the statistics that read the rows of a range."""
+        _, statistics = split_statistics(self.plan.statistics["range"])
+        if not statistics:
+            return {}
+        positions = None
+        if self.totals.row_totals:
+            numbers: list[tuple[int | None, SliceValues | None]] = [(None, None), *enumerate(values)]
+            positions = {
+                (statistic, number): self.totals.row_position((statistic, label, score, of_slice), range_number)
+                for statistic in statistics
+                for number, of_slice in numbers
+            }
+        reduction = RowRangeReduction(store, ScoreLabelPair(label, 0), statistics, len(values), 1, positions)
+        reduction = reduction._replace(all_rows=view.all_rows)
+        return {
+            (statistic, label, None if number is None else values[number]): state
+            for (statistic, number), state in reduce_row_ranges(reduction).items()
+        }
+
+    def global_totals(
+        self, label: int, score: int, range_number: int, slices: Sequence[SliceValues | None]
+    ) -> GlobalTotals | None:
+        """The totals of slices over all ranges; None if ranges were not counted before."""
+        if not self.totals.ranges:
+            return None
+        positions = [self.totals.position((label, score, values), range_number) for values in slices]
+        scale = scale_of(self.totals.span) if self.names.weight is not None else None
+        return GlobalTotals(
+            [position.totals for position in positions], [position.above for position in positions], scale
+        )
+
+
+def reduce_range(
+    reduction: RangeReduction, n_slices: int, totals: GlobalTotals | None
+) -> dict[tuple[Any, int | None], Any]:
+    """The states of one range. Totals are those of a class against the rest: pairs of classes need none."""
+    is_pair = isinstance(reduction.source, ClassPairRows)
+    return reduce_ranges(reduction, n_slices, global_totals=None if is_pair else totals)
+
+
+def check_unit_hashes(blocks: Iterable[np.ndarray], unit_buckets: UnitBuckets) -> None:
+    if any(hashes.shape[0] and int(unit_buckets.bucket_of(hashes).min()) < 0 for hashes in blocks):
+        raise ValueError(ROWS_CHANGED)
+
+
+def needs_whole_columns(plan: Plan) -> bool:
+    """Return whether scores are not divided into ranges: another order is needed. All metrics of a part agree."""
+    return any(map(needs_whole_column, plan.statistics["range"]))
+
+
+def needs_range_totals(plan: Plan) -> bool:
+    """Return whether ranges have to be counted before a statistic can make the state of one."""
+    if needs_whole_columns(plan):
+        return False
+    statistics, row_statistics = split_statistics(plan.statistics["range"])
+    return any(statistic.needs_position for statistic in statistics) or any(map(needs_totals, row_statistics))
