@@ -1,64 +1,30 @@
 """`evaluate`: metrics of a Spark DataFrame. This module runs on the driver.
 
 Spark is the exchange of the engine's plan: it shuffles rows by group (`repartition`), and shards of score ranges by
-range. The tasks of `tasks.py` turn rows into states (`mapInArrow`), and the driver merges the states. No row reaches
-the driver. Executors need only fastmetrics and pyarrow.
+range. `passes` starts the passes over the rows; the functions of `tasks` turn rows into states (`mapInArrow`), and the
+driver merges the states. No row reaches the driver. Executors need only fastmetrics and pyarrow.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastmetrics._core.columns.validation import check_option
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
 from fastmetrics._core.results.slice_order import check_min_rows
-from fastmetrics.engine.input.grouping_sets import make_slice_numbers
 from fastmetrics.engine.input.row_selection import POLICIES
-from fastmetrics.engine.input.slices import SliceNumbers
-from fastmetrics.engine.partitions.partition_merger import PartitionMerger
-from fastmetrics.engine.partitions.partition_state import NO_TOTALS, WHOLE_COLUMN, PartitionResampling, PartitionState
-from fastmetrics.engine.partitions.range_shards import needs_range_totals, needs_whole_columns
-from fastmetrics.engine.partitions.score_columns import ScoreColumn, score_columns
-from fastmetrics.engine.plan.column_names import ColumnNames, key_columns
-from fastmetrics.engine.plan.metric_plan import Plan
-from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.resampling_options import refuse_row_units
 from fastmetrics.engine.plan.slice_bins import refuse_quantiles
-from fastmetrics.engine.plan.tasks import IntervalArguments, PlannedTask, Task, name_task_in_errors, plan_tasks
+from fastmetrics.engine.plan.tasks import IntervalArguments, Task, name_task_in_errors, plan_tasks
 from fastmetrics.engine.results.report import Report
-from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask, make_report
-from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates
-from fastmetrics.engine.scan.log_scan import check_rows
-from fastmetrics.engine.scan.plan_scan import LogScan
-from fastmetrics.spark.expressions import PreparedFrame, prepare_frame, translated_errors, without_filters
+from fastmetrics.engine.scan.final_report import make_report
+from fastmetrics.spark.passes import PassSettings, SparkRun
 from fastmetrics.spark.plugins import pack_plugins
-from fastmetrics.spark.tasks import (
-    N_RANGES,
-    OUTCOME_SCHEMA,
-    PARTITION,
-    RANGE,
-    SHUFFLE_KEY,
-    UNITS,
-    PassOptions,
-    count_partition_units,
-    read_outcomes,
-    resolve_shards,
-    scan_partition_rows,
-)
 
 __all__ = ["evaluate"]
-
-SAMPLE_FRACTION = 0.01
-QUANTILE_ACCURACY = 1000
-
-RangeStates = list[tuple[int, PartitionState]]  # the number of a score column, the state of a range
-
 
 def evaluate(
     df: Any,
@@ -90,12 +56,13 @@ def evaluate(
 ) -> Report:
     """Evaluate a Spark DataFrame: the same metrics, to the same bits, as `fastmetrics.evaluate` over its rows.
 
-    One pass over the rows computes everything. Metrics by group shuffle the rows by the group column. Metrics of the
-    global order, such as AUC, read a small sample first; a few of them, which need to know how many rows score higher,
-    take a second pass. Cache a DataFrame that is costly to compute, or that is not the same each time.
+    One pass over the rows computes all metrics of all tasks and slices. Metrics by group shuffle the rows by the group
+    column; groups of other columns take a pass each. Metrics of the global order, such as AUC, read a small sample
+    first; a few of them, which need to know how many rows score higher, take a second pass. Cache a DataFrame that is
+    costly to compute, or that is not the same each time.
 
     Intervals by resampling take one more pass at the start, which counts the units. For metrics of the global order,
-    every score column with its units also goes to one task, which sweeps all of its rows.
+    every score column with its units also goes to one task of Spark, which sweeps all of its rows.
 
     Parameters
     ----------
@@ -226,222 +193,12 @@ def evaluate(
     )
     intervals = IntervalArguments(ci, ci_method, replicates, seed, unit)
     planned = plan_tasks(call, tasks, by, intervals)
-    limit = parse_size(memory_limit, "memory_limit")
-    frames = []
     for task in planned:
         with name_task_in_errors(task.name):
             refuse_row_units(task.resampling)
             refuse_quantiles(task.names.bins, "a partition on Spark")
-            frames.append(prepare_frame(df, task))
-    resolved = []
-    for task, frame in zip(planned, frames, strict=True):
-        with name_task_in_errors(task.name), translated_errors():
-            resolved.append(run_task(frame, task, on_invalid, limit, spill_dir, n_partitions))
-    check_same_rows_read([one.log_scan for one in resolved])
+    plugins = pack_plugins([metric for task in planned for metric in task.plan.metrics])
+    limit = parse_size(memory_limit, "memory_limit")
+    settings = PassSettings(on_invalid, limit, spill_dir, n_partitions, plugins)
+    resolved = SparkRun(df, planned, settings).resolve()
     return make_report(resolved, time.perf_counter() - started, min_rows)
-
-
-def run_task(
-    frame: PreparedFrame,
-    task: PlannedTask,
-    on_invalid: str,
-    memory_limit: int | None,
-    spill_dir: str | None,
-    n_partitions: int | None,
-) -> ResolvedTask:
-    """The scans of all rows for a task, part by part, and their final states."""
-    parts = without_filters(task.parts)
-    strings = [([repr(metric) for metric in part.plan.metrics], part.names) for part in parts]
-    plugins = pack_plugins(task.plan.metrics)
-    options = PassOptions(
-        strings, 0, on_invalid, memory_limit, spill_dir, NO_TOTALS, [], True, task.resampling, plugins=plugins
-    )
-    slices = make_slice_numbers(task.names.by, task.names.grouping_sets)
-    found = [run_part(frame, parts, number, options, slices, n_partitions) for number in range(len(parts))]
-    check_same_scans([scan for scan, _ in found])
-    return ResolvedTask(task, found[0][0], [part for _, part in found])
-
-
-def check_same_rows_read(scans: Sequence[LogScan]) -> None:
-    """Check that the passes of all tasks read as many rows."""
-    for scan in scans[1:]:
-        if scan.rows != scans[0].rows:
-            raise ValueError(explain_changed_rows(scans[0].rows, scan.rows))
-
-
-def run_part(
-    frame: PreparedFrame,
-    parts: Sequence[PlanPart],
-    number: int,
-    options: PassOptions,
-    slices: SliceNumbers,
-    n_partitions: int | None,
-) -> tuple[LogScan, ResolvedPart]:
-    """The scan of all rows for one part of the plan, and its final states. `options` has those of all parts."""
-    plan, names = parts[number]
-    df, resampling = frame.df, options.resampling
-    n_classes = count_classes(df, plan, names) if plan.needs("range") and plan.has_vectors else 0
-    columns = score_columns(plan, names, n_classes)
-    cuts = find_cuts(df, plan, names, columns)
-    in_one_pass = not needs_range_totals(plan)
-    options = options._replace(number=number, cuts=cuts, in_one_pass=in_one_pass, n_classes=n_classes)
-    merger = PartitionMerger(parts[number], options.on_invalid, slices)
-    rows = select_columns(df, options)
-    partition_resampling = None
-    if resampling is not None and resampling.unit_to_read is not None:
-        partition_resampling = PartitionResampling(resampling, count_all_units(rows, options))
-        options = options._replace(partition_resampling=partition_resampling)
-    if names.group is not None:
-        rows = shuffle(rows.repartition, n_partitions, *map(options.alias, key_columns(names.group)))
-    partition_states, range_states = run_pass(rows, options, n_partitions)
-    merger.add_partitions(partition_states)
-    count_filtered_rows(frame, merger.log_scan)
-    check_rows(merger.log_scan)
-    if not in_one_pass and merger.scan.rows_kept:
-        # The totals of the ranges are known only now, so the rows of the ranges need a second pass.
-        whole_columns = [state for state in range_states if state[1].range_number == WHOLE_COLUMN]
-        second = options._replace(totals=merger.totals, partition_resampling=None)
-        _, range_states = run_pass(select_columns(df, options), second, n_partitions)
-        check_same_rows(range_states, merger.scan.rows_kept, sum(column.copies for column in columns))
-        range_states += whole_columns
-    for number, column in enumerate(columns):
-        of_column = [state for score_number, state in range_states if score_number == number]
-        merger.add_range_states(of_column, number, column.model)
-    merger.join_classes(0 if resampling is None else resampling.replicates)
-    intervals: MetricReplicates | AnalyticIntervals | None = None
-    if partition_resampling is not None:
-        intervals = merger.replicates(partition_resampling)
-    elif resampling is not None:
-        intervals = AnalyticIntervals(merger.states, resampling)
-    return merger.log_scan, ResolvedPart(merger.scan, merger.states, intervals)
-
-
-def count_filtered_rows(frame: PreparedFrame, scan: LogScan) -> None:
-    """Add the rows that Spark left out to the counts of a scan."""
-    if frame.rows is None or frame.kept is None:
-        return
-    if scan.rows != frame.kept:
-        raise ValueError(explain_changed_rows(frame.kept, scan.rows))
-    scan.record_filtered(frame.rows - frame.kept)
-
-
-def check_same_scans(scans: Sequence[LogScan]) -> None:
-    """Check that the passes of all parts read the same rows. Slices get their values from the first."""
-    first = scans[0]
-    for scan in scans[1:]:
-        if (scan.rows, scan.dropped) != (first.rows, first.dropped):
-            raise ValueError(explain_changed_rows(first.rows, scan.rows))
-
-
-def find_cuts(df: Any, plan: Plan, names: ColumnNames, columns: Sequence[ScoreColumn]) -> list[list[float]]:
-    """Cuts of each score column into ranges; no column if no metric needs ranges."""
-    if needs_whole_columns(plan):
-        return [[] for _ in columns]
-    return sample_cuts(df, names, columns) if columns else []
-
-
-def count_classes(df: Any, plan: Plan, names: ColumnNames) -> int:
-    """How many probabilities a row has: as many as there are columns, or as the first list has entries."""
-    from pyspark.sql import functions
-
-    model = names.scores[0]
-    if len(key_columns(model)) > 1:
-        return len(key_columns(model))
-    column = quoted_column(model)
-    first = df.where(column.isNotNull()).select(functions.size(column)).first()
-    return 0 if first is None else int(first[0])
-
-
-def scores_of(names: ColumnNames, column: ScoreColumn) -> list[Any]:
-    """The scores of a model, or the probabilities of classes, as Spark's columns."""
-    own = key_columns(names.scores[column.model])
-    if not column.classes:
-        return [quoted_column(own[0])]
-    return [quoted_column(own[number]) if len(own) > 1 else quoted_column(own[0])[number] for number in column.classes]
-
-
-def sample_cuts(df: Any, names: ColumnNames, columns: Sequence[ScoreColumn]) -> list[list[float]]:
-    """Cuts of each score column into ranges of about equal rows, from a sample. The result is the same for any cuts.
-
-    All classes together are cut where the first one is.
-    """
-    from pyspark.sql import functions
-
-    shares = functions.array(*(functions.lit(number / N_RANGES) for number in range(1, N_RANGES)))
-    scores = [scores_of(names, column)[0].cast("double") for column in columns]
-    sample = df.select(*(score.alias(f"score_{number}") for number, score in enumerate(scores))).sample(SAMPLE_FRACTION)
-    quantiles = [
-        functions.percentile_approx(f"score_{number}", shares, QUANTILE_ACCURACY) for number in range(len(scores))
-    ]
-    cuts_of_columns = sample.agg(*quantiles).first()
-    return [sorted({cut for cut in cuts or [] if cut == cut}) for cuts in cuts_of_columns]
-
-
-def count_all_units(rows: Any, options: PassOptions) -> UnitBuckets:
-    """The buckets of all resampling units, from the units of every partition."""
-    counter = UnitCounter()
-    with ignored_pandas_warning():
-        outcomes = rows.mapInArrow(partial(count_partition_units, options), OUTCOME_SCHEMA)
-    for kind, partition_counter in collect(outcomes):
-        if kind == UNITS:
-            counter.merge(partition_counter)
-    return counter.unit_buckets()
-
-
-def run_pass(rows: Any, options: PassOptions, n_partitions: int | None) -> tuple[list[PartitionState], RangeStates]:
-    """Run the task over all rows: the states of all partitions, and the states of all ranges."""
-    with ignored_pandas_warning():
-        outcomes = rows.mapInArrow(partial(scan_partition_rows, options), OUTCOME_SCHEMA)
-        if options.has_shards():
-            outcomes = shuffle(outcomes.repartition, n_partitions, SHUFFLE_KEY)
-            outcomes = outcomes.mapInArrow(partial(resolve_shards, options), OUTCOME_SCHEMA)
-    contents = collect(outcomes)
-    partition_states = [content for kind, content in contents if kind == PARTITION]
-    return partition_states, [content for kind, content in contents if kind == RANGE]
-
-
-def collect(outcomes: Any) -> list[tuple[str, Any]]:
-    """Kind and content of all outcomes. Raises the first error that a task returned."""
-    with ignored_pandas_warning():
-        table = outcomes.toArrow()
-    return read_outcomes(table)
-
-
-def check_same_rows(range_states: RangeStates, rows_kept: int, n_scores: int) -> None:
-    """Check that the second pass read as many rows as the first."""
-    n_rows = sum(state.rows for _, state in range_states)
-    if n_rows != rows_kept * n_scores:
-        raise ValueError(explain_changed_rows(rows_kept, n_rows // n_scores))
-
-
-def explain_changed_rows(first: int, second: int) -> str:
-    return (
-        f"df had {first:,} valid rows when it was first computed and {second:,} the second time: "
-        "it is not the same each time. Cache it first: df = df.cache()"
-    )
-
-
-def quoted_column(name: str) -> Any:
-    """A column by its exact name, which may contain dots, spaces and backticks."""
-    from pyspark.sql import functions
-
-    return functions.col("`" + name.replace("`", "``") + "`")
-
-
-def select_columns(df: Any, options: PassOptions) -> Any:
-    """The columns that are read, under aliases: pyspark does not pass on every name."""
-    return df.select(*(quoted_column(name).alias(options.alias(name)) for name in options.columns()))
-
-
-def shuffle(repartition: Callable[..., Any], n_partitions: int | None, *keys: str) -> Any:
-    return repartition(*keys) if n_partitions is None else repartition(n_partitions, *keys)
-
-
-@contextmanager
-def ignored_pandas_warning() -> Iterator[None]:
-    """Ignore the warning about the version of pandas that pyspark gives at every call."""
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-        yield

@@ -1,13 +1,12 @@
-"""Filters and computed columns of a DataFrame: Spark computes them itself, before any row reaches a task."""
+"""Filters and computed columns of a DataFrame, as SQL that Spark computes itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from fastmetrics._core.columns.validation import missing_column_text
-from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.expressions.errors import ExpressionError
 from fastmetrics.engine.expressions.parser import is_plain_name, parse_expression
 from fastmetrics.engine.expressions.primitives import Primitive, ValueType
@@ -15,49 +14,22 @@ from fastmetrics.engine.expressions.spark_sql import MARK, spark_type, to_spark_
 from fastmetrics.engine.expressions.tree import Column, Expression, iterate_nodes
 from fastmetrics.engine.input.batches import require_column, split_path
 from fastmetrics.engine.input.computed_columns import WHERE, check_condition, check_expression
-from fastmetrics.engine.plan.column_names import describe_column
-from fastmetrics.engine.plan.row_filters import refuse_native
-from fastmetrics.engine.plan.tasks import PlannedTask
 
 THE_FRAME = "the DataFrame"
 
 
-class PreparedFrame(NamedTuple):
-    """A DataFrame with all columns of a task, computed ones among them, and the rows that its filter keeps.
-
-    `rows` and `kept` are the numbers of rows before and after the filter; None without a filter.
-    """
-
-    df: Any
-    rows: int | None = None
-    kept: int | None = None
+def sql_of_column(df: Any, role: str, name: str, title: str) -> str | None:
+    """The SQL of a computed column, or None for a column of the DataFrame. `title` begins the messages of errors."""
+    expression = find_expression(df, role, name)
+    if expression is None:
+        return None
+    return sql_of(df, check_expression(expression, role, lambda column: type_of_column(df, column)), title)
 
 
-def prepare_frame(df: Any, task: PlannedTask) -> PreparedFrame:
-    """The DataFrame that a task reads. With a filter, its rows are counted first, which reads the filter's columns."""
-    from pyspark.sql import functions
-
-    refuse_native(task.where, "Spark")
-    roles = {name: role for part in task.parts for role, name in reversed(part.names.columns_with_roles)}
-    stored: list[Any] = []
-    computed: list[Any] = []
-    for name, role in roles.items():
-        expression = find_expression(df, role, name)
-        if expression is None:
-            stored.append(functions.expr(quote_path(df, name)).alias(name))
-        else:
-            value = check_expression(expression, role, lambda column: type_of_column(df, column))
-            computed.append(functions.expr(sql_of(df, value, describe_column(role, name))).alias(name))
-    if task.where is None:
-        has_fields = any(name not in df.columns for name in roles)
-        return PreparedFrame(df.select(*stored, *computed) if has_fields else df)
-    text = task.where.name
+def sql_of_condition(df: Any, text: str, title: str) -> str:
+    """The SQL of a filter. `title` begins the messages of errors."""
     value = check_condition(read_columns(df, WHERE, text), lambda column: type_of_column(df, column))
-    condition = functions.expr(sql_of(df, value, f"{WHERE} {text!r}"))
-    counts = df.agg(functions.count(functions.lit(1)), functions.count(functions.when(condition, 1)))
-    with translated_errors():
-        rows, kept = counts.first()
-    return PreparedFrame(df.where(condition).select(*stored, *computed), rows, kept)
+    return sql_of(df, value, title)
 
 
 def find_expression(df: Any, role: str, name: str) -> Expression | None:
@@ -117,8 +89,3 @@ def translated_errors() -> Iterator[None]:
         if len(parts) < 3:
             raise
         raise ValueError(parts[1]) from None
-
-
-def without_filters(parts: Sequence[Any]) -> list[Any]:
-    """The parts of a plan for tasks, whose rows are filtered."""
-    return [part._replace(names=part.names._replace(where=None)) for part in parts]

@@ -7,21 +7,22 @@ batch: its kind, a key for the shuffle of shards, and its pickled content.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fastmetrics._core.columns.validation import InputError
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.input.batches import BATCH_ROWS, TEXT_BATCH_ROWS, resize_batches
-from fastmetrics.engine.partitions.partition_scan import count_units, rescan_ranges, scan_partition
-from fastmetrics.engine.partitions.partition_state import PartitionResampling, PartitionState, RangeTotals
+from fastmetrics.engine.partitions.partition_scan import PartitionScan, PartitionUnits, PartPass
+from fastmetrics.engine.partitions.partition_state import PartitionState
 from fastmetrics.engine.partitions.range_rows import ScoreRangeShard
 from fastmetrics.engine.partitions.range_shards import RangeShards
 from fastmetrics.engine.plan.column_names import ColumnNames
 from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.resampling_options import Resampling, add_interval_statistics
+from fastmetrics.engine.plan.tasks import name_task_in_errors
 from fastmetrics.engine.scan.log_scan import make_memory_budget
 from fastmetrics.spark.plugins import NO_PLUGINS, Plugins, dumps
 
@@ -29,52 +30,60 @@ SHUFFLE_KEY = "shuffle_key"
 OUTCOME_SCHEMA = f"kind string, {SHUFFLE_KEY} long, payload binary"
 PARTITION, SHARD, RANGE, UNITS, ERROR = "partition", "shard", "range", "units", "error"
 N_RANGES = 64  # of a score column
+MOST_PARTS, MOST_SCORES = 1 << 16, 1 << 20  # of a task, and of a part: for shuffle keys that differ
 # Errors of the data are returned as outcomes: Spark would retry a task that raises, which does not help.
 DATA_ERRORS = (InputError, ValueError, TypeError, OverflowError, OSError)
 
+PartId = tuple[int, int]  # the numbers of a task, and of a part of its plan
 
-class PassOptions(NamedTuple):
-    """The parameters of a pass, as executors receive them.
 
-    `parts` are the metric strings and the columns of all parts of the plan. The pass computes part `number`.
-    `cuts` divide each score column into ranges. `totals` are those of all ranges; the first pass has none
-    yet. `in_one_pass` is True if the ranges can be resolved without them. `n_classes` is the number of probabilities of
-    a row.
+class TaskOptions(NamedTuple):
+    """What a pass computes of a task of the caller, as executors receive it.
+
+    Attributes
+    ----------
+    number : int
+        That of the task among all tasks.
+    name : str or None
+    parts : list of (metric strings, columns)
+        All parts of the task's plan: rows are selected by the columns of all.
+    passes : list of PartPass
+        What the pass computes, part by part.
+    positions : dict
+        The task's columns by name: their places in the batches.
+    resampling : Resampling or None
     """
 
-    parts: list[tuple[list[str], ColumnNames]]
     number: int
-    on_invalid: str
-    memory_limit: int | None
-    spill_dir: str | None
-    totals: RangeTotals
-    cuts: list[list[float]]
-    in_one_pass: bool
+    name: str | None
+    parts: list[tuple[list[str], ColumnNames]]
+    passes: list[PartPass]
+    positions: dict[str, int]
     resampling: Resampling | None = None
-    partition_resampling: PartitionResampling | None = None
-    plugins: Plugins = NO_PLUGINS
-    n_classes: int = 0
-
-    @property
-    def names(self) -> ColumnNames:
-        """The columns of the part."""
-        return self.parts[self.number][1]
 
     def plan_parts(self) -> list[PlanPart]:
         """All parts, with the statistics of intervals that do not resample."""
-        self.plugins.load()
         return [
             PlanPart(add_interval_statistics(make_plan(metrics, (names.model_role,)), self.resampling), names)
             for metrics, names in self.parts
         ]
 
-    def columns(self) -> list[str]:
-        """The columns to read: those of all parts, by which rows are selected."""
-        return list(dict.fromkeys(name for _, names in self.parts for name in names.distinct_columns))
+    def own_columns(self, batch: Any) -> Any:
+        """The columns of the task, with their original names."""
+        import pyarrow
 
-    def alias(self, name: str) -> str:
-        """The name of a column while Spark moves it: any original name works."""
-        return f"column_{self.columns().index(name)}"
+        columns = [batch.column(place) for place in self.positions.values()]
+        return pyarrow.RecordBatch.from_arrays(columns, names=list(self.positions))
+
+
+class PassOptions(NamedTuple):
+    """The parameters of a pass over the rows, as executors receive them."""
+
+    tasks: list[TaskOptions]
+    on_invalid: str
+    memory_limit: int | None = None
+    spill_dir: str | None = None
+    plugins: Plugins = NO_PLUGINS
 
     def memory_budget(self) -> MemoryBudget:
         import os
@@ -83,73 +92,99 @@ class PassOptions(NamedTuple):
 
     def batch_rows(self) -> int:
         """The greatest number of rows of a batch that is concatenated from small batches."""
-        self.plugins.load()
-        has_long_values = any(make_plan(metrics).has_long_values for metrics, _ in self.parts)
-        return TEXT_BATCH_ROWS if has_long_values else BATCH_ROWS
+        plans = [make_plan(metrics) for task in self.tasks for metrics, _ in task.parts]
+        return TEXT_BATCH_ROWS if any(plan.has_long_values for plan in plans) else BATCH_ROWS
 
-    def has_shards(self) -> bool:
+    def sends_shards(self) -> bool:
         """Does the pass shuffle shards of score ranges?"""
-        if not self.cuts:
-            return False
-        return bool(self.in_one_pass or self.totals.known or self.partition_resampling is not None)
-
-    def scan(self, batches: Iterable[Any]) -> Iterator[PartitionState | ScoreRangeShard | None]:
-        """The state of a partition, and its shards of score ranges."""
-        parts, budget = self.plan_parts(), self.memory_budget()
-        if self.totals.known:
-            yield from rescan_ranges(parts, self.number, self.on_invalid, batches, budget, self.cuts, self.n_classes)
-        else:
-            yield from scan_partition(
-                parts, self.number, self.on_invalid, batches, budget, self.cuts, self.in_one_pass,
-                self.partition_resampling, self.n_classes,
-            )  # fmt: skip
+        passes = [own for task in self.tasks for own in task.passes]
+        return any(own.sends_ranges or (own.cuts and own.resampling is not None) for own in passes)
 
     def encode(self, kind: str, content: Any, shuffle_key: int = 0) -> Any:
         """An outcome."""
         return outcome_batch(kind, shuffle_key, dumps(content, self.plugins))
 
-    def renamed(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """The batches with the original names of the columns instead of their aliases."""
-        names = self.columns()
-        return resize_batches((batch.rename_columns(names) for batch in batches), self.batch_rows())
+    def add_batches(self, batches: Iterable[Any], scans: Sequence[Any]) -> None:
+        """Add the rows of a partition to the scans of all tasks."""
+        first_row = 0
+        for batch in resize_batches(batches, self.batch_rows()):
+            for task, scan in zip(self.tasks, scans, strict=True):
+                with name_task_in_errors(task.name):
+                    scan.add(task.own_columns(batch), first_row)
+            first_row += batch.num_rows
+
+    def results(self, scans: Sequence[PartitionScan]) -> Iterator[tuple[PartId, PartitionState | ScoreRangeShard]]:
+        """The states of a partition and its shards, part by part."""
+        for task, scan in zip(self.tasks, scans, strict=True):
+            with name_task_in_errors(task.name):
+                for number, found in scan.results():
+                    yield (task.number, number), found
 
 
 def count_partition_units(options: PassOptions, batches: Iterator[Any]) -> Iterator[Any]:
-    """The rows of a partition in; its resampling units out."""
+    """The rows of a partition in; the resampling units of every task out."""
+    options.plugins.load()
     try:
-        units = count_units(options.plan_parts(), options.number, options.on_invalid, options.renamed(batches))
-        yield options.encode(UNITS, units)
+        units = [PartitionUnits(task.plan_parts(), options.on_invalid) for task in options.tasks]
+        options.add_batches(batches, units)
+        for task, own in zip(options.tasks, units, strict=True):
+            yield options.encode(UNITS, (task.number, own.counter))
     except DATA_ERRORS as error:
         yield encode_error(error)
 
 
 def scan_partition_rows(options: PassOptions, batches: Iterator[Any]) -> Iterator[Any]:
-    """The rows of a partition in; its state and its shards of score ranges out."""
+    """The rows of a partition in; its states and its shards of score ranges out."""
+    options.plugins.load()
+    scans: list[PartitionScan] = []
     try:
-        for result in options.scan(options.renamed(batches)):
+        budget = options.memory_budget()
+        scans.extend(
+            PartitionScan(task.plan_parts(), task.passes, options.on_invalid, budget) for task in options.tasks
+        )
+        options.add_batches(batches, scans)
+        for part, result in options.results(scans):
             if isinstance(result, ScoreRangeShard):
-                yield options.encode(SHARD, tuple(result), result.score * (N_RANGES + 1) + result.range_number)
-            elif result is not None:
-                yield options.encode(PARTITION, result)
+                yield options.encode(SHARD, (part, tuple(result)), shuffle_key_of(part, result))
+            else:
+                yield options.encode(PARTITION, (part, result))
     except DATA_ERRORS as error:
         yield encode_error(error)
+    finally:
+        for scan in scans:
+            scan.close()
+
+
+def shuffle_key_of(part: PartId, shard: ScoreRangeShard) -> int:
+    """A number for every range of a score column of a part: shards of a range meet in one task."""
+    task, number = part
+    return ((task * MOST_PARTS + number) * MOST_SCORES + shard.score) * (N_RANGES + 1) + shard.range_number
 
 
 def resolve_shards(options: PassOptions, batches: Iterator[Any]) -> Iterator[Any]:
     """All shards of some ranges in; the states of these ranges out. Other outcomes are passed on."""
+    options.plugins.load()
     try:
-        plan, names = options.plan_parts()[options.number]
-        shards = RangeShards(
-            plan, names, options.memory_budget(), options.totals, options.partition_resampling, options.n_classes
-        )
+        budget, shards = options.memory_budget(), {}
+        for task in options.tasks:
+            parts = task.plan_parts()
+            for own in task.passes:
+                shards[task.number, own.number] = RangeShards(
+                    *parts[own.number], budget, own.totals, own.resampling, own.n_classes
+                )
         for batch in batches:
             for kind, _, payload in zip(*batch.to_pydict().values(), strict=True):
                 if kind == SHARD:
-                    shards.add(ScoreRangeShard(*pickle.loads(payload)))
+                    part, shard = pickle.loads(payload)
+                    shards[part].add(ScoreRangeShard(*shard))
                 else:
                     yield outcome_batch(kind, 0, payload)
-        for score_number, state in shards.resolve():
-            yield options.encode(RANGE, (score_number, state))
+        for task in options.tasks:
+            with name_task_in_errors(task.name):
+                for own in task.passes:
+                    part = task.number, own.number
+                    for score, state in shards[part].resolve():
+                        yield options.encode(RANGE, (part, score, state))
     except DATA_ERRORS as error:
         yield encode_error(error)
 

@@ -6,6 +6,6 @@ import pytest
 @pytest.fixture
 def few_ranges(monkeypatch):
     """Score columns are cut into eight ranges: small logs need no more."""
-    from fastmetrics.spark import dataframe
+    from fastmetrics.spark import passes
 
-    monkeypatch.setattr(dataframe, "N_RANGES", 8)
+    monkeypatch.setattr(passes, "N_RANGES", 8)

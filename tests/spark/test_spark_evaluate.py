@@ -24,6 +24,7 @@ METRICS = JOINT_METRICS
 OF_DIFFERENT_WORK = of_different_work(METRICS)
 ONE_OF_EACH_EXCHANGE = ["logloss", "auc", "ks", "gauc", "ndcg@5"]
 COLUMNS = {"label": "click", "score": "pctr", "group": "user_id"}
+NO_GROUP = {"group": None}
 SETS = [["channel"], ["day", "channel"], ["stars"], ["stars", "day"]]
 
 
@@ -81,10 +82,22 @@ def name_case(value):
     return "-".join([*value, *["sets"] * has_sets])
 
 
-def use_all_ranges(monkeypatch):
-    from fastmetrics.spark import dataframe, tasks
+def count_passes(monkeypatch):
+    """A list that gets the options of every pass over the rows that computes states."""
+    from fastmetrics.spark.passes import SparkRun
 
-    monkeypatch.setattr(dataframe, "N_RANGES", tasks.N_RANGES)
+    passes = []
+    run_pass = SparkRun.run_pass
+    monkeypatch.setattr(
+        SparkRun, "run_pass", lambda self, rows, options: passes.append(options) or run_pass(self, rows, options)
+    )
+    return passes
+
+
+def use_all_ranges(monkeypatch):
+    from fastmetrics.spark import passes, tasks
+
+    monkeypatch.setattr(passes, "N_RANGES", tasks.N_RANGES)
 
 
 def test_every_metric_of_all_ranges(df, log, monkeypatch):
@@ -266,14 +279,8 @@ def test_metrics_without_an_exchange_need_no_group(df, log):
 
 @pytest.mark.parametrize("options", [{}, {"by": "channel"}, {"by": SETS}, {"weight": "w", "score": ["pctr", "coarse"]}])
 def test_ranges_are_resolved_in_the_first_pass(df, log, options, monkeypatch):
-    import fastmetrics.spark
-    from fastmetrics.spark import dataframe
-
-    passes = []
-    run_pass = dataframe.run_pass
-    monkeypatch.setattr(dataframe, "run_pass", lambda *arguments: passes.append(arguments) or run_pass(*arguments))
-    columns = {"label": "click", "score": "pctr"} | options
-    assert fastmetrics.spark.evaluate(df, ["auc"], **columns) == fm.evaluate(log, ["auc"], **columns)
+    passes = count_passes(monkeypatch)
+    assert evaluate(df, ["auc"], group=None, **options) == fm.evaluate(log, ["auc"], **(COLUMNS | options | NO_GROUP))
     assert len(passes) == 1
 
 

@@ -95,7 +95,7 @@ def test_reports_are_those_of_one_machine(df, log):
         ({"score": "cast(text as int)"}, r"^score column 'cast\(text as int\)' has a value that is no integer"),
         ({"label": "buys + 9223372036854775807 > 0"}, r"label column .* has a number that no 64-bit integer holds"),
         ({"where": "cast(text as int) > 0"}, r"^where 'cast\(text as int\) > 0' has a value that is no integer"),
-        ({"where": "user > 99"}, "no row is left of 1500 read: where leaves out 1500"),
+        ({"where": "user > 99"}, "no row is left of 1500 read: where='user > 99' leaves out 1500"),
         ({"where": "user"}, "where: a condition is wanted; this is an integer"),
         ({"where": "user >"}, "where: the expression has a syntax error"),
     ],

@@ -111,7 +111,7 @@ def run_tasks(log: Any, metric: str, label: str, score: str, group: str | None =
     import pyarrow as pa
 
     from fastmetrics.engine.partitions.partition_merger import PartitionMerger
-    from fastmetrics.engine.partitions.partition_state import NO_TOTALS
+    from fastmetrics.engine.partitions.partition_scan import PartPass
     from fastmetrics.engine.partitions.range_shards import needs_range_totals
     from fastmetrics.engine.plan.column_names import read_column_names
     from fastmetrics.engine.plan.metric_plan import make_plan
@@ -123,25 +123,27 @@ def run_tasks(log: Any, metric: str, label: str, score: str, group: str | None =
     (part,) = divide_plan(plan, names)
     cuts = [[0.25, 0.5, 0.75]] if plan.needs("range") else []
     strings = [([metric], part.names)]
-    task = tasks.PassOptions(strings, 0, "raise", None, None, NO_TOTALS, cuts, not needs_range_totals(plan))
+    own = PartPass(0, cuts, not needs_range_totals(plan))
+    positions = {name: place for place, name in enumerate(part.names.distinct_columns)}
     merger = PartitionMerger(part, "raise")
     halves = [log[: len(log) // 2], log[len(log) // 2 :]]
 
-    def run(own_task: Any) -> list[tuple[str, Any]]:
+    def run(own: PartPass) -> list[tuple[str, Any]]:
+        options = tasks.PassOptions([tasks.TaskOptions(0, None, strings, [own], positions)], "raise")
         outcomes = [
             outcome
             for half in halves
-            for outcome in tasks.scan_partition_rows(own_task, half.select(task.columns()).to_batches())
+            for outcome in tasks.scan_partition_rows(options, half.select(list(positions)).to_batches())
         ]
-        if own_task.has_shards():
-            outcomes = list(tasks.resolve_shards(own_task, iter(outcomes)))
+        if options.sends_shards():
+            outcomes = list(tasks.resolve_shards(options, iter(outcomes)))
         return tasks.read_outcomes(pa.Table.from_batches(outcomes))
 
-    contents = run(task)
-    merger.add_partitions([content for kind, content in contents if kind == tasks.PARTITION])
+    contents = run(own)
+    merger.add_partitions([content for kind, (_, content) in contents if kind == tasks.PARTITION])
     if needs_range_totals(plan):
-        contents = run(task._replace(totals=merger.totals))
-    merger.add_range_states([content[1] for kind, content in contents if kind == tasks.RANGE], 0)
+        contents = run(own._replace(totals=merger.totals))
+    merger.add_range_states([content[2] for kind, content in contents if kind == tasks.RANGE], 0)
     return merger.states
 
 

@@ -46,7 +46,7 @@ class PartitionMerger:
         self.statistics = {statistic for by_exchange in plan.statistics.values() for statistic in by_exchange}
 
     def add_partitions(self, partitions: list[PartitionState]) -> None:
-        """Merge states of scan_partition, in any order. Together they have all rows."""
+        """Merge the states of partitions, in any order. Together they have all rows."""
         self.count_rows(partitions)
         for partition in partitions:
             self.totals = self.totals.merge(partition.totals)
@@ -75,8 +75,9 @@ class PartitionMerger:
             kinds = partition.label_kinds_seen
             no_rows = (None,) * len(kinds)
             batch = ValidatedBatch(
-                None, None, partition.rows, partition.dropped, kinds, no_rows, n_classes=partition.n_classes
-            )
+                None, None, partition.rows, partition.dropped, kinds, no_rows, n_classes=partition.n_classes,
+                filtered=partition.filtered,
+            )  # fmt: skip
             self.scan.record_batch(batch)
             if partition.counts:
                 if self.scan.counts is None:

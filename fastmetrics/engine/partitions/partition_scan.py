@@ -6,13 +6,13 @@ all shards of a range of scores into one place for the range exchange. Beyond th
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fastmetrics._core.columns.key_columns import KeyScratch
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
@@ -32,6 +32,7 @@ from fastmetrics.engine.partitions.range_cuts import count_ranges, iterate_score
 from fastmetrics.engine.partitions.range_rows import ScoreRangeShard, shard_slices
 from fastmetrics.engine.partitions.range_shards import check_unit_hashes
 from fastmetrics.engine.partitions.score_columns import score_columns
+from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.group_units import find_units_of_groups
 from fastmetrics.engine.scan.intervals import ReplicateStates, replicate_additive, slices_of_view
@@ -43,54 +44,107 @@ from fastmetrics.engine.scan.slice_views import iterate_views
 TRAVELLING_REPLICATES = (AdditiveReplicates, ValueReplicates)  # these merge, and are small when pickled
 
 
-def scan_partition(
-    parts: Sequence[PlanPart],
-    number: int,
-    on_invalid: str,
-    batches: Iterable[Any],
-    budget: MemoryBudget | None,
-    cuts: Sequence[Sequence[float]] = (),
-    in_one_pass: bool = True,
-    resampling: PartitionResampling | None = None,
-    n_classes: int = 0,
-) -> Iterator[PartitionState | ScoreRangeShard]:
-    """The state of a partition with whole groups: statistics without an exchange, and those of the hash exchange.
+class PartPass(NamedTuple):
+    """What a pass over the rows computes of one part of a plan.
 
-    They are those of part `number` of a plan; rows are selected by the columns of all parts.
-
-    `cuts` are ascending scores for every score column. With them, the partition's rows follow as shards of the ranges
-    between cuts; if not `in_one_pass`, the ranges are only counted. With `resampling`, the state has replicates, and
-    the rows of score columns follow with their units. `n_classes` is the number of probabilities of a row.
+    Attributes
+    ----------
+    number : int
+        That of the part.
+    cuts : sequence of sequences of float
+        Ascending scores for every score column, between which its rows are sent as shards; without cuts none are.
+    in_one_pass : bool
+        The ranges can be resolved without the totals of all ranges. Otherwise a first pass counts them, and a second
+        one, which has their `totals`, sends the shards and nothing else.
+    totals : RangeTotals
+    resampling : PartitionResampling or None
+        The states have replicates, and the rows of score columns are sent with their units.
+    n_classes : int
+        The number of probabilities of a row; 0 if metrics read none.
     """
-    plan = parts[number].plan
-    columns = score_columns(*parts[number], n_classes) if cuts else []
-    without_ranges = plan._replace(statistics=plan.statistics | {"range": ()})
-    if not cuts or not (in_one_pass or resampling):
-        parts = replace_part(parts, number, plan=without_ranges)
-    log_scan = LogScan(parts, on_invalid, None, budget, number)
-    (scan,) = log_scan.scans
-    totals, range_statistics = NO_TOTALS, plan.statistics["range"]
-    try:
-        for (validated,) in log_scan.process_batches(batches):
-            check_classes(scan, n_classes)
-            if not in_one_pass and validated.columns is not None:
-                totals = totals.merge(count_ranges(validated.columns, scan, columns, cuts, range_statistics))
-        if scan.rows == 0:
-            return
-        scan.plan = without_ranges
-        states = resolve(scan, 1, None, last=resampling is None)
-        partition = make_partition_state(scan, states, totals)
-        if resampling is not None and scan.rows_kept:
-            replicates = key_by_slice_values(scan, replicate_partition(scan, resampling))
-            partition = partition._replace(replicates=replicates)
-        yield partition
-        for score, score_cuts in enumerate(cuts if in_one_pass else ()):
-            yield from split_into_ranges(scan, columns[score], score, score_cuts)
-        for score in range(len(cuts) if resampling is not None else 0):
-            for rows in iterate_score_column(scan, columns[score]):
+
+    number: int = 0
+    cuts: Sequence[Sequence[float]] = ()
+    in_one_pass: bool = True
+    totals: RangeTotals = NO_TOTALS
+    resampling: PartitionResampling | None = None
+    n_classes: int = 0
+
+    @property
+    def is_second(self) -> bool:
+        """Is it the second pass over the rows?"""
+        return self.totals.known
+
+    @property
+    def sends_ranges(self) -> bool:
+        """Does it send shards of ranges?"""
+        return bool(self.cuts) and (self.in_one_pass or self.is_second)
+
+    def plan_to_scan(self, plan: Plan) -> Plan:
+        """The plan with the statistics that the pass reads rows for."""
+        if self.is_second:
+            return plan._replace(statistics={"none": (), "hash": (), "range": plan.statistics["range"]})
+        if self.sends_ranges or (self.cuts and self.resampling is not None):
+            return plan
+        return plan._replace(statistics=plan.statistics | {"range": ()})
+
+
+class PartitionScan:
+    """The scan of a partition's rows for some parts of a plan: all that share a pass.
+
+    The partition has whole groups, if there are groups. Rows are selected by the columns of all parts of the plan.
+    """
+
+    def __init__(
+        self, parts: Sequence[PlanPart], passes: Sequence[PartPass], on_invalid: str, budget: MemoryBudget | None
+    ) -> None:
+        self.parts = parts
+        self.passes = passes
+        scanned = list(parts)
+        for own in passes:
+            part = parts[own.number]
+            scanned[own.number] = part._replace(plan=own.plan_to_scan(part.plan))
+        self.log_scan = LogScan(scanned, on_invalid, None, budget, [own.number for own in passes])
+        self.columns = [score_columns(*parts[own.number], own.n_classes) if own.cuts else [] for own in passes]
+        self.totals = [NO_TOTALS] * len(passes)
+
+    def add(self, batch: Any, first_row: int) -> None:
+        """Add a batch that begins at `first_row` of the partition."""
+        validated = self.log_scan.add_batch(batch, first_row)
+        for index, (own, scan, rows) in enumerate(zip(self.passes, self.log_scan.scans, validated, strict=True)):
+            check_classes(scan, own.n_classes)
+            if own.cuts and not own.sends_ranges and rows.columns is not None:
+                statistics = self.parts[own.number].plan.statistics["range"]
+                counted = count_ranges(rows.columns, scan, self.columns[index], own.cuts, statistics)
+                self.totals[index] = self.totals[index].merge(counted)
+
+    def results(self) -> Iterator[tuple[int, PartitionState | ScoreRangeShard]]:
+        """The number of a part with its state, and with its rows of score columns, part by part."""
+        for index, (own, scan) in enumerate(zip(self.passes, self.log_scan.scans, strict=True)):
+            if scan.rows:
+                for found in self.results_of(index):
+                    yield own.number, found
+            scan.close()
+
+    def results_of(self, index: int) -> Iterator[PartitionState | ScoreRangeShard]:
+        own, scan, columns = self.passes[index], self.log_scan.scans[index], self.columns[index]
+        if not own.is_second:
+            scan.plan = scan.plan._replace(statistics=scan.plan.statistics | {"range": ()})
+            states = resolve(scan, 1, None, last=own.resampling is None)
+            partition = make_partition_state(scan, states, self.totals[index])
+            if own.resampling is not None and scan.rows_kept:
+                replicates = key_by_slice_values(scan, replicate_partition(scan, own.resampling))
+                partition = partition._replace(replicates=replicates)
+            yield partition
+        for score, cuts in enumerate(own.cuts if own.sends_ranges else ()):
+            yield from split_into_ranges(scan, columns[score], score, cuts)
+        for score, column in enumerate(columns if own.resampling is not None else ()):
+            for rows in iterate_score_column(scan, column):
                 yield ScoreRangeShard(score, WHOLE_COLUMN, shard_slices(scan.slices), rows)
-    finally:
-        scan.close()
+
+    def close(self) -> None:
+        """Release all rows, in memory and on disk."""
+        self.log_scan.close()
 
 
 def check_classes(scan: Scan, n_classes: int) -> None:
@@ -99,43 +153,15 @@ def check_classes(scan: Scan, n_classes: int) -> None:
         scan.record_classes(n_classes)
 
 
-def rescan_ranges(
-    parts: Sequence[PlanPart],
-    number: int,
-    on_invalid: str,
-    batches: Iterable[Any],
-    budget: MemoryBudget | None,
-    cuts: Sequence[Sequence[float]],
-    n_classes: int = 0,
-) -> Iterator[ScoreRangeShard]:
-    """The shards of a partition whose ranges were counted in an earlier pass."""
-    plan, names = parts[number]
-    columns = score_columns(plan, names, n_classes)
-    range_plan = plan._replace(statistics={"none": (), "hash": (), "range": plan.statistics["range"]})
-    parts = replace_part(parts, number, plan=range_plan, names=names._replace(unit=None))
-    log_scan = LogScan(parts, on_invalid, None, budget, number)
-    (scan,) = log_scan.scans
-    try:
-        deque(log_scan.process_batches(batches), maxlen=0)
-        for score, score_cuts in enumerate(cuts):
-            yield from split_into_ranges(scan, columns[score], score, score_cuts)
-    finally:
-        scan.close()
-
-
-def replace_part(parts: Sequence[PlanPart], number: int, **fields: Any) -> list[PlanPart]:
-    """The parts of a plan with some fields of one replaced."""
-    return [part._replace(**fields) if own == number else part for own, part in enumerate(parts)]
-
-
 def make_partition_state(scan: Scan, states: FinalStates, totals: RangeTotals) -> PartitionState:
     """The state of a scanned partition. Slices are identified by their values: partitions number them differently."""
     kinds, slices = tuple(scan.label_kinds_seen), scan.slices.values()
     by_key = key_by_slice_values(scan, states.by_key)
     counts = EMPTY_COUNTS if scan.counts is None else scan.counts.of_values(slices)
     return PartitionState(
-        scan.rows, scan.dropped, kinds, slices, by_key, totals, n_classes=scan.n_classes, counts=counts
-    )
+        scan.rows, scan.dropped, kinds, slices, by_key, totals, n_classes=scan.n_classes, counts=counts,
+        filtered=scan.filtered,
+    )  # fmt: skip
 
 
 def key_by_slice_values(scan: Scan, states: dict[Any, Any]) -> dict[SliceStateKey, Any]:
@@ -146,18 +172,21 @@ def key_by_slice_values(scan: Scan, states: dict[Any, Any]) -> dict[SliceStateKe
     }
 
 
-def count_units(parts: Sequence[PlanPart], number: int, on_invalid: str, batches: Iterable[Any]) -> UnitCounter:
-    """The units of the valid rows of a partition, as part `number` of the plan reads them."""
-    selector, reader, counter = RowSelector(parts, on_invalid), ColumnReader(*parts[number]), UnitCounter()
-    first_row = 0
-    for batch in batches:
-        keys = reader.read(selector.select(batch, first_row)).unit_keys
-        first_row += batch.num_rows
+class PartitionUnits:
+    """Counts the units of the valid rows of a partition, as the first part of a plan reads them."""
+
+    def __init__(self, parts: Sequence[PlanPart], on_invalid: str) -> None:
+        self.selector = RowSelector(parts, on_invalid)
+        self.reader = ColumnReader(*parts[0])
+        self.counter = UnitCounter()
+
+    def add(self, batch: Any, first_row: int) -> None:
+        """Add a batch that begins at `first_row` of the partition."""
+        keys = self.reader.read(self.selector.select(batch, first_row)).unit_keys
         if keys is not None and keys.rows:
             scratch = KeyScratch(keys.rows, keys.dtype)
             keys.hash_block(0, keys.rows, scratch)
-            counter.add(scratch.hashes[: keys.rows])
-    return counter
+            self.counter.add(scratch.hashes[: keys.rows])
 
 
 def replicate_partition(scan: Scan, resampling: PartitionResampling) -> dict[Any, Any]:

@@ -84,7 +84,8 @@ class PartitionState(NamedTuple):
     """The state of a partition, or of a range of scores: counts of rows, and states by slice values.
 
     `range_number` is the number of the range; `replicates` are present if units are resampled; `n_classes` is the
-    number of probabilities of a row, if metrics read them. `counts` are the rows of slices, of a partition.
+    number of probabilities of a row, if metrics read them. `counts` are the rows of slices, of a partition; `filtered`
+    are the rows that the filter left out.
     """
 
     rows: int
@@ -97,3 +98,4 @@ class PartitionState(NamedTuple):
     replicates: dict[SliceStateKey, Any] | None = None
     n_classes: int | None = None
     counts: Mapping[SliceValues | None, RowCount] = EMPTY_COUNTS
+    filtered: int = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
@@ -28,18 +28,18 @@ class LogScan:
         on_invalid: str,
         expected_rows: int | None,
         budget: MemoryBudget | None = None,
-        only: int | None = None,
+        only: Sequence[int] | None = None,
         slices: SliceNumbers | None = None,
         by_unit: bool = False,
     ) -> None:
-        """`only` is the number of the one part to scan: rows are selected by the columns of all parts nevertheless.
+        """`only` are the numbers of the parts to scan: rows are selected by the columns of all parts nevertheless.
 
         `by_unit` is that of `Scan`.
         """
         self.parts = parts
         self.selector = RowSelector(parts, on_invalid, slices)
         self.has_filter = self.selector.where is not None
-        scanned = parts if only is None else [parts[only]]
+        scanned = parts if only is None else [parts[number] for number in only]
         self.scans = [Scan(part, self.selector.slices, expected_rows, budget, by_unit) for part in scanned]
 
     @property
@@ -91,16 +91,13 @@ class LogScan:
         selected = self.selector.select(batch, first_row)
         return [scan.process_rows(selected)._replace(columns=None, keys=None) for scan in self.scans]
 
-    def process_batches(self, batches: Iterable[Any]) -> Iterator[list[ValidatedBatch]]:
-        """Process batches one after the other, each before the next is read; yield the valid rows for every scan."""
-        first_row = 0
-        for batch in batches:
-            self.create_exchanges(batch)
-            selected = self.selector.select(batch, first_row)
-            first_row += batch.num_rows
-            validated = [scan.process_rows(selected) for scan in self.scans]
-            self.record_batch(validated)
-            yield validated
+    def add_batch(self, batch: Any, first_row: int) -> list[ValidatedBatch]:
+        """Process a batch, before the next one is read, and count its rows; the valid rows for every scan."""
+        self.create_exchanges(batch)
+        selected = self.selector.select(batch, first_row)
+        validated = [scan.process_rows(selected) for scan in self.scans]
+        self.record_batch(validated)
+        return validated
 
     def record_batch(self, validated: list[ValidatedBatch]) -> None:
         """Add the counts of a batch to those of all scans. Only one thread may call this."""

@@ -8,7 +8,7 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics.engine.partitions.partition_merger import PartitionMerger
-from fastmetrics.engine.partitions.partition_scan import scan_partition
+from fastmetrics.engine.partitions.partition_scan import PartPass
 from fastmetrics.engine.plan.column_names import read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.plan.plan_parts import divide_plan
@@ -16,6 +16,7 @@ from support import text_logs
 from support.cases import assert_raises
 from support.registry_cases import own_metrics
 from support.states.accumulators import pieces
+from support.states.partition_merges import results_of_partition
 
 TEXT = text_logs.text_metrics()
 
@@ -136,7 +137,7 @@ class TestRegistered:
         names = read_column_names(plans[0], None, None, None, None, None)
         own = pa.table({name: texts_log[name] for name in ("hypothesis", "reference")}).to_batches()
         plan_parts = [divide_plan(plan, names) for plan in plans]
-        states = list(scan_partition(plan_parts[0], 0, "raise", own, None))
+        states = results_of_partition(plan_parts[0], PartPass(), own)
         with pytest.raises(ValueError, match=r"partition was counted by .*max_order=4.*; here there are .*max_order=3"):
             PartitionMerger(plan_parts[1][0], "raise").add_partitions(states)
 

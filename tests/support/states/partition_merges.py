@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from fastmetrics.engine.partitions.partition_merger import PartitionMerger
-from fastmetrics.engine.partitions.partition_scan import scan_partition
+from fastmetrics.engine.partitions.partition_scan import PartitionScan, PartPass
 from fastmetrics.engine.partitions.partition_state import NO_TOTALS
 from fastmetrics.engine.partitions.range_rows import ScoreRangeShard
 from fastmetrics.engine.partitions.range_shards import RangeShards
@@ -23,6 +23,15 @@ def plan(metrics, options):
     return plan_task(columns, options.get("by"), IntervalArguments())
 
 
+def results_of_partition(parts, own, batches):
+    """The state of a partition and its shards, pickled and read."""
+    scan, first_row = PartitionScan(parts, [own], "raise", None), 0
+    for batch in batches:
+        scan.add(batch, first_row)
+        first_row += batch.num_rows
+    return [pickle.loads(pickle.dumps(found)) for _, found in scan.results()]
+
+
 def merged_partitions(log, options, n_partitions, user):
     """As Spark evaluates, without Spark: a partition has all rows of its users, and scores are divided into ranges."""
     task = plan(options["metrics"], options)
@@ -32,8 +41,8 @@ def merged_partitions(log, options, n_partitions, user):
     partitions = []
     for number in range(n_partitions):
         rows = pa.table(slice_rows(log, log[user] % n_partitions == number))
-        for found in scan_partition(parts, 0, "raise", rows.to_batches(max_chunksize=100), None, cuts):
-            (ranges.add if isinstance(found, ScoreRangeShard) else partitions.append)(pickle.loads(pickle.dumps(found)))
+        for found in results_of_partition(parts, PartPass(0, cuts), rows.to_batches(max_chunksize=100)):
+            (ranges.add if isinstance(found, ScoreRangeShard) else partitions.append)(found)
     merger.add_partitions(partitions)
     merger.add_range_states([score_range for _, score_range in ranges.resolve()], 0)
     resolved = ResolvedTask(task, merger.log_scan, [ResolvedPart(merger.scan, merger.states)])
@@ -48,7 +57,7 @@ def of_partitions(metrics, options, partitions):
     states = []
     for rows in partitions:
         batches = pa.table(rows).to_batches(max_chunksize=20)
-        states += [pickle.loads(pickle.dumps(state)) for state in scan_partition(parts, 0, "raise", batches, None)]
+        states += results_of_partition(parts, PartPass(), batches)
     merger.add_partitions(states)
     resolved = ResolvedTask(task, merger.log_scan, [ResolvedPart(merger.scan, merger.states)])
     return make_report([resolved], None)

@@ -1,0 +1,170 @@
+"""The DataFrame that all tasks share: which columns a pass over its rows needs, and which rows.
+
+Spark computes filters and computed columns itself, before any row reaches a Python worker. Columns get names that
+pyspark passes on whatever the original names are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics.engine.input.computed_columns import WHERE
+from fastmetrics.engine.plan.column_names import describe_column, filter_column, key_columns
+from fastmetrics.engine.plan.row_filters import refuse_native
+from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
+from fastmetrics.spark.expressions import quote_path, sql_of_column, sql_of_condition, translated_errors
+
+
+class FrameColumn(NamedTuple):
+    """A column that tasks read, and its value in SQL. A computed one of a filtered task has a `condition`: the filter.
+
+    Columns of the same name and condition have the same values.
+    """
+
+    name: str
+    sql: str
+    condition: str | None = None
+
+    @property
+    def key(self) -> tuple[str, str | None]:
+        return self.name, self.condition
+
+    def value(self, is_filtered: bool) -> Any:
+        """Spark's column. Unless the rows are filtered by the condition already, it is not computed for others."""
+        from pyspark.sql import functions
+
+        if self.condition is None or is_filtered:
+            return functions.expr(self.sql)
+        return functions.expr(f"CASE WHEN {self.condition} THEN {self.sql} END")
+
+
+class TaskColumns(NamedTuple):
+    """The columns of a task by name, and its filter: in Spark's SQL, and as it was written."""
+
+    columns: dict[str, FrameColumn]
+    condition: str | None = None
+    where: str = ""
+
+    def with_mask(self, name: str) -> dict[str, FrameColumn]:
+        """The columns, and one of this name that tells which rows the filter keeps."""
+        return self.columns | {name: FrameColumn(name, f"coalesce({self.condition}, false)")}
+
+
+class FramePass(NamedTuple):
+    """The rows and columns that a pass over the DataFrame reads for some tasks.
+
+    Attributes
+    ----------
+    rows : pyspark.sql.DataFrame
+        The columns, under their aliases.
+    positions : dict
+        For every task, its columns by name: their places among those of `rows`.
+    masks : dict
+        For filtered tasks, if there are rows of others: the name of the column that tells which are their own.
+    conditions : tuple of str
+        The rows of which at least one holds are there; all rows if it is empty.
+    """
+
+    rows: Any
+    positions: dict[int, dict[str, int]]
+    masks: dict[int, str]
+    conditions: tuple[str, ...]
+
+    def mask(self, task: int) -> Any:
+        """The column that tells which rows are those of a task; None if all are."""
+        return self.column(task, self.masks[task]) if task in self.masks else None
+
+    def alias(self, task: int, name: str) -> str:
+        return alias_of(self.positions[task][name])
+
+    def column(self, task: int, name: str) -> Any:
+        from pyspark.sql import functions
+
+        return functions.col(self.alias(task, name))
+
+
+class SharedFrame:
+    """A DataFrame and the columns that each task reads of it."""
+
+    def __init__(self, df: Any, tasks: Sequence[PlannedTask]) -> None:
+        self.df = df
+        self.tasks = []
+        for task in tasks:
+            with name_task_in_errors(task.name):
+                self.tasks.append(read_task(df, task))
+
+    def is_masked(self, task: int, names: Iterable[str]) -> bool:
+        """Is one of these columns computed for the rows of the task's filter only?"""
+        return any(self.tasks[task].columns[name].condition is not None for name in names)
+
+    def columns_of_key(self, task: int, key: Any) -> tuple[tuple[str, str | None], ...]:
+        """The columns of a group's key. Equal ones have the same values."""
+        return tuple(self.tasks[task].columns[name].key for name in key_columns(key))
+
+    def open_pass(self, tasks: Iterable[int]) -> FramePass:
+        """What a pass for these tasks reads."""
+        from pyspark.sql import functions
+
+        numbers = sorted(set(tasks))
+        conditions = self.conditions_of(numbers)
+        is_filtered = len(conditions) == 1
+        masks = {
+            number: filter_column(self.tasks[number].where) for number in numbers
+            if self.tasks[number].condition is not None and not is_filtered
+        }  # fmt: skip
+        selected: dict[tuple[str, str | None], FrameColumn] = {}
+        positions: dict[int, dict[str, int]] = {}
+        places: dict[tuple[str, str | None], int] = {}
+        for number in numbers:
+            columns = self.tasks[number].with_mask(masks[number]) if number in masks else self.tasks[number].columns
+            for column in columns.values():
+                selected.setdefault(column.key, column)
+                places.setdefault(column.key, len(places))
+            positions[number] = {name: places[column.key] for name, column in columns.items()}
+        values = [column.value(is_filtered).alias(alias_of(place)) for place, column in enumerate(selected.values())]
+        rows = self.df if not conditions else self.df.where(functions.expr(any_of(conditions)))
+        return FramePass(rows.select(*values), positions, masks, conditions)
+
+    def conditions_of(self, tasks: Sequence[int]) -> tuple[str, ...]:
+        """The filters of some tasks; none if one of the tasks reads all rows."""
+        found = dict.fromkeys(self.tasks[number].condition for number in tasks)
+        return () if None in found else tuple(filter(None, found))
+
+    def count(self, passes: Sequence[FramePass]) -> tuple[int | None, list[int | None]]:
+        """How many rows there are, and how many the filters of each pass keep. None is counted without a filter."""
+        from pyspark.sql import functions
+
+        filtered = [one for one in passes if one.conditions]
+        if not filtered:
+            return None, [None] * len(passes)
+        kept = [functions.count(functions.expr(f"CASE WHEN {any_of(one.conditions)} THEN 1 END")) for one in filtered]
+        with translated_errors():
+            rows, *counts = self.df.agg(functions.count(functions.lit(1)), *kept).first()
+        found = iter(counts)
+        return rows, [next(found) if one.conditions else None for one in passes]
+
+
+def read_task(df: Any, task: PlannedTask) -> TaskColumns:
+    """The columns and the filter of a task."""
+    refuse_native(task.where, "Spark")
+    start = "" if task.name is None else f"task {task.name!r}: "
+    condition = None
+    if task.where is not None:
+        condition = f"({sql_of_condition(df, task.where.name, f'{start}{WHERE} {task.where.name!r}')})"
+    roles = {name: role for part in task.parts for role, name in reversed(part.names.columns_with_roles)}
+    columns = {}
+    for name, role in roles.items():
+        sql = sql_of_column(df, role, name, start + describe_column(role, name))
+        columns[name] = FrameColumn(name, quote_path(df, name)) if sql is None else FrameColumn(name, sql, condition)
+    return TaskColumns(columns, condition, "" if task.where is None else task.where.name)
+
+
+def any_of(conditions: Sequence[str]) -> str:
+    return " OR ".join(conditions)
+
+
+def alias_of(place: int) -> str:
+    """The name of a column while Spark moves it: any original name works."""
+    return f"column_{place}"
