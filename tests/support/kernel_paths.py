@@ -140,7 +140,7 @@ def run_tasks(log: Any, metric: str, label: str, score: str, group: str | None =
         return tasks.read_outcomes(pa.Table.from_batches(outcomes))
 
     contents = run(own)
-    merger.add_partitions([content for kind, (_, content) in contents if kind == tasks.PARTITION])
+    merger.add_partitions([content[1] for kind, content in contents if kind == tasks.PARTITION])
     if needs_range_totals(plan):
         contents = run(own._replace(totals=merger.totals))
     merger.add_range_states([content[2] for kind, content in contents if kind == tasks.RANGE], 0)
