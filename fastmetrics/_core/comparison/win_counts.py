@@ -20,8 +20,9 @@ import numpy as np
 from fastmetrics._core.columns.row_blocks import LABEL, SCORE, SLICE, WEIGHT, ScoreLabelPair, Scratch
 from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exchange.block_store import BlockStore
-from fastmetrics._core.exchange.group_reduction import GroupAccumulators, GroupReduction, StateKey, reduce_groups
+from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
 from fastmetrics._core.exchange.hash_exchange import HASH, HashExchange
+from fastmetrics._core.group_accumulators import GroupAccumulators, StateKey
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.registry import Metric

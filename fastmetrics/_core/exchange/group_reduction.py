@@ -31,10 +31,9 @@ from fastmetrics._core.exchange.hash_exchange import (
     partition_bits,
     place_keys,
 )  # fmt: skip
-from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.group_accumulators import GroupAccumulators, StateKey
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.exchange import hash_partition
 
 CACHED_ROWS = 2 * PARTITION_ROWS  # partitions of at most so many rows on average are read where they are
@@ -49,52 +48,6 @@ SAMPLED_KEYS = 1 << 10  # of a large partition; a key that is this share of them
 FREQUENT_KEY = SAMPLED_KEYS >> 6
 NO_KEYS: np.ndarray = np.empty(0, np.uint64)
 PADDED: np.ndarray = np.empty(1, np.uint8)  # loaded text is padded already: kernels may copy 16 bytes at a time
-
-StateKey = tuple[Any, int, int | None]  # statistic, number of the pair, slice (None: all rows)
-
-
-class MergedStates:
-    """States by statistic, pair and slice; those of one key merge."""
-
-    states: dict[StateKey, Any]
-    budget: MemoryBudget | None = None  # of states that grow with the groups
-
-    def merge(self, other: MergedStates) -> None:
-        self.merge_states(other.states)
-
-    def merge_states(self, states: dict[StateKey, Any]) -> None:
-        for key, state in states.items():
-            if key in self.states:
-                self.states[key].merge(state)
-            else:
-                self.states[key] = state
-
-
-class GroupAccumulators(MergedStates):
-    """The states of additive statistics, by statistic, pair and slice. A state is made at its first use."""
-
-    def __init__(self, statistics: Sequence[Any]) -> None:
-        self.statistics = statistics
-        self.states: dict[StateKey, Any] = {}
-        self.states_by_pair: dict[tuple[int, int | None], list[Sums]] = {}
-
-    def update(self, pair: int, slice_number: int | None, table: Any) -> None:
-        states = self.states_by_pair.get((pair, slice_number))
-        if states is None:
-            # Looked up once per pair and slice: there may be many slices.
-            keys = [(statistic, pair, slice_number) for statistic in self.statistics]
-            states = [self.states.setdefault(key, self.new_state(key[0])) for key in keys]
-            self.states_by_pair[pair, slice_number] = states
-        for statistic, state in zip(self.statistics, states, strict=True):
-            statistic.update(state, table)
-
-    def new_state(self, statistic: Any) -> Any:
-        """An empty state. One that grows with the groups has the memory limit of the rows."""
-        state = statistic.new()
-        if self.budget is not None and hasattr(state, "limit_memory"):
-            state.limit_memory(self.budget)
-        return state
-
 
 class GroupReduction(NamedTuple):
     """Statistics to compute over groups; they share one class of tables.
@@ -123,6 +76,15 @@ class GroupReduction(NamedTuple):
         return {"key_texts": self.key_texts} if ranks_keys else {}
 
     @property
+    def pair_arguments(self) -> dict[str, Any]:
+        """The argument `only_pairs` for tables whose groups without pairs need not be listed.
+
+        All statistics are content with their number, and no replicates are made, which depend on the groups' units.
+        """
+        is_content = all(getattr(statistic, "needs_only_pairs", False) for statistic in self.statistics)
+        return {"only_pairs": True} if is_content and self.make_accumulators is GroupAccumulators else {}
+
+    @property
     def measured(self) -> list[Any]:
         """The statistics whose values the tables have: others read those of the statistic that they name."""
         if len(self.statistics) == 1:
@@ -142,7 +104,7 @@ class GroupReduction(NamedTuple):
     def make_tables(self, layout: GroupLayout, chunks: list[tuple[int, int]], scratch: Scratch) -> GroupTables:
         """A thread's maker of the tables that all statistics read."""
         tables: GroupTables = self.statistics[0].table(
-            self.measured, layout, chunks, self.pairs, scratch, **self.key_arguments
+            self.measured, layout, chunks, self.pairs, scratch, **self.key_arguments, **self.pair_arguments
         )
         return tables
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import exact
-from fastmetrics._core.exchange.group_reduction import GroupAccumulators, MergedStates
 from fastmetrics._core.exchange.group_values import ValuesByGroup
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.group_accumulators import GroupAccumulators, MergedStates
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.resampling.key_table_replicates import KeyTableReplicates
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights

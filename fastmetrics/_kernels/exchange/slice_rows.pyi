@@ -87,4 +87,5 @@ def count_pairs(
     cell_tails: NDArray[np.uint64],
     class_counts: NDArray[np.int64],
     wins: NDArray[np.uint64],
+    one_class: NDArray[np.int64],
 ) -> None: ...

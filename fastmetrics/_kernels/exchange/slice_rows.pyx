@@ -421,18 +421,19 @@ def count_pairs(
     const uint64_t[::1] heads, const uint64_t[::1] tails, uint64_t[::1] seen, int64_t[::1] next_cell,
     uint32_t[:, ::1] cell_of_row, int64_t[::1] cell_numbers, uint64_t[:, ::1] cell_counts, int64_t[:, ::1] cells,
     uint64_t[::1] cell_hashes, uint64_t[::1] cell_heads, uint64_t[::1] cell_tails, int64_t[:, :, ::1] class_counts,
-    uint64_t[:, ::1] wins
+    uint64_t[:, ::1] wins, int64_t[:, :, ::1] one_class
 ):
     """Write the keys, the class counts (label, cell, class) and twice the pairs won (view, cell) of every cell.
 
     `next_cell` has the first cell of every slice, and then that after its last. Working memory is `seen`, for every
     slice, and for the rows of the largest group `cell_of_row` (2), `cell_numbers`, `cell_counts` (label) and `cells`
-    (fields of PairsOfSlice).
+    (fields of PairsOfSlice). If `one_class` has slices, cells that have one class for every label are not written but
+    added to it (label, slice, 4): cells without positives, cells without negatives, and the rows of both kinds.
     """
-    cdef Py_ssize_t group, label, view, i, own, n_cells, first, stop
+    cdef Py_ssize_t group, label, view, i, own, number, n_cells, n_written, first, stop
     cdef int64_t cell
     cdef uint64_t entry, mark, n_positives, count
-    cdef bint is_new
+    cdef bint is_new, has_pairs, writes_all = one_class.shape[1] == 0
     cdef bint has_heads = heads.shape[0] > 0
     cdef Py_ssize_t n_labels = labels.shape[0]
     cdef PairsOfSlice* pairs = <PairsOfSlice*>&cells[0, 0]
@@ -457,9 +458,23 @@ def count_pairs(
                     cell_counts[label, own] = 0
                 for i in range(first, stop):  # positives in the upper half
                     cell_counts[label, cell_of_row[0, i - first]] += <uint64_t>1 << (32 * labels[label, i])
+            n_written = 0
             for own in range(n_cells):
-                cell = next_cell[cell_numbers[own]]
-                next_cell[cell_numbers[own]] += 1
+                number = cell_numbers[own]
+                has_pairs = writes_all
+                for label in range(n_labels):
+                    count = cell_counts[label, own]
+                    has_pairs |= count >> 32 != 0 and count & 0xFFFFFFFFu != 0
+                if not has_pairs:
+                    for label in range(n_labels):
+                        count = cell_counts[label, own]
+                        one_class[label, number, count >> 32 != 0] += 1
+                        one_class[label, number, 2 + (count >> 32 != 0)] += (count >> 32) + (count & 0xFFFFFFFFu)
+                    cell_numbers[own] = -1
+                    continue
+                n_written += 1
+                cell = next_cell[number]
+                next_cell[number] += 1
                 cell_numbers[own] = cell
                 cell_hashes[cell] = hashes[group]
                 if has_heads:
@@ -469,16 +484,17 @@ def count_pairs(
                     count = cell_counts[label, own]
                     class_counts[label, cell, 0] = <int64_t>(count & 0xFFFFFFFFu)
                     class_counts[label, cell, 1] = <int64_t>(count >> 32)
-            for view in range(ordered.shape[0]):
+            for view in range(ordered.shape[0] if n_written else 0):
                 n_positives = 0
                 for i in range(first, stop):
                     n_positives += labels[label_of_view[view], i]
                 if n_positives == 0 or n_positives == <uint64_t>(stop - first):
                     for own in range(n_cells):
-                        wins[view, cell_numbers[own]] = 0
-                    continue
-                count_group(
-                    &ordered[view, first], stop - first, <Py_ssize_t>n_positives, first, &cell_of_row[0, 0],
-                    &cell_of_row[1, 0], n_cells, pairs)
+                        pairs[own].wins = 0
+                else:
+                    count_group(
+                        &ordered[view, first], stop - first, <Py_ssize_t>n_positives, first, &cell_of_row[0, 0],
+                        &cell_of_row[1, 0], n_cells, pairs)
                 for own in range(n_cells):
-                    wins[view, cell_numbers[own]] = pairs[own].wins
+                    if cell_numbers[own] >= 0:
+                        wins[view, cell_numbers[own]] = pairs[own].wins

@@ -12,10 +12,11 @@ import numpy as np
 from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.columns.slice_sets import ALL_ROWS, SliceSet, stored_slices
 from fastmetrics._core.exchange.class_ranges import PairReduction, join_states
-from fastmetrics._core.exchange.group_reduction import GroupAccumulators, GroupReduction, reduce_groups
+from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, reduce_row_ranges, split_statistics
+from fastmetrics._core.group_accumulators import GroupAccumulators
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Sums

@@ -54,7 +54,17 @@ class GroupAuc(MeanOfGroups):
         # groups, twice the pairs won and twice all pairs (each as its high and its low 32 bits). sums: w AUC, w.
         return Sums(10, 2)
 
+    @property
+    def needs_only_pairs(self) -> bool:
+        """Are the numbers of groups of one class, and of their rows, all that it needs of them?"""
+        return self.single_class in ("skip", "nan")
+
     def update(self, state: Sums, table: GroupPairs) -> None:
+        if table.one_class is not None:
+            no_positive, no_negative, *rows_of_one_class = table.one_class.tolist()
+            state.counts[:6] += (
+                no_positive + no_negative, no_positive, no_negative, sum(rows_of_one_class), *rows_of_one_class,
+            )  # fmt: skip
         if table.group_weights is None and self.weight != "pairs" and self.single_class != "raise":
             grouped_auc.auc_terms(
                 table.class_rows, table.wins, KERNEL_WEIGHTS.get(self.weight, 0), self.single_class == "half",

@@ -1,6 +1,5 @@
 """Rows of buckets and of groups in the order of their scores, and the pairs of their slices, beside plain loops."""
 
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -120,8 +119,17 @@ def pairs_of_slices(groups, numbers, n_slices):
     return found
 
 
-def count_pairs(groups, numbers, n_slices, dtype):
-    """The same by the kernels."""
+def without_pairs(cells, n_slices):
+    """By slice: the cells without positives, those without negatives, and the rows of both kinds."""
+    found = np.zeros((n_slices, 4), np.int64)
+    for (_, number), (negatives, positives, _) in cells.items():
+        if not negatives or not positives:
+            found[number] += (not positives, not negatives, negatives * (not positives), positives * (not negatives))
+    return found.tolist()
+
+
+def count_pairs(groups, numbers, n_slices, dtype, only_pairs=False):
+    """The same by the kernels, and the counts of the cells that are not listed."""
     random = np.random.default_rng(3)
     keys = np.repeat(np.arange(1, len(groups) + 1, dtype=np.uint64) << np.uint64(40), [len(own[0]) for own in groups])
     order = random.permutation(len(keys))
@@ -149,16 +157,28 @@ def count_pairs(groups, numbers, n_slices, dtype):
     hashes_of_cells, counts = np.zeros(rows, np.uint64), np.zeros((1, rows, 2), np.int64)
     wins = np.zeros((1, rows), np.uint64)
     bounds = first.tolist()
+    one_class = np.zeros((1, n_slices if only_pairs else 0, 4), np.int64)
     slice_rows.count_pairs(
         found_codes[0], starts, n_groups, found_labels, ordered, views, found_hashes, no_addresses, no_addresses, seen,
         first, np.zeros((2, rows), np.uint32), np.zeros(rows, np.int64), np.zeros((1, rows), np.uint64),
         np.zeros((rows, slice_rows.N_FIELDS), np.int64), hashes_of_cells, no_addresses, no_addresses, counts, wins,
+        one_class,
     )  # fmt: skip
-    return {
+    cells = {
         (int(hashes_of_cells[cell] >> np.uint64(40)) - 1, number): (*counts[0, cell].tolist(), int(wins[0, cell]))
-        for number, (start, stop) in enumerate(pairwise(bounds))
+        for number, (start, stop) in enumerate(zip(bounds[:-1], first.tolist()[:n_slices], strict=True))
         for cell in range(start, stop)
     }
+    return cells, one_class[0].tolist()
+
+
+def check_pairs(groups, numbers, n_slices, dtype):
+    """Check the kernels: with all cells, and with those that have pairs."""
+    expected = pairs_of_slices(groups, numbers, n_slices)
+    assert count_pairs(groups, numbers, n_slices, dtype) == (expected, [])
+    with_pairs = {key: cell for key, cell in expected.items() if cell[0] and cell[1]}
+    counted = without_pairs(expected, n_slices)
+    assert count_pairs(groups, numbers, n_slices, dtype, only_pairs=True) == (with_pairs, counted)
 
 
 class TestGroups:
@@ -175,7 +195,7 @@ class TestGroups:
     def test_any_rows(self, drawn, dtype):
         groups = [([row[0] for row in own], [row[1] for row in own]) for own in drawn]
         numbers = [[row[2] for row in own] for own in drawn]
-        assert count_pairs(groups, numbers, 3, dtype) == pairs_of_slices(groups, numbers, 3)
+        check_pairs(groups, numbers, 3, dtype)
 
     @pytest.mark.parametrize("n_positives", [0, 1, 2, 7, 8, 9, 30, 59, 60])
     @pytest.mark.parametrize("n_values", [1, 3, 1000])
@@ -186,7 +206,7 @@ class TestGroups:
             scores = random.integers(0, n_values, 60) / n_values
             groups.append((scores.tolist(), (random.permutation(60) < n_positives).tolist()))
             numbers.append(random.integers(0, 4, 60).tolist())
-        assert count_pairs(groups, numbers, 4, "float64") == pairs_of_slices(groups, numbers, 4)
+        check_pairs(groups, numbers, 4, "float64")
 
 
 class TestPairs:

@@ -41,13 +41,15 @@ NO_SLICES: np.ndarray = np.empty(0, np.uint64)
 class GroupPairs(NamedTuple):
     """Statistics of some groups: the rows of each class, and twice the pairs won (a tie counts one).
 
-    With weights, `wins` is the weighted AUC itself, and `group_weights` are the groups' sums of weights.
+    With weights, `wins` is the weighted AUC itself, and `group_weights` are the groups' sums of weights. `one_class`
+    counts groups that are not listed: those without positives, those without negatives, and the rows of both kinds.
     """
 
     keys: GroupKeys
     class_rows: np.ndarray
     wins: np.ndarray
     group_weights: np.ndarray | None
+    one_class: np.ndarray | None = None
 
     def take(self, order: np.ndarray) -> GroupPairs:
         """The groups in another order."""
@@ -90,7 +92,10 @@ class PairsByGroup(GroupWorkspace):
         chunks: list[tuple[int, int]],
         views: Sequence[ScoreLabelPair],
         scratch: Scratch,
+        only_pairs: bool = False,
     ) -> None:
+        """`only_pairs`: tables of slices may count the groups of one class instead of listing them."""
+        self.only_pairs = only_pairs
         most_groups = max(1, max(int(layout.partition_rows[start:stop].sum()) for start, stop in chunks))
         self.most_groups = most_groups
         super().__init__(layout, views, scratch, most_groups)
@@ -146,11 +151,14 @@ class PairsByGroup(GroupWorkspace):
 
     def tables_by_slice(self, start: int, stop: int, own: SliceSet) -> Iterator[tuple[int, int, GroupPairs]]:
         """As `tables` for a set of slices, without weights."""
-        segments = self.sliced.count(start, stop, own)
+        segments, one_class = self.sliced.count(start, stop, own, self.only_pairs)
         for number, view in enumerate(self.views):
             table = GroupPairs(self.sliced.keys(), self.sliced.class_rows[view.label], self.sliced.wins[number], None)
             for slice_number, where in segments:
-                yield number, slice_number, table.segment(where)
+                segment = table.segment(where)
+                if self.only_pairs:
+                    segment = segment._replace(one_class=one_class[view.label, slice_number])
+                yield number, slice_number, segment
 
     @cached_property
     def sliced(self) -> PairsBySlice:

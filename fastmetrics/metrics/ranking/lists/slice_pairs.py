@@ -6,15 +6,25 @@ them.
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import SLICE, SLICE_CODE, Scratch
 from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exchange.hash_exchange import GroupKeys
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.exchange import slice_rows
 from fastmetrics.metrics.ranking.lists.group_workspace import GroupWorkspace
+
+
+class SliceCells(NamedTuple):
+    """The slices that have rows, and where the cells of each are.
+
+    `one_class` (label, slice, 4) counts cells that are not listed: those without positives, those without negatives,
+    and the rows of both kinds.
+    """
+
+    of_slices: list[tuple[int, slice]]
+    one_class: np.ndarray
 
 
 class OrderedGroups:
@@ -89,23 +99,30 @@ class PairsBySlice:
             self.ordered[is_stored] = OrderedGroups(self.groups, names, self.scratch, self.most_rows)
         return self.ordered[is_stored]
 
-    def count(self, start: int, stop: int, own: SliceSet) -> list[tuple[int, slice]]:
-        """Count the pairs of a set's slices in the partitions start..stop; return where each slice's cells are."""
+    def count(self, start: int, stop: int, own: SliceSet, only_pairs: bool) -> SliceCells:
+        """Count the pairs of a set's slices in the partitions start..stop.
+
+        `only_pairs`: cells of one class are counted and not listed.
+        """
         rows = self.ordered_rows(own)
         rows.order(start, stop)
-        if not rows.n_rows:
-            return []
-        numbers = rows.number(own, self.numbers)
-        seen, first = np.empty(own.n_slices, np.uint64), np.empty(own.n_slices + 1, np.int64)
-        slice_rows.count_cells(numbers, rows.starts, rows.n_groups, seen, first)
-        bounds = list(pairwise(first.tolist()))
         groups = self.groups
+        one_class = np.zeros((groups.layout.n_labels, own.n_slices if only_pairs else 0, 4), np.int64)
+        if not rows.n_rows:
+            return SliceCells([], one_class)
+        numbers = rows.number(own, self.numbers)
+        seen, next_cell = np.empty(own.n_slices, np.uint64), np.empty(own.n_slices + 1, np.int64)
+        slice_rows.count_cells(numbers, rows.starts, rows.n_groups, seen, next_cell)
+        first = next_cell.copy()
         slice_rows.count_pairs(
             numbers, rows.starts, rows.n_groups, rows.labels, rows.ordered, groups.label_of_view, groups.hashes,
-            groups.heads, groups.tails, seen, first, self.cell_of_row, self.cell_numbers, self.cell_counts, self.cells,
-            self.hashes, self.heads, self.tails, self.class_rows, self.wins,
+            groups.heads, groups.tails, seen, next_cell, self.cell_of_row, self.cell_numbers, self.cell_counts,
+            self.cells, self.hashes, self.heads, self.tails, self.class_rows, self.wins, one_class,
         )  # fmt: skip
-        return [(number, slice(begin, end)) for number, (begin, end) in enumerate(bounds) if end > begin]
+        bounds = zip(first[:-1].tolist(), first[1:].tolist(), next_cell[:-1].tolist(), strict=True)
+        # A slice whose cells have one class each has none to read.
+        present = [(number, slice(begin, end)) for number, (begin, most, end) in enumerate(bounds) if most > begin]
+        return SliceCells(present, one_class)
 
     def keys(self) -> GroupKeys:
         return GroupKeys(self.hashes, self.heads, self.tails, self.groups.layout.key_dtype)

@@ -1,0 +1,53 @@
+"""The states of statistics of groups, to which tables of groups are added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fastmetrics._core.statistic import Sums
+
+StateKey = tuple[Any, int, int | None]  # statistic, number of the pair, slice (None: all rows)
+
+
+class MergedStates:
+    """States by statistic, pair and slice; those of one key merge."""
+
+    states: dict[StateKey, Any]
+    budget: Any = None  # the memory budget of states that grow with the groups
+
+    def merge(self, other: MergedStates) -> None:
+        self.merge_states(other.states)
+
+    def merge_states(self, states: dict[StateKey, Any]) -> None:
+        for key, state in states.items():
+            if key in self.states:
+                self.states[key].merge(state)
+            else:
+                self.states[key] = state
+
+
+class GroupAccumulators(MergedStates):
+    """The states of additive statistics, by statistic, pair and slice. A state is made at its first use."""
+
+    def __init__(self, statistics: Sequence[Any]) -> None:
+        self.statistics = statistics
+        self.states: dict[StateKey, Any] = {}
+        self.states_by_pair: dict[tuple[int, int | None], list[Sums]] = {}
+
+    def update(self, pair: int, slice_number: int | None, table: Any) -> None:
+        states = self.states_by_pair.get((pair, slice_number))
+        if states is None:
+            # Looked up once per pair and slice: there may be many slices.
+            keys = [(statistic, pair, slice_number) for statistic in self.statistics]
+            states = [self.states.setdefault(key, self.new_state(key[0])) for key in keys]
+            self.states_by_pair[pair, slice_number] = states
+        for statistic, state in zip(self.statistics, states, strict=True):
+            statistic.update(state, table)
+
+    def new_state(self, statistic: Any) -> Any:
+        """An empty state. One that grows with the groups has the memory limit of the rows."""
+        state = statistic.new()
+        if self.budget is not None and hasattr(state, "limit_memory"):
+            state.limit_memory(self.budget)
+        return state
