@@ -33,6 +33,12 @@ MOST_MEMBERS = 4 * MOST_COMBINATIONS  # of a cover whose columns got more values
 Codes = Sequence[np.ndarray]
 
 
+class RowCodes(tuple[np.ndarray, ...]):
+    """The codes of every row, column by column; `in_covers` has the covers, and the combination of every row there."""
+
+    in_covers: list[tuple[Cover, np.ndarray]]
+
+
 class ColumnCodes:
     """The values of a column that have occurred so far, with a code for each."""
 
@@ -207,19 +213,25 @@ class GroupingSets(SliceNumbers):
         pairs = zip(own.positions, codes, strict=True)
         return tuple(self.columns[position].values[code] for position, code in pairs)
 
-    def encode_rows(self, columns: list[Any], locate: Callable[[int], int]) -> tuple[np.ndarray, ...]:
+    def encode_rows(self, columns: list[Any], locate: Callable[[int], int]) -> RowCodes:
         """The codes of every row, of every column (pyarrow arrays); the slices of the rows are registered."""
-        codes = tuple(
+        codes = RowCodes(
             self.encode_values(own, column, locate) for own, column in zip(self.columns, columns, strict=True)
         )
-        covered: set[int] = set()
-        for cover, own in self.covers_of(codes[0].shape[0]):
-            self.number_cover(cover, own, codes, locate)
-            covered.update(cover.sets)
+        codes.in_covers = [
+            (cover, self.number_cover(cover, own, codes, locate)) for cover, own in self.covers_of(codes[0].shape[0])
+        ]
+        covered = {number for cover, _ in codes.in_covers for number in cover.sets}
         for set_number in range(len(self.sets)):
             if set_number not in covered:
                 self.number_set(set_number, codes, locate)
         return codes
+
+    def number_covers(self, codes: Codes) -> list[tuple[Cover, np.ndarray]]:
+        """The covers for a block of rows, and the combination of every row in each."""
+        if isinstance(codes, RowCodes):
+            return codes.in_covers
+        return [(cover, self.number_cover(cover, own, codes)) for cover, own in self.covers_of(codes[0].shape[0])]
 
     def covers_of(self, rows: int) -> list[tuple[Cover, GroupingSet]]:
         """The covers for a block of rows; none for few rows, or if the columns have too many values by now."""
@@ -278,6 +290,10 @@ class GroupingSets(SliceNumbers):
     def encode_values(self, own: ColumnCodes, column: Any, locate: Callable[[int], int]) -> np.ndarray:
         """The codes of a column's values."""
         local, values = encode_column(column, own.name)
+        # A dictionary may have values that no row has: they get no code, unless rows had them before.
+        known = [own.codes.get(value, MAX_SLICES) for value in values] if len(values) <= MAX_SLICES else []
+        if known and max(known) < MAX_SLICES:
+            return np.array(known, np.uint16).take(local)
         if len(values) <= MAX_TABLE_SIZE:
             present = np.flatnonzero(np.bincount(local, minlength=len(values)))
         else:
@@ -288,8 +304,7 @@ class GroupingSets(SliceNumbers):
         if int(table.max(initial=0)) >= MAX_SLICES:
             row = int(np.argmax(table[local] >= MAX_SLICES))
             self.raise_surplus((own.name,), (own.values[int(table[local[row]])],), locate(row))
-        codes: np.ndarray = table.astype(np.uint16)[local]
-        return codes
+        return table.astype(np.uint16).take(local)
 
     def number_set(
         self, set_number: int, codes: Codes, locate: Callable[[int], int] | None = None, out: np.ndarray | None = None

@@ -115,8 +115,7 @@ class AdditiveStates:
             return
         in_covers: set[int] = set()
         self.numbers_in_covers = []
-        for cover, own in self.sets.covers_of(columns.rows) if self.use_covers(columns) else ():
-            numbers = self.sets.number_cover(cover, own, columns.slice_codes)
+        for cover, numbers in self.sets.number_covers(columns.slice_codes) if self.use_covers(columns) else ():
             states = self.covered.setdefault(id(cover), CoveredStates(cover, self.counts.n_labels))
             states.count(numbers, columns.labels)
             self.numbers_in_covers.append((states, numbers))

@@ -26,8 +26,8 @@ class CoveredStates:
         self.cover = cover
         self.rows = np.zeros((1 + n_labels, 0), np.int64)
         self.size = 0
-        self.tables: list[tuple[Any, int, int, Any, np.ndarray]] = []
-        self.open: dict[tuple[Any, int], tuple[Any, np.ndarray]] = {}
+        self.tables: list[tuple[Any, int, Any]] = []
+        self.open: dict[tuple[Any, int], Any] = {}
 
     def count(self, numbers: np.ndarray, labels: Sequence[np.ndarray]) -> None:
         """Count the rows of every combination, and the positive ones of every label of two classes."""
@@ -58,22 +58,21 @@ class CoveredStates:
         for pair, rows in enumerate(rows_of_pairs):
             for statistic in statistics:
                 if (statistic, pair) not in self.open:
-                    self.open[statistic, pair] = UnitStateTable(statistic, self.size), np.zeros(self.size, bool)
-                table, used = self.open[statistic, pair]
-                statistic.update_units(table, rows, numbers)
-                used[numbers] = True
+                    self.open[statistic, pair] = UnitStateTable(statistic, self.size)
+                statistic.update_units(self.open[statistic, pair], rows, numbers)
 
     def keep_tables(self) -> None:
-        self.tables += [(statistic, pair, self.size, *own) for (statistic, pair), own in self.open.items()]
+        self.tables += [(statistic, pair, table) for (statistic, pair), table in self.open.items()]
         self.open.clear()
 
     def by_slice(self, sets: Sequence[int]) -> Iterator[tuple[Any, int, int, Any]]:
         """Statistic, pair, slice and a state of it, for each of these sets that the cover has."""
         self.keep_tables()
         wanted = [self.cover.slices(own) for own in self.cover.sets if own in sets]
-        for statistic, pair, _, table, used in self.tables:
+        for statistic, pair, table in self.tables:
             table.normalise()
-            members = np.flatnonzero(used)
+            # All statistics read all rows, but a table that is full has none of the later combinations.
+            members = np.flatnonzero(self.rows[0, : len(table.counts)])
             for slices in wanted:
                 for slice_number, state in add_up(table, members, slices[members]):
                     yield statistic, pair, slice_number, state
