@@ -121,10 +121,11 @@ def test_groups_have_a_pass_each(df, log, passes):
 
 def test_keys_of_filtered_rows_are_not_shuffled_with_other_rows(df, log, passes):
     """The key of the other rows would be an error, and null: all of them would be in one partition."""
+    numbers = {"group": "cast(text as int)", "where": "text <> 'x' and cast(day as int) < 4"}
     tasks = {
-        "numbers": Task(metrics=["gauc", "logloss"], group="cast(text as int)", where="text <> 'x'"),
+        "numbers": Task(metrics=["gauc", "logloss"], **numbers),
         "all": Task(metrics=["logloss"]),
-        "again": Task(metrics=["gauc"], group="cast(text as int)", where="text <> 'x'", score="p_cvr"),
+        "again": Task(metrics=["gauc"], score="p_cvr", **numbers),
     }
     same_as_on_one_machine(df, log, None, label="click", score="p_ctr", tasks=tasks)
     assert passes == [[0, 2], [1]]
