@@ -14,7 +14,7 @@ from fastmetrics.engine.input.computed_columns import WHERE
 from fastmetrics.engine.plan.column_names import describe_column, filter_column, key_columns
 from fastmetrics.engine.plan.row_filters import refuse_native
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
-from fastmetrics.spark.expressions import quote_path, sql_of_column, sql_of_condition, translated_errors
+from fastmetrics.spark.expressions import quote_path, sql_of_column, sql_of_condition
 
 
 class FrameColumn(NamedTuple):
@@ -141,8 +141,7 @@ class SharedFrame:
         if not filtered:
             return None, [None] * len(passes)
         kept = [functions.count(functions.expr(f"CASE WHEN {any_of(one.conditions)} THEN 1 END")) for one in filtered]
-        with translated_errors():
-            rows, *counts = self.df.agg(functions.count(functions.lit(1)), *kept).first()
+        rows, *counts = self.df.agg(functions.count(functions.lit(1)), *kept).first()
         found = iter(counts)
         return rows, [next(found) if one.conditions else None for one in passes]
 
