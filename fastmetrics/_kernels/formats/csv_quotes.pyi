@@ -3,4 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-def count_field_quotes(data: NDArray[np.uint8], quote: int, delimiter: int) -> int: ...
+def find_end_of_rows(
+    data: NDArray[np.uint8],
+    start: int,
+    quote: int,
+    delimiter: int,
+    escape: int,
+    found: NDArray[np.int64],
+) -> int: ...
+def count_line_breaks(data: NDArray[np.uint8]) -> int: ...

@@ -19,7 +19,9 @@ from fastmetrics.engine.input.files.format_options import TextOptions
 from fastmetrics.engine.input.files.text_blocks import (
     FileBlock,
     LongRowError,
+    QuoteError,
     explain_long_row,
+    is_number,
     parse_blocks,
     read_blocks,
 )
@@ -82,6 +84,8 @@ def inspect_csv(data_file: DataFile, compression: str | None, options: TextOptio
         schema = parse_csv(first.data, options).schema
     except LongRowError as error:
         raise pa.ArrowInvalid(explain_long_row(1)) from error
+    except QuoteError as error:
+        raise pa.ArrowInvalid(str(error)) from error
     finally:
         blocks.close()
     for column in options.column_types:
@@ -138,6 +142,8 @@ def read_csv(
             yield from table.to_batches()
     except LongRowError as error:
         raise pa.ArrowInvalid(explain_long_row(1 + rows)) from error
+    except QuoteError as error:
+        raise pa.ArrowInvalid(str(error)) from error
 
 
 def explain_error(error: Exception, names: list[str], rows_before: int) -> Any:
@@ -158,10 +164,3 @@ def explain_error(error: Exception, names: list[str], rows_before: int) -> Any:
     located = ROW.sub(lambda row: f"Row #{int(row[1]) + rows_before:,}", text)
     return type(error)(located)
 
-
-def is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -77,8 +77,9 @@ def read_format_options(format_name: str, options: Mapping[str, Any] | None) -> 
             read_character("delimiter", given.get("delimiter", "\t" if format_name == "tsv" else ",")) or b",",
             read_character("quote", given.get("quote", '"'), optional=True),
             read_character("escape", given.get("escape"), optional=True),
+            is_given=given.get("quote") is not None,
         )
-        used = [character for character in quoting if character is not None]
+        used = [character for character in quoting[:3] if character is not None]
         if len(set(used)) < len(used):
             raise ValueError("format_options: delimiter, quote and escape must be different characters")
     return TextOptions(

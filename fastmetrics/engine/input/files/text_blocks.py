@@ -1,14 +1,12 @@
 """Text files in blocks of whole rows, which several threads parse while the next block is read.
 
 A row ends at a line break. One inside a quoted field is none: a quote opens a field only at its beginning, and a
-doubled quote inside is a quote, as Arrow's parser has it. Where every quote stands at the beginning of a field, or
-closes one, the quotes before a place tell by their number whether it is inside a field. Otherwise the fields are
-walked through one by one, which is slow, and exact too.
+doubled quote inside is a quote, as Arrow's parser has it. A quote that is not closed would take all rows up to the next
+one for its text, so every quote of a file is checked, also those of columns that are not read.
 """
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,45 +17,57 @@ from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._core.parallel import count_threads, submit
-from fastmetrics._kernels.formats.csv_quotes import count_field_quotes
+from fastmetrics._kernels.formats.csv_quotes import count_line_breaks, find_end_of_rows
 
 BLOCK_BYTES = 4 << 20  # types are inferred from the first block, and a row is at most as long
-LINE_BREAKS = b"\r\n"
+UTF8_MARK = b"\xef\xbb\xbf"
+SHOWN_BYTES = 40  # of a line in messages
 MOST_PARSERS = 8  # threads: each has a block in memory, and more parse faster than one thread reads
 
 
 class Quoting(NamedTuple):
-    """How fields of a row are divided. Without a quote, every line break ends a row."""
+    """How fields of a row are divided. Without a quote, every line break ends a row.
+
+    `is_given`: the user named the quote, so that a field may have lines that look like rows.
+    """
 
     delimiter: bytes = b","
     quote: bytes | None = None
     escape: bytes | None = None
+    is_given: bool = False
 
 
 class FileBlock(NamedTuple):
-    """Whole rows of a file; `number` counts blocks."""
+    """Whole rows of a file; `number` counts blocks, `line` is the first line of the block, counted from 1."""
 
     number: int
     data: Any
+    line: int
 
 
 def read_blocks(stream: Any, quoting: Quoting) -> Iterator[FileBlock]:
     """The rows of a stream that has `read`. The last row gets a line break if it has none."""
     rest = b""
-    number = 0
+    number, line = 0, 1
     while True:
         data = fill_block(stream, rest)
-        if len(data) == len(rest):
+        is_last = len(data) == len(rest)
+        if is_last and not rest:
             break
-        end = end_of_rows(data, quoting)
-        if end == 0 and len(data) >= BLOCK_BYTES:
+        data = data + b"\n" if is_last else data
+        start = len(UTF8_MARK) if number == 0 and data.startswith(UTF8_MARK) else 0
+        end, problem = end_of_rows(data, quoting, start)
+        is_full = end == 0 and len(data) >= BLOCK_BYTES
+        if problem is not None and (is_last or is_full or problem.kind != NOT_CLOSED):
+            raise QuoteError(describe_field(problem, data, quoting, line))
+        if is_full:
             raise LongRowError(number)
-        rest = data[end:]
         if end:
-            yield FileBlock(number, pa.py_buffer(memoryview(data)[:end]))
+            block = memoryview(data)[:end]
+            yield FileBlock(number, pa.py_buffer(block), line)
             number += 1
-    if rest:
-        yield FileBlock(number, pa.py_buffer(rest + b"\n"))
+            line += count_line_breaks(np.frombuffer(block, np.uint8))
+        rest = data[end:]
 
 
 def fill_block(stream: Any, rest: bytes) -> bytes:
@@ -85,61 +95,88 @@ def explain_long_row(rows: int) -> str:
     )
 
 
-def end_of_rows(data: bytes, quoting: Quoting) -> int:
-    """Where the last whole row ends; 0 if none does. The data begin with a row."""
-    quote, escape = quoting.quote, quoting.escape
-    if escape is not None and escape in data:
-        return walk_fields(data, quoting)
-    if quote is None or quote not in data:
-        return last_line_break(data, len(data))
-    n_quotes = count_field_quotes(np.frombuffer(data, np.uint8), quote[0], quoting.delimiter[0])
-    if n_quotes < 0:
-        return walk_fields(data, quoting)
-    # A field that is not closed ends no row. Before `limit` all are closed.
-    limit = data.rfind(quote) if n_quotes % 2 else len(data)
-    while (end := last_line_break(data, limit)) > 0 and data.count(quote, end, limit) % 2:
-        limit = data.rfind(quote, 0, end)
-    return end
+# Kinds of quoted fields, as the kernel finds them.
+NOT_CLOSED, TEXT_BEHIND, LIKE_ROWS = 1, 2, 3
 
 
-def last_line_break(data: bytes, limit: int) -> int:
-    """The place behind the last line break before a limit; 0 if there is none.
+class QuotedField(NamedTuple):
+    """A quoted field that is not right: its kind, and the places of its quotes."""
+
+    kind: int
+    opened: int
+    closed: int
+
+
+class QuoteError(Exception):
+    """A quoted field is not right, and would take other rows for its text."""
+
+
+def end_of_rows(data: bytes, quoting: Quoting, start: int = 0) -> tuple[int, QuotedField | None]:
+    """Where the last whole row ends, 0 if none does, and the first quoted field that is not right.
+
+    The data begin with a row at `start`. A field that is not closed may go on behind them.
+    """
+    if quoting.quote is None and quoting.escape is None:
+        return last_line_break(data), None
+    view = np.frombuffer(data, np.uint8)
+    found = np.zeros(3, np.int64)
+    quote = -1 if quoting.quote is None else quoting.quote[0]
+    escape = -1 if quoting.escape is None or quoting.escape not in data else quoting.escape[0]
+    end = 0
+    while True:
+        end = max(end, find_end_of_rows(view, start, quote, quoting.delimiter[0], escape, found))
+        field = QuotedField(*found.tolist()) if found[0] else None
+        if field is None or field.kind != LIKE_ROWS:
+            return end, field
+        if not quoting.is_given and have_numbers_of_rows(data, field, quoting.delimiter):
+            return end, field
+        start = field.closed + 1
+
+
+def last_line_break(data: bytes) -> int:
+    """The place behind the last line break; 0 if there is none.
 
     A carriage return at the end may be the first half of a line break.
     """
-    newline = data.rfind(b"\n", 0, limit)
-    if newline >= 0:
-        return newline + 1
-    return data.rfind(b"\r", 0, min(limit, len(data) - 1)) + 1
+    newline = data.rfind(b"\n")
+    return newline + 1 if newline >= 0 else data.rfind(b"\r", 0, len(data) - 1) + 1
 
 
-def walk_fields(data: bytes, quoting: Quoting) -> int:
-    """As `end_of_rows`, field by field. Between the halves of a line break is an empty row, which Arrow leaves out."""
-    end = place = 0
-    for field in field_pattern(quoting).finditer(data):
-        if field.start() != place:
-            break
-        place = field.end()
-        if field[1] and field[1] in LINE_BREAKS:
-            end = place
-        if not field[1]:
-            break
-    return end
+def have_numbers_of_rows(data: bytes, field: QuotedField, delimiter: bytes) -> bool:
+    """Do all lines of a quoted field have numbers where its row has numbers, and some?"""
+    lines = data[data.rfind(b"\n", 0, field.opened) + 1 : data.find(b"\n", field.closed)].split(b"\n")
+    rows = [line.split(delimiter) for line in lines]
+    numbers = [place for place, text in enumerate(rows[0]) if is_number(text)]
+    return bool(numbers) and all(is_number(row[place]) for row in rows[1:] for place in numbers)
 
 
-def field_pattern(quoting: Quoting) -> re.Pattern[bytes]:
-    """A field and what ends it: a delimiter, a line break, or the end of the data."""
-    delimiter = re.escape(quoting.delimiter)
-    escape = b"" if quoting.escape is None else re.escape(quoting.escape)
-    pair = b"" if quoting.escape is None else b"|" + escape + rb"[\s\S]"
-    plain = rb"(?:[^" + delimiter + escape + rb"\r\n]" + pair + rb")*+"
-    if quoting.quote is None:
-        return re.compile(plain + rb"(" + delimiter + rb"|[\r\n]|\Z)")
-    quote = re.escape(quoting.quote)
-    quoted = quote + rb"(?:[^" + quote + escape + rb"]|" + quote + quote + pair + rb")*+" + quote
-    # A quote that is not closed makes a field that does not match: the walk ends there.
-    first = rb"(?:" + quoted + rb"|(?!" + quote + rb"))"
-    return re.compile(first + plain + rb"(" + delimiter + rb"|[\r\n]|\Z)")
+def is_number(text: str | bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def describe_field(field: QuotedField, data: bytes, quoting: Quoting, line: int) -> str:
+    """What is wrong with a quoted field, in which line, and what to type. The data begin with the line `line`."""
+    shown = data[field.opened : field.opened + SHOWN_BYTES].splitlines()[0].decode(errors="replace")
+    advice = "If quotes are characters like others, type quote=None: format_options={'quote': None}, or --quote ''"
+    if field.kind == NOT_CLOSED:
+        problem = "is not closed, so that the rows behind it would be its text"
+    elif field.kind == TEXT_BEHIND:
+        problem = f"has text behind the quote that closes it in line {line_at(data, field.closed, line):,}"
+    else:
+        problem = f"goes on to line {line_at(data, field.closed, line):,}, over lines that look like rows"
+        quote = (quoting.quote or b"").decode()
+        advice += f". If the field has these lines, name its quote: format_options={{'quote': {quote!r}}}"
+    opened = line_at(data, field.opened, line)
+    return f"in line {opened:,} the quoted field that begins with {shown!r} {problem}. {advice}"
+
+
+def line_at(data: bytes, place: int, line: int) -> int:
+    """The number of the line of a place in data that begin with the line number `line`."""
+    return line + count_line_breaks(np.frombuffer(data, np.uint8, place))
 
 
 # ------------------------------------------------------------------------------------------------------------ parsing
@@ -156,19 +193,26 @@ def parse_blocks(
 
     threads = min(count_threads(n_threads), MOST_PARSERS)
     pending: deque[Any] = deque()
+    problem: Exception | None = None  # of the reader; errors of earlier blocks come first
     with ThreadPoolExecutor(threads, thread_name_prefix="fastmetrics-parse") as pool:
         try:
-            for block in blocks:
-                pending.append((block, submit(pool, attempt, parse, block)))
-                while len(pending) > threads:
+            while True:
+                try:
+                    block = next(blocks, None)
+                except (LongRowError, QuoteError) as error:
+                    block, problem = None, error
+                if block is not None:
+                    pending.append((block, submit(pool, attempt, parse, block)))
+                while pending and (block is None or len(pending) > threads):
                     done, table = pending.popleft()
                     yield done, table.result()
                     del done, table
-            while pending:
-                done, table = pending.popleft()
-                yield done, table.result()
+                if block is None:
+                    break
         finally:
             pool.shutdown(cancel_futures=True)
+    if problem is not None:
+        raise problem
 
 
 def attempt(parse: Callable[[FileBlock], pa.Table], block: FileBlock) -> pa.Table | Exception:

@@ -1,6 +1,7 @@
 """CSV, TSV and JSON lines: options, blocks whose ends are exact, types, errors that name the row."""
 
 import csv
+import gzip
 import io
 import json
 import random
@@ -13,7 +14,7 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics.engine.input.files import text_blocks
-from fastmetrics.engine.input.files.text_blocks import Quoting, end_of_rows, read_blocks, walk_fields
+from fastmetrics.engine.input.files.text_blocks import NOT_CLOSED, TEXT_BEHIND, Quoting, end_of_rows, read_blocks
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.input.sources import open_source
 from support.cases import assert_raises, each_case
@@ -108,23 +109,24 @@ def test_an_option_of_another_format(tmp_path):
 
 
 def rows_of(data, quoting):
-    """Where rows end, character by character: the definition."""
-    delimiter, quote, escape = quoting
-    ends, place, at_start, inside = [0], 0, True, False
+    """Where rows end and what the last quote is, character by character: the definition."""
+    delimiter, quote, escape = quoting[:3]
+    ends, place, at_start, opened = [0], 0, True, None
     while place < len(data):
         byte = data[place : place + 1]
         if escape is not None and byte == escape:
             place += 2
             at_start = False
             continue
-        if inside:
-            if byte == quote:
-                if data[place + 1 : place + 2] == quote:
-                    place += 1
-                else:
-                    inside = False
+        if opened is not None:
+            if byte == quote and data[place + 1 : place + 2] == quote:
+                place += 1
+            elif byte == quote and data[place + 1 : place + 2] not in (b"", delimiter, b"\n", b"\r"):
+                return ends, (TEXT_BEHIND, opened, place)
+            elif byte == quote:
+                opened = None
         elif byte == quote and at_start:
-            inside, at_start = True, False
+            opened, at_start = place, False
         elif byte == delimiter:
             at_start = True
         elif byte in (b"\n", b"\r"):
@@ -133,7 +135,7 @@ def rows_of(data, quoting):
         else:
             at_start = False
         place += 1
-    return ends
+    return ends, None if opened is None else (NOT_CLOSED, opened, None)
 
 
 QUOTINGS = [Quoting(b",", b'"'), Quoting(b",", None), Quoting(b"\t", b"'", b"\\"), Quoting(b",", None, b"\\")]
@@ -141,17 +143,87 @@ QUOTINGS = [Quoting(b",", b'"'), Quoting(b",", None), Quoting(b"\t", b"'", b"\\"
 
 @each_case("quoting", QUOTINGS, ids=repr)
 def test_blocks_end_with_rows(quoting):
-    """Random bytes of the characters that matter, by both ways."""
+    """Random bytes of the characters that matter, by all ways of the kernel."""
     choices = random.Random(7)
-    for _ in range(1500):
-        data = bytes(choices.choices(b'ab,\t"\'\\\n\n\r', k=choices.randrange(1, 25)))
-        ends = rows_of(data, quoting)
-        found = end_of_rows(data, quoting)
+    alphabets = [b'ab,\t"\'\\\n\n\r', b'aaaaaaaaaaaaaa,\t"\'\n', b'a,\t"\'\n' + b"\\" * (quoting.escape is not None)]
+    for draw in range(4500):
+        data = bytes(choices.choices(alphabets[draw % 3], k=choices.randrange(1, (25, 200, 12)[draw % 3])))
+        ends, problem = rows_of(data, quoting)
+        found, field = end_of_rows(data, quoting._replace(is_given=True))
         assert found in ends, (data, found, ends)
         newlines = [end for end in ends if data[end - 1 : end] == b"\n"]
         assert found >= max(newlines, default=0), (data, found, ends)
-        walked = walk_fields(data, quoting)
-        assert walked == ends[-1] or walked > len(data), (data, walked, ends)
+        if problem is None or problem[0] == NOT_CLOSED:
+            assert (field and field[:2]) == (problem and problem[:2]), (data, field, problem)
+        else:
+            assert field == problem, (data, field, problem)
+
+
+ROWS = "y,s,t\n" + "1,0.5,a\n0,0.25,b\n" * 100
+
+
+@each_case("ending", ["\n", "\r\n", ""])
+@each_case(
+    "rows, line, words",
+    [
+        ('0,0.5,"best pizza\n1,0.7,shoes', 202, "is not closed"),
+        ('0,"0.5,best pizza\n1,0.7,shoes', 202, "is not closed"),
+        ('"0,0.5,best pizza\n1,0.7,shoes', 202, "is not closed"),
+        ('0,0.5,"a ""quoted"" word\n1,0.7,shoes', 202, "is not closed"),
+        ('0,0.5,"best pizza\n1,0.7,shoes\n1,0.9,"cars"', 202, "has text behind the quote that closes it in line 204"),
+        ('0,0.5,"best pizza\n1,0.7,shoes\n1,0.9,"cars', 202, "has text behind the quote that closes it in line 204"),
+        ('0,0.5,"best" pizza', 202, "has text behind the quote that closes it in line 202"),
+        ('0,0.5,"best"" pizza"x', 202, "has text behind the quote that closes it in line 202"),
+        ('1,0.1,"x\ny"\n0,0.5,"best" pizza', 204, "has text behind the quote that closes it in line 204"),
+        ('0,0.5,"best pizza\n1,0.7,shoes\n1,0.9,tv 55"', 202, "goes on to line 204, over lines that look like rows"),
+        ('0,0.5,"tv 55"\n0,0.5,"best pizza\n1,0.9,tv 55"', 203, "goes on to line 204, over lines that look like rows"),
+    ],
+)
+def test_a_quote_takes_no_rows(rows, line, words, ending, tmp_path, monkeypatch):
+    """Also in files of many blocks, compressed, read by several threads, and where the column is not read."""
+    content = (ROWS + rows).replace("\n", ending or "\n") + ending
+    shown = "line " + str(line) + " the quoted field that begins with '\""
+    for size in (1000, 1 << 20):
+        monkeypatch.setattr(text_blocks, "BLOCK_BYTES", size)
+        for name, data in (("log.csv", content.encode()), ("log.csv.gz", gzip.compress(content.encode()))):
+            path = write(tmp_path, data, name)
+            for use_threads in (False, True):
+                message = rf"{name} cannot be read as CSV.*in {shown}.*{words}.*type quote=None: .*or --quote ''"
+                assert_raises(ValueError, message, read, path, ["y"], use_threads)
+                if rows[0] != '"' and '"x\ny"' not in rows:
+                    found = read(path, ["y"], use_threads, format_options={"quote": None})
+                    assert found.num_rows == len(content.splitlines()) - 1
+
+
+@each_case("is_given", [False, True])
+def test_lines_of_a_text_are_no_rows(is_given, tmp_path):
+    """Lines without the row's fields, or without its numbers, are texts; a quote that is named is never doubted."""
+    texts = ["a\nb", "x,y,z\nx,y,z", 'one, two\n"1,0.5"', "\n\n", "a,\nb"]
+    rows = [(number % 2, number / 8, text) for number, text in enumerate(texts)]
+    if is_given:
+        rows.append((1, 0.5, "a\n1,0.5,b\n0,1,c"))
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([("y", "s", "t"), *rows])
+    options = {"quote": '"'} if is_given else {}
+    found = read(write(tmp_path, text.getvalue()), ["y", "s", "t"], format_options=options)
+    assert [tuple(row.values()) for row in found.to_pylist()] == rows
+
+
+def test_quotes_of_one_column(tmp_path):
+    """Each line of a column is a row of one field, so lines of a text are no sign of a quote that is not closed."""
+    assert read(write(tmp_path, 's\n0.5\n"0.25\n0.75"\n'), ["s"])["s"].to_pylist() == ["0.5", "0.25\n0.75"]
+
+
+def test_a_quote_behind_the_mark_of_utf8(tmp_path):
+    path = write(tmp_path, '\ufeff"a\nb",c\n1,2\n')
+    assert read(path, ["a\nb", "c"]).to_pydict() == {"a\nb": [1], "c": [2]}
+
+
+def test_errors_of_earlier_rows_come_first(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 64)
+    path = write(tmp_path, "a,b\n" + "1,2\n" * 50 + "1,x\n" + "1,2\n" * 10 + '1,"2\n')
+    for use_threads in (False, True):
+        assert_raises(ValueError, "column 'b' has 'x' at row #52", read, path, ["b"], use_threads)
 
 
 @each_case("quoted", ["none", "all", "stray", "escaped"])
