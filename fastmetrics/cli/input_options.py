@@ -29,6 +29,15 @@ NullValues = Annotated[
     list[str] | None,
     typer.Option("--null-value", metavar="TEXT", help="A text of CSV that means null. May be repeated."),
 ]
+DecimalPoint = Annotated[
+    str | None, typer.Option(metavar="CHARACTER", help="The decimal point of CSV. Default: a full stop.")
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="The encoding of CSV or JSON lines, such as latin-1 or utf-16. Default: utf-8."
+    ),
+]
 ColumnTypes = Annotated[
     list[str] | None,
     typer.Option(
@@ -67,6 +76,8 @@ def read_format_options(
     no_header: bool,
     null_value: list[str] | None,
     column_type: list[str] | None,
+    decimal_point: str | None = None,
+    encoding: str | None = None,
 ) -> dict[str, Any] | None:
     """The options of a format, as `fastmetrics.evaluate` takes them; None if there are none."""
     given: dict[str, Any] = {}
@@ -78,6 +89,10 @@ def read_format_options(
         given["header"] = False
     if null_value:
         given["null_values"] = list(null_value)
+    if decimal_point is not None:
+        given["decimal_point"] = decimal_point
+    if encoding is not None:
+        given["encoding"] = encoding
     if column_type:
         types: dict[str, str] = {}
         for text in column_type:

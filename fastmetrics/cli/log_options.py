@@ -48,6 +48,8 @@ class LogOptions(NamedTuple):
     no_header: input_options.NoHeader = False
     null_value: input_options.NullValues = None
     column_type: input_options.ColumnTypes = None
+    decimal_point: input_options.DecimalPoint = None
+    encoding: input_options.Encoding = None
     threads: options.Threads = None
     memory_limit: options.MemoryLimit = None
     spill_dir: options.SpillFolder = None
@@ -87,7 +89,8 @@ class LogOptions(NamedTuple):
             "timestamp": self.timestamp,
             "format": self.input_format,
             "format_options": input_options.read_format_options(
-                self.delimiter, self.quote, self.no_header, self.null_value, self.column_type
+                self.delimiter, self.quote, self.no_header, self.null_value, self.column_type,
+                self.decimal_point, self.encoding,
             ),
             "n_threads": self.threads,
             "memory_limit": self.memory_limit,

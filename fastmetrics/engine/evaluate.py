@@ -187,7 +187,7 @@ def evaluate(
     format_options : dict, optional
         Of CSV and TSV: `delimiter`, `quote`, `escape`, `header` (False: columns are f0, f1 and so on; or a list of
         names), `null_values` (texts that mean null), `column_types` (column -> type, ``{"user_id": "string"}``),
-        `decimal_point`. Of JSON lines: `column_types`.
+        `decimal_point`, `encoding`. Of JSON lines: `column_types`, `encoding`.
     tasks : dict of str and Task, optional
         Several questions of one log, answered in one scan: ``{"ctr": Task(label="click", score="pctr"), "cvr": ...}``.
         What a task does not name is that of the call. Every `Result` has the name of its `task`.

@@ -60,6 +60,8 @@ class Source(ABC):
         See `expect_texts`.
     lists : frozenset of str
         See `expect_lists`.
+    numbers : frozenset of str
+        See `expect_numbers`.
     memory_limit : int or None
         The most bytes that a compressed piece of a file may expand to; None: half of the memory that is left.
     """
@@ -70,6 +72,7 @@ class Source(ABC):
     dictionaries: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
     has_long_lists = False
     has_filter = False  # does every task of the pass have a filter?
     memory_limit: int | None = None
@@ -133,6 +136,10 @@ class Source(ABC):
         """Expect lists in columns, which need not have them; if they are long, batches get fewer rows."""
         self.lists = frozenset(columns)
         self.has_long_lists = are_long
+
+    def expect_numbers(self, columns: Sequence[str]) -> None:
+        """Expect numbers in columns: where one looks like texts, the error names the first value that is none."""
+        self.numbers = frozenset(columns)
 
     @property
     def batch_rows(self) -> int:

@@ -177,6 +177,9 @@ class ComputedColumns(Source):
     def expect_lists(self, columns: Sequence[str], are_long: bool) -> None:
         self.source.expect_lists(self.stored(columns), are_long)
 
+    def expect_numbers(self, columns: Sequence[str]) -> None:
+        self.source.expect_numbers(self.stored(columns))
+
     def stored(self, columns: Sequence[str]) -> list[str]:
         return [name for name in columns if name not in self.computed]
 

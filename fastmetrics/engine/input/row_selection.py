@@ -15,7 +15,7 @@ from fastmetrics._core.columns.arrow_columns import is_list, numpy_values, plain
 from fastmetrics._core.columns.group_keys import decode_dictionary
 from fastmetrics._core.columns.role_columns import find_empty_values
 from fastmetrics._core.columns.weights import WEIGHTS_WANTED, first_bad_weight
-from fastmetrics._core.kinds import MODEL_ROLES, ClassNumber, Kind
+from fastmetrics._core.kinds import MODEL_ROLES, Binary, ClassNumber, Kind, Real
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.columns import column_checks as kernels
@@ -270,11 +270,13 @@ def may_be_dictionary(kind: Kind) -> bool:
 
 
 def declare_column_kinds(source: Source, parts: Sequence[PlanPart]) -> None:
-    """Let a source know which columns may come as dictionaries, and which have long texts."""
+    """Let a source know which columns may come as dictionaries, and which have long texts, lists or numbers."""
     kinds = [(name, kind) for part in parts for _, name, kind in part.column_kinds if kind is not None]
     source.expect_texts([name for name, kind in kinds if kind.has_long_values])
     lists = [(name, kind) for name, kind in kinds if kind.takes_lists]
     source.expect_lists([name for name, _ in lists], any(kind.has_vectors for _, kind in lists))
+    numbers = [name for name, kind in kinds if isinstance(kind, Binary | Real)]
+    source.expect_numbers([*numbers, *(part.names.weight for part in parts if part.names.weight is not None)])
     slices = parts[0].names.slice_columns
     source.allow_dictionaries([*slices, *(name for name, kind in kinds if may_be_dictionary(kind))])
 

@@ -17,20 +17,27 @@ from fastmetrics.engine.input.batches import first_line
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.format_options import TextOptions
 from fastmetrics.engine.input.files.text_blocks import (
+    EmptyTextError,
     FileBlock,
     LongRowError,
-    QuoteError,
     explain_long_row,
     is_number,
     parse_blocks,
     read_blocks,
 )
+from fastmetrics.engine.input.files.text_streams import explain_bytes, open_text
 
 ROW = re.compile(r"Row #(\d+)")
 BAD_VALUE = re.compile(
     r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to ([^:]+): invalid value '(.*)'", re.DOTALL
 )
 SHOWN = 40  # characters of a value in messages
+NUMBER_TYPES = ("int64", "double", "float")
+NULL_MARK = "\\N"
+BACKSLASH = b"\\"
+OTHER_DELIMITERS = (b";", b"\t", b"|", b",")
+FIRST_LINES = 1 << 16  # bytes in which the header and the first row are looked for
+DECIMAL_COMMA = re.compile(rb"\d,\d")
 
 
 def parse_csv(
@@ -49,6 +56,10 @@ def parse_csv(
         convert["column_types"] = dict(options.column_types)
     if options.null_values is not None:
         convert |= {"null_values": list(options.null_values), "strings_can_be_null": True}
+    else:
+        convert["null_values"] = default_null_words()
+    if options.quoting.escape == BACKSLASH:
+        data = keep_null_marks(data, options.quoting.delimiter)
     # csv.read_csv takes over the signals of the process, and may lose an interrupt at its end.
     with csv.open_csv(
         pa.BufferReader(data),
@@ -65,15 +76,76 @@ def parse_csv(
         ),
         convert_options=csv.ConvertOptions(**convert),
     ) as reader:
-        return reader.read_all()
+        table = reader.read_all()
+    return table if options.null_values is not None else without_null_marks(table)
+
+
+def default_null_words() -> list[str]:
+    """The words that mean null in columns that are no texts: those that Arrow knows, and the mark of exports."""
+    from pyarrow import csv
+
+    return [*csv.ConvertOptions().null_values, NULL_MARK]
+
+
+def keep_null_marks(data: Any, delimiter: bytes) -> Any:
+    """The rows with the mark of a null, \\N, escaped: the backslash of a field \\N is none that escapes."""
+    text = bytes(data)
+    if NULL_MARK.encode() not in text:
+        return data
+    end = re.escape(delimiter) + rb"\r\n"
+    return re.sub(rb"(?<![^" + end + rb"])\\N(?![^" + end + rb"])", rb"\\\\N", text)
+
+
+def without_null_marks(table: pa.Table) -> pa.Table:
+    """The table with nulls for the texts \\N, as MySQL, Hive and Redshift export them."""
+    from pyarrow import compute
+
+    for number, column in enumerate(table.columns):
+        if pa.types.is_string(column.type):
+            marks = compute.equal(column, NULL_MARK)
+            if compute.any(marks).as_py():
+                column = compute.if_else(marks, pa.scalar(None, column.type), column)
+                table = table.set_column(number, table.field(number), column)
+    return table
+
+
+def read_schema(block: FileBlock, options: TextOptions, names: list[str] | None = None) -> pa.Schema:
+    """The types of a block. Bytes that are not UTF-8 are texts too, so that reading them is an error everywhere."""
+    try:
+        schema = parse_csv(block.data, options, names).schema
+        for number, field in enumerate(schema):
+            if pa.types.is_binary(field.type) and field.name not in options.column_types:
+                schema = schema.set(number, field.with_type(pa.string()))
+    except UnicodeDecodeError as error:  # a name
+        raise pa.ArrowInvalid(explain_bytes(block.data.to_pybytes(), block.line) or str(error)) from error
+    return schema
+
+
+def check_delimiter(data: Any, options: TextOptions) -> None:
+    """Raise pyarrow.ArrowInvalid if the header and the first row are divided, but by another delimiter."""
+    delimiter = options.quoting.delimiter
+    header, *rows = bytes(memoryview(data)[:FIRST_LINES]).splitlines()[:2]
+    if options.is_delimiter_given or options.header is not True or delimiter in header or not rows:
+        return
+    for other in OTHER_DELIMITERS:
+        if other != delimiter and header.count(other) == rows[0].count(other) > 0:
+            shown = other.decode()
+            given, typed = {"delimiter": shown}, f"--delimiter {shown!r}"
+            if other != b"," and DECIMAL_COMMA.search(rows[0]):
+                given["decimal_point"] = ","
+                typed += " --decimal-point ,"
+            raise pa.ArrowInvalid(
+                f"its fields are divided by {shown!r}, not by {delimiter.decode()!r}: format_options={given}, or "
+                f"{typed}"
+            )
 
 
 def open_blocks(data_file: DataFile, compression: str | None, options: TextOptions) -> Generator[FileBlock]:
-    with data_file.open_stream(compression) as stream:
+    with open_text(data_file, compression, options.encoding) as stream:
         blocks = read_blocks(stream, options.quoting)
         first = next(blocks, None)
         if first is None:
-            raise pa.ArrowInvalid("Empty CSV file")
+            raise EmptyTextError("Empty CSV file")
         yield from chain([first], blocks)
 
 
@@ -81,11 +153,10 @@ def inspect_csv(data_file: DataFile, compression: str | None, options: TextOptio
     blocks = open_blocks(data_file, compression, options)
     try:
         first = next(blocks)
-        schema = parse_csv(first.data, options).schema
+        check_delimiter(first.data, options)
+        schema = read_schema(first, options)
     except LongRowError as error:
         raise pa.ArrowInvalid(explain_long_row(1)) from error
-    except QuoteError as error:
-        raise pa.ArrowInvalid(str(error)) from error
     finally:
         blocks.close()
     for column in options.column_types:
@@ -107,7 +178,7 @@ def find_missing_types(
             texts = parse_csv(block.data, options, names if block.number else None, schema)
             if not any(set(texts[column].unique().to_pylist()) - {"", None} for column in schema.names):
                 continue
-            inferred = parse_csv(block.data, options, names if block.number else None).schema
+            inferred = read_schema(block, options, names if block.number else None)
             for column in schema.names:
                 if not pa.types.is_null(inferred.field(column).type):
                     found[column] = inferred.field(column).type
@@ -116,6 +187,23 @@ def find_missing_types(
     finally:
         blocks.close()
     return found
+
+
+def find_text(
+    data_file: DataFile, names: list[str], column: str, compression: str | None, options: TextOptions
+) -> str | None:
+    """The first value of a column that is no number, and where; None if there is none in the first block."""
+    blocks = open_blocks(data_file, compression, options)
+    try:
+        texts = parse_csv(next(blocks).data, options, schema=pa.schema([(column, pa.string())]))[column].to_pylist()
+    finally:
+        blocks.close()
+    nulls = {None, "", *(options.null_values or default_null_words())}
+    for row, text in enumerate(texts, 1 + (options.header is True)):
+        if text not in nulls and not is_number(text.replace(options.decimal_point, ".")):
+            where = f"at row #{row:,} of {data_file}"
+            return f"{text[:SHOWN]!r} {where}: numbers are needed. {advise_on_text(column, text)}"
+    return None
 
 
 def read_csv(
@@ -137,17 +225,24 @@ def read_csv(
     try:
         for block, table in parse_blocks(open_blocks(data_file, compression, options), parse, n_threads, use_threads):
             if isinstance(table, Exception):
-                raise explain_error(table, names, rows + has_header if block.number else 0) from table
+                raise explain_error(table, block, names, rows + has_header if block.number else 0) from table
             rows += table.num_rows
             yield from table.to_batches()
     except LongRowError as error:
         raise pa.ArrowInvalid(explain_long_row(1 + rows)) from error
-    except QuoteError as error:
-        raise pa.ArrowInvalid(str(error)) from error
 
 
-def explain_error(error: Exception, names: list[str], rows_before: int) -> Any:
+def advise_on_text(column: str, text: str) -> str:
+    """What to do about a text among the numbers of a column."""
+    if text == column:
+        return "The header stands there again: remove it"
+    return f"If it means a null, name it: format_options={{'null_values': [{text[:SHOWN]!r}]}}, or --null-value"
+
+
+def explain_error(error: Exception, block: FileBlock, names: list[str], rows_before: int) -> Any:
     """Arrow's error with the row of the file, and for a value of another type with what to type."""
+    if "UTF8" in str(error) and (problem := explain_bytes(block.data.to_pybytes(), block.line)):
+        return pa.ArrowInvalid(problem)
     text = first_line(error)
     bad = BAD_VALUE.search(str(error))
     if bad is not None:
@@ -157,8 +252,11 @@ def explain_error(error: Exception, names: list[str], rows_before: int) -> Any:
             wanted = "timestamp" if value[:1].isdigit() else "string"
         where = "" if bad[2] is None else f" at row #{int(bad[2]) + rows_before:,}"
         shown = value if len(value) <= SHOWN else value[:SHOWN] + "..."
+        advice = "Give its type"
+        if bad[3] in NUMBER_TYPES and wanted == "string":
+            advice = f"{advise_on_text(column, value)}. If the column holds texts, give its type"
         return pa.ArrowInvalid(
-            f"column {column!r} has {shown!r}{where}, but its first values have the type {bad[3]}. Give its type: "
+            f"column {column!r} has {shown!r}{where}, but its first values have the type {bad[3]}. {advice}: "
             f"format_options={{'column_types': {{{column!r}: {wanted!r}}}}}, or --column-type {column}={wanted}"
         )
     located = ROW.sub(lambda row: f"Row #{int(row[1]) + rows_before:,}", text)

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from itertools import chain, groupby
 from typing import Any
 
-from fastmetrics._core.columns.validation import missing_column_text
+from fastmetrics._core.columns.validation import InputError, missing_column_text
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._core.parallel import submit
@@ -36,6 +36,7 @@ from fastmetrics.engine.input.files.opened_files import StreamFile
 from fastmetrics.engine.input.files.parquet_reading import forget_footer, parquet_footer, parquet_row_groups
 from fastmetrics.engine.input.files.skipped_rows import is_skipped, join_skipped, skipped_groups
 from fastmetrics.engine.input.files.store_paths import name_path_in_errors
+from fastmetrics.engine.input.files.text_blocks import EmptyTextError
 from fastmetrics.engine.input.input_options import NO_INPUT_OPTIONS, InputOptions
 
 PARTITION_BATCHES = 2
@@ -187,12 +188,25 @@ class FileSource(Source):
         """
         if column in self.texts and all(self._is_only_inferred(file, column) for file in self._files):
             return pa.string()
+        if column in self.numbers:
+            self._require_numbers(column)
         unified = self._unified_type(column)
         # Arrow does not read dictionaries inside structs.
         is_whole = split_path(column, self.column_names) == (column, ())
         if is_whole and column in self.dictionaries and all(file.format is PARQUET for file in self._files):
             return _dictionary_type(unified)
         return unified
+
+    def _require_numbers(self, column: str) -> None:
+        """Raise InputError, with the first value that is no number, if a column of CSV looks like texts for it."""
+        for file in self._files:
+            if not self._is_only_inferred(file, column) or not pa.types.is_string(file.schema.field(column).type):
+                continue
+            if file.format.find_text is not None and not self.reads_once:
+                with name_file_in_errors(file.data_file, file.format):
+                    found = file.format.find_text(file.data_file, file.schema.names, column)
+                if found is not None:
+                    raise InputError(f"column {column!r} has {found}")
 
     def _is_only_inferred(self, file: SourceFile, column: str) -> bool:
         """Is the type of a column just what its texts look like?"""
@@ -316,35 +330,54 @@ class FileSource(Source):
 
 def inspect_files(data_files: list[DataFile], options: InputOptions = NO_INPUT_OPTIONS) -> list[SourceFile]:
     """Inspect files in their order; those of stores, where each is a request or two, several at a time."""
+    files = _inspect_all(data_files, options, may_be_empty=len(data_files) > 1)
+    return files or _inspect_all(data_files[:1], options, may_be_empty=False)
+
+
+def _inspect_all(data_files: list[DataFile], options: InputOptions, may_be_empty: bool) -> list[SourceFile]:
+    """See `inspect_files`. Text files without a line, which Spark writes for empty partitions, are left out."""
     if all(data_file.is_local for data_file in data_files):
-        return [_inspect_file(data_file, options) for data_file in data_files]
+        found = (_inspect_file(data_file, options, may_be_empty) for data_file in data_files)
+        return [file for file in found if file is not None]
     from concurrent.futures import Future, ThreadPoolExecutor
 
     files: list[SourceFile] = []
     footer_bytes = KEPT_FOOTER_BYTES
+    waiting: deque[Future[SourceFile | None]] = deque()
+
+    def take_first() -> None:
+        nonlocal footer_bytes
+        file = waiting.popleft().result()
+        if file is not None:
+            files.append(file)
+            footer_bytes = forget_footer(file.data_file, footer_bytes)
+
     with ThreadPoolExecutor(STORE_REQUESTS, thread_name_prefix="fastmetrics-inspect") as threads:
         try:
-            waiting: deque[Future[SourceFile]] = deque()
             for data_file in data_files:
-                waiting.append(submit(threads, _inspect_file, data_file, options))
+                waiting.append(submit(threads, _inspect_file, data_file, options, may_be_empty))
                 if len(waiting) >= 2 * STORE_REQUESTS:
-                    files.append(waiting.popleft().result())
-                    footer_bytes = forget_footer(files[-1].data_file, footer_bytes)
-            for inspected in waiting:
-                files.append(inspected.result())
-                footer_bytes = forget_footer(files[-1].data_file, footer_bytes)
+                    take_first()
+            while waiting:
+                take_first()
         finally:
             threads.shutdown(cancel_futures=True)
     return files
 
 
-def _inspect_file(data_file: DataFile, options: InputOptions) -> SourceFile:
+def _inspect_file(data_file: DataFile, options: InputOptions, may_be_empty: bool) -> SourceFile | None:
+    """The file with its columns; None for a text file without a line, if it may be empty."""
     file_format = find_format(data_file, options)
     if not data_file.is_local:
         with name_path_in_errors(data_file):
             data_file.handle()
     with name_file_in_errors(data_file, file_format):
-        schema, rows = file_format.inspect(data_file)
+        try:
+            schema, rows = file_format.inspect(data_file)
+        except EmptyTextError:
+            if may_be_empty:
+                return None
+            raise
     return SourceFile(data_file, file_format, schema, rows, _hive_values_of(data_file))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import re
 from collections.abc import Mapping, Sequence
@@ -10,12 +11,14 @@ from typing import Any
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.files.text_blocks import Quoting
+from fastmetrics.engine.input.files.text_streams import UTF8
 
 CSV_OPTIONS = (
     "delimiter", "quote", "escape", "header", "null_values", "column_types", "decimal_point", "encoding",
 )  # fmt: skip
 OPTIONS_OF_FORMATS = {
-    "csv": CSV_OPTIONS, "tsv": CSV_OPTIONS, "jsonl": ("column_types",), "parquet": (), "orc": (), "arrow": (),
+    "csv": CSV_OPTIONS, "tsv": CSV_OPTIONS, "jsonl": ("column_types", "encoding"), "parquet": (), "orc": (),
+    "arrow": (),
 }  # fmt: skip
 OTHER_NAMES = {"json": "jsonl", "ndjson": "jsonl", "feather": "arrow", "ipc": "arrow", "tab": "tsv"}
 TYPE_NAMES = {
@@ -38,6 +41,9 @@ class TextOptions(NamedTuple):
     column_types : dict
         Name -> Arrow type.
     decimal_point : str
+    encoding : str
+        As Python names it.
+    is_delimiter_given : bool
     """
 
     quoting: Quoting = Quoting()
@@ -45,6 +51,8 @@ class TextOptions(NamedTuple):
     null_values: tuple[str, ...] | None = None
     column_types: Mapping[str, Any] = {}
     decimal_point: str = "."
+    encoding: str = UTF8
+    is_delimiter_given: bool = False
 
 
 def read_format_name(name: str) -> str:
@@ -67,10 +75,6 @@ def read_format_options(format_name: str, options: Mapping[str, Any] | None) -> 
             has = f"its options are {', '.join(known)}" if known else "it has none"
             question = f"; did you mean {near[0]!r}" if near and near[0] in known else ""
             raise ValueError(f"format_options: {format_name} has no option {name!r}{question}; {has}")
-    if str(given.get("encoding", "utf-8")).lower() not in ("utf-8", "utf8"):
-        raise ValueError(
-            f"format_options: encoding must be utf-8; found {given['encoding']!r}: convert the file with iconv"
-        )
     quoting = Quoting()
     if format_name in ("csv", "tsv"):
         quoting = Quoting(
@@ -88,7 +92,22 @@ def read_format_options(format_name: str, options: Mapping[str, Any] | None) -> 
         read_null_values(given.get("null_values")),
         read_column_types(given.get("column_types")),
         (read_character("decimal_point", given.get("decimal_point", ".")) or b".").decode(),
+        read_encoding(given.get("encoding", UTF8)),
+        "delimiter" in given,
     )
+
+
+def read_encoding(value: Any) -> str:
+    """The name of an encoding of text, as Python has it; one of UTF-8 for all of its names."""
+    try:
+        found = codecs.lookup(value)
+        if not isinstance("".encode(value), bytes):
+            raise LookupError
+    except (LookupError, TypeError, ValueError):
+        raise ValueError(
+            f"format_options: encoding must be a name such as utf-8, utf-16, latin-1 or cp1252; found {value!r}"
+        ) from None
+    return UTF8 if found.name in (UTF8, "utf-8-sig") else found.name
 
 
 def read_character(name: str, value: Any, optional: bool = False) -> bytes | None:

@@ -18,7 +18,7 @@ from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import first_line
 from fastmetrics.engine.input.files.compressed_pieces import check_ipc_batches
 from fastmetrics.engine.input.files.csv_reading import find_missing_types as find_csv_types
-from fastmetrics.engine.input.files.csv_reading import inspect_csv, read_csv
+from fastmetrics.engine.input.files.csv_reading import find_text, inspect_csv, read_csv
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.format_options import TextOptions, read_format_name, read_format_options
 from fastmetrics.engine.input.files.json_reading import find_missing_types as find_json_types
@@ -26,7 +26,8 @@ from fastmetrics.engine.input.files.json_reading import inspect_json, read_json
 from fastmetrics.engine.input.files.opened_files import OpenedFile, StreamFile
 from fastmetrics.engine.input.files.parquet_reading import inspect_parquet, read_parquet
 from fastmetrics.engine.input.files.store_paths import name_path_in_errors
-from fastmetrics.engine.input.files.text_blocks import BLOCK_BYTES
+from fastmetrics.engine.input.files.text_blocks import BLOCK_BYTES, EmptyTextError
+from fastmetrics.engine.input.files.text_streams import decompress_beginning
 from fastmetrics.engine.input.input_options import NO_INPUT_OPTIONS, InputOptions
 
 SUFFIXES = {
@@ -34,19 +35,20 @@ SUFFIXES = {
     ".ipc": "arrow", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".json": "jsonl", ".orc": "orc",
 }  # fmt: skip
-COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 COMPRESSED_FORMATS = ("csv", "tsv", "jsonl")  # the others compress their own pieces
 # All suffixes, as messages list them.
 FORMATS = (*SUFFIXES, *(f"{own}{zipped}" for own in (".csv", ".tsv", ".jsonl") for zipped in COMPRESSIONS))
 FIRST_BYTES = {b"PAR1": "parquet", b"ORC": "orc", b"ARROW1": "arrow", b"FEA1": "arrow", b"\xff\xff\xff\xff": "arrow"}
-COMPRESSED_BYTES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+COMPRESSED_BYTES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class FileFormat(NamedTuple):
     """How files of one format are inspected (schema and, if that is cheap, number of rows) and read.
 
-    `find_types` gives the types of columns that have no value in the first block of a text file.
+    `find_types` gives the types of columns that have no value in the first block of a text file, `find_text` the first
+    value of a column that is no number, with its row.
     """
 
     name: str
@@ -56,6 +58,7 @@ class FileFormat(NamedTuple):
     reads_fields: bool = False  # are fields of structs decoded without the others?
     find_types: Callable[[DataFile, list[str], list[str]], dict[str, Any]] | None = None
     column_types: Mapping[str, Any] = {}  # those that the user gave
+    find_text: Callable[[DataFile, list[str], str], str | None] | None = None
 
     @property
     def is_text(self) -> bool:
@@ -106,8 +109,9 @@ def find_compression(first: bytes) -> str | None:
 def recognise_format(first: bytes, compression: str | None, path: str) -> str:
     """The format of a file that begins with these bytes."""
     if compression is not None:
-        with pa.CompressedInputStream(pa.BufferReader(first), compression) as opened:
-            first = opened.read(1 << 12)
+        first = decompress_beginning(first, compression)
+        if not first:
+            raise ValueError(f"{path} is empty, or its beginning does not tell its format; name it: format='csv'")
     for magic, name in FIRST_BYTES.items():
         if first.startswith(magic):
             return name
@@ -131,7 +135,7 @@ def name_file_in_errors(data_file: DataFile, file_format: FileFormat) -> Iterato
         raise
     except TimeoutError as error:  # the file may be in order
         raise TimeoutError(f"{data_file} cannot be read: {first_line(error)}") from error
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError, EmptyTextError) as error:
         text = f"{data_file} cannot be read as {file_format.name}; {file_format.advice} {first_line(error)}"
         raise ValueError(text) from error
 
@@ -214,7 +218,9 @@ def make_format(name: str, compression: str | None, options: TextOptions) -> Fil
         def find_types(data_file: DataFile, names: list[str], columns: list[str]) -> dict[str, Any]:
             return find_csv_types(data_file, compression, options, names, columns)
 
-        return FileFormat(name.upper(), _FROM_FIRST_BLOCK, inspect, read_text, False, find_types, options.column_types)
+        find = partial(find_text, compression=compression, options=options)
+        given = options.column_types
+        return FileFormat(name.upper(), _FROM_FIRST_BLOCK, inspect, read_text, False, find_types, given, find)
     if name == "jsonl":
         inspect = partial(inspect_json, compression=compression, options=options)
 
@@ -222,10 +228,10 @@ def make_format(name: str, compression: str | None, options: TextOptions) -> Fil
             data_file: DataFile, schema: pa.Schema, use_threads: bool, batch_rows: int, memory_limit: int | None,
             *, names: list[str], n_threads: int | None,
         ) -> Iterator[pa.RecordBatch]:  # fmt: skip
-            return read_json(data_file, compression, schema, use_threads, n_threads)
+            return read_json(data_file, compression, options, schema, use_threads, n_threads)
 
         def find_json(data_file: DataFile, names: list[str], columns: list[str]) -> dict[str, Any]:
-            return find_json_types(data_file, compression, columns)
+            return find_json_types(data_file, compression, options, columns)
 
         return FileFormat("JSON lines", _FROM_FIRST_BLOCK, inspect, read_lines, False, find_json, options.column_types)
     return {"parquet": PARQUET, "orc": _ORC, "arrow": _IPC}[name]

@@ -16,6 +16,7 @@ from fastmetrics.engine.input.batches import first_line
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.format_options import TextOptions
 from fastmetrics.engine.input.files.text_blocks import (
+    EmptyTextError,
     FileBlock,
     LongRowError,
     Quoting,
@@ -23,6 +24,7 @@ from fastmetrics.engine.input.files.text_blocks import (
     parse_blocks,
     read_blocks,
 )
+from fastmetrics.engine.input.files.text_streams import NO_UTF8, explain_bytes, open_text
 
 
 def parse_json(data: Any, schema: pa.Schema | None, all_columns: bool = False) -> pa.Table:
@@ -36,8 +38,8 @@ def parse_json(data: Any, schema: pa.Schema | None, all_columns: bool = False) -
     )
 
 
-def open_lines(data_file: DataFile, compression: str | None) -> Generator[FileBlock]:
-    with data_file.open_stream(compression) as stream:
+def open_lines(data_file: DataFile, compression: str | None, options: TextOptions) -> Generator[FileBlock]:
+    with open_text(data_file, compression, options.encoding) as stream:
         for block in read_blocks(stream, Quoting()):
             if block.data.to_pybytes().isspace():
                 continue
@@ -45,20 +47,23 @@ def open_lines(data_file: DataFile, compression: str | None) -> Generator[FileBl
 
 
 def inspect_json(data_file: DataFile, compression: str | None, options: TextOptions) -> tuple[pa.Schema, int | None]:
-    blocks = open_lines(data_file, compression)
+    blocks = open_lines(data_file, compression, options)
     given = pa.schema(list(options.column_types.items())) if options.column_types else None
     try:
         first = next(blocks, None)
         if first is None:
-            raise pa.ArrowInvalid("the file is empty")
+            raise EmptyTextError("the file is empty")
         check_lines(first.data)
         try:
             schema = parse_json(first.data, None).schema
+            names = schema.names
             for column in options.column_types:
-                if column not in schema.names:
-                    missing = missing_column_text(column, str(data_file), schema.names)
+                if column not in names:
+                    missing = missing_column_text(column, str(data_file), names)
                     raise ValueError(f"format_options: column_types: {missing}")
             return (schema if given is None else parse_json(first.data, given, all_columns=True).schema), None
+        except UnicodeDecodeError as error:  # a key
+            raise pa.ArrowInvalid(explain_bytes(first.data.to_pybytes(), 1) or str(error)) from error
         except pa.ArrowException as error:
             raise explain_error(error, first.data, given, 0) from error
     except LongRowError as error:
@@ -67,10 +72,12 @@ def inspect_json(data_file: DataFile, compression: str | None, options: TextOpti
         blocks.close()
 
 
-def find_missing_types(data_file: DataFile, compression: str | None, columns: list[str]) -> dict[str, Any]:
+def find_missing_types(
+    data_file: DataFile, compression: str | None, options: TextOptions, columns: list[str]
+) -> dict[str, Any]:
     """The types of columns whose values in the first block are all null, from the first block that has a value."""
     found: dict[str, Any] = {}
-    blocks = open_lines(data_file, compression)
+    blocks = open_lines(data_file, compression, options)
     try:
         for block in blocks:
             schema = parse_json(block.data, None).schema
@@ -99,6 +106,7 @@ def check_lines(data: Any) -> None:
 def read_json(
     data_file: DataFile,
     compression: str | None,
+    options: TextOptions,
     schema: pa.Schema,
     use_threads: bool,
     n_threads: int | None = None,
@@ -106,21 +114,35 @@ def read_json(
     """The batches of some columns, each of one block."""
 
     def parse(block: FileBlock) -> pa.Table:
-        return parse_json(block.data, schema)
+        table = parse_json(block.data, schema).select(schema.names)
+        check_texts(table, block)
+        return table
 
     rows = 0
     try:
-        for block, table in parse_blocks(open_lines(data_file, compression), parse, n_threads, use_threads):
+        for block, table in parse_blocks(open_lines(data_file, compression, options), parse, n_threads, use_threads):
             if isinstance(table, Exception):
                 raise explain_error(table, block.data, schema, rows) from table
             rows += table.num_rows
-            yield from table.select(schema.names).to_batches()
+            yield from table.to_batches()
     except LongRowError as error:
         raise pa.ArrowInvalid(explain_long_row(rows)) from error
 
 
+def check_texts(table: pa.Table, block: FileBlock) -> None:
+    """Raise pyarrow.ArrowInvalid for texts that are not UTF-8, which Arrow reads as they are."""
+    try:
+        for column in table.columns:
+            if pa.types.is_string(column.type) or pa.types.is_nested(column.type):
+                column.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise pa.ArrowInvalid(explain_bytes(block.data.to_pybytes(), block.line) or str(error)) from error
+
+
 def explain_error(error: Exception, data: Any, schema: pa.Schema | None, rows_before: int) -> Any:
     """Arrow's error with the row, counted from 0, and the first value that does not fit."""
+    if NO_UTF8 in str(error):
+        return error
     lines = (line for line in data.to_pybytes().split(b"\n") if line.strip())
     for number, line in enumerate(lines, rows_before):
         try:

@@ -18,6 +18,7 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._core.parallel import count_threads, submit
 from fastmetrics._kernels.formats.csv_quotes import count_line_breaks, find_end_of_rows
+from fastmetrics.engine.input.files.text_streams import check_beginning
 
 BLOCK_BYTES = 4 << 20  # types are inferred from the first block, and a row is at most as long
 UTF8_MARK = b"\xef\xbb\xbf"
@@ -54,12 +55,14 @@ def read_blocks(stream: Any, quoting: Quoting) -> Iterator[FileBlock]:
         is_last = len(data) == len(rest)
         if is_last and not rest:
             break
+        if number == 0 and not rest:
+            check_beginning(data)
         data = data + b"\n" if is_last else data
         start = len(UTF8_MARK) if number == 0 and data.startswith(UTF8_MARK) else 0
         end, problem = end_of_rows(data, quoting, start)
         is_full = end == 0 and len(data) >= BLOCK_BYTES
         if problem is not None and (is_last or is_full or problem.kind != NOT_CLOSED):
-            raise QuoteError(describe_field(problem, data, quoting, line))
+            raise pa.ArrowInvalid(describe_field(problem, data, quoting, line))
         if is_full:
             raise LongRowError(number)
         if end:
@@ -77,6 +80,10 @@ def fill_block(stream: Any, rest: bytes) -> bytes:
         parts.append(chunk)
         size += len(chunk)
     return b"".join(parts) if len(parts) > 2 or rest else bytes(parts[-1])
+
+
+class EmptyTextError(Exception):
+    """A text file has no line, which is an error unless it is one of several files."""
 
 
 class LongRowError(Exception):
@@ -105,10 +112,6 @@ class QuotedField(NamedTuple):
     kind: int
     opened: int
     closed: int
-
-
-class QuoteError(Exception):
-    """A quoted field is not right, and would take other rows for its text."""
 
 
 def end_of_rows(data: bytes, quoting: Quoting, start: int = 0) -> tuple[int, QuotedField | None]:
@@ -199,7 +202,7 @@ def parse_blocks(
             while True:
                 try:
                     block = next(blocks, None)
-                except (LongRowError, QuoteError) as error:
+                except (LongRowError, pa.ArrowException, OSError) as error:
                     block, problem = None, error
                 if block is not None:
                     pending.append((block, submit(pool, attempt, parse, block)))

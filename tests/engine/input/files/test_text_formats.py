@@ -80,7 +80,7 @@ def test_types_of_columns(name, tmp_path):
     [
         ("csv", {"delimeter": ";"}, r"csv has no option 'delimeter'; did you mean 'delimiter'; its options are delim"),
         ("parquet", {"delimiter": ";"}, r"parquet has no option 'delimiter'; it has none"),
-        ("jsonl", {"delimiter": ";"}, r"jsonl has no option 'delimiter'; its options are column_types"),
+        ("jsonl", {"delimiter": ";"}, r"jsonl has no option 'delimiter'; its options are column_types, encoding"),
         ("csv", {"delimiter": ";;"}, r"delimiter must be one ASCII character; found ';;'"),
         ("csv", {"quote": ","}, r"delimiter, quote and escape must be different"),
         ("csv", {"header": "a"}, r"header must be True, False or a list"),
@@ -88,7 +88,7 @@ def test_types_of_columns(name, tmp_path):
         ("csv", {"column_types": {"a": "strin"}}, r"column_types has 'strin' for column 'a'; types are string, int64"),
         ("csv", {"column_types": {"aa": "string"}}, r"column_types: no column 'aa' in .*did you mean 'a'"),
         ("csv", {"column_types": ["a"]}, r"column_types must be a dict"),
-        ("csv", {"encoding": "latin-1"}, r"encoding must be utf-8; found 'latin-1': convert the file with iconv"),
+        ("csv", {"encoding": "latin-x"}, r"encoding must be a name such as utf-8, utf-16, latin-1 or cp1252"),
         ("exel", {}, r"format must be one of csv, tsv, jsonl, parquet, orc, arrow; found 'exel'"),
     ],
 )
