@@ -8,6 +8,7 @@ names the argument, the first bad row, what was found, and what is needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, NoReturn
 
 import numpy as np
@@ -54,6 +55,7 @@ def as_array(values: Any, name: str) -> np.ndarray:
         if type(values) is list and (numbers := column_checks.read_numbers(values)) is not None:
             return numbers
         check_nested(values, name)
+        check_masked_items(values, name)
     check_nulls(values, name)
     try:
         return np.asarray(values)
@@ -69,8 +71,8 @@ def check_nulls(values: Any, name: str) -> None:
     NumPy would convert them to NaN or drop the mask.
     """
     missing: Any = None
-    if hasattr(values, "mask") and isinstance(values, np.ndarray):
-        missing = np.ma.getmaskarray(values)
+    if isinstance(values, np.ma.MaskedArray):
+        missing = masked_rows(values)
     elif hasattr(values, "null_count") and hasattr(values, "is_null"):
         missing = values.is_null() if values.null_count() else None
     elif (
@@ -83,6 +85,26 @@ def check_nulls(values: Any, name: str) -> None:
         rows = np.flatnonzero(np.asarray(missing))
         if len(rows):
             raise ValueError(f"{name} has a null at row {rows[0]}")
+
+
+def masked_rows(values: np.ma.MaskedArray[Any, Any]) -> np.ndarray:
+    """Which rows of a masked array have a masked value, in any column and any field."""
+    mask = np.ascontiguousarray(np.ma.getmaskarray(values))
+    rows: np.ndarray = mask.view(np.bool_).reshape(mask.shape[0] if mask.ndim else 1, -1).any(axis=1)
+    return rows
+
+
+def check_masked_items(values: Sequence[Any], name: str) -> None:
+    """Raise ValueError for masked values of NumPy in a list or in its rows: NumPy would read what stands below."""
+    types = set(map(type, values))
+    if types & {list, tuple}:
+        rows = (row for row in values if isinstance(row, (list, tuple)))
+        types |= set(map(type, chain.from_iterable(rows)))
+    if any(issubclass(own, np.ma.MaskedArray) for own in types):
+        for row, value in enumerate(values):
+            items = value if isinstance(value, (list, tuple)) else [value]
+            if any(isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item) for item in items):
+                raise ValueError(f"{name} has a null at row {row}")
 
 
 def check_nested(values: Any, name: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.group_keys import has_objects
-from fastmetrics._core.columns.validation import LISTED_COLUMNS
+from fastmetrics._core.columns.validation import LISTED_COLUMNS, check_masked_items
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import BATCH_ROWS, Source, first_line
 
@@ -39,7 +39,10 @@ class ArraySource(Source):
 
 
 class StructuredSource(Source):
-    """A NumPy array whose rows have named fields. A batch of a field is copied, never the whole field."""
+    """A NumPy array whose rows have named fields. A batch of a field is copied, never the whole field.
+
+    Masked fields are nulls.
+    """
 
     label = "the structured array"
 
@@ -47,12 +50,15 @@ class StructuredSource(Source):
         if array.ndim != 1:
             raise ValueError(f"data is a structured array of shape {array.shape}; give one with one dimension")
         self._array = np.asarray(array)  # a view without the attributes of record arrays
+        self._mask = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
         self.column_names = list(array.dtype.names or ())
         self.rows = array.shape[0]
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         for start in range(0, self._array.shape[0], BATCH_ROWS):
             rows = self._array[start : start + BATCH_ROWS]
+            if self._mask is not None:
+                rows = np.ma.MaskedArray(rows, self._mask[start : start + BATCH_ROWS])
             arrays = [arrow_column(name, rows[name], name in self.texts | self.lists) for name in columns]
             yield pa.RecordBatch.from_arrays(arrays, names=columns)
 
@@ -104,8 +110,12 @@ def arrow_column(name: str, values: Any, lists: bool = False) -> pa.Array | pa.C
         row, text = next((row, value) for row, value in enumerate(values) if has_surrogate(value))
         raise ValueError(f"data[{name!r}] has {text!r} at row {row}, which is not valid Unicode") from error
     except (pa.ArrowException, OverflowError) as error:
+        if isinstance(values, list | tuple) or has_objects(values):
+            check_masked_items(values, f"data[{name!r}]")
         raise ValueError(f"data[{name!r}] cannot be read as one column: {first_line(error)}") from error
     check_bytes(name, column, values)
+    if pa.types.is_nested(column.type) and (isinstance(values, list | tuple) or has_objects(values)):
+        check_masked_items(values, f"data[{name!r}]")
     # Of a struct, a field may be read; a struct itself is refused where its values are read.
     if pa.types.is_nested(column.type) and not lists and not pa.types.is_struct(column.type):
         raise ValueError(f"data[{name!r}] holds {column.type}; it must be one-dimensional, with one value per row")
@@ -147,7 +157,10 @@ def check_bytes(name: str, column: pa.Array | pa.ChunkedArray, values: Any) -> N
 
 def convert_matrix(name: str, matrix: np.ndarray[Any, Any]) -> pa.Array:
     """A matrix as lists: one for each row."""
-    entries = convert_numpy(name, np.ascontiguousarray(matrix).reshape(-1))
+    entries: Any = np.ascontiguousarray(matrix).reshape(-1)
+    if isinstance(matrix, np.ma.MaskedArray):
+        entries = np.ma.MaskedArray(entries, np.ma.getmaskarray(matrix).reshape(-1))
+    entries = convert_numpy(name, entries)
     return pa.FixedSizeListArray.from_arrays(entries, matrix.shape[1])
 
 

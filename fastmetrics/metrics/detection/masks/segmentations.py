@@ -207,6 +207,9 @@ def shortened(value: Any) -> str:
 
 def as_plain_form(row: Any) -> Any:
     """Convert a row to a form that the kernel reads; raise a SegmentationError if it is not a segmentation."""
+    for array in (row, *row) if isinstance(row, (list, tuple)) else (row,):
+        if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+            raise SegmentationError("the array has masked values")
     if isinstance(row, np.ndarray):
         return encode_pixels(row) if row.ndim == 2 and row.dtype.kind in "bu" else as_plain_polygons(row.tolist())
     if isinstance(row, tuple):
