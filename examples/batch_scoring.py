@@ -7,7 +7,7 @@ rows. The rows of a user may be on several workers.
     python examples/batch_scoring.py --workers 4 --batches 64 --rows 50000
     python examples/batch_scoring.py --check
 
-Needs `pip install 'fastmetrics[arrow]'`.
+Needs `pip install 'fastmetrics-engine[arrow]'`.
 """
 
 from __future__ import annotations

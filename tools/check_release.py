@@ -24,12 +24,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "fastmetrics"
+DISTRIBUTION = "fastmetrics-engine"
 LARGEST_WHEEL = 4_000_000  # bytes
 NOT_IN_WHEELS = {".pyx", ".pxd", ".c", ".h", ".pyc", ".o"}
 NOT_IN_SDISTS = {".c", ".so", ".pyd", ".pyc", ".o"}
 IN_SDIST = ("LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "setup.py", "tests/conftest.py", "docs/README.md")
 PYTHON_OF_ABI3 = "cp311"
-BUILT_HERE = f"{PACKAGE}-*.whl"
 
 
 def wheel_problems(path: Path) -> Iterator[str]:
@@ -44,8 +44,10 @@ def wheel_problems(path: Path) -> Iterator[str]:
             return
         info = metadata[0].rpartition("/")[0]
         tags = email.message_from_bytes(wheel.read(f"{info}/WHEEL")).get_all("Tag", [])
-        version = email.message_from_bytes(wheel.read(metadata[0]))["Version"]
+        about = email.message_from_bytes(wheel.read(metadata[0]))
     yield from tag_problems(path, tags)
+    yield from name_problems(path, about["Name"])
+    version = about["Version"]
     if path.name.split("-")[1] != version:
         yield f"the name has version {path.name.split('-')[1]}, METADATA {version}"
     if f"{info}/licenses/LICENSE" not in names:
@@ -57,6 +59,13 @@ def wheel_problems(path: Path) -> Iterator[str]:
             yield f"{name} is no file of the package"
         elif Path(name).suffix in NOT_IN_WHEELS:
             yield f"{name} is not for users"
+
+
+def name_problems(path: Path, name: str = DISTRIBUTION) -> Iterator[str]:
+    """On the package index the name of the import belongs to another project."""
+    found = path.name.split("-")[0]
+    if (found, name) != (DISTRIBUTION.replace("-", "_"), DISTRIBUTION):
+        yield f"it is {found}, and of the project {name}; {DISTRIBUTION} is needed"
 
 
 def tag_problems(path: Path, tags: list[str]) -> Iterator[str]:
@@ -83,6 +92,7 @@ def tag_problems(path: Path, tags: list[str]) -> Iterator[str]:
 def sdist_problems(path: Path) -> Iterator[str]:
     with tarfile.open(path) as archive:
         members = archive.getmembers()
+    yield from name_problems(path)
     top = path.name.removesuffix(".tar.gz")
     names = {member.name.removeprefix(f"{top}/") for member in members}
     for name in IN_SDIST:

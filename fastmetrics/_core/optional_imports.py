@@ -6,19 +6,30 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+# What pip calls this project. Another project has the name of the import on the package index.
+DISTRIBUTION = "fastmetrics-engine"
 # Where the extra has another name than the package.
-EXTRAS = {"pyarrow": "arrow", "sqlglot": "arrow", "deltalake": "lake", "pyiceberg": "lake"}
+EXTRAS = {
+    "pyarrow": "arrow", "sqlglot": "arrow", "scipy": "stats", "matplotlib": "plot", "deltalake": "lake",
+    "pyiceberg": "lake",
+}  # fmt: skip
 
 
-def import_extra(package: str, user: str) -> Any:
-    """Import the package that `user` needs."""
-    if (loaded := sys.modules.get(package)) is not None:
+def install_command(extra: str) -> str:
+    """What to type for the packages of an extra."""
+    return f"pip install '{DISTRIBUTION}[{extra}]'"
+
+
+def import_extra(module: str, user: str) -> Any:
+    """Import the module, of a package of an extra, that `user` needs."""
+    if (loaded := sys.modules.get(module)) is not None:
         return loaded
     try:
-        return import_module(package)
+        return import_module(module)
     except ImportError as error:
-        extra = EXTRAS.get(package, package)
-        raise ImportError(f"{user} needs {package}: pip install 'fastmetrics[{extra}]'") from error
+        package = module.partition(".")[0]
+        command = install_command(EXTRAS.get(package, package))
+        raise ImportError(f"{user} needs {package}: {command}") from error
 
 
 class LazyModule:

@@ -28,7 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         if arguments == ["doctor"]:
             return print_environment()
-        sys.stderr.write(f"error: this needs {missing}, which is not installed; type: pip install 'fastmetrics[cli]'\n")
+        from fastmetrics._core.optional_imports import install_command
+
+        sys.stderr.write(f"error: this needs {missing}, which is not installed; type: {install_command('cli')}\n")
         return 1
     except KeyboardInterrupt:
         # CPython ends by SIGINT if an interrupt ever left code that was compiled from text (namedtuple and dataclass do

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from fastmetrics._core.class_matrix import ClassMatrix
+from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.plot import Bars, Line, Plot
 from fastmetrics.reporting import matrix_plots
 
@@ -163,11 +164,7 @@ def draw_on_grid(
 
 
 def load_pyplot() -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError("plots need matplotlib: pip install 'fastmetrics[plot]'") from error
-    return pyplot
+    return import_extra("matplotlib.pyplot", "a plot")
 
 
 def model_style(position: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable
 
+from fastmetrics._core.optional_imports import install_command
 from fastmetrics.selfcheck.outcomes import FamilyOutcome, SelfCheck, SelfCheckReport
 from fastmetrics.selfcheck.same_bits import function_checks
 from fastmetrics.selfcheck.values import value_checks
@@ -18,7 +19,7 @@ def all_checks() -> tuple[list[SelfCheck], dict[str, str]]:
     try:
         import pyarrow  # noqa: F401
     except ImportError:
-        return checks, {"engine": "evaluate needs pyarrow, which is not installed; pip install 'fastmetrics[arrow]'"}
+        return checks, {"engine": f"evaluate needs pyarrow, which is not installed; {install_command('arrow')}"}
     from fastmetrics.selfcheck.engine_bits import engine_checks
 
     return [*checks, *engine_checks()], {}

@@ -82,7 +82,7 @@ def test_missing_extra_is_named_with_the_command_to_type(tmp_path, missing, argu
     done = run_python(code, tmp_path)
     assert done.returncode == 1
     assert missing in done.stderr
-    assert "pip install 'fastmetrics[cli]'" in done.stderr
+    assert "pip install 'fastmetrics-engine[cli]'" in done.stderr
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
 

@@ -124,4 +124,4 @@ def test_without_matplotlib_the_error_has_the_command_to_type():
         "    except ImportError as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == 2 * "plots need matplotlib: pip install 'fastmetrics[plot]'\n"
+    assert done.stdout == 2 * "a plot needs matplotlib: pip install 'fastmetrics-engine[plot]'\n"

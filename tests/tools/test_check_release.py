@@ -18,12 +18,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "check_release.py"
-INFO = "fastmetrics-0.2.0.dist-info"
+INFO = "fastmetrics_engine-0.2.0.dist-info"
 ABI3 = "cp311-abi3-manylinux_2_17_x86_64"
 KERNEL = "fastmetrics/_kernels/ranking/lists.abi3.so"
 METADATA = """\
 Metadata-Version: 2.4
-Name: fastmetrics
+Name: fastmetrics-engine
 Version: 0.2.0
 Summary: Metrics.
 License-Expression: BSD-3-Clause
@@ -51,8 +51,8 @@ def good_files(tag=ABI3):
     }
 
 
-def write_wheel(folder, files, tag=ABI3, version="0.2.0"):
-    path = folder / f"fastmetrics-{version}-{tag}.whl"
+def write_wheel(folder, files, tag=ABI3, version="0.2.0", name="fastmetrics_engine"):
+    path = folder / f"{name}-{version}-{tag}.whl"
     lines = []
     for name, data in files.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
@@ -114,14 +114,27 @@ def test_another_version(tool, tmp_path):
     assert problems(tool, path) == ["the name has version 0.3.0, METADATA 0.2.0"]
 
 
+def test_another_name(tool, tmp_path):
+    """On the package index `fastmetrics` is another project."""
+    files = good_files()
+    files[f"{INFO}/METADATA"] = METADATA.replace("fastmetrics-engine", "fastmetrics").encode()
+    needed = "; fastmetrics-engine is needed"
+    path = write_wheel(tmp_path, files, name="fastmetrics")
+    assert problems(tool, path) == [f"it is fastmetrics, and of the project fastmetrics{needed}"]
+    path = write_wheel(tmp_path, files)
+    assert problems(tool, path) == [f"it is fastmetrics_engine, and of the project fastmetrics{needed}"]
+    path = write_sdist(tmp_path, [], name="fastmetrics")
+    assert f"it is fastmetrics, and of the project fastmetrics-engine{needed}" in list(tool["sdist_problems"](path))
+
+
 def test_a_large_wheel(tool, tmp_path):
     path = write_wheel(tmp_path, good_files() | {"fastmetrics/large.bin": bytes(tool["LARGEST_WHEEL"])})
     (found,) = problems(tool, path)
     assert found.endswith("bytes; at most 4,000,000 are allowed")
 
 
-def write_sdist(folder, names):
-    path = folder / "fastmetrics-0.2.0.tar.gz"
+def write_sdist(folder, names, name="fastmetrics_engine"):
+    path = folder / f"{name}-0.2.0.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
         for name in names:
             archive.addfile(tarfile.TarInfo(name), io.BytesIO())
@@ -129,7 +142,7 @@ def write_sdist(folder, names):
 
 
 def test_archives_of_sources(tool, tmp_path):
-    top = "fastmetrics-0.2.0"
+    top = "fastmetrics_engine-0.2.0"
     good = [f"{top}/{name}" for name in (*tool["IN_SDIST"], "fastmetrics/_kernels/sums.pyx")]
     assert list(tool["sdist_problems"](write_sdist(tmp_path, good))) == []
     bad = [name for name in good if not name.endswith(("LICENSE", ".pyx"))]

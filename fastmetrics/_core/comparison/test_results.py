@@ -9,6 +9,7 @@ from typing import Any
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.optional_imports import import_extra
 
 __all__ = ["Estimate", "SignificanceResult"]
 
@@ -131,11 +132,7 @@ def format_number(value: float | tuple[float, ...]) -> str:
 
 def special_functions() -> Any:
     """scipy.special. Raises ImportError with the command that installs it."""
-    try:
-        from scipy import special
-    except ImportError:
-        raise ImportError("significance tests need scipy; type: pip install 'fastmetrics[stats]'") from None
-    return special
+    return import_extra("scipy.special", "a significance test")
 
 
 def check_level(ci: Any, *, required: bool = False) -> None:

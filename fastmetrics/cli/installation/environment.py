@@ -15,6 +15,7 @@ from typing import Any
 
 import fastmetrics
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.optional_imports import DISTRIBUTION, install_command
 
 # What each extra is for, in the order of the list. Extras that are not here are for the project's own work.
 PURPOSES = {
@@ -88,7 +89,8 @@ def package_parts() -> list[Part]:
     try:
         requirements = read_requirements()
     except metadata.PackageNotFoundError:  # the folder of the sources is on the path
-        return [Part("fastmetrics", "the list of packages", "", None, MISSING, "pip install fastmetrics")]
+        get = "pip install . in the folder of the sources"
+        return [Part(DISTRIBUTION, "the list of packages", "", None, MISSING, get)]
     for requirement in sorted(requirements, key=lambda one: list(PURPOSES).index(one.extra)):
         parts.setdefault((requirement.package, requirement.least), package_part(requirement))
     return list(parts.values())
@@ -96,10 +98,10 @@ def package_parts() -> list[Part]:
 
 def read_requirements() -> list[Requirement]:
     """What the installed fastmetrics asks for, of the extras that users choose."""
-    texts = metadata.requires("fastmetrics") or []
+    texts = metadata.requires(DISTRIBUTION) or []
     found = [match for text in texts if (match := REQUIREMENT.match(text)) is not None]
     requirements = [Requirement(match["name"], match["least"] or "0", match["extra"] or "") for match in found]
-    return [one for one in requirements if one.extra in PURPOSES and one.package != "fastmetrics"]
+    return [one for one in requirements if one.extra in PURPOSES and one.package != DISTRIBUTION]
 
 
 def package_part(requirement: Requirement) -> Part:
@@ -109,7 +111,7 @@ def package_part(requirement: Requirement) -> Part:
     except metadata.PackageNotFoundError:
         found = None
     status = MISSING if found is None else OK if version_key(found) >= version_key(least) else TOO_OLD
-    get = f"pip install 'fastmetrics[{extra}]'" if extra else f"pip install '{package}>={least}'"
+    get = install_command(extra) if extra else f"pip install '{package}>={least}'"
     return Part(package, PURPOSES[extra], f">={least}", found, status, get)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from fastmetrics._core.columns import categorical, class_labels, validation
 from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.parallel import accumulate, for_each
 from fastmetrics._core.undefined import warn_user
 from fastmetrics._kernels.classification import label_counts as ranges
@@ -363,11 +364,8 @@ def check_eps(eps: Any, sparse: bool) -> None:
 def make_sparse_matrix(
     counts: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]
 ) -> SparseMatrix:
-    try:
-        from scipy.sparse import csr_matrix
-    except ImportError:
-        raise ImportError("contingency_matrix with sparse=True needs SciPy: pip install scipy") from None
-    matrix: Any = csr_matrix((counts, (rows, columns)), shape=shape)
+    sparse = import_extra("scipy.sparse", "contingency_matrix with sparse=True")
+    matrix: Any = sparse.csr_matrix((counts, (rows, columns)), shape=shape)
     matrix.sort_indices()
     return cast("SparseMatrix", matrix)
 

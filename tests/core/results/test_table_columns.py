@@ -207,5 +207,5 @@ def test_a_folder_that_is_missing_is_named(method, tmp_path):
 ])  # fmt: skip
 def test_a_missing_library_is_an_error_with_the_command_to_type(package, extra, method, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    message = rf"Report.{method} needs {package}: pip install 'fastmetrics\[{extra}\]'"
+    message = rf"Report.{method} needs {package}: pip install 'fastmetrics-engine\[{extra}\]'"
     assert_raises(ImportError, message, getattr(report(), method))

@@ -147,7 +147,7 @@ def test_metric_strings_name_expressions(log):
 def test_without_the_parser_the_error_says_what_to_type(monkeypatch):
     monkeypatch.setitem(sys.modules, "sqlglot", None)
     data = {"click": [0, 1], "score": [0.1, 0.9]}
-    words = r"score: no column 'score \+ 1' .*needs sqlglot: pip install 'fastmetrics\[arrow\]'"
+    words = r"score: no column 'score \+ 1' .*needs sqlglot: pip install 'fastmetrics-engine\[arrow\]'"
     with pytest.raises(ImportError, match=words):
         fm.evaluate(data, "auc", label="click", score="score + 1")
     with pytest.raises(ValueError, match="score: no column 'scor' in data; did you mean 'score'"):

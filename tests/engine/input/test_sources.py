@@ -486,7 +486,7 @@ def test_objects_that_are_not_data(data, got):
 
 def test_pyarrow_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert_raises(ImportError, r"pip install 'fastmetrics\[arrow\]'", open_source, {"click": [1]})
+    assert_raises(ImportError, r"pip install 'fastmetrics-engine\[arrow\]'", open_source, {"click": [1]})
 
 
 def test_the_module_does_not_import_pyarrow(tmp_path):

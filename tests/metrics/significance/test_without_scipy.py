@@ -33,5 +33,5 @@ def test_error_names_the_command(tmp_path):
     )
     assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()
-    assert lines[:-2] == ["significance tests need scipy; type: pip install 'fastmetrics[stats]'"] * 4
+    assert lines[:-2] == ["a significance test needs scipy: pip install 'fastmetrics-engine[stats]'"] * 4
     assert lines[-2:] == ["0.2059 [0.5] 0.25", "0.03549 True"]

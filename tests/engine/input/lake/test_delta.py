@@ -350,7 +350,7 @@ def test_a_link_into_a_table_is_found(table_folder, tmp_path):
 
 def test_without_the_extra_nothing_is_read(table_folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "deltalake", None)
-    message = r"reading the Delta table .* needs deltalake: pip install 'fastmetrics\[lake\]'"
+    message = r"reading the Delta table .* needs deltalake: pip install 'fastmetrics-engine\[lake\]'"
     assert_raises(ImportError, message, evaluated, table_folder)
 
 

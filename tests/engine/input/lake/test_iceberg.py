@@ -210,5 +210,5 @@ def test_what_is_wrong_is_named(catalog, monkeypatch):
         damaged.write("{")
     assert_raises(ValueError, "the Iceberg table .* cannot be read", evaluated, twin)
     monkeypatch.setitem(sys.modules, "pyiceberg", None)
-    message = r"reading the Iceberg table .* needs pyiceberg: pip install 'fastmetrics\[lake\]'"
+    message = r"reading the Iceberg table .* needs pyiceberg: pip install 'fastmetrics-engine\[lake\]'"
     assert_raises(ImportError, message, evaluated, folder)
