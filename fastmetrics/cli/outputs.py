@@ -30,6 +30,10 @@ WRITERS: dict[str, Callable[[Any, Path], Any]] = {
     ".json": lambda result, path: write_text(json_text(result), path),
     ".html": lambda result, path: write_text(result.to_html(), path),
 }
+SUFFIXES = {".html": (".html", ".htm")}
+FIRST_BYTES = 1 << 16  # of a file that is replaced, which tell what it holds
+FIRST_COLUMN = "metric"  # of the tables of all results
+FIRST_KEY = b'{"schema"'  # of their JSON
 
 
 class OutputFile(NamedTuple):
@@ -73,8 +77,10 @@ def read_outputs(log: LogOptions, paths: Sequence[str], *, has_gates: bool = Fal
     layout = printed_layout(log, files, has_gates=has_gates)
     check_names(files)
     for file in files:
+        check_suffix(file)
         check_file(file, no_clobber=log.no_clobber)
         check_not_an_input(file, paths)
+        check_replaced(file)
     check_standard_output(paths)
     if log.no_clobber and not files:
         raise typer.BadParameter("there is no file to keep: add --output FILE", param_hint="--no-clobber")
@@ -124,6 +130,56 @@ def check_names(files: Sequence[OutputFile]) -> None:
             text = f"{file.path} and {other.option} {other.path} are one file"
             raise typer.BadParameter(text, param_hint=file.option)
         seen[real] = file
+
+
+def check_suffix(file: OutputFile) -> None:
+    """The name of an output ends as what is written: in `--json day1.parquet day2.parquet` a log follows the option."""
+    is_special = file.path.exists() and not file.path.is_file()  # such as /dev/null or a pipe
+    if not is_special and file.path.suffix.lower() not in SUFFIXES.get(file.suffix, (file.suffix,)):
+        kind = file.suffix.removeprefix(".").upper()
+        more = "; to print JSON, type --json -" if file.suffix == ".json" else ""
+        text = f"{file.path}: the name of the {kind} file to write must end in {file.suffix}{more}"
+        raise typer.BadParameter(text, param_hint=file.option)
+
+
+def check_replaced(file: OutputFile) -> None:
+    """An output replaces no log: neither a file of another kind nor rows that are no result."""
+    if not file.path.is_file():
+        return
+    with file.path.open("rb") as opened:
+        first = opened.read(FIRST_BYTES)
+    found = describe_log(first, file)
+    if found is not None:
+        text = f"{file.path} exists and holds {found}, which would be lost; name another file, or remove it first"
+        raise typer.BadParameter(text, param_hint=file.option)
+
+
+def describe_log(first: bytes, file: OutputFile) -> str | None:
+    """What an existing file holds, by its first bytes, if that is no result of the kind that is written."""
+    from fastmetrics.engine.input.files.text_streams import kind_of_beginning
+
+    kind = kind_of_beginning(first)
+    if file.suffix == ".parquet" and kind == "Parquet":
+        return None if FIRST_COLUMN in names_in_parquet(file.path)[:1] else "another table"
+    if kind is not None:
+        return kind
+    lines = first.removeprefix(b"\xef\xbb\xbf").splitlines()[:2]
+    if file.suffix == ".csv" and len(lines) == 2:
+        is_table = any(sign in lines[0] and sign in lines[1] for sign in (b",", b";", b"\t", b"|"))
+        return "other rows" if is_table and not lines[0].startswith(FIRST_COLUMN.encode()) else None
+    if file.suffix == ".json" and lines and lines[0].startswith(b"{") and lines[0].rstrip().endswith(b"}"):
+        return None if lines[0].startswith(FIRST_KEY) else "JSON lines"
+    return None
+
+
+def names_in_parquet(path: Path) -> list[str]:
+    """The columns of a Parquet file; none of a damaged one."""
+    from fastmetrics._core.optional_imports import parquet, pyarrow
+
+    try:
+        return list(parquet.read_schema(path).names)
+    except (pyarrow.ArrowException, OSError):
+        return []
 
 
 def check_file(file: OutputFile, *, no_clobber: bool) -> None:

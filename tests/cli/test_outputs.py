@@ -1,5 +1,6 @@
 """What `evaluate` and `compare` write: files and standard output. An output never replaces an input."""
 
+import gzip
 import json
 import os
 import re
@@ -300,3 +301,66 @@ def test_json_contradicts_another_format(tmp_path, command):
     done = run(command, "a", "b", "--json", "--format", "csv", folder=tmp_path)
     assert done.returncode == 2
     assert "short for --format json" in message(done)
+
+
+# --------------------------------------------------------------------------------------- files that would be replaced
+
+
+def logs_of_all_kinds(folder):
+    table = pa.table(LOG)
+    pq.write_table(table, folder / "day.parquet")
+    with pa.OSFile(str(folder / "day.arrow"), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    rows = table.to_pylist()
+    (folder / "day.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (folder / "one.json").write_text(json.dumps(rows[0]))
+    lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
+    (folder / "day.csv").write_text("\n".join(lines))
+    (folder / "day.csv.gz").write_bytes(gzip.compress((folder / "day.csv").read_bytes()))
+    for name in ("day.csv", "day.jsonl", "day.parquet", "day.arrow", "day.csv.gz"):
+        for suffix in (".json", ".csv", ".html", ".md", ".parquet"):
+            (folder / f"{name}{suffix}").write_bytes((folder / name).read_bytes())
+
+
+@each_case("command", COMMANDS)
+@each_case("option", ["--json", "--html", "--output"])
+def test_a_log_behind_an_option_is_not_replaced(tmp_path, command, option):
+    """`--json day.parquet log.parquet` takes the first log for an output."""
+    folder = with_log(tmp_path)
+    logs_of_all_kinds(folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    texts = {"day.csv.html", "day.csv.md", "day.jsonl.html", "day.jsonl.md", "day.jsonl.csv", "day.csv.json"}
+    texts |= {"day.csv.parquet", "day.jsonl.parquet"}  # of the kind that the suffix says, or no table at all
+    for name in sorted(before.keys() - texts - {"log.parquet"}):
+        done = run(command, *WORDS, option, name, "log.parquet", folder=folder)
+        assert (done.returncode, done.stdout) == (2, ""), (name, done.stderr)
+        assert f"Invalid value for {option}" in message(done)
+        assert name in message(done).replace(" ", "")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@each_case("command", COMMANDS)
+def test_results_are_replaced(tmp_path, command):
+    """By those of either command, and so are empty files and files of another purpose."""
+    folder = with_log(tmp_path)
+    names = ["out.csv", "out.md", "out.parquet", "out.json", "out.htm"]
+    words = [word for name in names[:-1] for word in ("--output", name)] + ["--html", "out.htm"]
+    for other in (*COMMANDS, command):
+        assert call(other, *words, folder=folder).returncode == 0
+    assert (folder / "out.csv").read_text() == made(command).to_csv()
+    for content in ("", "before", "# Notes\nsome words\n", made(command).to_json()):
+        for name in names:
+            (folder / name).write_text(content)
+        assert call(command, *words, folder=folder).returncode == 0
+    assert (folder / "out.csv").read_text() == made(command).to_csv()
+
+
+@each_case("command", COMMANDS)
+def test_outputs_that_are_no_files_have_any_name(tmp_path, command):
+    folder = with_log(tmp_path)
+    assert call(command, "--json", os.devnull, "--html", os.devnull, folder=folder).returncode == 2  # one file
+    assert call(command, "--json", os.devnull, folder=folder).returncode == 0
+    for option in ("--json", "--html"):
+        done = call(command, option, "report", folder=folder)
+        assert done.returncode == 2
+        assert f"must end in .{option[2:]}" in message(done)

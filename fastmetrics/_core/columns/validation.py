@@ -90,8 +90,7 @@ def check_nulls(values: Any, name: str) -> None:
 def masked_rows(values: np.ma.MaskedArray[Any, Any]) -> np.ndarray:
     """Which rows of a masked array have a masked value, in any column and any field."""
     mask = np.ascontiguousarray(np.ma.getmaskarray(values))
-    rows: np.ndarray = mask.view(np.bool_).reshape(mask.shape[0] if mask.ndim else 1, -1).any(axis=1)
-    return rows
+    return np.asarray(mask.view(np.bool_).reshape(mask.shape[0] if mask.ndim else 1, -1).any(axis=1))
 
 
 def check_masked_items(values: Sequence[Any], name: str) -> None:

@@ -20,17 +20,22 @@ UTF8 = "utf-8"
 NO_UTF8 = "bytes that are not UTF-8"
 BEGINNING = 64  # bytes that tell what a file is
 # What files of other kinds begin with, and how they are read.
-GUNZIP = "Name it log.csv.{0}, or pipe it: {1} < log.csv | fastmetrics evaluate - ..."
 BEGINNINGS = {
-    b"\x1f\x8b": ("gzip", GUNZIP.format("gz", "zcat")),
-    b"BZh": ("bzip2", GUNZIP.format("bz2", "bzcat")),
-    b"\x28\xb5\x2f\xfd": ("zstd", GUNZIP.format("zst", "zstdcat")),
-    b"\xfd7zXZ\0": ("xz", "Pipe it: xzcat < log.csv | fastmetrics evaluate - ..."),
-    b"PK\x03\x04": ("a zip archive or an Excel workbook", "Unpack it, or export its sheet as CSV"),
-    b"\xd0\xcf\x11\xe0": ("an Excel workbook", "Export its sheet as CSV"),
-    b"PAR1": ("Parquet", "Name its format: format='parquet', or --input-format parquet"),
-    b"ARROW1": ("Arrow IPC", "Name its format: format='arrow', or --input-format arrow"),
-    b"ORC": ("ORC", "Name its format: format='orc', or --input-format orc"),
+    b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\0": "xz",
+    b"PK\x03\x04": "a zip archive", b"\xd0\xcf\x11\xe0": "an Excel workbook", b"PAR1": "Parquet",
+    b"ARROW1": "Arrow IPC", b"ORC": "ORC",
+}  # fmt: skip
+COMPRESSED = "Name it log.csv.{0}, or pipe it: {1} < log.csv | fastmetrics evaluate - ..."
+ADVICE = {
+    "gzip": COMPRESSED.format("gz", "zcat"),
+    "bzip2": COMPRESSED.format("bz2", "bzcat"),
+    "zstd": COMPRESSED.format("zst", "zstdcat"),
+    "xz": "Pipe it: xzcat < log.csv | fastmetrics evaluate - ...",
+    "a zip archive": "Unpack it, or export the sheet of a workbook as CSV",
+    "an Excel workbook": "Export its sheet as CSV",
+    "Parquet": "Name its format: format='parquet', or --input-format parquet",
+    "Arrow IPC": "Name its format: format='arrow', or --input-format arrow",
+    "ORC": "Name its format: format='orc', or --input-format orc",
 }
 ENCODINGS_BY_MARK = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
@@ -126,10 +131,15 @@ def check_beginning(data: bytes) -> None:
             f"at byte 0 it begins like a text in {encoding.upper()} ({shown}). Name its encoding: "
             f"format_options={{'encoding': {encoding!r}}}, or --encoding {encoding}"
         )
-    if any(byte < 9 or byte > 126 for byte in first):  # a header may begin with the letters PAR1 too
-        for beginning, (kind, advice) in BEGINNINGS.items():
-            if first.startswith(beginning):
-                raise pa.ArrowInvalid(f"at byte 0 it begins like {kind} ({shown}), which is not text. {advice}")
+    if (kind := kind_of_beginning(first)) is not None:
+        raise pa.ArrowInvalid(f"at byte 0 it begins like {kind} ({shown}), which is not text. {ADVICE[kind]}")
+
+
+def kind_of_beginning(first: bytes) -> str | None:
+    """The kind of file that begins with these bytes, if it is none of text."""
+    if any(byte < 9 or byte > 126 for byte in first[:BEGINNING]):  # a header may begin with the letters PAR1 too
+        return next((kind for beginning, kind in BEGINNINGS.items() if first.startswith(beginning)), None)
+    return None
 
 
 def encoding_of(first: bytes) -> str | None:

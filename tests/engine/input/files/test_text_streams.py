@@ -163,7 +163,7 @@ OTHER_KINDS = {
     "bzip2": (bz2.compress(ROWS.encode()), r"bzip2 \(42 5a 68 .*Name it log.csv.bz2"),
     "zstd": (pa.compress(ROWS.encode(), "zstd", asbytes=True), r"zstd \(28 b5 .*Name it log.csv.zst"),
     "xz": (lzma.compress(ROWS.encode()), "xz .*Pipe it: xzcat"),
-    "zip": (as_zip("log.csv"), "a zip archive or an Excel workbook .*Unpack it"),
+    "zip": (as_zip("log.csv"), "a zip archive .*Unpack it"),
     "parquet": (as_parquet(pa.table({"y": [1], "s": [0.5]})), "Parquet .*format='parquet', or --input-format parquet"),
     "arrow": (as_feather(pa.table({"y": [1], "s": [0.5]})), "Arrow IPC .*format='arrow'"),
     "utf-16": (ROWS.encode("utf-16"), r"a text in UTF-16 \(ff fe .*'encoding': 'utf-16'}, or --encoding utf-16"),
