@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["wilcoxon"]
 
-# "auto" is exact up to these numbers of differences, as in scipy: without ties, and with ties or zeros.
+# "auto" is exact up to these numbers of differences that are not zero: without ties, and with ties. Only they have a
+# sign. The numbers are scipy's, which also counts zeros.
 MAX_AUTO_EXACT_PAIRS = 50
 MAX_AUTO_EXACT_TIED_PAIRS = 13
 MAX_EXACT_PAIRS = 500
@@ -39,7 +40,7 @@ class RankSums(NamedTuple):
     added: int  # contribution of zeros to either sum
     centre: int  # expected sum of the positive ranks
     variance: int  # of the sum of positive ranks, times 48
-    ties: bool
+    ties: bool  # among the differences that are not zero
 
 
 def wilcoxon(
@@ -73,8 +74,8 @@ def wilcoxon(
         "greater": the differences lie above zero.
     method : {"auto", "exact", "asymptotic"}
         "exact": over all 2^n signs of the ranks, also if ranks are tied (at most 500 differences). "asymptotic": the
-        normal distribution with the variance corrected for ties. "auto" is exact up to 50 pairs, and up
-        to 13 if some differences are equal or zero.
+        normal distribution with the variance corrected for ties. "auto" is exact up to 50 differences that are not
+        zero, and up to 13 if some of them have equal magnitudes.
     ci : float or None
         Level of the interval of the median difference; None for neither interval nor estimate.
 
@@ -95,7 +96,8 @@ def wilcoxon(
     Notes
     -----
     If all differences are zero, p is 1 and `method` notes it. With ties, method="exact" counts the signs of the tied
-    ranks; scipy uses the distribution without ties. Differences are compared as floats: round values that should tie.
+    ranks; scipy uses the distribution without ties. scipy's "auto" counts zeros too: of 14 pairs of which 5 differ it uses
+    the normal distribution. Differences are compared as floats: round values that should tie.
 
     Examples
     --------
@@ -121,11 +123,12 @@ def wilcoxon(
     if n_zero == n:
         return SignificanceResult(0.0, 1.0, None, 0.0, None, ranked, f"{name}; all differences are 0: p = 1", effect)
     if method == "auto":
-        limit = MAX_AUTO_EXACT_TIED_PAIRS if sums.ties or n_zero else MAX_AUTO_EXACT_PAIRS
-        method = "exact" if n <= limit else "asymptotic"
+        limit = MAX_AUTO_EXACT_TIED_PAIRS if sums.ties else MAX_AUTO_EXACT_PAIRS
+        method = "exact" if n - n_zero <= limit else "asymptotic"
     if method == "exact":
-        if ranked > MAX_EXACT_PAIRS:
-            raise ValueError(f"method='exact' takes at most {MAX_EXACT_PAIRS} differences; found {ranked}")
+        if n - n_zero > MAX_EXACT_PAIRS:
+            text = f"method='exact' takes at most {MAX_EXACT_PAIRS} differences that are not zero; found {n - n_zero}"
+            raise ValueError(text)
         pvalue = exact_pvalue(sums, alternative)
     else:
         pvalue = asymptotic_pvalue(sums, alternative, correction)
@@ -179,7 +182,7 @@ def rank_sums(differences: np.ndarray, zero_method: str) -> RankSums:
         added,
         n * (n + 1) - n_dropped * (n_dropped + 1),
         2 * (n * (n + 1) * (2 * n + 1) - n_dropped * (n_dropped + 1) * (2 * n_dropped + 1)) - ties,
-        bool(tied.shape[0]),
+        bool(np.any(lengths[starts >= n_zero] > 1)),
     )
 
 

@@ -112,13 +112,40 @@ CHOICES += [(n, "two-sided", True) for n in (2, 6, 13, 14, 25, 50, 51, 300)]
 
 
 @each_case(("n", "alternative", "ties"), CHOICES)
-def test_wilcoxon_chooses_as_scipy(n, alternative, ties):
+def test_wilcoxon_chooses_as_scipy_where_all_differ(n, alternative, ties):
     differences = np.random.default_rng(n).normal(0.2, 1.0, n)
-    differences = np.round(3 * differences) if ties else differences
+    differences = np.where(differences < 0, np.floor(3 * differences), np.ceil(3 * differences)) if ties else differences
     result = fm.wilcoxon(differences, alternative=alternative)
     peer = stats.wilcoxon(differences, alternative=alternative)
     assert result.statistic == peer.statistic
     assert close(result.pvalue, float(peer.pvalue), 1e-10)
+
+
+@each_case(
+    ("n", "zeros", "ties", "zero_method"),
+    [
+        (n, zeros, ties, zero_method)
+        for n, ties in ((1, False), (5, False), (5, True), (13, True), (14, True), (50, False), (51, False))
+        for zeros in (1, 9, 60, 600)
+        for zero_method in ("wilcox", "pratt", "zsplit")
+    ],
+)
+def test_wilcoxon_chooses_by_the_differences_that_have_a_sign(n, zeros, ties, zero_method):
+    differences = np.append(np.zeros(zeros), np.minimum(np.arange(1.0, n + 1), n - ties))
+    exact = n <= (13 if ties else 50)
+    found = fm.wilcoxon(np.random.default_rng(n).permutation(differences), zero_method=zero_method)
+    assert found == fm.wilcoxon(differences, zero_method=zero_method, method="exact" if exact else "asymptotic")
+    assert found.method.endswith("exact" if exact else "normal approximation")
+    assert found.pvalue == 2.0 ** (1 - n) if exact else found.pvalue > 2.0 ** (1 - n)
+
+
+def test_comparison_of_runs_by_wilcoxon_leaves_out_queries_that_do_not_differ():
+    qrels = {f"q{query}": {"d": 1} for query in range(14)}
+    others = {f"e{rank}": 6.0 - rank for rank in range(6)}
+    base = {query: {"d": 0.0, **others} for query in qrels}
+    better = {**base, **{f"q{query}": {"d": 6.5 - query, **others} for query in range(5)}}
+    found = fm.compare_runs(qrels, {"base": base, "better": better}, "mrr", test=fm.wilcoxon)
+    assert found.difference("mrr", other="better").pvalue == 0.0625
 
 
 def test_wilcoxon_published():
@@ -198,7 +225,7 @@ def test_constant_differences_have_a_sign():
 
 def test_too_many_for_an_exact_test():
     assert_raises(
-        ValueError, "takes at most 500 differences; found 501", fm.wilcoxon, np.arange(1.0, 502.0), method="exact"
+        ValueError, "at most 500 differences that are not zero; found 501", fm.wilcoxon, np.arange(1.0, 502.0), method="exact"
     )
 
 

@@ -452,6 +452,10 @@ def peers():
             stats.somersd([10.0, 30.0, 20.0, 5.0, 5.0], [0.3, 0.9, 0.9, 0.4, 0.1]).statistic,
         ],
         "A run and its judgements": of_runs(),
+        "Wilcoxon's test of pairs that mostly do not differ": [
+            stats.wilcoxon([0] * 9 + [1, 2, 3, 4, 5]).pvalue,
+            stats.wilcoxon([1, 2, 3, 4, 5]).pvalue,
+        ],
         "BLEU of one segment: NLTK's smoothings": of_nltk(),
         "METEOR: alignment of repeated words": of_meteor(),
         "ROUGE of one summary": of_rouge_score(),
