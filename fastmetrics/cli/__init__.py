@@ -10,6 +10,8 @@ import sys
 import threading
 from collections.abc import Sequence
 
+from fastmetrics.cli.standard_streams import checked_streams
+
 CLI_MODULES = ("typer", "rich", "pyarrow")
 INTERRUPTED = 130
 WAITING_THREAD = "fastmetrics-open"  # `engine/input/path_sources.py` waits for stores in it
@@ -17,11 +19,41 @@ WAITING_THREAD = "fastmetrics-open"  # `engine/input/path_sources.py` waits for 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 done, 1 error, 2 wrong usage, 3 gate failed, 130 interrupted."""
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    with checked_streams():
+        return run_and_flush(sys.argv[1:] if arguments is None else list(arguments))
+
+
+def run_and_flush(arguments: list[str]) -> int:
+    try:
+        code = run_command(arguments)
+        code = flush() or code
+    except KeyboardInterrupt:
+        # CPython ends by SIGINT if an interrupt ever left code that was compiled from text (namedtuple and dataclass do
+        # that while modules are imported), even if it was caught later. Running a text without an error resets that.
+        exec("")
+        code = INTERRUPTED
+    if code == INTERRUPTED and any(thread.name == WAITING_THREAD for thread in threading.enumerate()):
+        # Python's end would wait for a store that does not answer.
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def flush() -> int:
+    """Write what standard output still holds; an error has the exit code 1."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    return 0
+
+
+def run_command(arguments: list[str]) -> int:
     try:
         from fastmetrics.cli.app import run
 
-        code = run(arguments)
+        return run(arguments)
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if missing not in CLI_MODULES:
@@ -32,17 +64,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         sys.stderr.write(f"error: this needs {missing}, which is not installed; type: {install_command('cli')}\n")
         return 1
-    except KeyboardInterrupt:
-        # CPython ends by SIGINT if an interrupt ever left code that was compiled from text (namedtuple and dataclass do
-        # that while modules are imported), even if it was caught later. Running a text without an error resets that.
-        exec("")
-        code = INTERRUPTED
-    if code == INTERRUPTED and any(thread.name == WAITING_THREAD for thread in threading.enumerate()):
-        # Python's end would wait for a store that does not answer.
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-    return code
 
 
 def print_environment() -> int:

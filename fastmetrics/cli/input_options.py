@@ -22,9 +22,7 @@ Delimiter = Annotated[
 Quote = Annotated[
     str | None, typer.Option(metavar="CHARACTER", help="The quote of CSV; '' for none. Default: a double quote.")
 ]
-NoHeader = Annotated[
-    bool, typer.Option("--no-header", help="CSV begins with a row: columns are f0, f1 and so on.")
-]
+NoHeader = Annotated[bool, typer.Option("--no-header", help="CSV begins with a row: columns are f0, f1 and so on.")]
 NullValues = Annotated[
     list[str] | None,
     typer.Option("--null-value", metavar="TEXT", help="A text of CSV that means null. May be repeated."),
@@ -34,9 +32,7 @@ DecimalPoint = Annotated[
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME", help="The encoding of CSV or JSON lines, such as latin-1 or utf-16. Default: utf-8."
-    ),
+    typer.Option(metavar="NAME", help="The encoding of CSV or JSON lines, such as latin-1 or utf-16. Default: utf-8."),
 ]
 ColumnTypes = Annotated[
     list[str] | None,
@@ -115,7 +111,8 @@ def read_data(paths: Sequence[str]) -> Any:
     if len(paths) > 1:
         raise typer.BadParameter("standard input is the whole log: name it alone, or name files", param_hint="PATH")
     if sys.stdin is None or sys.stdin.isatty():
-        raise typer.BadParameter("standard input is a terminal: pipe a log into the command", param_hint="PATH")
+        what = "closed" if sys.stdin is None else "a terminal"
+        raise typer.BadParameter(f"standard input is {what}: pipe a log into the command", param_hint="PATH")
     return sys.stdin.buffer
 
 

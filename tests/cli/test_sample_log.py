@@ -93,7 +93,7 @@ def test_sample_log_depends_on_its_seed_alone(tmp_path):
 
 def test_synthetic_rows_are_frozen():
     """The documentation has numbers of these rows, so they must never change, on any machine."""
-    from fastmetrics.cli.synthetic_log import ClickLog
+    from fastmetrics.cli.synthetic.synthetic_log import ClickLog
 
     digest = hashlib.sha256()
     for block in ClickLog(rows=70_000, users=1_000, items=50, seed=7).stream():
@@ -106,7 +106,7 @@ def test_synthetic_rows_are_frozen():
 
 @pytest.mark.parametrize("bits", [32, 48])
 def test_scattered_ids_are_distinct(bits):
-    from fastmetrics.cli.synthetic_log import scattered
+    from fastmetrics.cli.synthetic.synthetic_log import scattered
 
     edge = np.uint64((1 << bits) - 50_000)
     ranks = np.concatenate([np.arange(50_000, dtype=np.uint64), np.arange(49_999, dtype=np.uint64) + edge])
@@ -120,7 +120,7 @@ def test_scattered_ids_are_distinct(bits):
     [("rows", 0), ("users", 0), ("users", 2**48 + 1), ("items", 2**32 + 1), ("seed", -1), ("seed", 2**64)],
 )
 def test_impossible_log_is_an_error(field, value):
-    from fastmetrics.cli.synthetic_log import ClickLog
+    from fastmetrics.cli.synthetic.synthetic_log import ClickLog
 
     assert_raises(ValueError, field, ClickLog, **{"rows": 10, "users": 10, "items": 10, "seed": 0, field: value})
 

@@ -8,13 +8,13 @@ import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from math import log2
 from unittest.mock import patch
-from xml.etree import ElementTree
 
 import pyarrow.parquet as pq
 import pytest
 
 import fastmetrics as fm
 from fastmetrics.selfcheck.checks import all_checks
+from support.files.command_files import write_command_files
 
 from .cases import near
 
@@ -23,53 +23,12 @@ pytest.importorskip("rich")
 
 pytestmark = pytest.mark.smoke
 
-BOXES = [[0, 0, 10, 10], [20, 0, 10, 10]]
-FILES = {
-    "log.csv": "click,old,new,user\n0,0.1,0.1,1\n0,0.4,0.2,1\n1,0.35,0.3,2\n1,0.8,0.9,2\n",
-    # One word of six is another; of n-grams 5 of 6, 3 of 5, 1 of 4 and, as smoothed, 1/2 of 3 match.
-    "system.txt": "the cat sat on the mat\n",
-    "reference.txt": "the cat is on the mat\n",
-    # The relevant item of the first query is second, that of the other is first.
-    "qrels.txt": "1 0 a 1\n1 0 b 0\n2 0 a 1\n",
-    "run.txt": "1 Q0 b 1 2.0 tag\n1 Q0 a 2 1.0 tag\n2 Q0 a 1 1.0 tag\n",
-    # Two cups, of which one is found exactly.
-    "instances.json": json.dumps(
-        {
-            "images": [{"id": 1, "height": 10, "width": 30}],
-            "categories": [{"id": 7, "name": "cup"}],
-            "annotations": [
-                {"id": number, "image_id": 1, "category_id": 7, "bbox": box, "area": 100, "iscrowd": 0}
-                for number, box in enumerate(BOXES, start=1)
-            ],
-        }
-    ),
-    "detections.json": json.dumps([{"image_id": 1, "category_id": 7, "bbox": BOXES[0], "score": 0.9}]),
-    "results/comp4_det_test_cup.txt": "000001 0.9 1 1 10 10\n",
-}
-
-
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     for name in ("FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "TTY_COMPATIBLE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "100")
-    for name, text in FILES.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    (tmp_path / "voc" / "Annotations").mkdir(parents=True)
-    ElementTree.ElementTree(annotated_image()).write(tmp_path / "voc" / "Annotations" / "000001.xml")
-    return tmp_path
-
-
-def annotated_image():
-    root = ElementTree.Element("annotation")
-    for corners in ((1, 1, 10, 10), (21, 1, 30, 10)):
-        one = ElementTree.SubElement(root, "object")
-        ElementTree.SubElement(one, "name").text = "cup"
-        box = ElementTree.SubElement(one, "bndbox")
-        for name, value in zip(("xmin", "ymin", "xmax", "ymax"), corners, strict=True):
-            ElementTree.SubElement(box, name).text = str(value)
-    return root
+    return write_command_files(tmp_path)
 
 
 def run(words, folder):

@@ -96,8 +96,8 @@ def wilcoxon(
     Notes
     -----
     If all differences are zero, p is 1 and `method` notes it. With ties, method="exact" counts the signs of the tied
-    ranks; scipy uses the distribution without ties. scipy's "auto" counts zeros too: of 14 pairs of which 5 differ it uses
-    the normal distribution. Differences are compared as floats: round values that should tie.
+    ranks; scipy uses the distribution without ties. scipy's "auto" counts zeros too: of 14 pairs of which 5 differ it
+    uses the normal distribution. Differences are compared as floats: round values that should tie.
 
     Examples
     --------

@@ -76,7 +76,7 @@ def write_click_log(
 ) -> None:
     """Write the log under a progress bar. Users and items default to shares of the number of rows."""
     from fastmetrics.cli.progress import row_progress
-    from fastmetrics.cli.synthetic_log import ClickLog
+    from fastmetrics.cli.synthetic.synthetic_log import ClickLog
 
     log = ClickLog(rows, users or default_users(rows), items or max(1, rows // 100), seed)
     with row_progress() as report:

@@ -12,7 +12,7 @@ from rich.text import Text
 import fastmetrics
 from fastmetrics.cli.log_evaluation import call_on_log, default_metrics
 from fastmetrics.cli.options import LogUsers
-from fastmetrics.cli.sample_log import default_users, evaluate_command, write_click_log
+from fastmetrics.cli.synthetic.sample_log import default_users, evaluate_command, write_click_log
 from fastmetrics.cli.terminal import examples, program
 from fastmetrics.reporting.number_formats import format_megabytes
 from fastmetrics.reporting.output_files import complete_or_nothing
