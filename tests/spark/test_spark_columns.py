@@ -70,3 +70,19 @@ def test_a_spark_frame_is_refused_by_evaluate(frame):
     assert_raises(TypeError, words, fm.evaluate, frame, ["auc"], **columns)
     assert_raises(TypeError, words, fm.compare, frame, ["auc"], label="click", scores=["p", "d"])
     assert_raises(TypeError, words, fm.Accumulator(["auc"], **columns).update, frame)
+
+
+def test_the_folder_has_a_column_that_files_have_too(spark, table, tmp_path):
+    """Spark takes the folder's value, and so does a log of files."""
+    import fastmetrics.spark
+
+    days = {"1": 100, "2": 200, "3": 300}
+    for number, (day, in_file) in enumerate(days.items()):
+        part = table.slice(number * 500, 500).set_column(6, "day", pa.array([in_file] * 500))
+        (tmp_path / f"day={day}").mkdir()
+        pa.parquet.write_table(part, tmp_path / f"day={day}" / "part.parquet")
+    options = {"label": "click", "score": "p", "group": "user", "by": ["day"]}
+    local = fm.evaluate(tmp_path, METRICS, **options)
+    found = fastmetrics.spark.evaluate(spark.read.parquet(str(tmp_path)), METRICS, **options)
+    assert {own.slice["day"] for own in local if own.slice} == {1, 2, 3}
+    assert [(own.slice, own.value) for own in found] == [(own.slice, own.value) for own in local]

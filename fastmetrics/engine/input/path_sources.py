@@ -11,7 +11,7 @@ from threading import Thread
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.files.file_source import FileSource
 from fastmetrics.engine.input.files.file_systems import Location, locate_paths
-from fastmetrics.engine.input.files.paths import find_files
+from fastmetrics.engine.input.files.paths import find_files, refuse_repeated_files
 from fastmetrics.engine.input.files.store_paths import name_path_in_errors
 from fastmetrics.engine.input.files.table_markers import ICEBERG, LakeTable, TableFinder, is_metadata
 from fastmetrics.engine.input.input_options import InputOptions
@@ -51,9 +51,11 @@ def _open_locations(locations: list[Location], options: InputOptions) -> Source:
 
         return open_table(table, options)
     refuse_snapshot_options(options, "a path of files, which have no versions")
-    files = chain.from_iterable(find_files(location, tables, options.format) for location in locations)
+    found = chain.from_iterable(find_files(location, tables, options.format) for location in locations)
+    files = list(found)
+    refuse_repeated_files(files)
     label = str(locations[0]) if len(locations) == 1 else "the list of files"
-    return FileSource(list(files), label=label, options=options)
+    return FileSource(files, label=label, options=options)
 
 
 def find_table(location: Location, tables: TableFinder) -> LakeTable | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain, groupby
 from typing import Any
 
@@ -32,6 +32,7 @@ from fastmetrics.engine.input.files.formats import (
     find_format,
     name_file_in_errors,
 )
+from fastmetrics.engine.input.files.hive_folders import hive_types, hive_values_of, repeat_folder_value
 from fastmetrics.engine.input.files.opened_files import StreamFile
 from fastmetrics.engine.input.files.parquet_reading import forget_footer, parquet_footer, parquet_row_groups
 from fastmetrics.engine.input.files.skipped_rows import is_skipped, join_skipped, skipped_groups
@@ -43,17 +44,20 @@ PARTITION_BATCHES = 2
 PARTITION_ROWS = PARTITION_BATCHES * BATCH_ROWS
 STORE_REQUESTS = 16  # at the same time
 KEPT_FOOTER_BYTES = 32 << 20  # of all files together, as they are stored
-HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
 class SourceFile(NamedTuple):
-    """An inspected file; `hive_values` are the ``key=value`` folders of its path."""
+    """An inspected file; `hive_values` are the ``key=value`` folders of its path, `own_names` its other columns.
+
+    A column that the file has beside its folder is the folder's, as in Spark, DuckDB and polars.
+    """
 
     data_file: DataFile
     format: FileFormat
     schema: pa.Schema
     rows: int | None
     hive_values: dict[str, str | None]
+    own_names: list[str]
 
 
 class FilePiece(NamedTuple):
@@ -81,7 +85,7 @@ class FileSource(Source):
         self.reads_once = any(isinstance(data_file, StreamFile) for data_file in data_files)
         # A thread that waits for data of a stream could not be interrupted.
         self.reads_ahead = not self.reads_once
-        self._hive_types = _hive_types(self._files)
+        self._hive_types = hive_types([(file.schema, file.hive_values) for file in self._files])
         self.column_names = self._collect_column_names()
         counts = [file.rows for file in self._files]
         self.rows = None if None in counts else sum(count for count in counts if count is not None)
@@ -170,7 +174,7 @@ class FileSource(Source):
 
     def _schema_in_file(self, file: SourceFile, schema: pa.Schema) -> pa.Schema:
         """The fields of `schema` that the file has. If it has none, its first column gives the number of rows."""
-        known = file.schema.names
+        known = file.own_names
         in_file = [field for field in schema if split_path(field.name, known)[0] in known]
         if not file.format.reads_fields:
             roots = dict.fromkeys(split_path(field.name, known)[0] for field in in_file)
@@ -211,7 +215,7 @@ class FileSource(Source):
     def _is_only_inferred(self, file: SourceFile, column: str) -> bool:
         """Is the type of a column just what its texts look like?"""
         is_given = column in file.format.column_types
-        return file.format.name in ("CSV", "TSV") and column in file.schema.names and not is_given
+        return file.format.name in ("CSV", "TSV") and column in file.own_names and not is_given
 
     def _unified_type(self, column: str) -> pa.DataType:
         """The type of a column in all files together. It is found once: there may be thousands of files."""
@@ -238,7 +242,7 @@ class FileSource(Source):
         if column not in self._found_types:
             found = pa.null()
             for file in self._files:
-                if file.format.find_types is not None and column in file.schema.names and not self.reads_once:
+                if file.format.find_types is not None and column in file.own_names and not self.reads_once:
                     with name_file_in_errors(file.data_file, file.format):
                         types = file.format.find_types(file.data_file, file.schema.names, [column])
                     found = _find_common_type(found, types.get(column, found)) or found
@@ -246,11 +250,11 @@ class FileSource(Source):
         return self._found_types[column]
 
     def _type_in(self, file: SourceFile, column: str) -> pa.DataType:
-        if column in file.schema.names:
-            return file.schema.field(column).type
         if column in file.hive_values:
             return self._hive_types[column]
-        root, fields = split_path(column, file.schema.names)
+        if column in file.own_names:
+            return file.schema.field(column).type
+        root, fields = split_path(column, file.own_names)
         if fields:
             try:
                 return type_of_field(file.schema.field(root).type, root, fields)
@@ -311,7 +315,6 @@ class FileSource(Source):
             self._constants[file.data_file] = {
                 name: pa.scalar(file.hive_values[name], pa.string()).cast(self._unified_type(name)).as_py()
                 for name in names
-                if name not in file.schema.names
             }
         return self._constants[file.data_file]
 
@@ -378,28 +381,9 @@ def _inspect_file(data_file: DataFile, options: InputOptions, may_be_empty: bool
             if may_be_empty:
                 return None
             raise
-    return SourceFile(data_file, file_format, schema, rows, _hive_values_of(data_file))
-
-
-def _hive_values_of(data_file: DataFile) -> dict[str, str | None]:
-    from urllib.parse import unquote
-
-    pairs = (folder.partition("=") for folder in data_file.parts[:-1] if "=" in folder)
-    return {unquote(key): None if value == HIVE_NULL else unquote(value) for key, _, value in pairs}
-
-
-def _hive_types(files: list[SourceFile]) -> dict[str, pa.DataType]:
-    """int64 if every value of the key is an integer as Python writes it (01 and 1 must stay different), else string."""
-    values: dict[str, set[str]] = {}
-    for file in files:
-        for key, value in file.hive_values.items():
-            values.setdefault(key, set()).update([] if value is None else [value])
-    return {key: pa.int64() if texts and all(map(_is_int64, texts)) else pa.string() for key, texts in values.items()}
-
-
-def _is_int64(text: str) -> bool:
-    digits = text.removeprefix("-")
-    return digits.isascii() and digits.isdecimal() and str(int(text)) == text and -(2**63) <= int(text) < 2**63
+    hive_values = hive_values_of(data_file)
+    own_names = [name for name in schema.names if name not in hive_values]
+    return SourceFile(data_file, file_format, schema, rows, hive_values, own_names)
 
 
 def _find_common_type(first: pa.DataType, second: pa.DataType) -> pa.DataType | None:
@@ -434,18 +418,11 @@ def _conform_batch(batch: pa.RecordBatch, schema: pa.Schema, file: SourceFile) -
     """The columns of `schema` in its order and types; those that the file lacks come from its hive folders."""
     arrays = []
     for field in schema:
-        known = batch.schema.names
-        if split_path(field.name, known)[0] in known:
-            arrays.append(cast_exactly(field_of_batch(batch, field.name, known), field, file.data_file))
-        else:
+        if field.name in file.hive_values:
             arrays.append(repeat_folder_value(file.hive_values[field.name], field.type, batch.num_rows))
+        else:
+            arrays.append(cast_exactly(field_of_batch(batch, field.name, batch.schema.names), field, file.data_file))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-@lru_cache(maxsize=16)
-def repeat_folder_value(value: str | None, data_type: pa.DataType, rows: int) -> pa.Array:
-    """A column of the value of a folder, which most batches of a file share."""
-    return pa.repeat(pa.scalar(value, pa.string()).cast(data_type), rows)
 
 
 def cast_exactly(column: pa.Array, field: pa.Field, data_file: DataFile) -> pa.Array:

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
+from pathlib import PurePath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
@@ -170,7 +171,18 @@ def locate_paths(
 ) -> list[Location]:
     """The file systems of paths and URIs, and the paths in them. No path is looked up yet."""
     opened: dict[Any, tuple[Any, str]] = {}
-    return [_locate_path(os.fsdecode(item), filesystem, storage_options, opened) for item in items]
+    located = []
+    for item in items:
+        text = os.fsdecode(item)
+        is_empty = not text or (text == os.curdir and isinstance(item, PurePath))
+        location = None if is_empty else _locate_path(text, filesystem, storage_options, opened)
+        if location is None or (location.filesystem is None and not location.address):
+            raise ValueError(
+                f"data names an empty path, {item!r}: is a variable not set? For the files of this folder type the "
+                "text '.'"
+            )
+        located.append(location)
+    return located
 
 
 def _locate_path(

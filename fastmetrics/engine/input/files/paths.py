@@ -38,6 +38,28 @@ def find_files(location: Location, tables: TableFinder, file_format: str | None 
     return files
 
 
+def refuse_repeated_files(files: list[DataFile]) -> None:
+    """Raise ValueError if a file is there twice, also under another name or as a link: its rows would count twice."""
+    known: dict[tuple[object, ...], DataFile] = {}
+    for data_file in files:
+        first = known.setdefault(_identity(data_file), data_file)
+        if first is not data_file:
+            is_same_name = str(first) == str(data_file)
+            both = f"{first} is given twice" if is_same_name else f"{first} and {data_file} are one file"
+            raise ValueError(f"data: {both}, and its rows would count twice; name each file once")
+
+
+def _identity(data_file: DataFile) -> tuple[object, ...]:
+    """What tells a file from others: its place on the disk, or its address in a store."""
+    if not data_file.is_local:
+        return (data_file.path,)
+    try:
+        status = os.stat(data_file.address)
+    except OSError:  # reading it says what is wrong
+        return (data_file.address,)
+    return (status.st_dev, status.st_ino) if status.st_ino else (os.path.realpath(data_file.address),)
+
+
 def _find_local_files(location: Location, file_format: str | None) -> tuple[list[DataFile], str | None]:
     """The files, and the folder if the path is one."""
     text = location.address

@@ -38,11 +38,6 @@ def test_hive_values_that_are_not_plain_integers_stay_text(tmp_path):
     assert read(tmp_path, ["code"])["code"].to_pylist() == ["07", "7"]
 
 
-def test_a_column_of_the_file_wins_over_the_folder(tmp_path):
-    write_parquet(pa.table({"day": [5, 6]}), tmp_path / "day=1" / "a.parquet")
-    assert read(tmp_path, ["day"])["day"].to_pylist() == [5, 6]
-
-
 def test_globs_are_sorted_and_each_file_comes_once(tmp_path):
     for name in ("b/2", "a/1", "a/deep/0", "_temporary/9", "b/_9"):
         write_parquet(pa.table({"name": [name]}), tmp_path / f"{name}.parquet")
