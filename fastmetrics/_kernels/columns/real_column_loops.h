@@ -114,10 +114,8 @@ enum { FM_TILE_ROWS = 256, FM_TILE_OUTPUTS = 8 };
 
 #if defined(__GNUC__)
 #define FM_PREFETCH_LINE(ADDRESS) __builtin_prefetch(ADDRESS, 0, 2)
-#define FM_ONE_COPY __attribute__((noinline)) /* large code with several callers */
 #else
 #define FM_PREFETCH_LINE(ADDRESS) (void)(ADDRESS)
-#define FM_ONE_COPY
 #endif
 
 #define FM_READ_TILE(NAME, TYPE)                                                                                       \

@@ -5,8 +5,60 @@
 #ifndef FASTMETRICS_NUMERIC_POWERS_H
 #define FASTMETRICS_NUMERIC_POWERS_H
 
+#include <float.h>
+#include <math.h>
+
+#include "numeric/exponentials.h"
+#include "numeric/logarithms.h"
 #include "numeric/two_product.h"
 #include "numeric/vector_math.h"
+
+/* y log(x), for a positive normal x; |y| < 2^900, and no product overflows or is subnormal. */
+static inline fm_pair fm_power_exponent(double x, double y) {
+    fm_pair logarithm = fm_log_pair(x), exponent;
+    logarithm = fm_fast_sum(logarithm.high, logarithm.low);
+    exponent = fm_two_product(y, logarithm.high);
+    exponent.low += y * logarithm.low;
+    return exponent;
+}
+
+/* |x|^y for a finite x other than 0 and 1 in size, and a finite y other than 0. */
+static inline double fm_power_of_size(double x, double y) {
+    fm_pair exponent;
+    fm_reduced part;
+    fm_pair logarithm;
+    int subnormal = x < DBL_MIN;
+    double size = fabs(y);
+    if (size > 0x1p64) return (x > 1.0) == (y > 0.0) ? HUGE_VAL : 0.0; /* |log x| is 2^-53 or more */
+    if (size < 0x1p-64) return 1.0;                                   /* |y log x| < 2^-54 */
+    part = fm_reduce_logarithm(subnormal ? x * 0x1p54 : x);
+    part.k -= subnormal ? 54.0 : 0.0;
+    logarithm = fm_finish_logarithm(part);
+    logarithm = fm_fast_sum(logarithm.high, logarithm.low);
+    exponent = fm_two_product(y, logarithm.high);
+    exponent.low += y * logarithm.low;
+    if (FM_HAS_NORMAL_EXP(exponent.high)) return fm_exp_pair_core(exponent.high, exponent.low);
+    return fm_exp_pair(exponent.high, exponent.low);
+}
+
+FM_ONE_COPY static double fm_pow(double x, double y) {
+    double size = fabs(x), result;
+    int whole, odd;
+    if (y == 0.0 || x == 1.0) return 1.0;
+    if (x != x || y != y) return x + y;
+    whole = fabs(y) >= 0x1p52 || (fabs(y) + 0x1p52) - 0x1p52 == fabs(y);
+    odd = whole && fabs(y) < 0x1p53 && (int64_t)fabs(y) & 1;
+    if (fabs(y) > DBL_MAX) {
+        if (size == 1.0) return 1.0;
+        return (size > 1.0) == (y > 0.0) ? HUGE_VAL : 0.0;
+    }
+    if (x < 0.0 && !whole && size <= DBL_MAX) return NAN;
+    if (size == 0.0 || size > DBL_MAX)
+        result = (size == 0.0) == (y > 0.0) ? 0.0 : HUGE_VAL;
+    else
+        result = size == 1.0 ? 1.0 : fm_power_of_size(size, y);
+    return odd && fm_bits(x) >> 63 ? -result : result;
+}
 
 #define FM_LARGEST_POWER_EXPONENT 8.0 /* with a larger e, the errors of logarithms would show in the powers */
 #define FM_LARGEST_BINARY_LOGARITHM 995.0 /* of a power, in size: powers within are normal numbers */

@@ -20,6 +20,12 @@
 #define FM_WIDE
 #endif
 
+#if defined(__GNUC__)
+#define FM_ONE_COPY __attribute__((noinline)) /* large code with several callers */
+#else
+#define FM_ONE_COPY
+#endif
+
 #define FM_LANES 16
 
 /* The negative natural logarithm of a positive normal number, with an error below one unit in the last place.

@@ -19,9 +19,10 @@ A measure of a list without a relevant row (for NDCG: without a gain) is NaN; th
 Counts are int64; with less than 2**31 rows in a list, products of two of them fit.
 """
 
-from libc.math cimport NAN, exp2, log, log2, pow
+from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
+from fastmetrics._kernels.numeric.elementary cimport fm_exp2, fm_log, fm_log2, fm_pow
 from fastmetrics._kernels.ranking.list_ranks cimport RankedList, sort_ideal
 
 cdef enum Kind:
@@ -92,7 +93,7 @@ cdef inline void add_weight(double* total, double* rest, double weight) noexcept
 
 cdef inline double weight_at(const Discounts* discounts, int64_t position) noexcept nogil:
     """The weight of rank position + 1."""
-    return discounts.weights[position] if position < discounts.n_weights else 1.0 / log2(<double>(position + 2))
+    return discounts.weights[position] if position < discounts.n_weights else 1.0 / fm_log2(<double>(position + 2))
 
 
 cdef inline void sum_at(const Discounts* discounts, int64_t n, double* total, double* rest) noexcept nogil:
@@ -103,7 +104,7 @@ cdef inline void sum_at(const Discounts* discounts, int64_t n, double* total, do
     total[0] = discounts.sums[2 * mark]
     rest[0] = discounts.sums[2 * mark + 1]
     for position in range(n - beyond % RANKS_PER_MARK, n):
-        add_weight(total, rest, 1.0 / log2(<double>(position + 2)))
+        add_weight(total, rest, 1.0 / fm_log2(<double>(position + 2)))
 
 
 cdef inline double gain_of(double grade, const Measure* measure) noexcept nogil:
@@ -112,7 +113,7 @@ cdef inline double gain_of(double grade, const Measure* measure) noexcept nogil:
     if measure.gain == GAIN_EXP2:
         if 0 <= grade < 63 and grade == <double><int64_t>grade:
             return <double>((<int64_t>1 << <int64_t>grade) - 1)
-        return exp2(grade) - 1.0
+        return fm_exp2(grade) - 1.0
     return grade
 
 
@@ -484,7 +485,7 @@ cdef inline double expected_reciprocal_rank(RankedList* ranked, const Measure* m
     cdef double going_on = 1.0      # the probability that the user reaches this tie
     cdef double total = 0.0
     cdef double stops, stopping, share
-    cdef double scale = exp2(-measure.number)
+    cdef double scale = fm_exp2(-measure.number)
     # product[j]: the mean over all subsets of j rows of the tie of their product of 1 - R.
     cdef double* product = <double*>ranked.counts
     if count_relevant(ranked, measure.level) == 0:
@@ -495,24 +496,24 @@ cdef inline double expected_reciprocal_rank(RankedList* ranked, const Measure* m
         above = ranked.above[i]
         tied = ranked.tied[i]
         if tied == 1:
-            stops = (exp2(ranked.sorted_grades[i]) - 1.0) * scale
+            stops = (fm_exp2(ranked.sorted_grades[i]) - 1.0) * scale
             total += going_on * stops / <double>(above + 1)
             going_on *= 1.0 - stops
             i = last
             continue
         stopping = 0.0
         for j in range(i, last):
-            stopping += (exp2(ranked.sorted_grades[j]) - 1.0) * scale
+            stopping += (fm_exp2(ranked.sorted_grades[j]) - 1.0) * scale
         # Products of more rows than this are below 1e-18 (Maclaurin's inequality).
         longest = min(tied, k - above)
         share = stopping / <double>tied
-        if share < 1.0 and -log(1.0 - share) * <double>longest > 42.0:
-            longest = min(longest, <int64_t>(42.0 / -log(1.0 - share)) + 2)
+        if share < 1.0 and -fm_log(1.0 - share) * <double>longest > 42.0:
+            longest = min(longest, <int64_t>(42.0 / -fm_log(1.0 - share)) + 2)
         for position in range(longest + 1):
             product[position] = 1.0
         n_included = tied - (last - i)
         for j in range(i, last):
-            stops = (exp2(ranked.sorted_grades[j]) - 1.0) * scale
+            stops = (fm_exp2(ranked.sorted_grades[j]) - 1.0) * scale
             n_included += 1
             for position in range(min(longest, n_included), 0, -1):
                 share = <double>position / <double>n_included
@@ -520,7 +521,7 @@ cdef inline double expected_reciprocal_rank(RankedList* ranked, const Measure* m
         for position in range(longest):
             total += going_on * (product[position] - product[position + 1]) / <double>(above + position + 1)
         for j in range(i, last):
-            going_on *= 1.0 - (exp2(ranked.sorted_grades[j]) - 1.0) * scale
+            going_on *= 1.0 - (fm_exp2(ranked.sorted_grades[j]) - 1.0) * scale
         i = last
     return total
 
@@ -544,9 +545,9 @@ cdef inline double rank_biased_precision(const RankedList* ranked, const Measure
         for j in range(i, last):
             gain += gain_of(ranked.sorted_grades[j], measure)
         if ranked.tied[i] == 1:
-            total += gain * (1.0 - p) * pow(p, <double>above)
+            total += gain * (1.0 - p) * fm_pow(p, <double>above)
         else:
-            total += gain * (pow(p, <double>above) - pow(p, <double>end)) / <double>ranked.tied[i]
+            total += gain * (fm_pow(p, <double>above) - fm_pow(p, <double>end)) / <double>ranked.tied[i]
         i = last
     return total
 

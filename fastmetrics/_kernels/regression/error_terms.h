@@ -1,7 +1,7 @@
 /* Terms of rows: errors, deviances, exact products. In C, so that the compiler can vectorise the loops (FM_WIDE).
  *
  * Terms are computed in float64. Each operation is rounded once, in the order written here. The build forbids contraction,
- * so results do not depend on the width of the registers. In rare cases, `log` and `pow` of the C library are used.
+ * so results do not depend on the width of the registers.
  */
 #ifndef FASTMETRICS_ERRORTERMS_H
 #define FASTMETRICS_ERRORTERMS_H
@@ -60,20 +60,13 @@ FM_WIDE static void fm_pinball(const double* y, const double* p, ptrdiff_t n, do
     }
 }
 
-/* log(1 + x) for finite x > -1. With u = 1 + x rounded, log(1 + x) = log(u) + (rounding error) / u. */
-static inline double fm_log1p(double x) {
-    double u = 1.0 + x;
-    double rounded = u - 1.0, lost = (1.0 - (u - rounded)) + (x - rounded); /* exact, whichever of 1 and x is greater */
-    return lost / u - fm_negative_log(u);
-}
-
 /* out[i] = log(1 + values[i]). Returns the number of values in (-1, infinity). */
-FM_WIDE static int64_t fm_log1ps(const double* values, ptrdiff_t n, double* restrict out) {
+FM_WIDE static int64_t fm_log1p_block(const double* values, ptrdiff_t n, double* restrict out) {
     int64_t good = 0;
     ptrdiff_t i;
     for (i = 0; i < n; i++) {
-        good += (int64_t)(values[i] > -1.0) & (int64_t)(values[i] <= DBL_MAX);
-        out[i] = fm_log1p(values[i]);
+        good += (int64_t)FM_IS_ABOVE_MINUS_ONE(values[i]);
+        out[i] = fm_log1p_core(values[i]);
     }
     return good;
 }
@@ -87,7 +80,7 @@ static inline int fm_squared_log(const double* y, const double* p, ptrdiff_t n, 
     ptrdiff_t start, i;
     for (start = 0; start < n; start += BLOCK) {
         ptrdiff_t length = n - start < BLOCK ? n - start : BLOCK;
-        good += fm_log1ps(y + start, length, logs) + fm_log1ps(p + start, length, other_logs);
+        good += fm_log1p_block(y + start, length, logs) + fm_log1p_block(p + start, length, other_logs);
         for (i = 0; i < length; i++) {
             double difference = logs[i] - other_logs[i];
             out[start + i] = difference * difference;
@@ -133,13 +126,13 @@ static inline int fm_is_normal(double x) { return x >= DBL_MIN && x <= DBL_MAX; 
 static inline void fm_poisson_split_log(const double* y, const double* p, ptrdiff_t n, double* out) {
     ptrdiff_t i;
     for (i = 0; i < n; i++)
-        if (y[i] != 0.0 && !fm_is_normal(y[i] / p[i])) out[i] = 2.0 * (y[i] * (log(y[i]) - log(p[i])) - y[i] + p[i]);
+        if (y[i] != 0.0 && !fm_is_normal(y[i] / p[i])) out[i] = 2.0 * (y[i] * (fm_log(y[i]) - fm_log(p[i])) - y[i] + p[i]);
 }
 
 static inline void fm_gamma_split_log(const double* y, const double* p, ptrdiff_t n, double* out) {
     ptrdiff_t i;
     for (i = 0; i < n; i++)
-        if (!fm_is_normal(p[i] / y[i])) out[i] = 2.0 * (log(p[i]) - log(y[i]) + y[i] / p[i] - 1.0);
+        if (!fm_is_normal(p[i] / y[i])) out[i] = 2.0 * (fm_log(p[i]) - fm_log(y[i]) + y[i] / p[i] - 1.0);
 }
 
 /* The deviance of one row, of any other power: y may be any number if power < 0; y >= 0 if power < 2; else y > 0. Always
@@ -148,7 +141,7 @@ static inline double fm_tweedie_row(double y, double p, double power, int* flags
     double one = 1.0 - power, two = 2.0 - power;
     double least = power < 0.0 ? -DBL_MAX : power < 2.0 ? 0.0 : DBL_TRUE_MIN;
     double base = power < 0.0 && y < 0.0 ? 0.0 : y;
-    double of_target = pow(base, two), of_both = pow(p, one), of_prediction = pow(p, two);
+    double of_target = fm_pow(base, two), of_both = fm_pow(p, one), of_prediction = fm_pow(p, two);
     int is_normal = (fm_is_normal(of_target) | (base == 0.0)) & fm_is_normal(of_both) & fm_is_normal(of_prediction);
     int is_good = (y >= least) & (y <= DBL_MAX) & (p > 0.0) & (p <= DBL_MAX);
     *flags |= (is_good ? 0 : 1) | (is_normal ? 0 : 2);

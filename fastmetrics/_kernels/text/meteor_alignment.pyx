@@ -15,11 +15,11 @@ Scratch memory grows to the size of the longest segment and is reused. All loops
 the words of a segment, except in meteor_crossings.h, which has its own bounds.
 """
 
-from libc.math cimport pow
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
+from fastmetrics._kernels.numeric.elementary cimport fm_pow
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 from fastmetrics._kernels.text.tokens.wordnet cimport MAX_WORD_BYTES, NO_MEMORY, Names, WordNet, to_utf8, raise_error
@@ -80,7 +80,7 @@ cdef inline double meteor(
     precision = <double>matches / <double>length
     recall = <double>matches / <double>reference
     mean = (precision * recall) / (alpha * precision + (1 - alpha) * recall)
-    return (1 - gamma * pow(<double>chunks / <double>matches, beta)) * mean
+    return (1 - gamma * fm_pow(<double>chunks / <double>matches, beta)) * mean
 
 
 def score_rows(const int64_t[:, ::1] counts, double alpha, double beta, double gamma, double[::1] out):

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastmetrics._core.column_table import arrow_array
 from fastmetrics._core.columns.row_blocks import UnpooledScratch
 from fastmetrics._core.exchange.group_rows import FIRST_PAIR, exchange_rows
 from fastmetrics._core.exchange.hash_exchange import GroupLayout
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.parallel import count_threads
+from fastmetrics._core.results.column_table import arrow_array
 from fastmetrics.metrics.ranking.lists.group_pairs import PairsByGroup
 
 if TYPE_CHECKING:

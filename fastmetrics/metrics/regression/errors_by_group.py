@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core import exact
-from fastmetrics._core.column_table import arrow_array
 from fastmetrics._core.columns import group_keys as keys
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, WEIGHT, RowBlock
@@ -21,6 +20,7 @@ from fastmetrics._core.columns.weights import as_weights
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout, HashExchange, exchange_columns
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.results.column_table import arrow_array
 from fastmetrics._kernels.ranking import grouped_auc
 from fastmetrics._kernels.regression import errors, grouped_errors
 

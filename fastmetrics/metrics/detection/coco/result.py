@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.column_table import ColumnTable
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.results.column_table import ColumnTable
 from fastmetrics._core.upper_layers import render
 from fastmetrics._version import __version__
 from fastmetrics.metrics.detection.coco.matching import Accumulated

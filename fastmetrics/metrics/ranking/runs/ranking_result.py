@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import registry
-from fastmetrics._core.column_table import ColumnTable
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import divide
 from fastmetrics._core.metric_strings import METRIC_STRING, read_keywords
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
+from fastmetrics._core.results.column_table import ColumnTable
 from fastmetrics._core.upper_layers import render
 from fastmetrics.metrics.ranking.lists import list_measures
 from fastmetrics.metrics.ranking.lists.ids import DictKeys, Ids, docid_order, no_ids

@@ -1,0 +1,60 @@
+/* Numbers of more precision than a double: high + low, with |low| at most about an ulp of high. */
+#ifndef FASTMETRICS_NUMERIC_DOUBLE_PAIRS_H
+#define FASTMETRICS_NUMERIC_DOUBLE_PAIRS_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "numeric/two_product.h"
+
+typedef struct {
+    double high, low;
+} fm_pair;
+
+static inline uint64_t fm_bits(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, 8);
+    return bits;
+}
+
+static inline double fm_double(uint64_t bits) {
+    double x;
+    memcpy(&x, &bits, 8);
+    return x;
+}
+
+/* a + b with its rounding error, for |a| >= |b| or a = 0. */
+static inline fm_pair fm_fast_sum(double a, double b) {
+    fm_pair sum;
+    sum.high = a + b;
+    sum.low = b - (sum.high - a);
+    return sum;
+}
+
+/* a + b with its rounding error (D. E. Knuth). */
+static inline fm_pair fm_two_sum(double a, double b) {
+    fm_pair sum;
+    double part;
+    sum.high = a + b;
+    part = sum.high - a;
+    sum.low = (a - (sum.high - part)) + (b - part);
+    return sum;
+}
+
+static inline fm_pair fm_two_product(double a, double b) {
+    fm_pair product;
+    product.high = a * b;
+    product.low = fm_product_error(a, b, product.high);
+    return product;
+}
+
+/* (a.high + a.low) / (b.high + b.low) */
+static inline fm_pair fm_pair_quotient(fm_pair a, fm_pair b) {
+    fm_pair quotient, product;
+    quotient.high = a.high / b.high;
+    product = fm_two_product(quotient.high, b.high);
+    quotient.low = (((a.high - product.high) - product.low) + (a.low - quotient.high * b.low)) / b.high;
+    return quotient;
+}
+
+#endif
