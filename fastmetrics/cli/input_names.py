@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from fastmetrics.engine.input.files.data_file import printable
+
 STANDARD_INPUT = "-"
 
 
 def file_names(paths: Sequence[str], preferred: Sequence[str] = ()) -> list[str]:
     """The preferred names, or else the files' names without folders, or else the paths: the first that are distinct."""
-    names = ["standard input" if path == STANDARD_INPUT else Path(path).name for path in paths]
+    names = ["standard input" if path == STANDARD_INPUT else printable(Path(path).name) for path in paths]
     for candidates in (list(preferred), names):
         if candidates and all(candidates) and len(set(candidates)) == len(candidates):
             return candidates
-    return list(paths)
+    return list(map(printable, paths))

@@ -177,7 +177,8 @@ def names_in_parquet(path: Path) -> list[str]:
     from fastmetrics._core.optional_imports import parquet, pyarrow
 
     try:
-        return list(parquet.read_schema(path).names)
+        with path.open("rb") as opened:
+            return list(parquet.read_schema(opened).names)
     except (pyarrow.ArrowException, OSError):
         return []
 

@@ -68,5 +68,5 @@ def write_text(text: str, path: str | os.PathLike[str]) -> None:
 
 def write_parquet(table: pa.Table, path: str | os.PathLike[str]) -> None:
     """Write a table to a Parquet file, completely or not at all."""
-    with complete_or_nothing(Path(path)) as temporary:
-        parquet.write_table(table, temporary)
+    with complete_or_nothing(Path(path)) as temporary, temporary.open("wb") as sink:
+        parquet.write_table(table, sink)

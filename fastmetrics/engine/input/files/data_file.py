@@ -14,6 +14,11 @@ from fastmetrics.engine.input.files.block_cache import CachedBlocks
 STREAM_BYTES = 4 << 20
 
 
+def printable(text: str) -> str:
+    """A path as messages show it: bytes of its name that are not UTF-8 cannot be printed, and are escaped."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
 class DataFile:
     """A file that can be opened any number of times.
 
@@ -49,7 +54,7 @@ class DataFile:
     def local(cls, path: str | os.PathLike[str]) -> DataFile:
         """A file of the local disk."""
         text = os.fspath(path)
-        return cls(text, None, text)
+        return cls(printable(text), None, text)
 
     def __str__(self) -> str:
         return self.path
@@ -73,11 +78,12 @@ class DataFile:
     def open_file(self) -> pa.NativeFile:
         """Open the file for reads at any place. A local file is not memory-mapped."""
         if self.filesystem is None:
-            return pa.OSFile(self.address)
+            return pa.OSFile(os.fsencode(self.address))  # of a text, Arrow needs UTF-8
         return pa.PythonFile(CachedBlocks(self.handle()), mode="r")
 
     def open_stream(self, compression: str | None = None) -> pa.NativeFile:
         """Open the file for reads from its beginning to its end, decompressed if `compression` names a codec."""
         if self.filesystem is None:
-            return pa.input_stream(self.address, compression=compression)
+            opened = self.open_file()
+            return opened if compression is None else pa.CompressedInputStream(opened, compression)
         return self.filesystem.open_input_stream(self.address, compression=compression, buffer_size=STREAM_BYTES)

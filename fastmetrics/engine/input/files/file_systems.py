@@ -17,7 +17,7 @@ from urllib.request import url2pathname
 
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
-from fastmetrics.engine.input.files.data_file import DataFile
+from fastmetrics.engine.input.files.data_file import DataFile, printable
 from fastmetrics.engine.input.files.request_limits import REQUEST_SECONDS, limit_requests
 
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
@@ -41,7 +41,7 @@ class Location(NamedTuple):
     cut: int = 0
 
     def __str__(self) -> str:
-        return self.prefix + self.address[self.cut :]
+        return printable(self.prefix + self.address[self.cut :])
 
     def child(self, address: str) -> Location:
         """Another path of the same file system."""

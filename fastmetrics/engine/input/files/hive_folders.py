@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from fastmetrics._core.optional_imports import pyarrow as pa
-from fastmetrics.engine.input.files.data_file import DataFile
+from fastmetrics.engine.input.files.data_file import DataFile, printable
 
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
@@ -15,7 +15,7 @@ def hive_values_of(data_file: DataFile) -> dict[str, str | None]:
     """The values of the folders of a path; None is a null."""
     from urllib.parse import unquote
 
-    pairs = (folder.partition("=") for folder in data_file.parts[:-1] if "=" in folder)
+    pairs = (printable(folder).partition("=") for folder in data_file.parts[:-1] if "=" in folder)
     return {unquote(key): None if value == HIVE_NULL else unquote(value) for key, _, value in pairs}
 
 

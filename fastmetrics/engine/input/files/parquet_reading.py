@@ -112,7 +112,10 @@ def open_parquet(
         metadata = pq.read_metadata(opened) if metadata is None else metadata
         paths = [metadata.schema.column(number).path for number in range(metadata.num_columns)]
         names += [path for path in paths if path.startswith(lists)]
-    return pq.ParquetFile(opened, metadata=metadata, read_dictionary=names, **options)
+    # Pages without a checksum are read as they are; those of Spark and of this package's states have one.
+    return pq.ParquetFile(
+        opened, metadata=metadata, read_dictionary=names, page_checksum_verification=True, **options
+    )
 
 
 def is_list_of_dictionaries(data_type: pa.DataType) -> bool:

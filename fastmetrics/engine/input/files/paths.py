@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from fastmetrics.engine.input.files import store_paths
-from fastmetrics.engine.input.files.data_file import DataFile
+from fastmetrics.engine.input.files.data_file import DataFile, printable
 from fastmetrics.engine.input.files.file_systems import Location
 from fastmetrics.engine.input.files.formats import FORMATS, find_format
 from fastmetrics.engine.input.files.hidden_names import is_hidden, is_hidden_match
@@ -30,7 +30,7 @@ def find_files(location: Location, tables: TableFinder, file_format: str | None 
             files, folder = _find_stored_files(location, tables.kind_of(location))
     if folder is not None:
         if file_format is None:
-            _require_one_format(folder, files)
+            _require_one_format(printable(folder), files)
         tables.refuse_parts(location)
     else:
         for data_file in files:
@@ -70,7 +70,7 @@ def _find_local_files(location: Location, file_format: str | None) -> tuple[list
         return [open_special_file(text, is_stream=file_format is not None) or DataFile.local(path)], None
     if any(sign in text for sign in "*?["):
         return _files_of_glob(text) or _raise_no_file(f"no file matches {text}"), None
-    raise FileNotFoundError(_not_found(path))
+    raise FileNotFoundError(printable(_not_found(path)))
 
 
 def _find_stored_files(location: Location, kind: str | None) -> tuple[list[DataFile], str | None]:
@@ -85,7 +85,7 @@ def _find_stored_files(location: Location, kind: str | None) -> tuple[list[DataF
 
 
 def _raise_no_file(what: str) -> NoReturn:
-    raise FileNotFoundError(f"{what} (known suffixes are {', '.join(FORMATS)})")
+    raise FileNotFoundError(f"{printable(what)} (known suffixes are {', '.join(FORMATS)})")
 
 
 def _files_of_glob(pattern: str) -> list[DataFile]:
@@ -95,7 +95,7 @@ def _files_of_glob(pattern: str) -> list[DataFile]:
     for match in map(Path, glob.glob(pattern, recursive=True)):
         if not is_hidden_match(match.parts, pattern_parts):
             files = _files_of_directory(match) if match.is_dir() else [DataFile.local(match)]
-            found.update((data_file.path, data_file) for data_file in files)
+            found.update((data_file.address, data_file) for data_file in files)
     return sorted(found.values(), key=parts_of)
 
 

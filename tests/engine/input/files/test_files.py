@@ -289,3 +289,19 @@ def test_a_file_that_may_not_be_read(tmp_path):
         assert_raises(PermissionError, r"log\.parquet", open_source, path)
     else:
         pytest.skip("this user may read everything")
+
+
+@each_case("options", [{}, {"compression": "none", "use_dictionary": False}, {"data_page_version": "2.0"}], ids=str)
+@each_case("use_threads", [False, True])
+def test_pages_with_checksums_are_verified(options, use_threads, tmp_path):
+    """One bit that is wrong would be another score. Columns that are not read do not matter."""
+    path = write_parquet(log(), tmp_path / "log.parquet", row_group_size=100, write_page_checksum=True, **options)
+    column = pa.parquet.read_metadata(path).row_group(1).column(log().column_names.index("score"))
+    content = bytearray(path.read_bytes())
+    start = column.dictionary_page_offset or column.data_page_offset
+    content[start + column.total_compressed_size * 3 // 4] ^= 1
+    path.write_bytes(content)
+    message = r"log\.parquet cannot be read as Parquet; .*checksum"
+    assert_raises(ValueError, message, read, path, ["score"], use_threads=use_threads)
+    assert_raises(ValueError, message, read, tmp_path, ["score"], use_threads=use_threads)
+    assert read(path, ["click"], use_threads=use_threads).num_rows == log().num_rows
