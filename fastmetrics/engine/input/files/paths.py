@@ -39,25 +39,41 @@ def find_files(location: Location, tables: TableFinder, file_format: str | None 
 
 
 def refuse_repeated_files(files: list[DataFile]) -> None:
-    """Raise ValueError if a file is there twice, also under another name or as a link: its rows would count twice."""
-    known: dict[tuple[object, ...], DataFile] = {}
+    """Raise ValueError for a file of two paths, also as a link or by another spelling: its rows would count twice."""
+    known: dict[str, DataFile] = {}
+    real_paths = RealPaths()
     for data_file in files:
-        first = known.setdefault(_identity(data_file), data_file)
+        first = known.setdefault(real_paths.of(data_file) if data_file.is_local else data_file.path, data_file)
         if first is not data_file:
             is_same_name = str(first) == str(data_file)
             both = f"{first} is given twice" if is_same_name else f"{first} and {data_file} are one file"
             raise ValueError(f"data: {both}, and its rows would count twice; name each file once")
 
 
-def _identity(data_file: DataFile) -> tuple[object, ...]:
-    """What tells a file from others: its place on the disk, or its address in a store."""
-    if not data_file.is_local:
-        return (data_file.path,)
-    try:
-        status = os.stat(data_file.address)
-    except OSError:  # reading it says what is wrong
-        return (data_file.address,)
-    return (status.st_dev, status.st_ino) if status.st_ino else (os.path.realpath(data_file.address),)
+class RealPaths:
+    """The paths of local files without links. Every folder is looked up once."""
+
+    def __init__(self) -> None:
+        self._folders: dict[str, str] = {}
+
+    def of(self, data_file: DataFile) -> str:
+        folder, name = os.path.split(data_file.address)
+        if os.path.islink(data_file.address):
+            return os.path.realpath(data_file.address)
+        if folder not in self._folders:
+            self._folders[folder] = os.path.realpath(folder)
+        return os.path.join(self._folders[folder], name)
+
+
+def _each_once(files: list[DataFile]) -> list[DataFile]:
+    """The files of a folder or a glob, sorted; of a file and links to it the file itself, or else the first link."""
+    real_paths = RealPaths()
+    found: dict[str, DataFile] = {}
+    for data_file in sorted(files, key=parts_of):
+        real = real_paths.of(data_file)
+        if real not in found or os.path.abspath(data_file.address) == real:
+            found[real] = data_file
+    return sorted(found.values(), key=parts_of)
 
 
 def _find_local_files(location: Location, file_format: str | None) -> tuple[list[DataFile], str | None]:
@@ -91,12 +107,11 @@ def _raise_no_file(what: str) -> NoReturn:
 def _files_of_glob(pattern: str) -> list[DataFile]:
     """Matching files and the files of matching folders, each once: "logs/**" matches a folder and its files."""
     pattern_parts = Path(pattern).parts
-    found: dict[str, DataFile] = {}
+    found: list[DataFile] = []
     for match in map(Path, glob.glob(pattern, recursive=True)):
         if not is_hidden_match(match.parts, pattern_parts):
-            files = _files_of_directory(match) if match.is_dir() else [DataFile.local(match)]
-            found.update((data_file.address, data_file) for data_file in files)
-    return sorted(found.values(), key=parts_of)
+            found += _files_of_directory(match) if match.is_dir() else [DataFile.local(match)]
+    return _each_once(found)
 
 
 def _files_of_directory(directory: Path) -> list[DataFile]:
@@ -107,12 +122,13 @@ def _files_of_directory(directory: Path) -> list[DataFile]:
         if (kind := local_folder_kind(folder, subfolders)) is not None:
             raise_table_below(str(directory), kind, folder)
         subfolders[:] = [name for name in subfolders if not is_hidden(name)]
-        if (real_path := os.path.realpath(folder)) in seen:  # a link to a folder above
+        if (real_path := os.path.realpath(folder)) in seen:  # a link to a folder that was seen
             subfolders.clear()
             continue
         seen.add(real_path)
+        subfolders.sort(key=lambda name: os.path.islink(os.path.join(folder, name)))
         files += [DataFile.local(Path(folder, name)) for name in names if not is_hidden(name)]
-    return sorted(files, key=parts_of)
+    return _each_once(files)
 
 
 def _require_one_format(directory: str, files: list[DataFile]) -> None:
