@@ -147,7 +147,7 @@ cdef Py_ssize_t _find_end_escaped(
 ) noexcept nogil:
     """With an escape: byte by byte. The byte behind an escape is a character of its field."""
     cdef Py_ssize_t place = start, opened = NONE, end = 0
-    cdef bint is_start = True
+    cdef bint is_start = start == 0 or data[start - 1] != quote  # behind a quoted field begins none
     cdef uint8_t byte
     while place < size:
         byte = data[place]
@@ -159,12 +159,17 @@ cdef Py_ssize_t _find_end_escaped(
             if byte == quote:
                 if place + 1 < size and data[place + 1] == quote:
                     place += 1
-                elif place + 1 < size and not _ends_field(data[place + 1], delimiter):
-                    found[KIND] = TEXT_BEHIND
-                    found[OPENED] = opened
-                    found[CLOSED] = place
-                    return end
                 else:
+                    if place + 1 < size and not _ends_field(data[place + 1], delimiter):
+                        found[KIND] = TEXT_BEHIND
+                    elif fm_find_byte(data, opened, place, NEWLINE) < place and _are_like_rows(
+                        data, size, opened, place, delimiter
+                    ):
+                        found[KIND] = LIKE_ROWS
+                    if found[KIND] != RIGHT:
+                        found[OPENED] = opened
+                        found[CLOSED] = place
+                        return end
                     opened = NONE
         elif byte == quote and is_start:
             opened = place

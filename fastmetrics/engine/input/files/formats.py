@@ -20,14 +20,19 @@ from fastmetrics.engine.input.files.compressed_pieces import check_ipc_batches
 from fastmetrics.engine.input.files.csv_reading import find_missing_types as find_csv_types
 from fastmetrics.engine.input.files.csv_reading import find_text, inspect_csv, read_csv
 from fastmetrics.engine.input.files.data_file import DataFile
-from fastmetrics.engine.input.files.format_options import TextOptions, read_format_name, read_format_options
+from fastmetrics.engine.input.files.format_options import (
+    TextOptions,
+    read_encoding,
+    read_format_name,
+    read_format_options,
+)
 from fastmetrics.engine.input.files.json_reading import find_missing_types as find_json_types
 from fastmetrics.engine.input.files.json_reading import inspect_json, read_json
 from fastmetrics.engine.input.files.opened_files import OpenedFile, StreamFile
 from fastmetrics.engine.input.files.parquet_reading import inspect_parquet, read_parquet
 from fastmetrics.engine.input.files.store_paths import name_path_in_errors
 from fastmetrics.engine.input.files.text_blocks import BLOCK_BYTES, EmptyTextError
-from fastmetrics.engine.input.files.text_streams import decompress_beginning
+from fastmetrics.engine.input.files.text_streams import decompress_beginning, describe_encoding, encoding_of
 from fastmetrics.engine.input.input_options import NO_INPUT_OPTIONS, InputOptions
 
 SUFFIXES = {
@@ -41,7 +46,6 @@ COMPRESSED_FORMATS = ("csv", "tsv", "jsonl")  # the others compress their own pi
 FORMATS = (*SUFFIXES, *(f"{own}{zipped}" for own in (".csv", ".tsv", ".jsonl") for zipped in COMPRESSIONS))
 FIRST_BYTES = {b"PAR1": "parquet", b"ORC": "orc", b"ARROW1": "arrow", b"FEA1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 COMPRESSED_BYTES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
-UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class FileFormat(NamedTuple):
@@ -78,7 +82,7 @@ def find_format(data_file: DataFile, options: InputOptions = NO_INPUT_OPTIONS) -
     if isinstance(data_file, OpenedFile | StreamFile):
         first = data_file.first_bytes()
         compression = find_compression(first)
-        name = name or recognise_format(first, compression, data_file.path)
+        name = name or recognise_format(first, compression, data_file.path, options.format_options)
     elif name is None and (not data_file.is_local or os.path.isfile(data_file.address)):
         name = recognise_stored(data_file)  # Spark may write files without a suffix
     if name is None:
@@ -106,8 +110,10 @@ def find_compression(first: bytes) -> str | None:
     return next((name for magic, name in COMPRESSED_BYTES.items() if first.startswith(magic)), None)
 
 
-def recognise_format(first: bytes, compression: str | None, path: str) -> str:
-    """The format of a file that begins with these bytes."""
+def recognise_format(
+    first: bytes, compression: str | None, path: str, format_options: Mapping[str, Any] | None = None
+) -> str:
+    """The format of a file that begins with these bytes, which are text in the encoding that the options name."""
     if compression is not None:
         first = decompress_beginning(first, compression)
         if not first:
@@ -117,7 +123,12 @@ def recognise_format(first: bytes, compression: str | None, path: str) -> str:
             return name
     if not first:
         raise ValueError(f"{path} is empty")
-    if first.startswith(UTF16) or b"\0" in first[:1000]:
+    given = (format_options or {}).get("encoding")
+    if given is not None:
+        first = first.decode(read_encoding(given), "ignore").encode()
+    elif (encoding := encoding_of(first)) is not None:
+        raise ValueError(f"{path} begins like {describe_encoding(encoding)}")
+    if b"\0" in first[:1000]:
         raise ValueError(f"{path} is of no known format: its first bytes are {first[:8]!r}; name it: format='csv'")
     text = first.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith(b"{"):

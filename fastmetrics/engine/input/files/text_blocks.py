@@ -172,7 +172,8 @@ def describe_field(field: QuotedField, data: bytes, quoting: Quoting, line: int)
     else:
         problem = f"goes on to line {line_at(data, field.closed, line):,}, over lines that look like rows"
         quote = (quoting.quote or b"").decode()
-        advice += f". If the field has these lines, name its quote: format_options={{'quote': {quote!r}}}"
+        given = f"format_options={{'quote': {quote!r}}}, or --quote {quote!r}"
+        advice += f". If the field has these lines, name its quote: {given}"
     opened = line_at(data, field.opened, line)
     return f"in line {opened:,} the quoted field that begins with {shown!r} {problem}. {advice}"
 

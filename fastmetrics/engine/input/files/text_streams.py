@@ -125,12 +125,8 @@ def check_beginning(data: bytes) -> None:
     """Raise pyarrow.ArrowInvalid if a file that should be text in UTF-8 begins like another kind of file."""
     first = bytes(data[:BEGINNING])
     shown = first[:8].hex(" ")
-    encoding = encoding_of(first)
-    if encoding is not None:
-        raise pa.ArrowInvalid(
-            f"at byte 0 it begins like a text in {encoding.upper()} ({shown}). Name its encoding: "
-            f"format_options={{'encoding': {encoding!r}}}, or --encoding {encoding}"
-        )
+    if (encoding := encoding_of(first)) is not None:
+        raise pa.ArrowInvalid(f"at byte 0 ({shown}) it begins like {describe_encoding(encoding)}")
     if (kind := kind_of_beginning(first)) is not None:
         raise pa.ArrowInvalid(f"at byte 0 it begins like {kind} ({shown}), which is not text. {ADVICE[kind]}")
 
@@ -142,8 +138,15 @@ def kind_of_beginning(first: bytes) -> str | None:
     return None
 
 
+def describe_encoding(encoding: str) -> str:
+    """What a file in another encoding is, and what to type."""
+    given = f"format_options={{'encoding': {encoding!r}}}, or --encoding {encoding}"
+    return f"a text in {encoding.upper()}. Name its encoding: {given}"
+
+
 def encoding_of(first: bytes) -> str | None:
     """The encoding of a text that begins with a mark, or whose characters are mostly ASCII, with zeros between them."""
+    first = first[:BEGINNING]
     found = next((own for mark, own in ENCODINGS_BY_MARK.items() if first.startswith(mark)), None)
     if found is None and len(first) > 3:
         pairs = len(first) // 2

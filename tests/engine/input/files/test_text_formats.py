@@ -185,11 +185,14 @@ def test_a_quote_takes_no_rows(rows, line, words, ending, tmp_path, monkeypatch)
     shown = "line " + str(line) + " the quoted field that begins with '\""
     for size in (1000, 1 << 20):
         monkeypatch.setattr(text_blocks, "BLOCK_BYTES", size)
+        escaped = write(tmp_path, content.replace(",a", ",\\a"), "escaped.csv")
         for name, data in (("log.csv", content.encode()), ("log.csv.gz", gzip.compress(content.encode()))):
             path = write(tmp_path, data, name)
             for use_threads in (False, True):
-                message = rf"{name} cannot be read as CSV.*in {shown}.*{words}.*type quote=None: .*or --quote ''"
-                assert_raises(ValueError, message, read, path, ["y"], use_threads)
+                message = rf"cannot be read as CSV.*in {shown}.*{words}.*type quote=None: .*or --quote ''"
+                assert_raises(ValueError, rf"{name} {message}", read, path, ["y"], use_threads)
+                options = {"format_options": {"escape": "\\"}}
+                assert_raises(ValueError, rf"escaped.csv {message}", read, escaped, ["y"], use_threads, **options)
                 if rows[0] != '"' and '"x\ny"' not in rows:
                     found = read(path, ["y"], use_threads, format_options={"quote": None})
                     assert found.num_rows == len(content.splitlines()) - 1

@@ -63,6 +63,9 @@ def test_encodings(encoding, name, tmp_path, monkeypatch):
             assert read(path, use_threads=use_threads, **options)["city"] == CITIES
     with path.open("rb") as opened:
         assert read(opened, **options)["city"] == CITIES
+    read_once = io.BytesIO(path.read_bytes())
+    read_once.seekable = lambda: False
+    assert read(read_once, format_options=options["format_options"])["city"] == CITIES
 
 
 def test_encodings_of_all_entry_points(tmp_path):
@@ -166,10 +169,10 @@ OTHER_KINDS = {
     "zip": (as_zip("log.csv"), "a zip archive .*Unpack it"),
     "parquet": (as_parquet(pa.table({"y": [1], "s": [0.5]})), "Parquet .*format='parquet', or --input-format parquet"),
     "arrow": (as_feather(pa.table({"y": [1], "s": [0.5]})), "Arrow IPC .*format='arrow'"),
-    "utf-16": (ROWS.encode("utf-16"), r"a text in UTF-16 \(ff fe .*'encoding': 'utf-16'}, or --encoding utf-16"),
-    "utf-16-le": (ROWS.encode("utf-16-le"), "a text in UTF-16-LE .*--encoding utf-16-le"),
-    "utf-16-be": (ROWS.encode("utf-16-be"), "a text in UTF-16-BE .*--encoding utf-16-be"),
-    "utf-32": (ROWS.encode("utf-32"), "a text in UTF-32 .*--encoding utf-32"),
+    "utf-16": (ROWS.encode("utf-16"), r"a text in UTF-16\. Name.*'encoding': 'utf-16'}, or --encoding utf-16"),
+    "utf-16-le": (ROWS.encode("utf-16-le"), "a text in UTF-16-LE. Name.*--encoding utf-16-le"),
+    "utf-16-be": (ROWS.encode("utf-16-be"), "a text in UTF-16-BE. Name.*--encoding utf-16-be"),
+    "utf-32": (ROWS.encode("utf-32"), "a text in UTF-32. Name.*--encoding utf-32"),
 }
 
 
@@ -178,11 +181,17 @@ def test_other_kinds_of_files_under_the_name_of_text(kind, tmp_path):
     content, words = OTHER_KINDS[kind]
     for name in ("log.csv", "log.tsv", "log.jsonl"):
         path = write(tmp_path, content, name)
-        message = rf"{name} cannot be read as .* at byte 0 it begins like {words}"
+        message = rf"{name} cannot be read as .* at byte 0 .*it begins like {words}"
         assert_raises(ValueError, message, fm.evaluate, path, ["auc"], **COLUMNS)
     done = run("evaluate", str(path), "--label", "y", "--score", "s", folder=tmp_path)
     assert done.returncode == 1
     assert "it begins like" in done.stderr
+
+
+def test_text_in_another_encoding_that_is_no_file():
+    for encoding in ("utf-16", "utf-16-le", "utf-32"):
+        message = f"begins like a text in {encoding.upper()}. Name its encoding: .*--encoding {encoding}"
+        assert_raises(ValueError, message, read, io.BytesIO(ROWS.encode(encoding)))
 
 
 def test_names_of_columns_that_look_like_other_files(tmp_path):
