@@ -133,8 +133,8 @@ def farthest_point(x: np.ndarray, y: np.ndarray, start: int, stop: int) -> tuple
         return 0.0, start, start, stop
     to_x, to_y = x[start + 1 : stop] - x[start], y[start + 1 : stop] - y[start]
     dx, dy = float(x[stop] - x[start]), float(y[stop] - y[start])
-    length = math.hypot(dx, dy)
-    distances = np.abs(to_x * dy - to_y * dx) / length if length else np.hypot(to_x, to_y)
+    length = math.sqrt(dx * dx + dy * dy)
+    distances = np.abs(to_x * dy - to_y * dx) / length if length else np.sqrt(to_x * to_x + to_y * to_y)
     index = int(distances.argmax())
     return -float(distances[index]), start + 1 + index, start, stop
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from fastmetrics._core.distributions.normal import normal_quantile
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.reporting.number_formats import LARGE, MINUS
 
@@ -65,10 +66,7 @@ def tick_text(value: float, decimals: int) -> str:
 
 def normal_axis(values: np.ndarray, fixed: tuple[float, float] | None = None) -> Axis:
     """An axis of normal deviates. Its ticks are the rates of these deviates, in percent."""
-    from statistics import NormalDist
-
-    deviate = NormalDist().inv_cdf
-    ticks = [(deviate(rate), f"{rate * 100:g}%") for rate in DET_RATES]
+    ticks = [(normal_quantile(rate), f"{rate * 100:g}%") for rate in DET_RATES]
     low, high = fixed or finite_range(values)
     low, high = max(low, ticks[0][0]), min(high, ticks[-1][0])
     if fixed is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from fastmetrics._core.class_matrix import ClassMatrix
+from fastmetrics._core.distributions.normal import normal_quantile
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.plot import Bars, Line, Plot
 from fastmetrics.reporting import matrix_plots
@@ -208,11 +209,8 @@ class AxesScale:
     def __call__(self, values: np.ndarray) -> np.ndarray:
         if self.plot.scale == "linear":
             return values
-        from statistics import NormalDist
-
-        inverse = NormalDist().inv_cdf
         # The ends of bands may be 0 or 1, whose deviates are infinite.
-        return np.array([inverse(min(max(value, 1e-9), 1 - 1e-9)) for value in values.tolist()])
+        return np.array([normal_quantile(min(max(value, 1e-9), 1 - 1e-9)) for value in values.tolist()])
 
     def set_limits(self, ax: Axes) -> None:
         if self.plot.scale == "normal":

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from fastmetrics._core.distributions.normal import normal_quantile
 from fastmetrics._core.plot import Bars, Line, Plot
 from fastmetrics.reporting.axis_ticks import Axis, linear_axis, normal_axis
 
@@ -107,11 +108,8 @@ def on_normal_scale(plot: Plot) -> Plot:
 
 def normal_deviates(rates: np.ndarray) -> np.ndarray:
     """Normal deviates of rates; NaN for rates that are not between 0 and 1."""
-    from statistics import NormalDist
-
-    inverse = NormalDist().inv_cdf
-    values = (inverse(rate) if 0 < rate < 1 else float("nan") for rate in np.asarray(rates, np.float64).tolist())
-    return np.fromiter(values, np.float64, len(rates))
+    numbers = np.asarray(rates, np.float64).tolist()
+    return np.array([normal_quantile(rate) if 0 < rate < 1 else float("nan") for rate in numbers])
 
 
 class PlotArea:

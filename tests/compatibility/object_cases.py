@@ -16,11 +16,6 @@ from compatibility.encoding import ADDED, read
 from compatibility.run_cases import RANKED, in_files, of_runs
 
 Cases = dict[str, Callable[[], Any]]
-# p-values and quantiles of theirs come from SciPy, whose last bits may change with its version.
-BY_SCIPY = (
-    "chi2_test", "compare_runs of", "delong_test", "mcnemar_test", "paired_t_test", "roc_auc_interval", "tukey_hsd",
-    "two_proportion_test", "wilcoxon",
-)  # fmt: skip
 RANKED += ["err", "rbp", "cg@2", "dcg", "idcg", "auc@3", "mind_mrr"]
 
 

@@ -5,6 +5,7 @@ A matrix comes from one column of lists of equal lengths, or from several column
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -136,7 +137,7 @@ def check_matrix(
             raise_bad_entry(~np.isfinite(matrix), matrix, names, locate, kind.wanted)
         return
     problem = np.zeros(1, np.int64)
-    row = class_losses.check_matrix(matrix, eps**0.5 + SUM_TOLERANCE, problem)
+    row = class_losses.check_matrix(matrix, math.sqrt(eps) + SUM_TOLERANCE, problem)
     if problem[0]:
         raise_bad_entry(~((matrix >= 0) & (matrix <= 1)), matrix, names, locate, kind.wanted)
     if row >= 0:

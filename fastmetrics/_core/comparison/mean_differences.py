@@ -9,11 +9,9 @@ import math
 
 import numpy as np
 
+from fastmetrics._core.distributions.student import student_quantile
 from fastmetrics._core.exact import exact_sum
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.normal import two_sided_quantile
-
-MANY_DEGREES = 200  # from here on, a series in 1 / df has errors below 1e-11 at usual levels
 
 
 class MeanDifference(NamedTuple):
@@ -64,35 +62,3 @@ def mean_difference(differences: np.ndarray, weights: np.ndarray | None = None) 
     effect = mean / deviation if deviation else nan
     mean, deviation, error = (math.ldexp(value, scale) for value in (mean, deviation, error))
     return MeanDifference(n, mean, deviation, error, effect)
-
-
-def student_quantile(level: float, df: int) -> float:
-    """The t for which a variable of Student's distribution lies in [-t, t] with probability `level`; df is an integer.
-
-    Below 200 degrees of freedom it solves the finite sums for the integral (Abramowitz and Stegun 26.7.3, 26.7.4).
-    Otherwise it uses the expansion around the normal quantile (26.7.5).
-    """
-    if df < MANY_DEGREES:
-        low, high = 0.0, math.pi / 2
-        while (middle := (low + high) / 2) not in (low, high):
-            low, high = (middle, high) if probability_within(middle, df) < level else (low, middle)
-        return math.sqrt(df) * math.tan(low)
-    z = two_sided_quantile(level)
-    terms = (
-        z,
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
-    )
-    return math.fsum(term / df**power for power, term in enumerate(terms))
-
-
-def probability_within(angle: float, df: int) -> float:
-    """The probability of [-t, t], where t = sqrt(df) * tan(angle)."""
-    sine, square = math.sin(angle), math.cos(angle) ** 2
-    term, total = (math.cos(angle), 0.0) if df % 2 else (1.0, 0.0)
-    for k in range(df % 2 + 2, df + 1, 2):
-        total += term
-        term *= square * (k - 1) / k
-    return 2 / math.pi * (angle + sine * total) if df % 2 else sine * total

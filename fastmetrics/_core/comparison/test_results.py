@@ -9,7 +9,6 @@ from typing import Any
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.optional_imports import import_extra
 
 __all__ = ["Estimate", "SignificanceResult"]
 
@@ -130,11 +129,6 @@ def format_number(value: float | tuple[float, ...]) -> str:
     return f"{value:.6g}"
 
 
-def special_functions() -> Any:
-    """scipy.special. Raises ImportError with the command that installs it."""
-    return import_extra("scipy.special", "a significance test")
-
-
 def check_level(ci: Any, *, required: bool = False) -> None:
     """Check a confidence level: a number strictly between 0 and 1, or None if no interval is required."""
     if ci is None and not required:
@@ -187,18 +181,3 @@ def as_count(value: Any, name: str) -> int:
             return int(number)
     found = "NaN" if value != value else repr(value)
     raise validation.OptionError(f"{name} must be a nonnegative integer; found {found}")
-
-
-def chi_square_pvalue(statistic: float, df: int) -> float:
-    """The upper tail probability of the chi-square distribution, with full relative precision."""
-    if df == 1:
-        return math.erfc(math.sqrt(statistic / 2))
-    return float(special_functions().chdtrc(df, statistic))
-
-
-def student_pvalue(t: float, df: float, alternative: str) -> float:
-    """The tail probability of Student's t distribution beyond t, with full relative precision."""
-    stdtr = special_functions().stdtr
-    if alternative == "two-sided":
-        return 2 * float(stdtr(df, -abs(t)))
-    return float(stdtr(df, -t if alternative == "greater" else t))

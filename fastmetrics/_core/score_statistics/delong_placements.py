@@ -9,16 +9,16 @@ any partitioning of the rows.
 
 from __future__ import annotations
 
-import math
 from typing import Any, NoReturn
 
 import numpy as np
 
+from fastmetrics._core.distributions.normal import two_sided_quantile
+from fastmetrics._core.elementary import exp, log
 from fastmetrics._core.exact import divide, divide_root
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition, ThresholdSweep
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.normal import two_sided_quantile
 from fastmetrics._core.score_statistics.pair_counts import undefined_reason
 from fastmetrics._core.statistic import Statistic
 from fastmetrics._kernels.significance import delong_placements as kernels
@@ -122,7 +122,7 @@ def area_interval(area: float, standard_error: float, level: float, method: str)
         return max(0.0, area - reach), min(1.0, area + reach), None
     if area in (0.0, 1.0):
         return float("nan"), float("nan"), "the classes are perfectly separated, which has no logit"
-    centre = math.log(area / (1 - area))
+    centre = log(area / (1 - area))
     reach /= area * (1 - area)
     return expit(centre - reach), expit(centre + reach), None
 
@@ -130,8 +130,8 @@ def area_interval(area: float, standard_error: float, level: float, method: str)
 def expit(x: float) -> float:
     """1 / (1 + exp(-x)) without overflow."""
     if x >= 0:
-        return 1 / (1 + math.exp(-x))
-    small = math.exp(x)
+        return 1 / (1 + exp(-x))
+    small = exp(x)
     return small / (1 + small)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core import elementary
 from fastmetrics._core.columns.arrow_columns import numpy_values
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.expressions.arrow_casts import decimal_to_double
@@ -307,15 +308,15 @@ def positive_only(value: Primitive, found: Any) -> Any:
     bad = pc.less(found, 0.0) if value.operation == "sqrt" else pc.less_equal(found, 0.0)
     if pc.any(bad).as_py():
         found = pc.if_else(bad, pa.scalar(None, pa.float64()), found)
-    return getattr(pc, value.operation)(found)
+    return pc.sqrt(found) if value.operation == "sqrt" else numpy_kernel(elementary.log, found)
 
 
 def exponential(value: Primitive, found: Any) -> Any:
-    return compute_module().exp(found)
+    return numpy_kernel(elementary.exp, found)
 
 
 def power(value: Primitive, first: Any, second: Any) -> Any:
-    return numpy_kernel(np.power, first, second)
+    return numpy_kernel(elementary.power, first, second)
 
 
 # ------------------------------------------------------------------------------------------------------------ texts

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.distributions.normal import two_sided_quantile
 from fastmetrics._core.exchange.class_ranges import PairReduction, join_replicates
 from fastmetrics._core.exchange.group_reduction import Advance, reduce_groups
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, split_statistics
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.normal import two_sided_quantile
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import (
     ALL_SLICES,

@@ -27,7 +27,7 @@ def narrow_bin_edges() -> np.ndarray:
     An edge is the largest number of its bin, as CalibrationBins needs it. Below one half a bin contains its lower
     bound; from one half on it contains its upper bound.
     """
-    low = np.outer(np.exp2(np.arange(FIRST_OCTAVE, -1.0)), 1 + np.arange(16) / 16).reshape(-1)
+    low = np.ldexp(1 + np.arange(16) / 16, np.arange(FIRST_OCTAVE, -1)[:, None]).reshape(-1)
     return np.concatenate((np.nextafter(low, 0.0), [np.nextafter(0.5, 0.0)], 1 - low[::-1]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -156,8 +157,7 @@ def calibration_error(table: list[tuple[int, int, int]], norm: str) -> float:
         return max(exact.divide(distance, weight) for weight, distance in distances)
     from fractions import Fraction
 
-    root: float = float(sum(Fraction(distance * distance, weight * total) for weight, distance in distances)) ** 0.5
-    return root
+    return math.sqrt(sum(Fraction(distance * distance, weight * total) for weight, distance in distances))
 
 
 @metric(

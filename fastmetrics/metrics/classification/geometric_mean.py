@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.elementary import exp2, log2, power
 from fastmetrics._core.exact import divide
 from fastmetrics.metrics.classification import count_ratios
 
@@ -147,10 +148,10 @@ def geometric_mean(quotients: list[tuple[float, float]]) -> float:
     exponent = numerator.bit_length() - denominator.bit_length()
     if exponent > LEAST_EXPONENT:
         quotient = divide(numerator, denominator)
-        return math.sqrt(quotient) if len(quotients) == 2 else quotient**root
+        return math.sqrt(quotient) if len(quotients) == 2 else power(quotient, root)
     # The product underflows as a float, so mantissa and exponent are handled separately.
     mantissa = divide(numerator << -exponent, denominator)
-    return math.exp2((math.log2(mantissa) + exponent) * root)
+    return exp2((log2(mantissa) + exponent) * root)
 
 
 # Options that `fastmetrics.testing` checks.

@@ -5,14 +5,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.elementary import arcsin, cos, power, sin
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._kernels.clustering import distances as kernel
+from fastmetrics.metrics.clustering.inverse_covariance import inverse_covariance
 
 # Distances of sets: a value other than 0 says that the row has the element.
 OF_SETS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
@@ -31,6 +35,8 @@ def metric_blocks(x: np.ndarray, metric: Any, options: Mapping[str, Any]) -> Rea
     """Distances by a metric of SciPy, on a sphere, or by a function of two rows."""
     if metric == HAVERSINE:
         return haversine_blocks(x)
+    if metric == "minkowski" and needs_powers(options):
+        return minkowski_blocks(x, float(options["p"]), options.get("w"))
     cdist = import_extra("scipy.spatial.distance", f"metric={metric!r}").cdist
     parameters = dict(options)
     if callable(metric):
@@ -39,8 +45,8 @@ def metric_blocks(x: np.ndarray, metric: Any, options: Mapping[str, Any]) -> Rea
         x = x != 0
     elif metric == "seuclidean":
         parameters.setdefault("V", np.var(x, axis=0, ddof=1, dtype=np.float64))
-    elif metric == "mahalanobis":
-        parameters.setdefault("VI", np.linalg.inv(np.cov(x.T.astype(np.float64))).T)
+    elif metric == "mahalanobis" and "VI" not in parameters:
+        parameters["VI"] = inverse_covariance(x.astype(np.float64))
 
     def read(start: int, stop: int) -> np.ndarray:
         block = np.asarray(cdist(x[start:stop], x, metric, **parameters), np.float64)
@@ -52,18 +58,40 @@ def metric_blocks(x: np.ndarray, metric: Any, options: Mapping[str, Any]) -> Rea
     return read
 
 
+def needs_powers(options: Mapping[str, Any]) -> bool:
+    """Whether a Minkowski distance is valid and neither the sum, the root of squares nor the maximum of differences."""
+    p = options.get("p", 2)
+    return options.keys() <= {"p", "w"} and isinstance(p, Real) and 0 < float(p) < math.inf and float(p) not in (1, 2)
+
+
+def minkowski_blocks(x: np.ndarray, p: float, weights: Any) -> ReadBlock:
+    """(sum_k w_k |x_k - y_k|^p)^(1/p). SciPy's takes powers from the C library, whose last digits differ."""
+    columns = x.astype(np.float64).T
+    w = np.ones(columns.shape[0]) if weights is None else np.asarray(weights, np.float64)
+    if w.shape != (columns.shape[0],) or not (w >= 0).all():
+        raise ValueError(f"w must have {columns.shape[0]} weights of at least 0, one for each column of X")
+
+    def read(start: int, stop: int) -> np.ndarray:
+        block = np.zeros((stop - start, columns.shape[1]))
+        for weight, column in zip(w.tolist(), columns, strict=True):
+            block += weight * power(np.abs(column[start:stop, None] - column), p)
+        return np.asarray(power(block, 1 / p))
+
+    return read
+
+
 def haversine_blocks(x: np.ndarray) -> ReadBlock:
     """Angles between points of a sphere, from latitudes and longitudes in radians."""
     if x.shape[1] != 2:
         raise ValueError(f"metric 'haversine' needs two columns, latitude and longitude; found {x.shape[1]}")
     latitude, longitude = x.astype(np.float64).T
-    cosines = np.cos(latitude)
+    cosines = cos(latitude)
 
     def read(start: int, stop: int) -> np.ndarray:
-        north = np.sin((latitude[start:stop, None] - latitude) / 2) ** 2
-        east = np.sin((longitude[start:stop, None] - longitude) / 2) ** 2
+        north = sin((latitude[start:stop, None] - latitude) / 2) ** 2
+        east = sin((longitude[start:stop, None] - longitude) / 2) ** 2
         share = north + cosines[start:stop, None] * cosines * east
-        return np.asarray(2 * np.arcsin(np.sqrt(share.clip(0.0, 1.0))))
+        return np.asarray(2 * arcsin(np.sqrt(share.clip(0.0, 1.0))))
 
     return read
 

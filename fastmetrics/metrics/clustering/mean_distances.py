@@ -89,7 +89,7 @@ def distance_bound(kind: int, low: np.ndarray, high: np.ndarray) -> float:
     if kind == kernel.ABSOLUTE:
         bound = math.fsum(spans.tolist())
     elif kind == kernel.ROOT:
-        bound = math.hypot(*spans.tolist())
+        bound = math.sqrt(math.fsum((spans * spans).tolist()))
     else:
         bound = math.fsum((spans * spans).tolist())
     return bound * (1 + 1e-5)

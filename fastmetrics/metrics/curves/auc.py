@@ -40,6 +40,7 @@ from fastmetrics.metrics.curves.partial_area import (
     PartialArea,
     check_max_fpr,
     finalise_partial_area,
+    interpolate,
     standardized_area,
 )
 from fastmetrics.metrics.curves.roc_curve import compute_roc_rates
@@ -294,7 +295,7 @@ def compute_partial_auc(rows: OrderedRows, max_fpr: float, standardize: bool) ->
         return Value(float("nan"), {}, reason)
     fpr, tpr, _ = compute_roc_rates(rows, True)
     stop = int(np.searchsorted(fpr, max_fpr, "right"))
-    tpr_at_stop = np.interp(max_fpr, fpr[stop - 1 : stop + 1], tpr[stop - 1 : stop + 1])
+    tpr_at_stop = interpolate(np.array([max_fpr]), fpr[stop - 1 : stop + 1], tpr[stop - 1 : stop + 1])
     x = np.append(fpr[:stop], max_fpr)
     y = np.append(tpr[:stop], tpr_at_stop)
     area = math.fsum((np.diff(x) * (y[1:] + y[:-1]) / 2).tolist())

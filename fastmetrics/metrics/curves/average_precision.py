@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from numbers import Real
 from typing import TYPE_CHECKING, Any, overload
 
@@ -11,6 +10,7 @@ import numpy as np
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.columns.weights import check_some_weight, scale_tiny_weights
+from fastmetrics._core.elementary import log1p
 from fastmetrics._core.exact import EXPONENT, divide, new_states, tiny_total_shift, to_integer
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column, check_infinities
@@ -211,7 +211,7 @@ def least_precision_sum(n: int, positives: int, negatives: int) -> int:
     if n <= MAX_SUMMED_POSITIVES:
         return sum(weighted_precision(1 << EXPONENT, positives + i, negatives) for i in range(1, n + 1))
     m = positives + negatives
-    return to_fixed_point(max(0.0, n - negatives * math.log1p(n / m))) if m else n << EXPONENT
+    return to_fixed_point(max(0.0, n - negatives * log1p(n / m))) if m else n << EXPONENT
 
 
 def mean_of_small_precisions(y_true: np.ndarray, y_score: np.ndarray) -> float | None:

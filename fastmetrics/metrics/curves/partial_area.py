@@ -122,7 +122,7 @@ class PartialArea(Statistic):
             crossings.append(crossing)
         for crossing in filter(None, crossings):
             fpr, tpr = rates(list(crossing), piece.totals)
-            tpr_at_end = float(np.interp(self.max_fpr, fpr, tpr))
+            tpr_at_end = float(interpolate(np.array([self.max_fpr]), fpr, tpr)[0])
             area += integer_sum(np.array([(self.max_fpr - fpr[0]) * (tpr_at_end + tpr[0]) / 2]))
         return divide(area, 1 << EXPONENT)
 
@@ -144,9 +144,23 @@ def rates(points: list[Point], totals: ClassTotals) -> tuple[np.ndarray, np.ndar
 
 
 
+def interpolate(x: np.ndarray, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
+    """The heights at x of the line through ascending points, level beyond its ends.
+
+    `np.interp` may fuse the product and the sum, so its last bit depends on the processor that NumPy was built for.
+    """
+    last = np.clip(np.searchsorted(xs, x, "right"), 1, max(xs.shape[0] - 1, 1))
+    first = last - 1
+    last = np.minimum(last, xs.shape[0] - 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slopes = (ys[last] - ys[first]) / (xs[last] - xs[first])
+        between = slopes * (x - xs[first]) + ys[first]
+    return np.asarray(np.where(x >= xs[-1], ys[-1], np.where(x < xs[0], ys[0], between)))
+
+
 def standardized_area(area: float, max_fpr: float) -> float:
     """McClish's standardisation of an area up to max_fpr."""
-    least = max_fpr**2 / 2
+    least = max_fpr * max_fpr / 2
     return 0.5 * (1 + (area - least) / (max_fpr - least))
 
 

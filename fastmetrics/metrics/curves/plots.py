@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import Rows
+from fastmetrics._core.distributions.normal import normal_quantile
+from fastmetrics._core.elementary import exp
 from fastmetrics._core.exchange.range_exchange import scores_of_keys
 from fastmetrics._core.exchange.score_histogram import ScoreCells, ScoreHistogram
 from fastmetrics._core.named_tuples import NamedTuple
@@ -19,10 +21,11 @@ from fastmetrics._core.plot import Line, Plot
 from fastmetrics._core.plot_registry import ModelStates, NoPlotError, plot, plot_summary, simplified_points
 from fastmetrics._core.score_statistics.pair_counts import undefined_reason
 from fastmetrics._core.statistic import Statistic
+from fastmetrics.metrics.curves.partial_area import interpolate
 
 BINS = 1 << 12
 # Rates at which the cells of replicates begin: closer together at both ends.
-CUT_RATES = tuple(1 / (1 + math.exp(-7.5 + 15 * i / 63)) for i in range(64))
+CUT_RATES = tuple(1 / (1 + exp(-7.5 + 15 * i / 63)) for i in range(64))
 MAX_ERROR_RATE = 0.95  # the end of both axes of a DET plot
 # A share of the x axis. A longer straight line gets points in between, because its band may bend.
 MAX_STRETCH = 1 / 64
@@ -74,7 +77,7 @@ class CumulativeCounts(NamedTuple):
         rows = self.positives + self.negatives
         points = dense_positions(rows / rows[-1])
         share, positives = (
-            interpolate(points, with_positions(counts / counts[-1])) for counts in (rows, self.positives)
+            interpolate(points, *with_positions(counts / counts[-1])) for counts in (rows, self.positives)
         )
         lifts = positives[1:] / share[1:]
         if rows[1] > MAX_STRETCH * rows[-1]:
@@ -158,7 +161,7 @@ def make_line(
     if axis_position is None:
         positions = dense_positions(line.x)
         line = line._replace(
-            x=interpolate(positions, with_positions(line.x)), y=interpolate(positions, with_positions(line.y))
+            x=interpolate(positions, *with_positions(line.x)), y=interpolate(positions, *with_positions(line.y))
         )
     return add_band(line, model, model.replicates, curve)
 
@@ -171,20 +174,16 @@ def add_band(line: Line, model: ModelStates, replicates: np.ndarray, curve: Curv
     """
     (histogram,) = model.states
     cell_starts = np.append(0, first_bins_of_cells(histogram))
-    center = interpolate(line.x, curve(cumulate_cells(np.add.reduceat(histogram.counts, cell_starts, axis=0))))
+    center = interpolate(line.x, *curve(cumulate_cells(np.add.reduceat(histogram.counts, cell_starts, axis=0))))
     tables = replicates.reshape(-1, cell_starts.shape[0], 2)
     values = np.full((tables.shape[0], line.x.shape[0]), np.nan)
     for replicate_values, counts in zip(values, tables, strict=True):
         if counts.any(axis=0).all():
-            replicate_values[:] = interpolate(line.x, curve(cumulate_cells(counts)))
+            replicate_values[:] = interpolate(line.x, *curve(cumulate_cells(counts)))
     low, high = model.percentile_interval(values - center)
     greatest = 1.0 if line.y.max() <= 1 else math.inf
     low, high = np.clip(line.y + low, 0.0, greatest), np.clip(line.y + high, 0.0, greatest)
     return line._replace(low=np.fmin(low, line.y), high=np.fmax(high, line.y))
-
-
-def interpolate(x: np.ndarray, points: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    return np.asarray(np.interp(x, *points))
 
 
 def with_positions(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -237,10 +236,7 @@ def draw_precision_recall(models: Sequence[ModelStates]) -> Plot:
 
 def normal_deviate_positions(rates: np.ndarray) -> np.ndarray:
     """Positions of rates on an axis of normal deviates that shows four on either side of 0."""
-    from statistics import NormalDist  # a slow import, so only here
-
-    inverse = NormalDist().inv_cdf
-    return np.array([inverse(rate) / 8 for rate in rates.tolist()])
+    return np.array([normal_quantile(rate) / 8 for rate in rates.tolist()])
 
 
 @plot(

@@ -26,6 +26,7 @@ from fastmetrics._core.columns.binary_probabilities import (
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.columns.weights import scale_tiny_weights
+from fastmetrics._core.elementary import log, log1p
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
@@ -349,9 +350,9 @@ def entropy_of_classes(class_weights: Sequence[int], total: int) -> float:
             if rest <= NULL_EPS:
                 terms.append(share * LOSS_OF_CERTAINTY)
             elif share > 0.5:
-                terms.append(-share * math.log1p(-rest))
+                terms.append(-share * log1p(-rest))
             else:
-                terms.append(-share * math.log(max(share, NULL_EPS)))
+                terms.append(-share * log(max(share, NULL_EPS)))
     return math.fsum(terms)
 
 

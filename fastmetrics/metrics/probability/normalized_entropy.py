@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from fastmetrics._core.columns.binary_probabilities import (
     warn_and_unwrap,
 )
 from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.elementary import log, log1p
 from fastmetrics._core.exact import divide, quotients
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import ManySums, Sums, Value
@@ -119,7 +119,7 @@ def binary_entropy(rate: float, rest: float) -> float:
     rarer, other = sorted((rate, rest))
     if rarer == 0:
         return 0.0
-    return -(rarer * math.log(rarer) + other * math.log1p(-rarer))
+    return -(rarer * log(rarer) + other * log1p(-rarer))
 
 
 def many_rates(parameters: dict[str, Any], counts: ManySums) -> np.ndarray:

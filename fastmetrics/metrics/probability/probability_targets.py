@@ -6,6 +6,7 @@ encoded rows go through the additive statistics that the engine also uses.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeGuard
 
@@ -310,7 +311,7 @@ def check_class_probabilities(
 ) -> ClassProbabilities:
     """Check and encode labels for a matrix of probabilities. `eps` is the machine epsilon of their type."""
     n_classes = predictions.shape[1]
-    tolerance = eps**0.5 + SUM_TOLERANCE
+    tolerance = math.sqrt(eps) + SUM_TOLERANCE
     if isinstance(target, np.ndarray) and target.ndim == 2 and target.shape[1] > 1:
         kind = type_of_target(target, "y_true")
         if kind != MULTILABEL:

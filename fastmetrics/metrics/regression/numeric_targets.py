@@ -18,6 +18,7 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS
 from fastmetrics._core.columns.weights import as_weights
+from fastmetrics._core.elementary import log2
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.columns import column_checks
@@ -200,13 +201,13 @@ class NumericTargets(NamedTuple):
         largest_exponent = max(abs(1.0 - power), abs(2.0 - power))
         columns = [self.y_pred, self.y_true[self.y_true > 0]]
         sizes = [float(extreme) for column in columns if column.size for extreme in (column.min(), column.max())]
-        return any(abs(math.log2(size)) * largest_exponent > 1000 for size in sizes if 0 < size < math.inf)
+        return any(abs(log2(size)) * largest_exponent > 1000 for size in sizes if 0 < size < math.inf)
 
     def is_rounded_to_zero(self, total_weight: int, power: float) -> bool:
         """Is a sum of deviances zero since predictions are near their targets, and no product underflowed?"""
         largest = float(self.y_pred.max())
         weight_exponent = total_weight.bit_length() - exact.EXPONENT
-        return largest > 0 and weight_exponent + (2.0 - power) * math.log2(largest) > -900
+        return largest > 0 and weight_exponent + (2.0 - power) * log2(largest) > -900
 
     def is_perfect(self) -> bool:
         return np.array_equal(self.y_true, self.y_pred)

@@ -183,7 +183,7 @@ def sampled_limits(
     else:
         order = np.argsort(sample)
         sample, shares = sample[order], weights[::step][order] / mass.largest
-        reached, squares = np.cumsum(shares), float(np.dot(shares, shares))
+        reached, squares = np.cumsum(shares), math.fsum((shares * shares).tolist())
     low, high = (exact.divide(bound, mass.size) * float(reached[-1]) for bound in bounds)
     first = int(np.searchsorted(reached, low - SAMPLE_MARGIN * math.sqrt(squares)))
     last = int(np.searchsorted(reached, high + SAMPLE_MARGIN * math.sqrt(squares)))
@@ -218,7 +218,7 @@ def middle_of_weighted(values: np.ndarray, weights: np.ndarray, below: int, low:
     order = np.argsort(values)  # equal values stay together, and only their sums are used
     values, weights = values[order], weights[order]
     exponent = math.frexp(float(weights.max()))[1]
-    reached = np.cumsum(weights * 2.0**-exponent if abs(exponent) < 1000 else np.ldexp(weights, -exponent))
+    reached = np.cumsum(np.ldexp(weights, -exponent))
     rounding = values.shape[0] * EPSILON * float(reached[-1])
     wanted = exact.divide(low - below, 1 << (exact.EXPONENT + exponent))
     start = min(int(np.searchsorted(reached, wanted - rounding)), values.shape[0] - 1)

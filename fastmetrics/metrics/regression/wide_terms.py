@@ -12,9 +12,11 @@ import math
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.elementary import exp2, log, log1p, power
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.regression import errors
 
+LOG_TWO = 0.6931471805599453
 BAND_BITS = 512  # terms whose exponents fall into one band are summed as doubles
 MOST_BITS = 1 << 20  # exponents beyond are cut: no result within the range of doubles needs them
 DEVIANCES = {errors.POISSON: 1.0, errors.GAMMA: 2.0}
@@ -54,7 +56,7 @@ class Wide(NamedTuple):
         scaled = np.clip(exponent * self.exponents, -MOST_BITS, MOST_BITS)
         whole = np.floor(scaled)
         present = self.fractions > 0
-        roots = np.power(np.where(present, self.fractions, 1.0), exponent) * np.exp2(scaled - whole)
+        roots = power(np.where(present, self.fractions, 1.0), exponent) * exp2(scaled - whole)
         return Wide.of(np.where(present, roots, 0.0), whole.astype(np.int64))
 
 
@@ -96,7 +98,7 @@ def wide_terms(y: np.ndarray, p: np.ndarray, kind: int, parameter: float) -> Wid
     if kind in DEVIANCES or kind == errors.TWEEDIE:
         return deviances(Wide.of(y), Wide.of(p), DEVIANCES.get(kind, parameter))
     if kind == errors.SQUARED_LOG:
-        error = Wide.of(np.log1p(y) - np.log1p(p))
+        error = Wide.of(log1p(y) - log1p(p))
     else:
         # Half of each: the difference of the largest doubles overflows. Below the normal numbers nothing is halved.
         halved = np.maximum(np.abs(y), np.abs(p)) > 1
@@ -157,4 +159,4 @@ def logarithms(quotient: Wide) -> Wide:
     # Near 1 the exponent and the logarithm of the fraction cancel: both come from the number itself.
     plain = np.abs(quotient.exponents) < BAND_BITS
     numbers = np.where(plain, shifted(positive, np.where(plain, quotient.exponents, 0)), positive)
-    return Wide.of(np.log(numbers) + np.where(plain, 0, quotient.exponents) * math.log(2))
+    return Wide.of(log(numbers) + np.where(plain, 0, quotient.exponents) * LOG_TWO)

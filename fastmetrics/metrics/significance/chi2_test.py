@@ -15,9 +15,8 @@ from fastmetrics._core.comparison.test_results import (
     MAX_COUNT,
     SignificanceResult,
     check_level,
-    chi_square_pvalue,
-    special_functions,
 )
+from fastmetrics._core.distributions.chi_square import chi_square_pvalue, solve_noncentrality
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import NumericArrayLike
@@ -26,8 +25,6 @@ __all__ = ["chi2_test"]
 
 SUM_TOLERANCE = 1e-8
 LEAST_EXPECTED = 1e-100  # below, squares and products would underflow: they are computed with fractions
-# Above this, the square of a normal variable approximates the noncentral distribution to more digits than needed.
-MAX_NONCENTRAL = 1e6
 
 
 def chi2_test(
@@ -237,16 +234,3 @@ def effect_interval(
     tail = (1 - ci) / 2
     low, high = (solve_noncentrality(statistic, df, p) for p in (1 - tail, tail))
     return min(math.sqrt(low / scale), greatest), min(math.sqrt(high / scale), greatest)
-
-
-def solve_noncentrality(statistic: float, df: int, p: float) -> float:
-    """The noncentrality for which a chi-square variable is below the statistic with probability p; 0 if none is."""
-    special = special_functions()
-    if special.chdtr(df, statistic) <= p:
-        return 0.0
-    if statistic <= MAX_NONCENTRAL * df:
-        value = float(special.chndtrinc(statistic, df, p))
-        if value == value:
-            return value
-    root = math.sqrt(statistic) - float(special.ndtri(p))
-    return max(root * root - (df - 1), 0.0)

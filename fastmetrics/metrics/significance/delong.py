@@ -13,10 +13,10 @@ from fastmetrics._core.columns.group_keys import as_keys
 from fastmetrics._core.columns.key_columns import NumberKeys, TupleKeys
 from fastmetrics._core.columns.row_blocks import block_bounds
 from fastmetrics._core.comparison.test_results import Estimate, SignificanceResult, check_alternative, check_level
+from fastmetrics._core.distributions.normal import normal_pvalue, two_sided_quantile
 from fastmetrics._core.exact import divide, divide_root
 from fastmetrics._core.exchange.sorted_rows import OrderedRows, as_column, check_positive
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.normal import normal_pvalue, two_sided_quantile
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.score_statistics.delong_placements import (
     Placements,

@@ -14,10 +14,10 @@ from fastmetrics._core.comparison.test_results import (
     SignificanceResult,
     as_count,
     check_level,
-    chi_square_pvalue,
-    special_functions,
 )
-from fastmetrics._core.normal import two_sided_quantile
+from fastmetrics._core.distributions.binomial import binomial_cdf, share_limits
+from fastmetrics._core.distributions.chi_square import chi_square_pvalue
+from fastmetrics._core.distributions.normal import two_sided_quantile
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import NumericArrayLike
@@ -157,16 +157,8 @@ def read_correctness(values: Any, name: str) -> np.ndarray:
     return np.asarray(right)
 
 
-def binomial_cdf(k: int, n: int, p: float) -> float:
-    """P(X <= k) for X ~ Binomial(n, p), by the incomplete beta function: small tails keep full precision."""
-    if k < 0:
-        return 0.0
-    return 1.0 if k >= n else float(special_functions().betainc(n - k, k + 1, 1 - p))
-
-
 def odds_ratio_interval(b: int, n: int, method: str, ci: float) -> tuple[float, float]:
     """The interval of p / (1 - p) for a share p = b / n, by the tails of the method."""
-    special = special_functions()
     tail = (1 - ci) / 2
     if method == "chi2":
         z = two_sided_quantile(ci)
@@ -174,10 +166,7 @@ def odds_ratio_interval(b: int, n: int, method: str, ci: float) -> tuple[float, 
         ends = max(middle - half, 0.0) / (n + z * z), (middle + half) / (n + z * z)
         ends = ends[0] if b else 0.0, ends[1] if b < n else 1.0
     elif method == "exact":
-        ends = (
-            float(special.betaincinv(b, n - b + 1, tail)) if b else 0.0,
-            float(special.betaincinv(b + 1, n - b, 1 - tail)) if b < n else 1.0,
-        )
+        ends = share_limits(b, n, tail)
     else:
         # Both tails are monotonic in p, so bisection finds where they equal the level.
         ends = (

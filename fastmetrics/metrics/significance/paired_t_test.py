@@ -12,9 +12,8 @@ from fastmetrics._core.comparison.test_results import (
     SignificanceResult,
     check_alternative,
     check_level,
-    special_functions,
-    student_pvalue,
 )
+from fastmetrics._core.distributions.student import student_pvalue, student_quantile
 from fastmetrics.metrics.significance.paired_samples import as_differences, sum_exactly
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def paired_t_test(
     error = standard_deviation / math.sqrt(n)
     interval = None
     if ci is not None:
-        half = -float(special_functions().stdtrit(n - 1, (1 - ci) / 2)) * error
+        half = student_quantile(float(ci), n - 1) * error
         interval = math.ldexp(mean - half, scale), math.ldexp(mean + half, scale)
     return SignificanceResult(
         mean / error,

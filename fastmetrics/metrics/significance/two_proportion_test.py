@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.columns import validation
@@ -13,8 +14,9 @@ from fastmetrics._core.comparison.test_results import (
     check_alternative,
     check_level,
 )
-from fastmetrics._core.exact import divide
-from fastmetrics._core.normal import normal_pvalue, two_sided_quantile
+from fastmetrics._core.distributions.normal import normal_pvalue, two_sided_quantile
+from fastmetrics._core.elementary import arcsin, exp
+from fastmetrics._core.exact import divide, divide_root
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import Int
@@ -105,7 +107,7 @@ def two_proportion_test(
         z,
         pvalue,
         None,
-        2 * math.asin(math.sqrt(a / n_a)) - 2 * math.asin(math.sqrt(b / n_b)),
+        2 * arcsin(math.sqrt(a / n_a)) - 2 * arcsin(math.sqrt(b / n_b)),
         difference_ci,
         n,
         method,
@@ -136,8 +138,13 @@ def wilson_interval(successes: int, trials: int, z: float) -> tuple[float, float
 def newcombe_interval(a: int, n_a: int, b: int, n_b: int, z: float) -> tuple[float, float]:
     share_a, share_b, difference = a / n_a, b / n_b, divide(a * n_b - b * n_a, n_a * n_b)
     (low_a, high_a), (low_b, high_b) = wilson_interval(a, n_a, z), wilson_interval(b, n_b, z)
-    low = difference - math.hypot(share_a - low_a, high_b - share_b)
-    return low, difference + math.hypot(high_a - share_a, share_b - low_b)
+    low = difference - hypotenuse(share_a - low_a, high_b - share_b)
+    return low, difference + hypotenuse(high_a - share_a, share_b - low_b)
+
+
+def hypotenuse(x: float, y: float) -> float:
+    square = Fraction(x) ** 2 + Fraction(y) ** 2
+    return divide_root(square.numerator, square.denominator)
 
 
 def wald_interval(a: int, n_a: int, b: int, n_b: int, z: float) -> tuple[float, float]:
@@ -151,4 +158,4 @@ def lift_interval(a: int, n_a: int, b: int, n_b: int, z: float) -> tuple[float, 
         return None
     ratio = divide(a * n_b, b * n_a)
     half = z * math.sqrt((n_a - a) / (a * n_a) + (n_b - b) / (b * n_b))
-    return ratio * math.exp(-half) - 1, ratio * math.exp(half) - 1
+    return ratio * exp(-half) - 1, ratio * exp(half) - 1

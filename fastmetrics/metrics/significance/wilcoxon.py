@@ -10,9 +10,9 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.comparison.test_results import Estimate, SignificanceResult, check_alternative, check_level
+from fastmetrics._core.distributions.normal import normal_pvalue, two_sided_quantile
 from fastmetrics._core.exact import divide
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.normal import normal_pvalue, two_sided_quantile
 from fastmetrics.metrics.significance.paired_samples import as_differences
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def signed_rank_tails(n: int) -> np.ndarray:
     ways[0] = 1
     for rank in range(1, n + 1):
         ways[rank:] += ways[:-rank].copy()
-    return np.cumsum(ways) / 2.0**n
+    return np.cumsum(ways) / float(1 << n)
 
 
 def walsh_averages(differences: np.ndarray, rank: int) -> tuple[float, float, float]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.elementary import exp, log
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.text.bleu_ngrams import NgramCounter
@@ -123,7 +125,7 @@ class Bleu(NamedTuple):
         precisions, order = self.precisions(correct, totals)
         value = 0.0
         if any(correct):
-            value = penalty * math.exp(self.mean_log(precisions, order))
+            value = penalty * exp(self.mean_log(precisions, order))
         return BleuScore(
             value, tuple(correct), tuple(totals), tuple(precisions), penalty, sys_len, ref_len,
             self.signature(n_references),
@@ -140,7 +142,8 @@ class Bleu(NamedTuple):
         for row, precisions, (sys_len, ref_len) in zip(
             rows.tolist(), percents.tolist(), sums[rows, :2].tolist(), strict=True
         ):
-            out[row] = brevity_penalty(sys_len, ref_len) * math.exp(sum(map(math.log, precisions)) / order)
+            mean_log = added_up(log(precision) for precision in precisions) / order
+            out[row] = brevity_penalty(sys_len, ref_len) * exp(mean_log)
         state = self.new()
         for row in np.flatnonzero(~is_simple).tolist():
             state.counts[:] = sums[row]
@@ -174,16 +177,16 @@ class Bleu(NamedTuple):
 
     def mean_log(self, precisions: list[float], order: int) -> float:
         """Return the weighted mean of the logarithms of the precisions that count."""
-        logs = [math.log(precision) if precision > 0 else LOG_OF_ZERO for precision in precisions[:order]]
+        logs = [log(precision) if precision > 0 else LOG_OF_ZERO for precision in precisions[:order]]
         if self.weights is None:
-            return sum(logs) / order
+            return added_up(logs) / order
         weights = self.weights[:order]
-        total_weight = sum(weights)
+        total_weight = added_up(weights)
         if not total_weight:
             return LOG_OF_ZERO
-        weighted_sum = sum(weight * log for weight, log in zip(weights, logs, strict=True) if weight)
+        weighted_sum = added_up(weight * one for weight, one in zip(weights, logs, strict=True) if weight)
         # Precisions are percentages, but weights apply to precisions in 0..1. It matters if they do not add up to 1.
-        scale = math.log(100.0) * (1.0 - total_weight)
+        scale = log(100.0) * (1.0 - total_weight)
         return weighted_sum / total_weight if order < self.max_order else weighted_sum + scale
 
     def signature(self, n_references: int) -> str:
@@ -202,11 +205,19 @@ class Bleu(NamedTuple):
         return join_signature(fields)
 
 
+def added_up(values: Iterable[float]) -> float:
+    """The sum, one value after the other: what `sum` does depends on the version of Python."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
 def brevity_penalty(sys_len: int, ref_len: int) -> float:
     """Return 1 if the hypotheses are as long as the references, else exp(1 - ref_len / sys_len); 0 if empty."""
     if sys_len >= ref_len:
         return 1.0
-    return math.exp(1 - ref_len / sys_len) if sys_len else 0.0
+    return exp(1 - ref_len / sys_len) if sys_len else 0.0
 
 
 def make_metric(

@@ -101,7 +101,7 @@ class Chrf(NamedTuple):
             size, n_words = (table_size(longest), longest) if self.word_order else (0, 0)
             chrf_ngrams.count_ngrams(
                 block.points, block.offsets, block.segments, self.char_order, self.word_order, self.whitespace,
-                float(self.beta**2), self.eps_smoothing,
+                float(self.beta * self.beta), self.eps_smoothing,
                 *ngrams.mask_arrays(longest, max(longest, int(block.points.max(initial=0)))),
                 array("symbols", np.uint32, 4 * longest), array("words", np.uint64, size),
                 array("word_spans", np.int64, 2 * n_words).reshape(2, -1),
@@ -125,7 +125,7 @@ class Chrf(NamedTuple):
 
     def f_score(self, statistics: tuple[int, ...]) -> float:
         """Compute the score with sacrebleu's operations in their order, so that it is equal to the last bit."""
-        factor = self.beta**2
+        factor = self.beta * self.beta
         score = precisions = recalls = 0.0
         effective = 0
         for column in range(0, len(statistics), 3):
@@ -149,7 +149,7 @@ class Chrf(NamedTuple):
 
     def scores_of_sums(self, sums: np.ndarray) -> np.ndarray:
         """Return the score of every row of sums, int64[n, n_columns], with the operations of `f_score` in its order."""
-        factor = self.beta**2
+        factor = self.beta * self.beta
         n = len(sums)
         score, precisions, recalls, effective = (np.zeros(n) for _ in range(4))
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.elementary import exp, log
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.text import nist as kernels
@@ -24,8 +24,8 @@ __all__ = ["NistScore", "corpus_nist", "sentence_nist"]
 
 DEFAULT_ORDER = 5
 INFORMATIONS = ("mteval", "formula")
-# The penalty is 1/2 for hypotheses of 2/3 of the references' length.
-BETA = -math.log(0.5) / math.log(1.5) / math.log(1.5)
+# log(2) / log(3/2)^2: the penalty is 1/2 for hypotheses of 2/3 of the references' length.
+BETA = 4.216173616831698
 
 to_segments = segments_from_parallel
 
@@ -150,8 +150,8 @@ def length_penalty(sys_len: int, ref_len: float) -> float:
         return 1.0
     if sys_len == 0:
         return 0.0
-    log = math.log(sys_len / ref_len)
-    return math.exp(-BETA * log * log)
+    ratio = log(sys_len / ref_len)
+    return exp(-BETA * ratio * ratio)
 
 
 def make_metric(

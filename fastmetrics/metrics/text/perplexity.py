@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastmetrics._core import exact
+from fastmetrics._core import elementary, exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS
+from fastmetrics._core.elementary import exp, log
 from fastmetrics._core.parallel import accumulate, count_threads, for_each
 from fastmetrics._core.statistic import Sums
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_undefined, warn_user
@@ -118,7 +118,7 @@ def token_nll(
     validation.check_option(reduction, "reduction", ("mean", "sum", "none"))
     check_level(level, empty)
     check_base(base)
-    nats = 1.0 if base == "e" else math.log(base)
+    nats = 1.0 if base == "e" else log(base)
     threads = count_threads(n_threads)
     tokens = read_log_probs(log_probs, mask, offsets)
     if level == "sequence":
@@ -233,10 +233,7 @@ def power_of(base: Any) -> Callable[[float], float]:
     check_base(base)
 
     def power(x: float) -> float:
-        try:
-            return math.exp(x) if isinstance(base, str) else float(base) ** x
-        except OverflowError:
-            return math.inf
+        return exp(x) if isinstance(base, str) else elementary.power(float(base), x)
 
     return power
 

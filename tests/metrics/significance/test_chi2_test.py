@@ -113,7 +113,7 @@ def test_published_examples():
     ],
 )
 def test_tails(statistic, df, wanted):
-    from fastmetrics._core.comparison.test_results import chi_square_pvalue
+    from fastmetrics._core.distributions.chi_square import chi_square_pvalue
 
     assert close(chi_square_pvalue(statistic, df), wanted, 1e-12, 0.0)
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import fastmetrics as fm
 from fastmetrics._core.comparison import randomisation_test
-from fastmetrics._core.comparison.mean_differences import student_quantile
 from fastmetrics._kernels.significance import sign_flips as sign_flips
 from oracles.significance import sign_flips as oracle
 from support.cases import assert_raises, each_case
@@ -182,12 +181,6 @@ def test_p_is_never_zero():
     assert (result.pvalue, result.method) == (0.01, "sign-flip test (99 random assignments of signs)")
 
 
-@each_case("df", [1, 2, 3, 10, 199, 200, 5000])
-@each_case("level", [0.5, 0.9, 0.95, 0.999])
-def test_quantiles_equal_student(df, level):
-    assert math.isclose(student_quantile(level, df), stats.t.ppf((1 + level) / 2, df), rel_tol=1e-10)
-
-
 @each_case(
     ("arguments", "options", "error", "message"),
     [
@@ -249,10 +242,8 @@ def test_scipy_is_not_needed(monkeypatch):
     assert fm.sign_flip_test([1, 2, 3, -1], [0, 0, 1, 1]).ci is not None
     runs = {"a": {"q": {"d": 1.0, "e": 0.5}}, "b": {"q": {"d": 0.5, "e": 1.0}}}
     assert fm.compare_runs({"q": {"d": 1, "e": 0}}, runs, "map")["map"].pvalue == 1.0
-    assert_raises(
-        ImportError, "pip install",
-        fm.compare_runs, {f"q{n}": {"d": n % 2} for n in range(3)}, two_runs(), "map", test="t",
-    )
+    by_t = fm.compare_runs({f"q{n}": {"d": n % 2} for n in range(3)}, two_runs(), "map", test="t")
+    assert 0 < by_t["map"].pvalue <= 1
 
 
 def two_runs():

@@ -29,7 +29,7 @@ def close(value, wanted, rel=1e-11, floor=0.0):
 @each_case("df", [1, 2, 3, 7, 50, 200, 201, 10_000, 10_000_000])
 def test_range_of_two_is_student(df):
     """|t| sqrt(2) is the studentized range of two means, also in the tails."""
-    from fastmetrics._core.comparison.test_results import student_pvalue
+    from fastmetrics._core.distributions.student import student_pvalue
 
     for q in (1e-3, 0.5, 2.0, 5.0, 12.0, 40.0):
         assert close(range_pvalue(q, 2, df), student_pvalue(q / math.sqrt(2), df, "two-sided"), 1e-11, 1e-307)

@@ -15,7 +15,8 @@ from fastmetrics._core.comparison.comparison import Comparison, Difference
 from fastmetrics._core.comparison.mean_differences import MeanDifference, mean_difference
 from fastmetrics._core.comparison.multiple_testing import adjust_pvalues, read_correction
 from fastmetrics._core.comparison.randomisation_test import randomisation_test
-from fastmetrics._core.comparison.test_results import check_level, check_replicates, check_seed, student_pvalue
+from fastmetrics._core.comparison.test_results import check_level, check_replicates, check_seed
+from fastmetrics._core.distributions.student import student_pvalue
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._version import __version__

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 
 import numpy as np
 
+from fastmetrics._core.elementary import exp, log
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.parallel import count_threads
@@ -324,9 +324,9 @@ class SummaryScope(NamedTuple):
             # Values are added one after the other as in trec_eval: the same rounding, so the same fourth decimal.
             return float(np.cumsum(values)[-1]) / self.n_queries
         # Queries that the run lacks are added last, as in trec_eval 9.
-        logarithms = [math.log(max(value, GEOMETRIC_MEAN_FLOOR)) for value in values[~self.is_missing].tolist()]
-        total = float(np.cumsum(logarithms)[-1]) + int(self.is_missing.sum()) * math.log(GEOMETRIC_MEAN_FLOOR)
-        return math.exp(total / self.n_queries)
+        logarithms = [log(max(value, GEOMETRIC_MEAN_FLOOR)) for value in values[~self.is_missing].tolist()]
+        total = float(np.cumsum(logarithms)[-1]) + int(self.is_missing.sum()) * log(GEOMETRIC_MEAN_FLOOR)
+        return exp(total / self.n_queries)
 
 
 class TrecLists(NamedTuple):

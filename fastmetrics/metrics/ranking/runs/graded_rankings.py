@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from fastmetrics._core.elementary import log, log2
 from fastmetrics._kernels.ranking import list_means
 from fastmetrics.metrics.ranking.lists.ids import TextIds
 from fastmetrics.metrics.ranking.lists.list_measures import Lists
@@ -70,7 +71,7 @@ class IdealGains:
         order = np.lexsort((-gains, lists))
         self.gains = gains[order]
         self.rows = RowsOfLists(lists[order], n_lists)
-        self.dcg = self.rows.running_sums(self.gains / np.log2(self.rows.places + 2.0))
+        self.dcg = self.rows.running_sums(self.gains / log2(self.rows.places + 2.0))
 
     def dcg_of_first(self, counts: np.ndarray, lists: np.ndarray) -> np.ndarray:
         """The DCG of the first `counts` ideal gains of these lists."""
@@ -141,13 +142,13 @@ class GradedRankings:
         """The mean over relevant items of 1 / log2(2 + other items above)."""
         relevant = self.is_relevant
         others_above = (self.rows.places + 1 - self.hits)[relevant]
-        return ratio(self.rows_where(relevant).sums(1 / np.log2(2 + others_above)), self.n_relevant)
+        return ratio(self.rows_where(relevant).sums(1 / log2(2 + others_above)), self.n_relevant)
 
     def smoothed_average_precision(self) -> np.ndarray:
         """log((1 + s) / (1 + R - s)) of the sum s of precisions at relevant items."""
         precisions = self.hits / (self.rows.places + 1)
         total = self.rows.sums(np.where(self.is_relevant, precisions, 0.0))
-        logits: np.ndarray = np.log((1 + total) / (1 + self.n_relevant - total))
+        logits: np.ndarray = log((1 + total) / (1 + self.n_relevant - total))
         return logits
 
     def unjudged_share(self, k: int) -> np.ndarray:
@@ -189,7 +190,7 @@ class GainedRankings:
         self.rows = rankings.rows
         self.gains = gains_of(rankings.grades, gains)
         self.ideal = IdealGains(gains_of(rankings.judged_grades, gains), rankings.list_of_judged, rankings.n_lists)
-        self.running_dcg = self.rows.running_sums(self.gains / np.log2(self.rows.places + 2.0))
+        self.running_dcg = self.rows.running_sums(self.gains / log2(self.rows.places + 2.0))
         self.every_list = np.arange(rankings.n_lists)
 
     def dcg(self) -> np.ndarray:
@@ -211,7 +212,7 @@ class GainedRankings:
         costs = np.ones(own.shape[0])
         costs[has_ideal] = np.maximum(ideal.gains[(ideal.rows.offsets[lists] + self.rows.places)[has_ideal]], 1.0)
         behind = self.rows.running_sums(costs) - self.rows.running_sums(own)
-        terms = np.divide(own, np.log2(2 + behind), out=np.zeros(own.shape[0]), where=own != 0)
+        terms = np.divide(own, log2(2 + behind), out=np.zeros(own.shape[0]), where=own != 0)
         return ratio(self.rows.sums(terms), ideal.rows.sums(ideal.gains))
 
     def ndcg_at_relevant(self) -> np.ndarray:

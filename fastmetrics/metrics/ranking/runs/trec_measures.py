@@ -8,6 +8,8 @@ version 10.
 from __future__ import annotations
 
 import difflib
+import functools
+import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -235,8 +237,12 @@ def values_at_recalls(name: str, parameters: Parameters, options: MeasureOptions
 
 def mean_over_recalls(name: str, parameters: Parameters, options: MeasureOptions, text: str) -> list[TrecValue]:
     needs = tuple(interpolated_precision(recall, options) for recall in parameters)
-    # Values are added from the last recall on, as in trec_eval.
-    return [TrecValue(name_with(name, text), MEAN, needs, lambda *values: sum(reversed(values)) / len(values))]
+    return [TrecValue(name_with(name, text), MEAN, needs, mean_from_the_last)]
+
+
+def mean_from_the_last(*values: Any) -> Any:
+    """The mean; values are added from the last on, as in trec_eval, one by one (`sum` depends on Python's version)."""
+    return functools.reduce(operator.add, reversed(values)) / len(values)
 
 
 class SetSizes(NamedTuple):

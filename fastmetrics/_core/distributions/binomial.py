@@ -1,0 +1,38 @@
+"""The binomial distribution, and the exact limits of a share."""
+
+from __future__ import annotations
+
+import math
+
+from fastmetrics._core.distributions.incomplete_integrals import beta_density, beta_tails
+from fastmetrics._core.distributions.normal import normal_quantile
+from fastmetrics._core.distributions.quantiles import solve_log_tail
+from fastmetrics._core.elementary import exp
+
+
+def binomial_cdf(k: int, n: int, p: float) -> float:
+    """P(X <= k) for X ~ Binomial(n, p): small tails keep full precision."""
+    if k < 0:
+        return 0.0
+    return 1.0 if k >= n else beta_tails(n - k, k + 1, 1 - p, p).below
+
+
+def beta_quantile(a: float, b: float, tail: float) -> float:
+    """The x with I_x(a, b) = tail, for a, b >= 1 and tails below 1/2."""
+    # The start: Abramowitz and Stegun, "Handbook of mathematical functions", 1964, 26.5.22.
+    z = -normal_quantile(tail)
+    third = (z * z - 3) / 6
+    of_a, of_b = 1 / (2 * a - 1), 1 / (2 * b - 1)
+    mean = 2 / (of_a + of_b)
+    w = z * math.sqrt(max(mean + third, 0.0)) / mean - (of_b - of_a) * (third + 5 / 6 - 2 / (3 * mean))
+
+    def tail_and_rise(x: float) -> tuple[float, float]:
+        return beta_tails(a, b, x, 1 - x).below, beta_density(a, b, x, 1 - x) / (1 - x)
+
+    return solve_log_tail(tail_and_rise, tail, a / (a + b * exp(min(2 * w, 600.0))))
+
+
+def share_limits(successes: int, n: int, tail: float) -> tuple[float, float]:
+    """The exact limits of a share (C. Clopper, E. Pearson, Biometrika 26, 1934), each with this tail."""
+    low = beta_quantile(successes, n - successes + 1, tail) if successes else 0.0
+    return low, 1 - beta_quantile(n - successes, successes + 1, tail) if successes < n else 1.0
