@@ -238,6 +238,10 @@ def test_demo_keeps_its_log(tmp_path, monkeypatch):
     (evaluate, *_) = suggested_commands(done.stdout)
     assert run(*evaluate, folder=tmp_path).returncode == 0
     assert_is_a_message(run("demo", "--keep", "kept.parquet", folder=tmp_path), "kept.parquet")
+    for path in ("", "kept.csv"):
+        done = run("demo", "--keep", path, folder=tmp_path)
+        assert done.returncode == 2
+        assert f"'{path}' is not a folder" in done.stderr
 
 
 def test_demo_of_one_row_is_undefined_not_wrong(tmp_path):

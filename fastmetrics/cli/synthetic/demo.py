@@ -26,7 +26,7 @@ def demo(
     users: LogUsers = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same numbers.")] = 0,
     keep: Annotated[
-        Path | None,
+        str | None,
         typer.Option(metavar="PATH", help="Keep the log: a new .parquet file, or a folder."),
     ] = None,
 ) -> None:
@@ -35,9 +35,9 @@ def demo(
     The true click probabilities of the log are known, so the table shows the
     model's predictions beside them: the best that any model could reach.
     """
-    if keep is not None and keep.suffix != ".parquet" and not keep.is_dir():
-        raise typer.BadParameter(f"{keep} is not a folder and does not end in .parquet", param_hint="--keep")
-    with tempfile.TemporaryDirectory(prefix="fastmetrics-") if keep is None else nullcontext(str(keep)) as path:
+    if keep is not None and (not keep or (Path(keep).suffix != ".parquet" and not Path(keep).is_dir())):
+        raise typer.BadParameter(f"{keep!r} is not a folder and does not end in .parquet", param_hint="--keep")
+    with tempfile.TemporaryDirectory(prefix="fastmetrics-") if keep is None else nullcontext(keep) as path:
         log = Path(path) / "clicks.parquet" if Path(path).is_dir() else Path(path)
         if log.exists():
             raise FileExistsError(f"{log} exists; choose another name for --keep")

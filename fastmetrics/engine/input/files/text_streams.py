@@ -15,6 +15,7 @@ from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.files.data_file import DataFile
 
 READ_BYTES = 1 << 18  # of a compressed file, or of one in another encoding
+GZIP_MARK = b"\x1f\x8b"
 GZIP_FORMAT = 16 + zlib.MAX_WBITS
 UTF8 = "utf-8"
 NO_UTF8 = "bytes that are not UTF-8"
@@ -78,6 +79,9 @@ class GzipReader:
                 self._compressed = self._compressed if self._is_empty else self._compressed.lstrip(b"\0")
                 if not self._compressed:
                     continue
+                if self._is_empty and not self._compressed.startswith(GZIP_MARK[: len(self._compressed)]):
+                    found = self._compressed[:8].hex(" ")
+                    raise pa.ArrowInvalid(f"it begins with {found}, and gzip with {GZIP_MARK.hex(' ')}")
                 self._member, self._is_empty = zlib.decompressobj(GZIP_FORMAT), False
             if not self._compressed:
                 raise pa.ArrowInvalid("Truncated compressed stream")

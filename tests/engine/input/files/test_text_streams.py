@@ -239,7 +239,8 @@ def test_compressed_files(suffix, tmp_path):
     path = write(tmp_path, content + b"junk", f"junk.csv{suffix}")
     assert_raises(ValueError, rf"junk.csv{suffix} cannot be read as CSV", read, path)
     path = write(tmp_path, ROWS, f"plain.csv{suffix}")
-    assert_raises(ValueError, rf"plain.csv{suffix} cannot be read as CSV", read, path)
+    words = "it begins with 79 2c 73 2c 63 69 74 79, and gzip with 1f 8b" if suffix == ".gz" else ""
+    assert_raises(ValueError, rf"plain.csv{suffix} cannot be read as CSV.*{words}", read, path)
 
 
 # ------------------------------------------------------------------------------------- delimiters, nulls, texts, parts
