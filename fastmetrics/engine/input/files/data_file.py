@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import PurePath, PurePosixPath
 from threading import Lock
 from typing import Any
@@ -17,6 +20,20 @@ STREAM_BYTES = 4 << 20
 def printable(text: str) -> str:
     """A path as messages show it: bytes of its name that are not UTF-8 cannot be printed, and are escaped."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+class ChangedFileError(ValueError):
+    """A file was changed, replaced or deleted while it was read."""
+
+
+def is_changed(before: os.stat_result, now: os.stat_result) -> bool:
+    """Has a file other content, or another file its name?
+
+    A new link changes only the time of the entry, and mounted stores may number files anew: neither is a change.
+    """
+    if (before.st_size, before.st_mtime_ns) != (now.st_size, now.st_mtime_ns):
+        return True
+    return before.st_ino != now.st_ino and before.st_ctime_ns != now.st_ctime_ns
 
 
 class DataFile:
@@ -38,7 +55,7 @@ class DataFile:
         The rows of every row group, once a Parquet file was inspected.
     """
 
-    __slots__ = ("_handle", "_lock", "address", "filesystem", "footer", "parts", "path", "row_groups")
+    __slots__ = ("_handle", "_lock", "_status", "address", "filesystem", "footer", "parts", "path", "row_groups")
 
     def __init__(self, path: str, filesystem: Any, address: str) -> None:
         self.path = path
@@ -49,6 +66,7 @@ class DataFile:
         self.row_groups: tuple[int, ...] | None = None
         self._handle: pa.NativeFile | None = None
         self._lock = Lock()
+        self._status: os.stat_result | None = None  # when it was first read
 
     @classmethod
     def local(cls, path: str | os.PathLike[str]) -> DataFile:
@@ -67,6 +85,45 @@ class DataFile:
     @property
     def is_local(self) -> bool:
         return self.filesystem is None
+
+    def status(self) -> os.stat_result | None:
+        """What the system knows of the file now; None where that tells nothing: in stores, and of pipes."""
+        if not self.is_local:
+            return None
+        found = os.stat(self.address)
+        return found if stat.S_ISREG(found.st_mode) else None
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Raise ChangedFileError if the file is another one than when it was first read, before or after the block.
+
+        A file is opened for its columns, and again for each of its partitions. Whatever reading half of one file and
+        half of another gives, a value or an error, says nothing.
+        """
+        try:
+            if self._status is None:
+                self._status = self.status()
+            else:
+                self.check_unchanged()
+            yield
+        except ChangedFileError:
+            raise
+        except Exception as error:
+            self.check_unchanged(error)
+            raise
+        self.check_unchanged()
+
+    def check_unchanged(self, cause: Exception | None = None) -> None:
+        if self._status is None:
+            return
+        try:
+            found = self.status()
+        except FileNotFoundError:
+            text = f"{self} was deleted or renamed while it was read; evaluate it when nothing replaces it"
+            raise ChangedFileError(text) from cause
+        if found is None or is_changed(self._status, found):
+            text = f"{self} was changed or replaced while it was read; evaluate it when nothing writes it"
+            raise ChangedFileError(text) from cause
 
     def handle(self) -> pa.NativeFile:
         """A file of a store, opened once for all reads at places: opening it again would be a request."""

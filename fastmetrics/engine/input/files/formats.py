@@ -139,9 +139,13 @@ def recognise_format(
 
 @contextmanager
 def name_file_in_errors(data_file: DataFile, file_format: FileFormat) -> Iterator[None]:
-    """Raise Arrow's errors as a ValueError that names the file, which Arrow seldom does."""
+    """Raise Arrow's errors as a ValueError that names the file, which Arrow seldom does.
+
+    Any error of a file that was changed meanwhile says that.
+    """
     try:
-        yield
+        with data_file.unchanged():
+            yield
     except (FileNotFoundError, PermissionError, MemoryError, SpillError):
         raise
     except TimeoutError as error:  # the file may be in order

@@ -57,6 +57,13 @@ class OpenedFile(DataFile):
             raise ValueError(f"data: {label} has nothing to read: {advice}")
         return cls(handle, label, start, size - start)
 
+    def status(self) -> os.stat_result | None:
+        try:
+            found = os.fstat(self.opened.fileno())
+        except (AttributeError, OSError, ValueError):  # not a file of the disk
+            return None
+        return found if stat.S_ISREG(found.st_mode) else None
+
     def open_file(self) -> pa.NativeFile:
         if isinstance(self.opened, io.BytesIO):
             return pa.BufferReader(pa.py_buffer(self.opened.getbuffer()[self.start :]))
@@ -118,6 +125,9 @@ class StreamFile(DataFile):
     @property
     def name(self) -> str:
         return PurePath(self.address).name
+
+    def status(self) -> None:
+        """What was read is kept here."""
 
     def first_bytes(self) -> bytes:
         if len(self.seen) < FIRST_BYTES:
