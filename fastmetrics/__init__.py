@@ -8,6 +8,7 @@ import regression or the engine, and `import fastmetrics` alone does not import 
 from importlib import import_module
 
 from fastmetrics._core import upper_layers
+from fastmetrics._core.suggestions import list_public
 
 upper_layers.METRIC_PACKAGES += [f"{__name__}.metrics"]
 upper_layers.RENDERERS |= {
@@ -30,6 +31,7 @@ upper_layers.RENDERERS |= {
 STUB = __spec__.loader.get_data(f"{__path__[0]}/__init__.pyi").decode()
 PLACES = {line.split()[3]: line.split()[1] for line in STUB.splitlines() if line.startswith("from ")}
 __all__ = list(PLACES)
+__dir__ = list_public(globals())
 
 
 def __getattr__(name: str) -> object:
@@ -40,7 +42,3 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{similar}", name=name)
     globals()[name] = getattr(import_module(PLACES[name]), name)
     return globals()[name]
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

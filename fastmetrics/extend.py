@@ -55,6 +55,7 @@ from fastmetrics._core.kinds import (
 )
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import NamedSums, Statistic, Value
+from fastmetrics._core.suggestions import list_public
 from fastmetrics._core.tables.group_tables import GroupTableStatistic, KeysOfGroups
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums as sum_kernels
@@ -82,6 +83,7 @@ __all__ = [
     "finalise_group_mean",
     "metric",
 ]  # fmt: skip
+__dir__ = list_public(globals())
 
 
 MAX_INTEGER = float(1 << 53)  # sums of whole numbers below are exact

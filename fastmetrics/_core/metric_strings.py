@@ -11,6 +11,7 @@ from typing import Any
 
 # The patterns are compiled at their first use: an import has nothing to parse.
 METRIC_STRING = r"(?s)\s*([A-Za-z_][A-Za-z0-9_-]*)\s*(?:\((.*)\))?\s*(?:@\s*([0-9]+))?\s*"
+GREATEST_CUTOFF = 2**63 - 1  # what kernels can hold
 WORD = r"[A-Za-z_][A-Za-z0-9_]*"
 WORD_OR_QUANTILE = rf"{WORD}(?:\.[0-9]+)?"  # also p99.9
 BARE_WORD = rf"(=\s*)({WORD_OR_QUANTILE})(?=\s*(?:,|$))"

@@ -1,10 +1,12 @@
-"""Similar names for one that is unknown."""
+"""The names that are proposed: similar ones for one that is unknown, and the public ones of a module."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 MOST_SUGGESTED = 3
+PUBLIC_MODULES = ("extend", "spark", "testing")  # of the package; they are listed once they were imported
 
 
 def suggest(name: str, known: list[str]) -> str:
@@ -20,3 +22,14 @@ def close_matches(name: str, known: Iterable[str]) -> list[str]:
 
 def ask_for(similar: list[str], known: list[str]) -> str:
     return f"did you mean {' or '.join(map(repr, similar))}?" if similar else f"known: {', '.join(known)}"
+
+
+def list_public(namespace: dict[str, Any]) -> Callable[[], list[str]]:
+    """The `__dir__` of a public module with these globals: what editors and notebooks complete."""
+
+    def names() -> list[str]:
+        special = (name for name in namespace if name.startswith("__") and name.endswith("__"))
+        modules = (name for name in PUBLIC_MODULES if name in namespace)
+        return sorted({*namespace["__all__"], *special, *modules})
+
+    return names

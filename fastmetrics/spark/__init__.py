@@ -4,6 +4,8 @@ An entry point beside the command line: it may import the engine, and nothing im
 runs on the driver. `tasks.py` runs on the executors. Importing the package does not import pyspark.
 """
 
+from fastmetrics._core.suggestions import list_public
 from fastmetrics.spark.dataframe import evaluate
 
 __all__ = ["evaluate"]
+__dir__ = list_public(globals())

@@ -13,7 +13,9 @@ Examples
 ['row_order', 'threads', 'batches']
 """
 
+from fastmetrics._core.suggestions import list_public
 from fastmetrics.testing.function_checks import check_function, function_checks
 from fastmetrics.testing.metric_checks import check_metric, metric_checks
 
 __all__ = ["check_function", "check_metric", "function_checks", "metric_checks"]
+__dir__ = list_public(globals())

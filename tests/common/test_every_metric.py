@@ -121,6 +121,16 @@ def test_every_public_name_exists_and_is_documented():
             assert inspect.getdoc(value), name
 
 
+@pytest.mark.parametrize("name", ["fastmetrics", "fastmetrics.extend", "fastmetrics.spark", "fastmetrics.testing"])
+def test_dir_lists_public_names_alone(name):
+    module = importlib.import_module(name)
+    fm.evaluate({"y": [0, 1], "s": [0.1, 0.2]}, "auc", label="y", score="s")  # imports what helps
+    shown = [own for own in dir(module) if not own.startswith("__")]
+    modules = {"extend", "spark", "testing"} if module is fm else set()
+    assert set(module.__all__) - {"__version__"} <= set(shown) <= {*module.__all__, *modules}
+    assert all(hasattr(module, own) for own in dir(module))
+
+
 def test_these_tests_can_fail(log):
     """The comparison of these tests sees a difference of one bit, and one changed row."""
     value = fm.roc_auc_score(log["label"], log["prob"])

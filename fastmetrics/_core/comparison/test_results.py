@@ -133,7 +133,7 @@ def check_level(ci: Any, *, required: bool = False) -> None:
     """Check a confidence level: a number strictly between 0 and 1, or None if no interval is required."""
     if ci is None and not required:
         return
-    if not (isinstance(ci, Real) and 0 < float(ci) < 1):
+    if not 0 < validation.real_value(ci) < 1:
         or_none = "" if required else ", or None for no interval"
         raise validation.OptionError(
             f"ci must be a number between 0 and 1, both excluded (0.95 is usual){or_none}; found {ci!r}"

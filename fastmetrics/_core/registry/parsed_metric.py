@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from fastmetrics._core.group_stat import STAT_DEFAULTS, check_group_values, read_stat
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
 from fastmetrics._core.metric_spec import MetricSpec
-from fastmetrics._core.metric_strings import METRIC_STRING, format_columns, format_value, read_keywords
+from fastmetrics._core.metric_strings import GREATEST_CUTOFF, METRIC_STRING, format_columns, format_value, read_keywords
 from fastmetrics._core.registry import registration
 from fastmetrics._core.registry.arguments import choose_form, column_roles, parameters_of, read_arguments
 from fastmetrics._core.registry.registration import find_spec, known_specs, load_plugins
@@ -33,6 +33,7 @@ __all__ = ["Metric"]
 # What the signature of a metric says that does not read scores, by target.
 COLUMNS_OF_TARGET = {"prediction": "of:predictions", "probabilities": "of:probabilities"}
 MOST_PARSED = 1000
+MOST_SHOWN_DIGITS = 40
 
 
 class Metric(metaclass=MetricNames):
@@ -110,7 +111,10 @@ class Metric(metaclass=MetricNames):
         if k is not None and (isinstance(k, bool) or not isinstance(k, SupportsIndex) or int(k) < 1):
             raise ValueError(f"k of metric {name!r} must be an integer of at least 1; found {k!r}")
         written = ", ".join(f"{option}={format_value(value)}" for option, value in options.items())
-        return parse(name + (f"({written})" if written else "") + ("" if k is None else f"@{int(k)}"))
+        if k is not None and int(k) > GREATEST_CUTOFF:
+            raise ValueError(f"k of metric {name!r} must be at most {GREATEST_CUTOFF}")
+        cutoff = "" if k is None else f"@{int(k)}"
+        return parse(name + (f"({written})" if written else "") + cutoff)
 
     @classmethod
     def names(cls) -> list[str]:
@@ -330,13 +334,23 @@ def explain_syntax(text: object) -> str:
     return f"{text!r} is not a metric string; write name, name(parameter=value) or name@10"
 
 
+def read_cutoff(name: str, cutoff: str) -> int:
+    """The cutoff as a number that kernels can hold."""
+    digits = cutoff.lstrip("0")
+    # Python does not read integers of thousands of digits.
+    if len(digits) > len(str(GREATEST_CUTOFF)) or int(digits or 0) > GREATEST_CUTOFF:
+        found = cutoff if len(cutoff) <= MOST_SHOWN_DIGITS else f"{len(cutoff)} digits"
+        raise ValueError(f"the cutoff of {name!r} must be at most {GREATEST_CUTOFF}; found @{found}")
+    if not digits:
+        raise ValueError(f"the cutoff of {name!r} must be at least 1; found @{cutoff}")
+    return int(digits)
+
+
 def read_metric(
     text: str, spec: MetricSpec, name: str, inside: str, cutoff: str | None, model_roles: Sequence[str]
 ) -> Metric:
     """The metric of a string that has been divided into its name, what stands in parentheses, and its cutoff."""
-    k = int(cutoff) if cutoff is not None else None
-    if k == 0:
-        raise ValueError(f"the cutoff of {name!r} must be at least 1; found @0")
+    k = None if cutoff is None else read_cutoff(name, cutoff)
     keywords = read_keywords(inside, text)
     fitting = [form for form in spec.forms if set(keywords) <= {*parameters_of(form), *column_roles(form)}]
     form = choose_form(fitting or [spec], model_roles)

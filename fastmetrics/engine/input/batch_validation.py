@@ -37,6 +37,12 @@ from fastmetrics.engine.plan.column_names import (
 )
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 
+ADVICE_FOR_CLASSES = (
+    "For labels of more classes name what the model predicts in place of score=: prediction='COLUMN' (--prediction "
+    "COLUMN) of predicted labels, or probabilities=['COLUMN', ...] (--probabilities) with a column for each class; for "
+    "one class against the rest: label=\"{} = CLASS\""
+)
+
 
 class ValidatedBatch(NamedTuple):
     """The valid rows of a batch, with the columns of one part of a plan.
@@ -157,9 +163,7 @@ class ColumnReader:
             scores = self.read_models(rows)
             classes = [(self.read_class_numbers(name, rows, scores), 0, None) for name in names.labels]
         else:
-            classes = [
-                self.read_labels(name, read_number_column(rows, LABEL_ROLE, name), rows.locate) for name in names.labels
-            ]
+            classes = [self.read_label_column(rows, name) for name in names.labels]
             scores = self.read_models(rows)
         labels = tuple(column for column, _, _ in classes)
         eps = tuple(
@@ -232,6 +236,15 @@ class ColumnReader:
             column, kind.labels, n_classes, describe_column("label", name), rows.locate, advise
         )
 
+    def read_label_column(self, rows: SelectedBatch, name: str) -> tuple[np.ndarray, int, int | None]:
+        """See `read_labels`. Where labels of two classes are needed, errors of others say how classes are given."""
+        try:
+            return self.read_labels(name, read_number_column(rows, LABEL_ROLE, name), rows.locate)
+        except (validation.LabelError, validation.InputError) as error:
+            if not self.label_kinds.binary or not may_be_classes(rows.columns[name, False]):
+                raise
+            raise type(error)(f"{error}. {ADVICE_FOR_CLASSES.format(name)}") from error
+
     def read_labels(self, name: str, column: Any, locate: Locate) -> tuple[np.ndarray, int, int | None]:
         """Labels as uint8 (numbers if no metric needs classes), the kinds seen, and the first row with label -1.
 
@@ -257,6 +270,15 @@ class ColumnReader:
         refusing = list_metric_names(self.label_kinds.without_negative_grades)
 
         validation.check_grades(grades, name, locate, refusing, *self.greatest_grade)
+
+
+def may_be_classes(column: Any) -> bool:
+    """Is a column one of texts, or of whole numbers with others than -1 to 1?"""
+    types = pyarrow.types
+    if not (types.is_integer(column.type) or types.is_floating(column.type)):
+        return not types.is_nested(column.type)
+    numbers = validation.as_labels(column)
+    return bool((numbers == np.floor(numbers)).all() and (np.abs(numbers) > 1).any())
 
 
 def read_keys(rows: SelectedBatch, role: str, key: Key) -> Keys:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["calibration_curve"]
 
+MOST_BINS = 10_000_000  # of few rows; their edges are in memory
+
 
 def small_calibration_curve(
     y_true: np.ndarray, y_prob: np.ndarray, *, n_bins: int = 5
@@ -100,6 +102,8 @@ def calibration_curve(
     check_pos_label(pos_label)
     if isinstance(n_bins, bool) or not isinstance(n_bins, (int, np.integer)) or n_bins < 1:
         raise validation.OptionError(f"n_bins must be an integer of at least 1; found {n_bins!r}")
+    if n_bins > MOST_BINS:
+        raise validation.OptionError(f"n_bins must be at most {MOST_BINS}; found {n_bins!r}")
     validation.check_option(strategy, "strategy", ("uniform", "quantile"))
     check_sampling_rate(sampling_rate)
     rows = correct_rows(curve_columns(y_true, y_prob, pos_label), sampling_rate)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, MatrixLike, NumericArrayLike
     from fastmetrics._core.types.options import ZeroDivision
 
+MOST_DIGITS = 1074  # every float ends there
 HEADERS = ("precision", "recall", "f1-score", "support")
 
 __all__ = ["classification_report"]
@@ -74,7 +75,7 @@ def classification_report(
         The names of the labels, in their order.
     sample_weight : array-like of shape (n,), optional
         Weights of rows, from 0 to 1e300, not all zero.
-    digits : int of at least 0
+    digits : int from 0 to 1074
         Digits after the decimal point in the text. The numbers of the dict are not rounded.
     output_dict : bool
         Return a dict of dicts instead of text.
@@ -140,8 +141,8 @@ def classification_report(
 
 
 def check_options(target_names: Any, digits: Any, output_dict: Any) -> None:
-    if not isinstance(digits, Integral) or digits < 0:
-        raise validation.OptionError(f"digits must be an integer of at least 0; found {digits!r}")
+    if not isinstance(digits, Integral) or not 0 <= int(digits) <= MOST_DIGITS:
+        raise validation.OptionError(f"digits must be an integer from 0 to {MOST_DIGITS}; found {digits!r}")
     validation.check_flag(output_dict, "output_dict")
     if target_names is not None and (isinstance(target_names, str) or not validation.is_array_like(target_names)):
         raise validation.OptionError(f"target_names must be an array of strings; found {target_names!r}")

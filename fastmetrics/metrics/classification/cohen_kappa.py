@@ -131,7 +131,8 @@ def kappa_of(counts: DisagreementCounts, weights: str | None) -> float:
 
 
 def check_replacement(value: Any) -> None:
-    if not isinstance(value, Real) or not (math.isnan(value) or -1 <= float(value) <= 1):
+    number = validation.real_value(value)
+    if not isinstance(value, Real) or not (math.isnan(number) or -1 <= number <= 1):
         raise validation.OptionError(f"replace_undefined_by must be a number in [-1, 1] or NaN; found {value!r}")
 
 

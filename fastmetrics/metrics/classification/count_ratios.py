@@ -93,15 +93,16 @@ def check_zero_division(zero_division: Any, nan: bool = True) -> float:
     if isinstance(zero_division, str):
         if zero_division == "warn":
             return 0.0
-    elif isinstance(zero_division, Real) and (zero_division in (0, 1) or (nan and math.isnan(zero_division))):
+    elif isinstance(zero_division, Real) and (zero_division in (0, 1) or (nan and zero_division != zero_division)):
         return float(zero_division)
     allowed = "'warn', 0, 1 or nan" if nan else "'warn', 0 or 1"
     raise validation.OptionError(f"zero_division must be {allowed}; found {zero_division!r}")
 
 
 def check_beta(beta: Any) -> float:
-    if isinstance(beta, Real) and float(beta) >= 0:
-        return float(beta)
+    number = validation.real_value(beta)
+    if number >= 0 and (number < math.inf or isinstance(beta, float | np.floating)):
+        return number
     raise validation.OptionError(f"beta must be a number of at least 0; found {beta!r}")
 
 

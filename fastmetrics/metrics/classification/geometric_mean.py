@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -116,7 +115,7 @@ def geometric_mean_score(
 
 
 def check_correction(correction: Any) -> None:
-    if not isinstance(correction, Real) or not 0 <= float(correction) <= 1:
+    if not 0 <= validation.real_value(correction) <= 1:
         raise validation.OptionError(f"correction must be a number in [0, 1]; found {correction!r}")
 
 

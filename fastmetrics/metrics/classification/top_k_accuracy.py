@@ -16,6 +16,7 @@ from fastmetrics._core.columns.row_blocks import Rows, choose_thread_count
 from fastmetrics._core.columns.vector_columns import check_labels
 from fastmetrics._core.columns.weights import as_weights
 from fastmetrics._core.kinds import PROBABILITIES
+from fastmetrics._core.metric_strings import GREATEST_CUTOFF
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Sums, SumStatistic, Value
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
@@ -120,6 +121,8 @@ def check_k(k: Any) -> int:
         number = 0
     if number < 1:
         raise validation.OptionError(f"k must be an integer of at least 1; found {k!r}")
+    if number > GREATEST_CUTOFF:
+        raise validation.OptionError(f"k must be at most {GREATEST_CUTOFF}; found {k!r}")
     return number
 
 

@@ -11,7 +11,6 @@ codes are partitioned by a hash, and the partitions are counted one after the ot
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
@@ -35,6 +34,7 @@ __all__ = ["contingency_matrix"]
 
 INT64_TYPES = frozenset("?bBhHiIlq") if np.dtype("l").itemsize == 8 else frozenset("?bBhHiIlLq")
 UNIT_ROWS = 1 << 18
+MOST_INTEGER = 2**63 - 1
 SMALL_TABLE_CELLS = 1 << 12
 MAX_CELLS = 1 << 25  # of the tables of all threads together
 MAX_CODES = 1 << 32  # two codes make a key of 64 bits
@@ -342,7 +342,7 @@ def contingency_matrix(
         return make_sparse_matrix(counts, rows, columns, shape)
     matrix = np.zeros(shape, count_dtype)
     matrix[rows, columns] = counts
-    return matrix if eps is None else matrix + eps
+    return matrix if eps is None else matrix + (eps if eps <= MOST_INTEGER else float(eps))
 
 
 def sorted_positions(labels: np.ndarray) -> np.ndarray:
@@ -355,7 +355,7 @@ def sorted_positions(labels: np.ndarray) -> np.ndarray:
 
 def check_eps(eps: Any, sparse: bool) -> None:
     """Raise for what cannot be added to every cell."""
-    if not isinstance(eps, Real) or not 0 <= float(eps) < np.inf:
+    if not 0 <= validation.real_value(eps) < np.inf:
         raise validation.OptionError(f"eps must be a number of at least 0, or None; found {eps!r}")
     if sparse:
         raise ValueError("eps must be None with sparse=True: a sparse matrix does not store empty cells")

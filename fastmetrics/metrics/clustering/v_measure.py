@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.columns import validation
@@ -228,5 +227,5 @@ def homogeneity_completeness_v(
 
 
 def check_beta(beta: Any) -> None:
-    if not isinstance(beta, Real) or not 0 <= float(beta) < math.inf:
+    if not 0 <= validation.real_value(beta) < math.inf:
         raise validation.OptionError(f"beta must be a number of at least 0; found {beta!r}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -22,7 +21,7 @@ __all__ = ["mean_pinball_loss"]
 
 
 def check_alpha(alpha: Any) -> None:
-    if not isinstance(alpha, Real) or not 0 <= float(alpha) <= 1:
+    if not 0 <= validation.real_value(alpha) <= 1:
         raise validation.OptionError(f"alpha must be a number in [0, 1]; found {alpha!r}")
 
 

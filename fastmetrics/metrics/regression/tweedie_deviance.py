@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +37,8 @@ KINDS = {0.0: errors.SQUARED, 1.0: errors.POISSON, 2.0: errors.GAMMA}
 
 
 def check_power(power: Any) -> None:
-    if not isinstance(power, Real) or math.isinf(power) or not (float(power) <= 0 or float(power) >= 1):
+    number = validation.real_value(power)
+    if not (-math.inf < number <= 0 or 1 <= number < math.inf):
         raise validation.OptionError(f"power must be a number of at most 0 or at least 1; found {power!r}")
 
 

@@ -244,7 +244,7 @@ def make_metric(
         argument = weights
         try:
             weights = tuple(float(weight) for weight in argument)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise TypeError(f"weights must be a sequence of numbers, one for each order; found {argument!r}") from None
         if len(weights) != max_order:
             raise ValueError(f"weights must have one number per order, max_order={max_order}; found {len(weights)}")

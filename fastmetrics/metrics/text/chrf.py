@@ -30,6 +30,7 @@ __all__ = ["ChrfScore", "corpus_chrf", "sentence_chrf"]
 
 CHAR_ORDER = 6
 BETA = 2
+MOST_BETA = 1e154  # its square is a float
 EPSILON = 1e-16  # with eps_smoothing, the precision or recall of an order without n-grams
 
 to_segments = segments_from_streams
@@ -204,7 +205,7 @@ def make_metric(
     word_order = check_order(word_order, "word_order", 0)
     if not char_order + word_order:
         raise ValueError("char_order and word_order are both 0; at least one must be above 0")
-    beta = check_number(beta, "beta")
+    beta = check_number(beta, "beta", MOST_BETA)
     check_flags(lowercase=lowercase, whitespace=whitespace, eps_smoothing=eps_smoothing)
     return Chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing)
 

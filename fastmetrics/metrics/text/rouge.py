@@ -345,7 +345,8 @@ def check_options(types: Any, stem: Any, tokenizer: Any, multi: Any, beta: Any) 
         raise validation.OptionError(f"tokenizer must be 'default', 'unicode' or a function; found {tokenizer!r}")
     validation.check_option(multi, "multi", ("best", "mean"))
     is_number = isinstance(beta, (int, float, np.integer, np.floating)) and not isinstance(beta, bool)
-    if not is_number or not (beta > 0 and math.isfinite(float(beta) * float(beta))):
+    number = validation.real_value(beta)
+    if not is_number or not (number > 0 and math.isfinite(number * number)):
         raise ValueError(f"beta must be a finite number above 0; found {beta!r}")
     column_types = tuple(name for name in TYPES if name in names)
     return Rouge(names, column_types, bool(stem), tokenizer, multi, float(beta))

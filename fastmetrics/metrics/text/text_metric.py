@@ -200,7 +200,7 @@ def check_number(value: Any, name: str, most: float = math.inf) -> Any:
     """Return a finite number from 0 to `most` as a number of Python; else OptionError."""
     number = value.item() if isinstance(value, np.number) else value
     is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
-    if not is_number or not (math.isfinite(number) and 0 <= number <= most):
+    if not is_number or not (0 <= validation.real_value(number) < math.inf and number <= most):
         bound = "" if most == math.inf else f" and at most {most:g}"
         raise validation.OptionError(f"{name} must be a finite number of at least 0{bound}; found {value!r}")
     return number

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -264,7 +263,7 @@ def voc_map(
 
 
 def check_threshold(value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
+    if isinstance(value, bool) or not 0 < validation.real_value(value) <= 1:
         raise validation.OptionError(f"iou_threshold must be above 0 and at most 1; found {value!r}")
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.exact import divide
+from fastmetrics._core.metric_strings import GREATEST_CUTOFF
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.statistic import Sums
@@ -301,6 +302,8 @@ def check_cutoff(k: Any, name: str = "k", required: bool = False) -> int | None:
 def check_positive_integer(value: Any, name: str, alternative: str = "") -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 1:
         raise validation.OptionError(f"{name} must be a whole number of at least 1{alternative}; found {value!r}")
+    if value > GREATEST_CUTOFF:
+        raise validation.OptionError(f"{name} must be at most {GREATEST_CUTOFF}; found {value!r}")
     return int(value)
 
 
@@ -316,7 +319,7 @@ def check_cutoffs(k: Any, required: bool = False) -> tuple[list[int | None], boo
 def check_number(value: Any, name: str, low: float, high: float, wanted: str) -> float:
     """A finite number with low < value < high."""
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.bool_))
-    if not is_number or not low < float(value) < high:
+    if not is_number or not low < validation.real_value(value) < high:
         raise validation.OptionError(f"{name} must be {wanted}; found {value!r}")
     return float(value)
 

@@ -206,7 +206,7 @@ def test_a_file_cut_after_it_was_opened(tmp_path):
     path = write_parquet(log(), tmp_path / "log.parquet")
     source = open_source(path)
     truncate(path, 50)
-    with pytest.raises(ValueError, match=r"log\.parquet cannot be read as Parquet"):
+    with pytest.raises(ValueError, match=r"log\.parquet was changed or replaced while it was read"):
         list(source.batches(COLUMNS))
 
 
