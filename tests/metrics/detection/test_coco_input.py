@@ -213,7 +213,7 @@ class TestBadRows:
             fm.coco_map, make_ground_truth(), make_detections(score=None),
         )
 
-    @each_case("key", ["id", "image_id", "category_id", "bbox", "area"])
+    @each_case("key", ["id", "image_id", "category_id", "bbox"])
     def test_missing_keys_of_annotations(self, key):
         truth = make_ground_truth()
         del truth["annotations"][1][key]

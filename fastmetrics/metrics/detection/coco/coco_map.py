@@ -124,7 +124,9 @@ def coco_map(
 
     Objects marked as crowds, or by a column ``ignore``, count neither as found nor as missed, and detections that match
     them are not counted. Several detections may match a crowd. As in pycocotools, the key ``ignore`` of COCO's dicts is
-    not used. The area of a detection is that of its box (in a list of results), or the given one.
+    not used. The area of a detection is that of its box (in a list of results), or the given one. An annotation without
+    ``area`` has that of its box, or of its mask where masks are compared (pycocotools needs the key); one without
+    ``iscrowd`` is no crowd.
 
     Masks (``iou_type="segm"``) are polygons, run-length encodings (also uncompressed ones in results) or, in columns,
     arrays of pixels; see `encode_masks`, and docs/definitions.md for invalid masks. Polygons need the height and width

@@ -159,11 +159,14 @@ def check_fields(records: Records, fields: list[str], name: str) -> None:
 def read_ground_truth(
     data: Any, ids: EvaluatedIds, sizes: np.ndarray | None, with_areas: bool, n_threads: int | None
 ) -> GroundTruth:
-    """Read annotations, with masks if `sizes` of images are given, else with boxes."""
+    """Read annotations, with masks if `sizes` of images are given, else with boxes.
+
+    An annotation without an area has that of its mask, or of its box where boxes are read.
+    """
     area = {"area": NUMBER} if with_areas else {}
     region = {"bbox": BOX} if sizes is None else {"segmentation": ANY}
     records = as_records(data, ANNOTATION_FIELDS | area | region, ANNOTATIONS_NAME)
-    check_fields(records, ["id", "image_id", "category_id", *area, *region], ANNOTATIONS_NAME)
+    check_fields(records, ["id", "image_id", "category_id", *region], ANNOTATIONS_NAME)
     annotation_ids = records.column("id")
     check_unique(annotation_ids, ANNOTATIONS_NAME + "[{row}] has the id {value!r} of an earlier one: ids must differ")
     rows = select_rows(records, ids, ANNOTATIONS_NAME)
@@ -171,9 +174,11 @@ def read_ground_truth(
     boxes, areas, masks = read_regions(records, rows, sizes, ANNOTATIONS_NAME, n_threads)
     select = rows.select
     if with_areas:
-        areas = records.column("area")
-        check_finite(areas, ANNOTATIONS_NAME + "[{row}]['area'] is {value}: finite numbers are needed")
-        areas = select(areas)
+        given, is_given = records.column("area"), records.has("area")
+        check_finite(
+            np.where(is_given, given, 0.0), ANNOTATIONS_NAME + "[{row}]['area'] is {value}: finite numbers are needed"
+        )
+        areas = np.where(select(is_given), select(given), areas)
     return GroundTruth(
         rows.images, rows.categories, boxes, areas, select(crowd), select(crowd), select(as_numbers(annotation_ids)),
         masks,
