@@ -57,7 +57,7 @@ elif kind == "endless":
 elif kind == "table":
     data = log_of(1_000_000)
 else:
-    data = [kind] * 500
+    data = kind
 before = left_open(), running()
 try:
     say(fm.evaluate(data, ["auc", "ks", "gauc", "logloss"], progress=progress, **options))
@@ -90,9 +90,13 @@ def interrupt(folder, *arguments, **options):
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    path = tmp_path_factory.mktemp("log") / "log.parquet"
-    pa.parquet.write_table(pa.table(log_of(200_000)), path, row_group_size=20_000)
-    return path
+    """A folder of 500 files, which are names of one: their rows take longer than the interrupt."""
+    folder = tmp_path_factory.mktemp("log")
+    first = folder / "0.parquet"
+    pa.parquet.write_table(pa.table(log_of(200_000)), first, row_group_size=20_000)
+    for number in range(1, 500):
+        os.link(first, folder / f"{number}.parquet")
+    return folder
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
@@ -221,7 +225,7 @@ def test_the_command_line(path, tmp_path):
     ours, theirs = os.pipe()
     columns = ["--label", "label", "--score", "prob", "--group", "group", "--weight", "weight"]
     target = tmp_path / "report.json"
-    command = ["evaluate", *[path] * 60, *columns, "--json", target]
+    command = ["evaluate", path, *columns, "--json", target]
     with start("from contextlib import contextmanager" + COMMAND, theirs, *command, pass_fds=[theirs]) as child:
         os.close(theirs)
         assert os.read(ours, 1) == b"x"

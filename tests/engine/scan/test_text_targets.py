@@ -165,9 +165,10 @@ class TestColumns:
     @pytest.mark.parametrize("name", ["log.parquet", "log.arrow"])
     @each_case("n_threads", [1, 3])
     def test_lists_in_files(self, log, tmp_path, name, n_threads):
-        path = tmp_path / name
-        {"log.parquet": write_parquet, "log.arrow": pa.feather.write_feather}[name](pa.table(log), str(path))
-        report = evaluate([str(path)] * 2, label=["several", "reference"], n_threads=n_threads)
+        paths = [str(tmp_path / name), str(tmp_path / f"second_{name}")]
+        for path in paths:
+            {"log.parquet": write_parquet, "log.arrow": pa.feather.write_feather}[name](pa.table(log), path)
+        report = evaluate(paths, label=["several", "reference"], n_threads=n_threads)
         twice = {name: 2 * column for name, column in log.items()}
         for label in ("several", "reference"):
             assert found(report, label=label) == expected(twice, label)
