@@ -18,13 +18,13 @@ a and b (C. Loader, "Fast and accurate computation of binomial probabilities", 2
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 
 from fastmetrics._core.elementary import exp, expm1, log, log1p
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._kernels.significance import tail_integrals
 
 STEP = 0.03125  # of the double exponential rule
 FIRST_NODE, LAST_NODE = -128, 120  # from 1e-19 to 1e16 times the scale
@@ -47,18 +47,10 @@ def gamma_tails(a: float, x: float) -> Tails:
         return Tails(0.0, 1.0) if x == 0 else Tails(1.0, 0.0)
     density = gamma_density(a, x)
     if x < a:
-
-        def exponent(u: np.ndarray) -> np.ndarray:
-            return (x - a) * u - x * expm1_remainder(-u)
-
-        tail = min(density * decaying_integral(exponent, 1 / (a - x + math.sqrt(x))), 1.0)
-        return Tails(tail, 1 - tail)
-
-    def exponent_above(u: np.ndarray) -> np.ndarray:
-        return (a - 1 - x) * u + (a - 1) * log1p_remainder(u)
-
-    tail = min(density * decaying_integral(exponent_above, 1 / (x - a + 1 + math.sqrt(a))), 1.0)
-    return Tails(1 - tail, tail)
+        tail = density * integral(tail_integrals.GAMMA_BELOW, x - a, x, 0.0, 1 / (a - x + math.sqrt(x)))
+        return Tails(min(tail, 1.0), max(1 - tail, 0.0))
+    tail = density * integral(tail_integrals.GAMMA_ABOVE, a - 1 - x, a - 1, 0.0, 1 / (x - a + 1 + math.sqrt(a)))
+    return Tails(max(1 - tail, 0.0), min(tail, 1.0))
 
 
 def beta_tails(a: float, b: float, x: float, rest: float) -> Tails:
@@ -73,14 +65,9 @@ def beta_tails(a: float, b: float, x: float, rest: float) -> Tails:
     odds = x / rest
     slope = a - (b - 1) * odds
 
-    def exponent(u: np.ndarray) -> np.ndarray:
-        shares = -odds * expm1(-u)  # (1 - x e^-u) / (1 - x) - 1
-        second = log1p_remainder(shares) - odds * expm1_remainder(-u)
-        return -slope * u + (b - 1) * second
-
     scale = 1 / (slope + math.sqrt(abs(b - 1) * odds / rest))
-    tail = min(beta_density(a, b, x, rest) / rest * decaying_integral(exponent, scale), 1.0)
-    return Tails(tail, 1 - tail)
+    tail = beta_density(a, b, x, rest) / rest * integral(tail_integrals.BETA, -slope, b - 1, odds, scale)
+    return Tails(min(tail, 1.0), max(1 - tail, 0.0))
 
 
 def gamma_density(a: float, x: float) -> float:
@@ -95,11 +82,9 @@ def beta_density(a: float, b: float, x: float, rest: float) -> float:
     return exp(errors - deviance(a, n * x) - deviance(b, n * rest) - HALF_LOG_TWO_PI) * math.sqrt(a / n * b)
 
 
-def decaying_integral(exponent: Callable[[np.ndarray], np.ndarray], scale: float) -> float:
-    """The integral over u > 0 of exp(exponent(u)), which falls from 1 to 0 within a few times the scale."""
-    nodes, weights = double_exponential_rule()
-    values = exp(np.maximum(exponent(nodes * scale), -800.0)) * weights
-    return math.fsum(values.tolist()) * scale
+def integral(kind: int, slope: float, factor: float, odds: float, scale: float) -> float:
+    """The integral over u > 0 of an integrand that falls from 1 to 0 within a few times the scale."""
+    return tail_integrals.integral(kind, slope, factor, odds, scale, *double_exponential_rule())
 
 
 @cache
@@ -121,23 +106,12 @@ def expm1_remainder(u: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(np.abs(u) < SMALL, near * near / 2 * (1 + near * series), far))
 
 
-def log1p_remainder(w: np.ndarray) -> np.ndarray:
-    """log(1 + w) - w, for w > -1."""
-    near = np.where(np.abs(w) < SMALL, w, 0.0)
-    s = near / (2 + near)
-    square = s * s
-    series = np.full_like(near, 1 / 41)
-    for k in range(39, 1, -2):
-        series = series * square + 1 / k
-    return np.asarray(np.where(np.abs(w) < SMALL, s * (2 * square * series - near), log1p(w) - w))
-
-
 def deviance(a: float, mean: float) -> float:
     """a log(a / mean) - a + mean, for a, mean > 0."""
     distance = (mean - a) / a
     if abs(distance) >= SMALL:
         return a * log(a / mean) + (mean - a)
-    return float(-a * log1p_remainder(np.array([distance]))[0])
+    return -a * tail_integrals.log1p_remainder_of(distance)
 
 
 def stirling_error(z: float) -> float:

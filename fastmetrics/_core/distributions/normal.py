@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import math
-from typing import TypeVar
 
 import numpy as np
 
-from fastmetrics._core.elementary import exp, log
+from fastmetrics._core.elementary import log
+from fastmetrics._kernels.significance import tail_integrals
 
-Number = TypeVar("Number", float, np.ndarray)
-
-ROOT_OF_TWO = math.sqrt(2.0)
-SPLIT = 134217729.0  # 2**27 + 1: splits a number into halves of 26 bits
-GREATEST = 40.0  # tails beyond it are 0
-ROOT_OF_TWO_PI = math.sqrt(2 * math.pi)
-NEAR = 0.5  # numbers whose tail is 1/2 less a series
-SERIES = tuple((1 - k % 2 * 2) / (math.factorial(k) * (2 * k + 1)) for k in range(12))  # in powers of z^2 / 2
-
+# Near 0 a tail is 1/2 less z times the density's integral, in powers of z^2 / 2.
+SERIES = np.array([(1 - k % 2 * 2) / (math.factorial(k) * (2 * k + 1)) for k in range(12)])
 # (1 + 2x) exp(x^2) erfc(x) for x >= 0, in Chebyshev polynomials of (x - 3.75) / (x + 3.75): M. Shepherd and J.
 # Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x < infinity", Mathematics of Computation
 # 36, 1981.
-CENTRE = 3.75
-COEFFICIENTS = (
+COEFFICIENTS = np.array([
     1.1775789345674017, -0.004590054580646478, -0.08424913336651792, 0.05920993999819189, -0.026658668435305753,
     0.009074997670705265, -0.002413163540417608, 0.0004907758365258086, -6.916973302501207e-05, 4.13902798607301e-06,
     7.74038306619849e-07, -2.1886401049234397e-07, 1.076499946567091e-08, 4.521959811218287e-09,
     -7.754400208831351e-10, -6.318088340886684e-11, 2.86879501093067e-11, 1.9455868545777347e-13,
     -9.65469674843344e-13, 3.25254814814874e-14, 3.3478119482868056e-14, -1.864562880419313e-15,
     -1.2507950530688648e-15, 7.418235256624044e-17, 5.068148904796111e-17,
-)  # fmt: skip
+])  # fmt: skip
 
 # Rational functions for quantiles: M. Wichura, "Algorithm AS 241: the percentage points of the normal distribution",
 # Applied Statistics 37, 1988. Numerators and denominators, the highest power first.
@@ -92,39 +84,11 @@ def normal_pvalue(z: float, alternative: str) -> float:
 
 def normal_tail(z: float) -> float:
     """The probability that a standard normal variable is above z, with a relative error below 1e-15 if z >= 0."""
-    if abs(z) < NEAR:
-        return tail_near_middle(z)
-    upper = upper_tail(min(abs(z), GREATEST))
-    return upper if z > 0 else 1 - upper
+    return tail_integrals.normal_tail(z, COEFFICIENTS, SERIES)
 
 
 def normal_tails(z: np.ndarray) -> np.ndarray:
     """The same for every number."""
-    size = np.abs(z)
-    upper = upper_tail(np.minimum(size, GREATEST))
-    near = tail_near_middle(np.where(size < NEAR, z, 0.0))
-    return np.asarray(np.where(size < NEAR, near, np.where(z > 0, upper, 1 - upper)))
-
-
-def tail_near_middle(z: Number) -> Number:
-    """1/2 less the integral of the density's power series from 0 to z, for |z| < NEAR."""
-    half_square = z * z / 2
-    series = 0.0 * z + SERIES[-1]
-    for term in reversed(SERIES[:-1]):
-        series = series * half_square + term
-    return 0.5 - z / ROOT_OF_TWO_PI * series
-
-
-def upper_tail(z: Number) -> Number:
-    """erfc(z / sqrt(2)) / 2 for 0 <= z <= GREATEST."""
-    x = z / ROOT_OF_TWO
-    twice = 2 * ((x - CENTRE) / (x + CENTRE))
-    last, value = 0.0 * x, 0.0 * x + COEFFICIENTS[-1]
-    for coefficient in COEFFICIENTS[-2:0:-1]:  # Clenshaw's recurrence
-        value, last = twice * value - last + coefficient, value
-    scaled = (twice / 2 * value - last + COEFFICIENTS[0]) / (1 + 2 * x)
-    # The square of the upper half is exact, so the rounding of z^2 is not multiplied by z^2.
-    multiple = SPLIT * z
-    high = multiple - (multiple - z)
-    tail: Number = scaled * exp(-high * high / 2) * exp(-(z - high) * (z + high) / 2) / 2
-    return tail
+    values, out = np.ascontiguousarray(z, np.float64), np.empty(z.shape)
+    tail_integrals.normal_tails(values.reshape(-1), COEFFICIENTS, SERIES, out.reshape(-1))
+    return out

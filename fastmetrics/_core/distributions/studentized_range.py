@@ -9,7 +9,7 @@ import numpy as np
 from fastmetrics._core.distributions.incomplete_integrals import HALF_LOG_TWO_PI, expm1_remainder, stirling_error
 from fastmetrics._core.distributions.normal import normal_tails
 from fastmetrics._core.distributions.quantiles import solve_falling
-from fastmetrics._core.elementary import exp, expm1, log, log1p, power
+from fastmetrics._core.elementary import exp, expm1, log, log1p
 
 # The trapezoidal rule converges faster than any power of the step: the integrands are analytic and vanish at both ends.
 Z_STEP = 0.125
@@ -57,8 +57,18 @@ def range_tail(w: np.ndarray, k: int) -> np.ndarray:
     # The ratio may round to 1 or more: then no other normal is within w.
     ratio = np.minimum(normal_tails(w[:, None] - z) / below, 1.0)
     any_outside = -expm1((k - 1) * log1p(-ratio))
-    terms = exp(-z * z / 2) * power(below, float(k - 1)) * any_outside
+    terms = exp(-z * z / 2) * whole_power(below, k - 1) * any_outside
     return np.asarray(terms.sum(axis=1) * (k * Z_STEP / SQRT_TWO_PI))
+
+
+def whole_power(x: np.ndarray, exponent: int) -> np.ndarray:
+    """Powers by squares and products, which are rounded the same way everywhere."""
+    result = np.ones_like(x)
+    while exponent:
+        if exponent % 2:
+            result = result * x
+        x, exponent = x * x, exponent // 2
+    return result
 
 
 def studentized_range_quantile(tail: float, k: int, df: float) -> float:
