@@ -20,26 +20,88 @@ HEX_PAIRS = np.frombuffer(b"".join(b"%02x" % byte for byte in range(256)), np.ui
 
 
 def plain_type(data_type: Any) -> Any:
-    """The type of a column in its plain form."""
+    """The type of a column in its plain form: see `plain_column`."""
+    if is_flat(data_type):
+        return data_type
     if isinstance(data_type, pyarrow.BaseExtensionType):
         return plain_type(data_type.storage_type)
     if is_run_end_encoded(data_type):
         return plain_type(data_type.value_type)
-    return data_type
+    if types.is_dictionary(data_type):
+        values = plain_type(data_type.value_type)
+        return values if types.is_dictionary(values) else pyarrow.dictionary(data_type.index_type, values)
+    if types.is_struct(data_type):
+        return pyarrow.struct([field.with_type(plain_type(field.type)) for field in data_type])
+    if is_list(data_type) or is_list_view(data_type):
+        item = data_type.value_field.with_type(plain_type(data_type.value_type))
+        if types.is_fixed_size_list(data_type):
+            return pyarrow.list_(item, data_type.list_size)
+        is_large = types.is_large_list(data_type) or is_view(data_type, "large_list")
+        return pyarrow.large_list(item) if is_large else pyarrow.list_(item)
+    if is_view(data_type, "string"):
+        return pyarrow.large_string()
+    return pyarrow.large_binary() if is_view(data_type, "binary") else data_type
+
+
+def is_flat(data_type: Any) -> bool:
+    """Is it a type that most columns have, which is plain?"""
+    return bool(types.is_primitive(data_type) or types.is_string(data_type) or types.is_large_string(data_type))
 
 
 def plain_column(column: Any) -> Any:
-    """A pyarrow array in its plain form: extension types as what they store, runs as rows."""
-    if plain_type(column.type) == column.type:
+    """A pyarrow array in its plain form, which the rest of the library reads.
+
+    Extension types are what they store, runs are rows, views have offsets; so are the items of lists, the fields of
+    structs and the values of dictionaries.
+    """
+    wanted = plain_type(column.type)
+    if wanted == column.type:
         return column
     if hasattr(column, "chunks"):
-        chunks = [plain_column(chunk) for chunk in column.chunks]
-        return pyarrow.chunked_array(chunks, plain_type(column.type))
+        return pyarrow.chunked_array([plain_column(chunk) for chunk in column.chunks], wanted)
     if isinstance(column.type, pyarrow.BaseExtensionType):
         return plain_column(column.storage)
+    if is_run_end_encoded(column.type):
+        return expand_runs(column)
+    if types.is_dictionary(column.type):
+        values = plain_column(column.dictionary)
+        if types.is_dictionary(values.type):
+            return values.take(column.indices)
+        return pyarrow.DictionaryArray.from_arrays(column.indices, values)
+    if types.is_struct(column.type):
+        fields = [plain_column(column.field(number)) for number in range(column.type.num_fields)]
+        return pyarrow.StructArray.from_arrays(fields, fields=list(wanted), mask=column.is_null())
+    return plain_lists(column, wanted) if is_list(wanted) else column.cast(wanted)
+
+
+def plain_batch(batch: Any) -> Any:
+    """A pyarrow RecordBatch of plain columns."""
+    if all(is_flat(column.type) or plain_type(column.type) == column.type for column in batch.columns):
+        return batch
+    return pyarrow.RecordBatch.from_arrays(list(map(plain_column, batch.columns)), names=batch.schema.names)
+
+
+def expand_runs(column: Any) -> Any:
+    """The rows of a run-end-encoded array; Arrow's own function does not take every type of values."""
+    ends = np.asarray(column.run_ends)
+    rows = np.arange(column.offset, column.offset + len(column))
+    return plain_column(column.values).take(pyarrow.array(np.searchsorted(ends, rows, side="right")))
+
+
+def plain_lists(column: Any, wanted: Any) -> Any:
+    """Lists of any layout with the items of a plain type."""
+    if types.is_fixed_size_list(wanted):
+        size = wanted.list_size
+        items = plain_column(column.values.slice(column.offset * size, len(column) * size))
+        return pyarrow.FixedSizeListArray.from_arrays(items, type=wanted, mask=column.is_null())
     from pyarrow import compute
 
-    return plain_column(compute.run_end_decode(column))
+    lengths = np.asarray(compute.list_value_length(column).fill_null(0))
+    is_large = types.is_large_list(wanted)
+    offsets = np.zeros(len(column) + 1, np.int64 if is_large else np.int32)
+    np.cumsum(lengths, out=offsets[1:])
+    kind = pyarrow.LargeListArray if is_large else pyarrow.ListArray
+    return kind.from_arrays(pyarrow.array(offsets), plain_column(column.flatten()), wanted, mask=column.is_null())
 
 
 def numpy_values(array: Any) -> np.ndarray:
@@ -61,6 +123,17 @@ def is_list(kind: Any) -> bool:
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
+def is_list_view(kind: Any) -> bool:
+    """Is it an Arrow type of lists that need not follow each other?"""
+    return is_view(kind, "list") or is_view(kind, "large_list")
+
+
+def is_view(kind: Any, name: str) -> bool:
+    """Is it the type "string_view", "list_view" or another, of which older versions of pyarrow lack some?"""
+    test = getattr(types, f"is_{name}_view", None)
+    return test is not None and bool(test(kind))
+
+
 def entry_type(kind: Any) -> Any:
     """The type of the entries of lists; other types are their own."""
     return kind.value_type if is_list(kind) else kind
@@ -77,12 +150,11 @@ def is_decimal(data_type: Any) -> bool:
 
 def is_binary(data_type: Any) -> bool:
     """Is it a type of bytes, of any layout?"""
-    is_view = getattr(types, "is_binary_view", None)  # pyarrow 16 has it
     return bool(
         types.is_binary(data_type)
         or types.is_large_binary(data_type)
         or types.is_fixed_size_binary(data_type)
-        or (is_view is not None and is_view(data_type))
+        or is_view(data_type, "binary")
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from fastmetrics._core.columns import arrow_columns, validation
 from fastmetrics._core.columns.key_columns import FixedWidthKeys, Keys, NumberKeys, TextKeys, tuple_of
 from fastmetrics._core.columns.key_types import TEXT, WANTED, dtype_of_arrow
+from fastmetrics._core.columns.wide_integers import wide_integers
 from fastmetrics._core.optional_imports import pyarrow
 
 MOST_BYTES = (1 << 31) - 1  # of text in an Arrow array with 32-bit offsets
@@ -148,6 +149,8 @@ def as_arrow(values: Any) -> Any:
     module = type(values).__module__.partition(".")[0]
     if module == "pyarrow":
         return values if hasattr(values, "null_count") else None
+    if (wide := wide_integers(values)) is not None:
+        return wide
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
         try:
             import pyarrow

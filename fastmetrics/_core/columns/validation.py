@@ -17,6 +17,7 @@ import numpy as np
 
 from fastmetrics._core import parallel
 from fastmetrics._core.columns import arrow_columns
+from fastmetrics._core.columns.wide_integers import wide_integers
 from fastmetrics._kernels.columns import column_checks
 
 LABEL_TYPES = frozenset("bBhHiIlLqQfd")
@@ -53,6 +54,8 @@ def as_array(values: Any, name: str) -> np.ndarray:
         raise InputError(f"{name} must be an array of rows; found {type(values).__name__}")
     if type(values).__module__.partition(".")[0] == "pyarrow":
         return arrow_to_numpy(values, name)
+    if (wide := wide_integers(values)) is not None:
+        return narrow_integers(wide, name)
     if isinstance(values, (list, tuple)):
         if type(values) is list and (numbers := column_checks.read_numbers(values)) is not None:
             return numbers
@@ -64,6 +67,21 @@ def as_array(values: Any, name: str) -> np.ndarray:
     except ValueError as error:
         raise ValueError(
             f"{name} must be an array with rows of one length; found {type(values).__name__} ({error})"
+        ) from None
+
+
+def narrow_integers(wide: Any, name: str) -> np.ndarray:
+    """Decimals of integers of 128 bits as int64; raise ValueError for one that does not fit."""
+    from pyarrow import ArrowInvalid
+
+    try:
+        return arrow_to_numpy(wide.cast("int64"), name)
+    except ArrowInvalid:
+        numbers = wide.to_pylist()
+        row = next(row for row, own in enumerate(numbers) if own is not None and not -(2**63) <= own < 2**63)
+        raise InputError(
+            f"{name} has {numbers[row]} at row {row}, which has more than 64 bits; cast numbers to Float64, and ids to "
+            "String"
         ) from None
 
 

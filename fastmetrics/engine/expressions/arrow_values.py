@@ -23,6 +23,7 @@ from fastmetrics.engine.expressions.primitives import (
     DOUBLE,
     INSTANT,
     INTEGER,
+    MAX_PRECISION,
     NULL,
     OTHER,
     TEXT,
@@ -31,7 +32,7 @@ from fastmetrics.engine.expressions.primitives import (
     Primitive,
     ValueType,
 )
-from fastmetrics.engine.expressions.row_errors import RowError
+from fastmetrics.engine.expressions.row_errors import RowError, first_failing_row, value_at
 
 
 def value_type(arrow_type: Any) -> ValueType:
@@ -40,9 +41,9 @@ def value_type(arrow_type: Any) -> ValueType:
     if types.is_dictionary(arrow_type):
         return value_type(arrow_type.value_type)
     if types.is_decimal(arrow_type):
-        fits = arrow_type.bit_width <= 128 and 0 <= arrow_type.scale <= arrow_type.precision
-        if fits:
-            return ValueType(DECIMAL, arrow_type.precision, arrow_type.scale)
+        precision = min(arrow_type.precision, MAX_PRECISION)
+        if 0 <= arrow_type.scale <= precision:
+            return ValueType(DECIMAL, precision, arrow_type.scale)
         return ValueType(OTHER, name=str(arrow_type))
     if types.is_timestamp(arrow_type):
         return ValueType(TIMESTAMP if arrow_type.tz is None else INSTANT)
@@ -52,7 +53,7 @@ def value_type(arrow_type: Any) -> ValueType:
     ):  # fmt: skip
         if is_kind(arrow_type):
             return ValueType(kind)
-    if types.is_string(arrow_type) or types.is_large_string(arrow_type) or types.is_string_view(arrow_type):
+    if types.is_string(arrow_type) or types.is_large_string(arrow_type):
         return ValueType(TEXT)
     return ValueType(OTHER, name=str(arrow_type))
 
@@ -83,15 +84,24 @@ def read_column(column: Any) -> Any:
         return pa.array(floats, from_pandas=False, mask=nulls_of(column))
     if types.is_float32(kind):
         return column.cast(pa.float64())
-    if types.is_string_view(kind):
-        return column.cast(pa.large_string())
-    if types.is_decimal(kind) and kind.bit_width < 128:
-        return column.cast(pa.decimal128(kind.precision, kind.scale))
+    if types.is_decimal(kind) and kind.bit_width != 128:
+        return read_decimals(column, kind)
     if types.is_date64(kind):
         return column.cast(pa.date32())
     if types.is_timestamp(kind) and kind.tz not in (None, "UTC"):
         return column.cast(pa.timestamp(kind.unit, "UTC"))
     return column
+
+
+def read_decimals(column: Any, kind: Any) -> Any:
+    """Decimals of another width than 128 bits; raise RowError for one that has too many digits."""
+    wanted = pa.decimal128(min(kind.precision, MAX_PRECISION), kind.scale)
+    try:
+        return column.cast(wanted)
+    except pa.ArrowException:
+        row = first_failing_row(lambda part: part.cast(wanted), [column])
+        found = value_at(column, row)
+        raise RowError(row, f"{found}, which has more than {MAX_PRECISION} digits") from None
 
 
 def nulls_of(column: Any) -> np.ndarray | None:

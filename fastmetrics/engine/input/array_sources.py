@@ -13,6 +13,7 @@ import numpy as np
 
 from fastmetrics._core.columns.group_keys import has_objects
 from fastmetrics._core.columns.validation import LISTED_COLUMNS, check_masked_items
+from fastmetrics._core.columns.wide_integers import wide_integers
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import BATCH_ROWS, Source, first_line
 
@@ -135,7 +136,8 @@ def convert_column(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
     if type(values).__module__.partition(".")[0] == "pandas":
         return pa.array(values, from_pandas=True)
     if hasattr(values, "__arrow_c_stream__"):
-        return pa.chunked_array(values)
+        wide = wide_integers(values)
+        return pa.chunked_array(values) if wide is None else wide
     if hasattr(values, "__arrow_c_array__"):
         return pa.array(values)
     if isinstance(values, list | tuple | range):

@@ -25,7 +25,7 @@ class TableSource(Source):
         self.column_names = list(table.schema.names)
         self.rows = table.num_rows
 
-    def type_of(self, column: str) -> pa.DataType | None:
+    def _type_of(self, column: str) -> pa.DataType | None:
         return self._table.schema.field(self.column_names.index(column)).type
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
@@ -45,7 +45,7 @@ class ReaderSource(Source):
         self.column_names = list(reader.schema.names)
         self.label = label or self.label
 
-    def type_of(self, column: str) -> pa.DataType | None:
+    def _type_of(self, column: str) -> pa.DataType | None:
         return self._schema.field(self.column_names.index(column)).type
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
@@ -81,7 +81,7 @@ class StreamSource(Source):
         counts = (getattr(data, name, None) for name in ("num_rows", "height"))
         self.rows = next((rows for rows in counts if isinstance(rows, int)), None)
 
-    def type_of(self, column: str) -> pa.DataType | None:
+    def _type_of(self, column: str) -> pa.DataType | None:
         return None if self._schema is None else self._schema.field(self.column_names.index(column)).type
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
@@ -107,7 +107,7 @@ class DatasetSource(Source):
         self._dataset = dataset
         self.column_names = list(dataset.schema.names)
 
-    def type_of(self, column: str) -> pa.DataType | None:
+    def _type_of(self, column: str) -> pa.DataType | None:
         return self._dataset.schema.field(self.column_names.index(column)).type
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
@@ -154,7 +154,7 @@ class ScannerSource(Source):
         self._schema = scanner.projected_schema
         self.column_names = list(self._schema.names)
 
-    def type_of(self, column: str) -> pa.DataType | None:
+    def _type_of(self, column: str) -> pa.DataType | None:
         return self._schema.field(self.column_names.index(column)).type
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:

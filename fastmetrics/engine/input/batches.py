@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from fastmetrics._core.columns.arrow_columns import plain_batch, plain_column, plain_type
 from fastmetrics._core.columns.validation import missing_column_text
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
@@ -100,7 +101,12 @@ class Source(ABC):
         """
 
     def type_of(self, column: str) -> pa.DataType | None:
-        """The type of a column, if it is known before the column is read."""
+        """The type of a column as batches have it, if it is known before the column is read."""
+        found = self._type_of(column)
+        return None if found is None else plain_type(found)
+
+    def _type_of(self, column: str) -> pa.DataType | None:
+        """As `type_of`, in the form that the source has."""
         return None
 
     def batches(self, columns: Sequence[str], *, use_threads: bool = True) -> Iterator[pa.RecordBatch]:
@@ -116,12 +122,14 @@ class Source(ABC):
         Returns
         -------
         iterator of pyarrow.RecordBatch
-            Batches of 1 to `batch_rows` rows, all of one schema: `columns` in the order asked for.
+            Batches of 1 to `batch_rows` rows, all of one schema: `columns` in the order asked for, each in its plain
+            form (`plain_column`).
         """
         distinct = list(dict.fromkeys(columns))
         for column in distinct:
             self.require(column)
-        batches = split_long_texts(resize_batches(self._read_fields(distinct, use_threads), self.batch_rows))
+        plain = map(plain_batch, self._read_fields(distinct, use_threads))
+        batches = split_long_texts(resize_batches(plain, self.batch_rows))
         return read_ahead(batches) if use_threads and self.reads_ahead else batches
 
     def allow_dictionaries(self, columns: Sequence[str]) -> None:
@@ -225,6 +233,7 @@ def field_of_batch(batch: pa.RecordBatch, column: str, known: Sequence[str]) -> 
     array = batch.column(known.index(root))
     if not fields:
         return array
+    array = plain_column(array)
     type_of_field(array.type, root, fields)
     from pyarrow import compute
 

@@ -11,9 +11,30 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+from fastmetrics._core.columns.wide_integers import WIDE_DIGITS, decimals_of_texts, is_wide_integer
 from fastmetrics._core.optional_imports import pyarrow as pa
-from fastmetrics.engine.input.arrow_sources import ReaderSource, select_columns, top_module
+from fastmetrics.engine.input.arrow_sources import ReaderSource, top_module
 from fastmetrics.engine.input.batches import BATCH_ROWS, Source, split_path
+
+
+class PolarsSource(Source):
+    """A polars DataFrame: Arrow reads its columns as they are, but for integers of 128 bits."""
+
+    label = "the DataFrame"
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+        self.column_names = list(frame.columns)
+        self._schema = frame.schema
+        self.rows = frame.height
+
+    def _type_of(self, column: str) -> pa.DataType | None:
+        return arrow_type_of_polars(column, self._schema[column])
+
+    def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
+        found = self._frame.select(select_polars(columns, self._schema))
+        reader = pa.RecordBatchReader.from_stream(found)
+        return (read_wide_integers(batch, columns, self._schema) for batch in reader)
 
 
 class LazyFrameSource(Source):
@@ -26,10 +47,8 @@ class LazyFrameSource(Source):
         self._schema = frame.collect_schema()
         self.column_names = list(self._schema.names())
 
-    def type_of(self, column: str) -> pa.DataType | None:
-        import polars
-
-        return polars.Series(column, [], self._schema[column]).to_arrow().type
+    def _type_of(self, column: str) -> pa.DataType | None:
+        return arrow_type_of_polars(column, self._schema[column])
 
     def _read_fields(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         import polars
@@ -37,10 +56,13 @@ class LazyFrameSource(Source):
         expressions = []
         for column in columns:
             root, fields = split_path(column, self.column_names)
-            expression = polars.col([root]) if not fields else polars.col(root)
+            if not fields:
+                expressions += select_polars([column], self._schema)
+                continue
+            expression = polars.col([root])
             for field in fields:
                 expression = expression.struct.field(field)
-            expressions.append(expression.alias(column) if fields else expression)
+            expressions.append(expression.alias(column))
         return self._collect(self._frame.select(expressions), columns)
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
@@ -53,7 +75,41 @@ class LazyFrameSource(Source):
             frames = iter([collect_streaming(query)])
         for frame in frames:
             for batch in frame.to_arrow().to_batches():
-                yield select_columns(batch, columns)
+                yield read_wide_integers(batch, columns, self._schema)
+
+
+def arrow_type_of_polars(column: str, data_type: Any) -> pa.DataType:
+    """The Arrow type in which a column of polars is read; raise TypeError if Arrow has none."""
+    import polars
+
+    if is_wide_integer(data_type):
+        return pa.decimal256(WIDE_DIGITS, 0)
+    try:
+        return polars.Series(column, [], data_type).to_arrow().type
+    except pa.ArrowException as error:
+        raise TypeError(f"column {column!r} has the polars type {data_type}, which Arrow does not read") from error
+
+
+def select_polars(columns: list[str], schema: Any) -> list[Any]:
+    """Expressions of polars for columns: integers of 128 bits as texts, from which Arrow reads them exactly."""
+    import polars
+
+    expressions = []
+    for column in columns:
+        arrow_type_of_polars(column, schema[column])
+        expression = polars.col([column])
+        expressions.append(expression.cast(polars.String) if is_wide_integer(schema[column]) else expression)
+    return expressions
+
+
+def read_wide_integers(batch: pa.RecordBatch, columns: list[str], schema: Any) -> pa.RecordBatch:
+    """The columns of a batch, in their order; texts of integers of 128 bits as decimals."""
+    arrays = []
+    for column in columns:
+        array = batch.column(column)
+        is_wide = column in schema and is_wide_integer(schema[column])
+        arrays.append(decimals_of_texts(array) if is_wide else array)
+    return pa.RecordBatch.from_arrays(arrays, names=columns)
 
 
 def collect_streaming(query: Any) -> Any:
@@ -79,10 +135,10 @@ class NarwhalsSource(Source):
 
 
 def open_frame(data: object) -> Source | None:
-    """The source of a LazyFrame, of a result of DuckDB, or of a frame that only narwhals reads; None for other data."""
+    """The source of a frame of polars or of a result of DuckDB; None for other data."""
     module = top_module(data)
-    if module == "polars" and type(data).__name__ == "LazyFrame":
-        return LazyFrameSource(data)
+    if module == "polars" and type(data).__name__ in ("LazyFrame", "DataFrame"):
+        return LazyFrameSource(data) if type(data).__name__ == "LazyFrame" else PolarsSource(data)
     if module in ("duckdb", "_duckdb") and hasattr(data, "fetchall") and hasattr(data, "cursor"):
         return open_duckdb_result(data)
     return None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.columns.arrow_columns import is_list, numpy_values, plain_column
+from fastmetrics._core.columns.arrow_columns import numpy_values
 from fastmetrics._core.columns.group_keys import decode_dictionary
 from fastmetrics._core.columns.role_columns import find_empty_values
 from fastmetrics._core.columns.weights import WEIGHTS_WANTED, first_bad_weight
@@ -218,21 +218,16 @@ def array_of(arrays: dict[tuple[str, bool], Any], name: str) -> Any:
 
 
 def decode_column(column: Any, keep_dictionary: bool = False) -> Any:
-    """A column that can be filtered: string views as strings, runs as rows, and dictionaries as values.
+    """A column that can be filtered: dictionaries as values.
 
     A dictionary may hide nulls and NaN among its values.
     """
-    if pyarrow.types.is_primitive(column.type):
-        return column
-    column = plain_column(column)
     if pyarrow.types.is_dictionary(column.type):
         may_miss = column.dictionary.null_count or pyarrow.types.is_floating(column.type.value_type)
         if keep_dictionary and not may_miss:
             return column
         return decode_dictionary(column)
-    if is_list(column.type) and pyarrow.types.is_string_view(column.type.value_type):
-        return column.cast(pyarrow.large_list(pyarrow.large_string()))
-    return column.cast(pyarrow.large_string()) if pyarrow.types.is_string_view(column.type) else column
+    return column
 
 
 def find_missing(column: Any) -> np.ndarray | None:

@@ -49,7 +49,7 @@ class BatchesSource(Source):
         except (ValueError, TypeError) as error:
             raise type(error)(f"batch {number} of {self.label}: {error}") from error
 
-    def type_of(self, column: str) -> pa.DataType | None:
+    def _type_of(self, column: str) -> pa.DataType | None:
         return self._first.type_of(column)
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:

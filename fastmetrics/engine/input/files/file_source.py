@@ -8,6 +8,7 @@ from functools import partial
 from itertools import chain, groupby
 from typing import Any
 
+from fastmetrics._core.columns.arrow_columns import plain_column, plain_type
 from fastmetrics._core.columns.validation import InputError, missing_column_text
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
@@ -118,7 +119,7 @@ class FileSource(Source):
         self._constants = {}
         self._skipped = {}
 
-    def type_of(self, column: str) -> pa.DataType | None:
+    def _type_of(self, column: str) -> pa.DataType | None:
         return self._unified_type(column)
 
     def _read_fields(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
@@ -253,11 +254,11 @@ class FileSource(Source):
         if column in file.hive_values:
             return self._hive_types[column]
         if column in file.own_names:
-            return file.schema.field(column).type
+            return plain_type(file.schema.field(column).type)
         root, fields = split_path(column, file.own_names)
         if fields:
             try:
-                return type_of_field(file.schema.field(root).type, root, fields)
+                return type_of_field(plain_type(file.schema.field(root).type), root, fields)
             except ValueError as error:
                 raise ValueError(f"{error}, in {file.data_file}") from None
         missing = missing_column_text(column, str(file.data_file), [*file.schema.names, *file.hive_values])
@@ -430,7 +431,7 @@ def cast_exactly(column: pa.Array, field: pa.Field, data_file: DataFile) -> pa.A
     if column.type == field.type:
         return column
     try:
-        return column.cast(field.type)
+        return plain_column(column).cast(field.type)
     except pa.ArrowException as error:
         raise ValueError(
             f"column {field.name!r} of {data_file} is {column.type} and does not fit {field.type}, the type that it "

@@ -243,12 +243,12 @@ def make_format(name: str, compression: str | None, options: TextOptions) -> Fil
             data_file: DataFile, schema: pa.Schema, use_threads: bool, batch_rows: int, memory_limit: int | None,
             *, names: list[str], n_threads: int | None,
         ) -> Iterator[pa.RecordBatch]:  # fmt: skip
-            return read_json(data_file, compression, options, schema, use_threads, n_threads)
+            return read_json(data_file, compression, options, schema, use_threads, names, n_threads)
 
         def find_json(data_file: DataFile, names: list[str], columns: list[str]) -> dict[str, Any]:
             return find_json_types(data_file, compression, options, columns)
 
-        return FileFormat("JSON lines", _FROM_FIRST_BLOCK, inspect, read_lines, False, find_json, options.column_types)
+        return FileFormat("JSON lines", _FROM_FIRST_BLOCK, inspect, read_lines, True, find_json, options.column_types)
     return {"parquet": PARQUET, "orc": _ORC, "arrow": _IPC}[name]
 
 

@@ -1,18 +1,20 @@
 """JSON lines: a file of objects, one in each line, read in blocks of whole lines by several threads.
 
 Nested objects are structs. Types come from the first block; a key that a later object lacks is null there, and keys
-that only later objects have are no columns.
+that only later objects have are no columns. A key, or a field of a struct, whose values are of several kinds has the
+kind of the first one: that is an error only where it is read.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterator
+from itertools import starmap
 from typing import Any
 
 from fastmetrics._core.columns.validation import missing_column_text
 from fastmetrics._core.optional_imports import pyarrow as pa
-from fastmetrics.engine.input.batches import first_line
+from fastmetrics.engine.input.batches import first_line, split_path
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.format_options import TextOptions
 from fastmetrics.engine.input.files.text_blocks import (
@@ -26,16 +28,64 @@ from fastmetrics.engine.input.files.text_blocks import (
 )
 from fastmetrics.engine.input.files.text_streams import NO_UTF8, explain_bytes, open_text
 
+MAX_SHOWN = 40  # characters of a value in messages
 
-def parse_json(data: Any, schema: pa.Schema | None, all_columns: bool = False) -> pa.Table:
+
+def parse_json(data: Any, schema: pa.Schema | None) -> pa.Table:
+    """The columns of a schema, and no others; without one, all columns."""
     from pyarrow import json as arrow_json
 
-    behaviour = "infer" if all_columns else "ignore"
+    behaviour = "infer" if schema is None else "ignore"
     return arrow_json.read_json(
         pa.BufferReader(data),
         read_options=arrow_json.ReadOptions(use_threads=False, block_size=len(data) + 1),
         parse_options=arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=behaviour),
     )
+
+
+def infer_schema(data: Any) -> pa.Schema:
+    """The columns of a block and their types."""
+    try:
+        return parse_json(data, None).schema
+    except pa.ArrowInvalid as error:
+        if "changed from" not in str(error):
+            raise
+        kinds = FirstKinds()
+        try:
+            rows = (json.loads(line) for line in data.to_pybytes().split(b"\n") if line.strip())
+            lines = "\n".join(json.dumps(kinds.keep(row, ())) for row in rows)
+        except (ValueError, RecursionError):
+            raise error from None
+    return parse_json(pa.py_buffer(lines.encode()), None).schema
+
+
+class FirstKinds:
+    """The kind of the first value of every key, and of every field and item below it."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[tuple[str, ...], str] = {}
+
+    def keep(self, value: Any, path: tuple[str, ...]) -> Any:
+        """The value, with null for what is of another kind than the first value at its place."""
+        if value is None or self.kinds.setdefault(path, kind_of(value)) != kind_of(value):
+            return None
+        if isinstance(value, dict):
+            return {key: self.keep(own, (*path, key)) for key, own in value.items()}
+        if isinstance(value, list):
+            return [self.keep(own, (*path, "")) for own in value]
+        return value
+
+
+def kind_of(value: Any) -> str:
+    """What a value of JSON is, in the words of messages."""
+    if isinstance(value, bool):
+        return "a boolean"
+    kinds = {str: "a text", int: "a number", float: "a number", list: "a list", dict: "an object"}
+    return kinds[type(value)]
+
+
+def schema_types(schema: pa.Schema) -> dict[str, Any]:
+    return dict(zip(schema.names, schema.types, strict=True))
 
 
 def open_lines(data_file: DataFile, compression: str | None, options: TextOptions) -> Generator[FileBlock]:
@@ -55,13 +105,16 @@ def inspect_json(data_file: DataFile, compression: str | None, options: TextOpti
             raise EmptyTextError("the file is empty")
         check_lines(first.data)
         try:
-            schema = parse_json(first.data, None).schema
+            schema = infer_schema(first.data)
             names = schema.names
             for column in options.column_types:
                 if column not in names:
                     missing = missing_column_text(column, str(data_file), names)
                     raise ValueError(f"format_options: column_types: {missing}")
-            return (schema if given is None else parse_json(first.data, given, all_columns=True).schema), None
+            if given is not None:
+                parse_json(first.data, given)
+            types = {**schema_types(schema), **options.column_types}
+            return pa.schema(list(types.items())), None
         except UnicodeDecodeError as error:  # a key
             raise pa.ArrowInvalid(explain_bytes(first.data.to_pybytes(), 1) or str(error)) from error
         except pa.ArrowException as error:
@@ -80,7 +133,7 @@ def find_missing_types(
     blocks = open_lines(data_file, compression, options)
     try:
         for block in blocks:
-            schema = parse_json(block.data, None).schema
+            schema = infer_schema(block.data)
             for column in columns:
                 if column not in found and column in schema.names and not pa.types.is_null(schema.field(column).type):
                     found[column] = schema.field(column).type
@@ -109,12 +162,14 @@ def read_json(
     options: TextOptions,
     schema: pa.Schema,
     use_threads: bool,
+    names: list[str],
     n_threads: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The batches of some columns, each of one block."""
+    """The batches of some columns, or fields of them, each of one block. `names` are those of all columns."""
+    own_schema = schema_of_fields(schema, names)
 
     def parse(block: FileBlock) -> pa.Table:
-        table = parse_json(block.data, schema).select(schema.names)
+        table = parse_json(block.data, own_schema).select(own_schema.names)
         check_texts(table, block)
         return table
 
@@ -122,11 +177,34 @@ def read_json(
     try:
         for block, table in parse_blocks(open_lines(data_file, compression, options), parse, n_threads, use_threads):
             if isinstance(table, Exception):
-                raise explain_error(table, block.data, schema, rows) from table
+                raise explain_error(table, block.data, own_schema, rows) from table
             rows += table.num_rows
             yield from table.to_batches()
     except LongRowError as error:
         raise pa.ArrowInvalid(explain_long_row(rows)) from error
+
+
+def schema_of_fields(schema: pa.Schema, names: list[str]) -> pa.Schema:
+    """The columns to parse: of a column of which only fields are read, a struct of these."""
+    wanted: dict[str, Any] = {}
+    for field in schema:
+        root, path = split_path(field.name, names)
+        if not path:
+            wanted[root] = field.type
+        elif not isinstance(wanted.get(root), pa.DataType):  # the whole column has its fields
+            inner = wanted.setdefault(root, {})
+            for name in path[:-1]:
+                inner = inner if isinstance(inner, pa.DataType) else inner.setdefault(name, {})
+            if not isinstance(inner, pa.DataType):
+                inner[path[-1]] = field.type
+    return pa.schema([(name, struct_of(own)) for name, own in wanted.items()])
+
+
+def struct_of(wanted: Any) -> Any:
+    """A type, or the struct of some names and what is below them."""
+    if isinstance(wanted, pa.DataType):
+        return wanted
+    return pa.struct([(name, struct_of(own)) for name, own in wanted.items()])
 
 
 def check_texts(table: pa.Table, block: FileBlock) -> None:
@@ -152,15 +230,39 @@ def explain_error(error: Exception, data: Any, schema: pa.Schema | None, rows_be
         if not isinstance(row, dict):
             return pa.ArrowInvalid(f"row {number:,} is no object, but {type(row).__name__}")
         for field in schema or ():
-            if not fits(row.get(field.name), field.type):
-                found = json.dumps(row[field.name])
-                return pa.ArrowInvalid(
-                    f"column {field.name!r} has {found[:40]} at row {number:,}, but its type is {field.type}, by its "
-                    "first values or as given. Values of a column have one type; numbers with fractions are read by "
-                    f"format_options={{'column_types': {{{field.name!r}: 'double'}}}}, or --column-type "
-                    f"{field.name}=double"
-                )
+            if (misfit := find_misfit(row.get(field.name), field.type, field.name)) is not None:
+                return pa.ArrowInvalid(describe_misfit(number, *misfit))
     return type(error)(first_line(error))
+
+
+def find_misfit(value: Any, data_type: pa.DataType, title: str) -> tuple[str, Any, pa.DataType] | None:
+    """The first field or item whose value Arrow does not read as its type: its name, the value and the type."""
+    if not fits(value, data_type):
+        return title, value, data_type
+    found = None
+    if pa.types.is_struct(data_type) and value is not None:
+        fields = ((value.get(field.name), field.type, f"{title}.{field.name}") for field in data_type)
+        found = next(filter(None, starmap(find_misfit, fields)), None)
+    elif pa.types.is_list(data_type) and value is not None:
+        items = ((item, data_type.value_type, f"{title}[{number}]") for number, item in enumerate(value))
+        found = next(filter(None, starmap(find_misfit, items)), None)
+    return found
+
+
+def describe_misfit(row: int, title: str, value: Any, data_type: pa.DataType) -> str:
+    """What was found and what to type: a type that has all numbers, or that it can be no column as it is."""
+    text = json.dumps(value)
+    found = text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
+    text = (
+        f"column {title!r} has {found} at row {row:,}, {kind_of(value)}, but its type is {data_type}, by its first "
+        "values or as given"
+    )
+    if isinstance(value, float) and pa.types.is_integer(data_type) and title.isidentifier():
+        return (
+            f"{text}; numbers with fractions are read by format_options={{'column_types': {{{title!r}: 'double'}}}}, "
+            f"or --column-type {title}=double"
+        )
+    return f"{text}; write all values of it as one type. A column that is not read may have several"
 
 
 def fits(value: Any, data_type: pa.DataType) -> bool:

@@ -311,8 +311,8 @@ def test_rows_that_do_not_fit_are_named(row, message, tmp_path, monkeypatch):
 @each_case(
     "row, message",
     [
-        ('{"a": 0.5}', r"column 'a' has 0.5 at row 50, but its type is int64.*--column-type a=double"),
-        ('{"a": "x"}', r"column 'a' has \"x\" at row 50, but its type is int64"),
+        ('{"a": 0.5}', r"column 'a' has 0.5 at row 50, a number, but its type is int64.*--column-type a=double"),
+        ('{"a": "x"}', r"column 'a' has \"x\" at row 50, a text, but its type is int64"),
         ('{"a": 1', r"row 50 is no JSON"),
         ("[1]", r"row 50 is no object, but list"),
     ],
