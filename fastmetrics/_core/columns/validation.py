@@ -17,6 +17,7 @@ import numpy as np
 
 from fastmetrics._core import parallel
 from fastmetrics._core.columns import arrow_columns
+from fastmetrics._core.columns.probability_types import is_bfloat16
 from fastmetrics._core.columns.wide_integers import wide_integers
 from fastmetrics._kernels.columns import column_checks
 
@@ -49,7 +50,7 @@ def is_array_like(values: Any) -> bool:
 def as_array(values: Any, name: str) -> np.ndarray:
     """Any array-like as a NumPy array: NumPy, sequences, pandas, polars, Arrow, objects with the array protocol."""
     if type(values) is np.ndarray:
-        return values
+        return values if values.dtype.kind != "V" or not is_bfloat16(values) else bfloat16_values(values)
     if isinstance(values, (str, bytes)) or values is None:
         raise InputError(f"{name} must be an array of rows; found {type(values).__name__}")
     if type(values).__module__.partition(".")[0] == "pyarrow":
@@ -62,12 +63,19 @@ def as_array(values: Any, name: str) -> np.ndarray:
         check_nested(values, name)
         check_masked_items(values, name)
     check_nulls(values, name)
+    if is_bfloat16(values):
+        return bfloat16_values(values)
     try:
         return np.asarray(values)
     except ValueError as error:
         raise ValueError(
             f"{name} must be an array with rows of one length; found {type(values).__name__} ({error})"
         ) from None
+
+
+def bfloat16_values(values: Any) -> np.ndarray:
+    """bfloat16 as float32, which holds its values."""
+    return np.asarray(values.float() if hasattr(values, "float") else values.astype(np.float32))
 
 
 def narrow_integers(wide: Any, name: str) -> np.ndarray:
@@ -322,9 +330,7 @@ def as_offsets(values: Any, n: int, sequences: str, rows: str) -> np.ndarray:
         )
     offsets = contiguous(offsets.astype(np.int64))
     if offsets[0] != 0 or offsets[-1] != n:
-        raise ValueError(
-            f"offsets must go from 0 to {n}, the number of {rows}; found {offsets[0]} to {offsets[-1]}"
-        )
+        raise ValueError(f"offsets must go from 0 to {n}, the number of {rows}; found {offsets[0]} to {offsets[-1]}")
     falls = np.flatnonzero(offsets[1:] < offsets[:-1])
     if falls.shape[0]:
         at = int(falls[0])

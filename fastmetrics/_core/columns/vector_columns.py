@@ -5,7 +5,6 @@ A matrix comes from one column of lists of equal lengths, or from several column
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,16 +14,30 @@ from fastmetrics._core.columns import label_columns, validation
 from fastmetrics._core.columns.arrow_columns import entry_type, is_list, widened_epsilon
 from fastmetrics._core.columns.label_codes import LabelCodes
 from fastmetrics._core.columns.label_columns import BOOLEAN, INTEGER, LabelColumn
+from fastmetrics._core.columns.probability_types import sum_tolerance
 from fastmetrics._core.kinds import Distribution, Vector
 from fastmetrics._core.metric_strings import format_value
 from fastmetrics._core.optional_imports import pyarrow, types
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.probability import class_losses
 
-SUM_TOLERANCE = 1e-8  # for the sum of a row, added to the square root of its type's epsilon, as in scikit-learn
 MAX_LISTED = 20  # labels that a message lists
 
 Locate = Callable[[int], int]
+
+
+def rows_of_other_sums(columns: Sequence[Any], title: str, locate: Locate) -> np.ndarray:
+    """A mask of the rows, without missing values, whose probabilities do not sum to 1."""
+    if len(columns) == 1 and is_list(columns[0].type):
+        matrix = matrix_of_lists(columns[0], title, locate)
+    else:
+        matrix = np.stack([validation.as_floats(own, title, locate) for own in columns], axis=1)
+    totals = matrix[:, 0].astype(np.float64)
+    for number in range(1, matrix.shape[1]):  # in the order of the kernel that checks them
+        totals += matrix[:, number]
+    tolerance = sum_tolerance(matrix_epsilon(columns, matrix.dtype), matrix.shape[1])
+    is_probability = ((matrix >= 0) & (matrix <= 1)).all(axis=1)  # others are errors of their own
+    return is_probability & (np.abs(totals - 1.0) > tolerance)
 
 
 def rows_with_missing_entries(column: Any) -> np.ndarray | None:
@@ -137,13 +150,16 @@ def check_matrix(
             raise_bad_entry(~np.isfinite(matrix), matrix, names, locate, kind.wanted)
         return
     problem = np.zeros(1, np.int64)
-    row = class_losses.check_matrix(matrix, math.sqrt(eps) + SUM_TOLERANCE, problem)
+    row = class_losses.check_matrix(matrix, sum_tolerance(eps, matrix.shape[1]), problem)
     if problem[0]:
         raise_bad_entry(~((matrix >= 0) & (matrix <= 1)), matrix, names, locate, kind.wanted)
     if row >= 0:
         total = float(matrix[row].sum(dtype=np.float64))
         verb = "sum" if len(names) > 1 else "sums"
-        raise ValueError(f"{title} {verb} to {total} at row {locate(row)}: the probabilities of a row sum to 1")
+        raise ValueError(
+            f"{title} {verb} to {total} at row {locate(row)}: the probabilities of a row sum to 1; on_invalid='drop' "
+            "leaves such rows out"
+        )
 
 
 def raise_bad_entry(bad: np.ndarray, matrix: np.ndarray, names: Sequence[str], locate: Locate, wanted: str) -> None:

@@ -6,6 +6,7 @@ Messages name a row by its number in the whole log.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from fastmetrics._core.columns.arrow_columns import numpy_values
 from fastmetrics._core.columns.group_keys import decode_dictionary
 from fastmetrics._core.columns.role_columns import find_empty_values
 from fastmetrics._core.columns.weights import WEIGHTS_WANTED, first_bad_weight
-from fastmetrics._core.kinds import MODEL_ROLES, Binary, ClassNumber, Kind, Real
+from fastmetrics._core.kinds import MODEL_ROLES, PROBABILITIES_ROLE, Binary, ClassNumber, Distribution, Kind, Real
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.columns import column_checks as kernels
@@ -23,12 +24,13 @@ from fastmetrics._kernels.columns import filtered_rows
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.grouping_sets import GroupingSets, make_slice_numbers
 from fastmetrics.engine.input.slices import SliceNumbers
-from fastmetrics.engine.plan.column_names import describe_column, filter_column
+from fastmetrics.engine.plan.column_names import Key, describe_column, filter_column, key_columns
 from fastmetrics.engine.plan.plan_parts import PlanPart
 
 POLICIES = ("raise", "drop")
 ZERO_WEIGHT = "zero weight"
 NO_REFERENCE = "no reference"
+OTHER_SUMS = "probabilities that do not sum to 1"
 LARGE_SHARE = 0.25  # of kept rows, from which on a mask selects faster than numbers
 
 
@@ -95,6 +97,9 @@ class RowSelector:
         self.slices.order_bins(names.bins)
         # Role, column, and the kind that tells which values hold nothing; in the order of the messages.
         columns: dict[tuple[str, str], Kind | None] = {}
+        models = [(part, model) for part in parts for model in part.names.scores]
+        is_distribution = [isinstance(part.plan.kinds.get(part.names.model_role), Distribution) for part, _ in models]
+        self.distributions = list(dict.fromkeys(model for _, model in compress(models, is_distribution)))
         # Name, and whether a dictionary may stay one.
         self.arrays: dict[tuple[str, bool], None] = {}
         for part in parts:
@@ -180,7 +185,37 @@ class RowSelector:
             valid = np.ones(rows, bool) if valid is None else valid
             dropped[reason] = dropped.get(reason, 0) + int(np.count_nonzero(missing & valid))
             valid &= ~missing
+        if self.drop:
+            for model in self.distributions:
+                valid = self.drop_other_sums(model, arrays, rows, valid, dropped, locate)
         return valid, {reason: count for reason, count in dropped.items() if count}
+
+    def drop_other_sums(
+        self,
+        model: Key,
+        arrays: dict[tuple[str, bool], Any],
+        rows: int,
+        valid: np.ndarray | None,
+        dropped: dict[str, int],
+        locate: Callable[[int], int],
+    ) -> np.ndarray | None:
+        """The mask without the rows whose probabilities of classes do not sum to 1, which are counted in `dropped`."""
+        from fastmetrics._core.columns.vector_columns import rows_of_other_sums
+
+        columns = [array_of(arrays, name) for name in key_columns(model)]
+        numbers = np.arange(rows) if valid is None else np.flatnonzero(valid)
+        if valid is not None:
+            columns = [column.filter(pyarrow.array(valid)) for column in columns]
+        if not numbers.shape[0]:
+            return valid
+        title = describe_column(PROBABILITIES_ROLE, model)
+        wrong = numbers[rows_of_other_sums(columns, title, lambda row: locate(int(numbers[row])))]
+        if not wrong.shape[0]:
+            return valid
+        valid = np.ones(rows, bool) if valid is None else valid
+        valid[wrong] = False
+        dropped[OTHER_SUMS] = dropped.get(OTHER_SUMS, 0) + wrong.shape[0]
+        return valid
 
     def iterate_missing(self, arrays: dict[tuple[str, bool], Any]) -> Iterator[tuple[str, str, str, np.ndarray]]:
         """Role, column, reason and mask of missing values."""

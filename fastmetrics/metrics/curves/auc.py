@@ -11,6 +11,7 @@ import numpy as np
 from fastmetrics._core.columns import class_labels as labelled
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.categorical import CategoricalColumn
+from fastmetrics._core.columns.probability_types import machine_epsilon, sum_tolerance
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column, check_infinities, order_rows
@@ -188,7 +189,7 @@ def roc_auc_score(
     if has_classes:
         if max_fpr is not None and max_fpr != 1:
             raise ValueError(f"max_fpr must be None or 1 where there are more than two classes; found {max_fpr!r}")
-        target = check_class_columns(target, scores, average, multi_class, labels)
+        target = check_class_columns(target, scores, machine_epsilon(y_score, scores), average, multi_class, labels)
         if multi_class == "ovo":
             if sample_weight is not None:
                 raise ValueError("sample_weight must be None with multi_class='ovo'")
@@ -205,7 +206,7 @@ def roc_auc_score(
 
 
 def check_class_columns(
-    target: EncodedTarget, scores: np.ndarray, average: str | None, multi_class: str, labels: Any
+    target: EncodedTarget, scores: np.ndarray, eps: float, average: str | None, multi_class: str, labels: Any
 ) -> EncodedTarget:
     """Check the classes, the columns of scores and the options; return the target encoded with `labels`."""
     if multi_class == "raise":
@@ -216,7 +217,7 @@ def check_class_columns(
             f"y_score must have a column for each of {len(target.classes)} classes; found shape {scores.shape}"
         )
     validation.check_lengths(len(target.coded.codes), scores.shape[0], "y_true", "y_score")
-    check_row_sums(scores)
+    check_row_sums(scores, eps)
     validation.check_option(
         average, "average", ("macro", "weighted", None) + (("micro",) if multi_class == "ovr" else ())
     )
@@ -242,10 +243,10 @@ def check_class_columns(
     )
 
 
-def check_row_sums(scores: np.ndarray) -> None:
-    """Check that every row of probabilities adds up to 1, with the tolerance of scikit-learn."""
+def check_row_sums(scores: np.ndarray, eps: float) -> None:
+    """Check that every row of probabilities adds up to 1, with a tolerance that is never less than scikit-learn's."""
     totals = scores.sum(axis=1, dtype=np.float64)
-    near = np.isclose(1.0, totals)
+    near = np.isclose(1.0, totals, atol=sum_tolerance(eps, scores.shape[1]))
     if near.all():
         return
     row = int(np.flatnonzero(~near)[0])

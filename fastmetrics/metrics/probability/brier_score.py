@@ -22,6 +22,7 @@ from fastmetrics._core.columns.binary_probabilities import (
     rounded_quotient,
     row_coverage,
 )
+from fastmetrics._core.columns.probability_types import machine_epsilon
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.columns.weights import scale_tiny_weights
@@ -38,7 +39,6 @@ from fastmetrics.metrics.probability.probability_targets import (
     check_predictions,
     encode_positive_label,
     has_fewer_than_two_rows,
-    machine_epsilon,
     read_target,
     read_weights,
     reduce_binary,

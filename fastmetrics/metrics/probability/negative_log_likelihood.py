@@ -9,6 +9,7 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
+from fastmetrics._core.columns.probability_types import machine_epsilon
 from fastmetrics._core.columns.row_blocks import block_bounds
 from fastmetrics._core.columns.weights import as_weights, scale_tiny_weights
 from fastmetrics._core.named_tuples import NamedTuple
@@ -17,7 +18,7 @@ from fastmetrics._core.statistic import Sums, SumStatistic, map_reduce
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.probability import losses
-from fastmetrics.metrics.probability.probability_targets import check_eps, machine_epsilon
+from fastmetrics.metrics.probability.probability_targets import check_eps
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import NumericArrayLike

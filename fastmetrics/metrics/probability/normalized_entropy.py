@@ -16,13 +16,14 @@ from fastmetrics._core.columns.binary_probabilities import (
     row_coverage,
     warn_and_unwrap,
 )
+from fastmetrics._core.columns.probability_types import is_float16
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.elementary import log, log1p
 from fastmetrics._core.exact import divide, quotients
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import ManySums, Sums, Value
 from fastmetrics.metrics.probability.log_loss import LogTerms, try_small_log_sums
-from fastmetrics.metrics.probability.probability_targets import check_eps, is_float16
+from fastmetrics.metrics.probability.probability_targets import check_eps
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike

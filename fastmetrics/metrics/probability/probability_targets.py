@@ -31,8 +31,8 @@ from fastmetrics._core.columns.class_labels import (
     read_labels,
     type_of_target,
 )
+from fastmetrics._core.columns.probability_types import SUM_TOLERANCE
 from fastmetrics._core.columns.row_blocks import Rows
-from fastmetrics._core.columns.vector_columns import SUM_TOLERANCE
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import AdditiveStatistic, Sums, SumStatistic, map_reduce
 from fastmetrics._core.undefined import warn_user
@@ -44,19 +44,6 @@ LABELS_MUST_BE_CLASSES = "labels must be classes: integers, text or bools"
 
 
 # -------------------------------------------------------------------------------------------------------- arguments
-
-
-def is_float16(values: Any) -> bool:
-    """Whether a column of NumPy (any byte order), Arrow, pandas or polars is float16."""
-    dtype = getattr(values, "dtype", None)
-    if isinstance(dtype, np.dtype):
-        return dtype.kind == "f" and dtype.itemsize == 2
-    return str(getattr(values, "type", "")) == "halffloat" or str(dtype).lower() == "float16"
-
-
-def machine_epsilon(values: Any, predictions: np.ndarray) -> float:
-    """Return the machine epsilon of the argument's type. float16 is widened, but keeps its own epsilon."""
-    return float(np.finfo(np.float16 if is_float16(values) else predictions.dtype).eps)
 
 
 def resolve_eps(eps: float | str, dtype: np.dtype) -> float:

@@ -1,0 +1,41 @@
+"""What the type of probabilities says of them: its machine epsilon, and how far a row may be from the sum 1."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+SUM_TOLERANCE = 1e-8  # for the sum of a row, added to the square root of its type's epsilon, as in scikit-learn
+ROUNDING = 5e-7  # of a probability that is written with six digits
+BFLOAT16_EPSILON = 2.0**-7
+
+
+def sum_tolerance(eps: float, n_classes: int) -> float:
+    """How far the sum of the probabilities of a row may be from 1.
+
+    The square root of the epsilon of their type, as in scikit-learn, or the most that rounding each to six digits
+    moves the sum.
+    """
+    return max(math.sqrt(eps), n_classes * ROUNDING) + SUM_TOLERANCE
+
+
+def machine_epsilon(values: Any, predictions: np.ndarray) -> float:
+    """Return the machine epsilon of the argument's type. Types of 16 bits are widened, but keep their own epsilon."""
+    if is_bfloat16(values):
+        return BFLOAT16_EPSILON
+    return float(np.finfo(np.float16 if is_float16(values) else predictions.dtype).eps)
+
+
+def is_bfloat16(values: Any) -> bool:
+    """Whether an array of NumPy with ml_dtypes, or a tensor, is of bfloat16, which NumPy itself does not have."""
+    return str(getattr(values, "dtype", "")).endswith("bfloat16")
+
+
+def is_float16(values: Any) -> bool:
+    """Whether a column of NumPy (any byte order), Arrow, pandas or polars is float16."""
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return dtype.kind == "f" and dtype.itemsize == 2
+    return str(getattr(values, "type", "")) == "halffloat" or str(dtype).lower() == "float16"
