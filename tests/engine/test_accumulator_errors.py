@@ -347,7 +347,7 @@ class TestConstructor:
             (ValueError, "metric .* is computed inside groups; say which column has their keys", {"group": None}),
             (TypeError, "label must be", {"label": 3}),
             (ValueError, "score is an empty list", {"score": []}),
-            (TypeError, "group must be the name", {"group": 3}),
+            (TypeError, "group must be the name", {"group": 3.5}),
             (TypeError, "weight must be the name", {"weight": ["w"]}),
             (TypeError, "by must be", {"by": 3}),
             (ValueError, "on_invalid must be one of", {"on_invalid": "ignore"}),

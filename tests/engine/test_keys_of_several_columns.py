@@ -212,7 +212,7 @@ def test_errors_name_the_tuple_and_the_row():
     )
     log = {**LOG, "half": np.where(np.arange(ROWS) == 55, np.nan, LOG["half"])}
     assert_raises(ValueError, "group column 'half' has NaN at row 55", evaluate, log, ["half", "user"])
-    for names in (["user", 1], {"user"}, 5):
+    for names in (["user", 1.5], {"user"}, 5.5):
         assert_raises(TypeError, "group must be the name of a column or a list of names", evaluate, LOG, names)
     assert_raises(ValueError, "group is an empty list", evaluate, LOG, [])
     assert_raises(ValueError, "group: no column 'usr'", evaluate, LOG, ["day", "usr"])

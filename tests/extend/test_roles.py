@@ -119,7 +119,7 @@ def fm_accumulate(**options):
 def test_roles_are_a_dict_of_names():
     twice = {**COLUMNS["snips"], "roles": {**COLUMNS["snips"]["roles"], "propensity": "target"}}
     assert_raises(ValueError, "role 'propensity' is named twice", fm.evaluate, LOG, ["snips"], **twice)
-    for roles, message in ((["click"], "roles must be a dict"), ({"click": 5}, "click must be the name of a column")):
+    for roles, message in ((["click"], "roles must be a dict"), ({"click": 5.5}, "click must be the name of a column")):
         assert_raises(TypeError, message, fm.evaluate, LOG, ["cvr"], roles=roles)
 
 

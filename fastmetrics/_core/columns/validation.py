@@ -50,7 +50,7 @@ def is_array_like(values: Any) -> bool:
 def as_array(values: Any, name: str) -> np.ndarray:
     """Any array-like as a NumPy array: NumPy, sequences, pandas, polars, Arrow, objects with the array protocol."""
     if type(values) is np.ndarray:
-        return values if values.dtype.kind != "V" or not is_bfloat16(values) else bfloat16_values(values)
+        return values if values.dtype.kind not in "VmM" else unusual_values(values, name)
     if isinstance(values, (str, bytes)) or values is None:
         raise InputError(f"{name} must be an array of rows; found {type(values).__name__}")
     if type(values).__module__.partition(".")[0] == "pyarrow":
@@ -71,6 +71,16 @@ def as_array(values: Any, name: str) -> np.ndarray:
         raise ValueError(
             f"{name} must be an array with rows of one length; found {type(values).__name__} ({error})"
         ) from None
+
+
+def unusual_values(values: np.ndarray, name: str) -> np.ndarray:
+    """An array of bfloat16, of times, of which none may be NaT, or of records."""
+    if values.dtype.kind == "V":
+        return bfloat16_values(values) if is_bfloat16(values) else values
+    missing = np.isnat(values)
+    if missing.any():
+        raise ValueError(f"{name} has NaT at row {int(np.argwhere(missing)[0][0])}")
+    return values
 
 
 def bfloat16_values(values: Any) -> np.ndarray:

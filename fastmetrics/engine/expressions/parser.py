@@ -53,8 +53,8 @@ WHAT_IS_NOT_HERE = "an expression is computed row by row"
 
 
 def is_plain_name(text: str) -> bool:
-    """Is a text the name of a column without quotes, perhaps dotted, and no expression?"""
-    return all(part.isidentifier() for part in text.strip().split("."))
+    """Is it a name, or names with dots between them, or the number of a column, and no expression?"""
+    return text.strip().isdecimal() or all(part.isidentifier() for part in text.strip().split("."))
 
 
 @lru_cache(maxsize=256)  # an Accumulator reads its expressions with every update

@@ -26,8 +26,8 @@ class ArraySource(Source):
     def __init__(self, arrays: Mapping[Any, Any]) -> None:
         if not arrays:
             raise ValueError("data is an empty dict: give one array per column")
-        self._arrays = arrays
-        self.column_names = list(arrays)
+        self._columns = list(arrays.values())
+        self.column_names = list(map(str, arrays))
         lengths = {name: count_rows(name, values) for name, values in arrays.items()}
         if len(set(lengths.values())) > 1:
             found = ", ".join(f"{name}: {length}" for name, length in list(lengths.items())[:LISTED_COLUMNS])
@@ -35,8 +35,14 @@ class ArraySource(Source):
         self.rows = next(iter(lengths.values()))
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
-        arrays = [arrow_column(column, self._arrays[column], column in self.texts | self.lists) for column in columns]
+        arrays = []
+        for column in columns:
+            values = self._values_of(self.column_names.index(column))
+            arrays.append(arrow_column(column, values, column in self.texts | self.lists))
         yield from pa.table(arrays, names=columns).to_batches()
+
+    def _values_of(self, number: int) -> Any:
+        return self._columns[number]
 
 
 class StructuredSource(Source):
@@ -83,14 +89,25 @@ class RowsSource(Source):
 
 
 class PandasSource(ArraySource):
-    """A pandas data frame, column by column: its own Arrow export would convert every column."""
+    """A pandas data frame, column by column: its own Arrow export would convert every column.
+
+    Names that are no texts, such as the numbers of columns without a name, are their texts.
+    """
 
     label = "the data frame"
 
     def __init__(self, frame: Any) -> None:
-        self._arrays = frame
-        self.column_names = list(frame.columns)
+        if frame.columns.nlevels > 1:
+            raise ValueError(
+                "data: the data frame has column names of several levels; give each column one name: "
+                "frame.columns = ['_'.join(map(str, own)) for own in frame.columns]"
+            )
+        self._frame = frame
+        self.column_names = list(map(str, frame.columns))
         self.rows = len(frame)
+
+    def _values_of(self, number: int) -> Any:
+        return self._frame.iloc[:, number]
 
 
 def count_rows(name: object, values: Any) -> int:
@@ -134,14 +151,20 @@ def convert_column(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     if type(values).__module__.partition(".")[0] == "pandas":
-        return pa.array(values, from_pandas=True)
+        is_sparse = str(getattr(values, "dtype", "")).startswith("Sparse")
+        return pa.array(values.sparse.to_dense() if is_sparse else values, from_pandas=True)
     if hasattr(values, "__arrow_c_stream__"):
         wide = wide_integers(values)
         return pa.chunked_array(values) if wide is None else wide
     if hasattr(values, "__arrow_c_array__"):
         return pa.array(values)
     if isinstance(values, list | tuple | range):
-        return pa.array(values)
+        try:
+            return pa.array(values)
+        except ValueError as error:
+            if isinstance(error, pa.ArrowException):
+                raise
+            return pa.array(values, from_pandas=True)  # pandas' NaT beside dates is a null
     return convert_numpy(name, values if isinstance(values, np.ndarray) else np.asarray(values))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair
@@ -154,6 +155,7 @@ def read_column_names(
         raise ValueError(
             f"metrics of {noun} ({list_metric_names(without)}) have no weights of rows; leave out weight={weight!r}"
         )
+    weight = with_text_names(weight)
     if not isinstance(weight, str) and weight is not None:
         raise TypeError(f"weight must be the name of a column; found {weight!r}")
     key = as_key("group", group)
@@ -241,6 +243,7 @@ def read_roles(plan: Plan, roles: Mapping[str, Any]) -> dict[str, str]:
             wanted = sorted({own for metric in plan.metrics for own in metric.other_roles})
             known = f"they read {', '.join(wanted)}" if wanted else "they read no other roles"
             raise ValueError(f"no metric asked for reads a column of role {role!r} ({role}={name!r}): {known}")
+        name = with_text_names(name)
         if not isinstance(name, str):
             raise TypeError(f"{role} must be the name of a column; found {name!r}")
         found[role] = name
@@ -265,6 +268,7 @@ def as_models(probabilities: Any) -> tuple[Key, ...]:
 
     A name is a column of lists; a list of names are the columns of one model; a list of such lists has several models.
     """
+    probabilities = with_text_names(probabilities)
     if isinstance(probabilities, str) or not isinstance(probabilities, (list, tuple)):
         return as_column_tuple(PROBABILITIES_ROLE, probabilities)
     if not probabilities or isinstance(probabilities[0], str):
@@ -280,10 +284,18 @@ def as_model(columns: Any) -> Key:
     return names[0] if len(names) == 1 else names
 
 
+def with_text_names(names: Any) -> Any:
+    """Names of columns, with integers as text: pandas numbers columns that have no name."""
+    if isinstance(names, Integral):
+        return names if isinstance(names, bool) else str(int(names))  # type: ignore[unreachable]
+    return list(map(with_text_names, names)) if isinstance(names, (list, tuple)) else names
+
+
 def as_column_tuple(role: str, names: str | Sequence[str] | None) -> tuple[str, ...]:
     """One column name or several as a tuple, each once."""
     if names is None:
         raise TypeError(f"{role} is missing: name the column, {role}=...")
+    names = with_text_names(names)
     if isinstance(names, str):
         return (names,)
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):

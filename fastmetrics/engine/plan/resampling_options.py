@@ -6,7 +6,7 @@ from typing import Any
 
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import GROUP_ROLE
-from fastmetrics.engine.plan.column_names import ROW_UNITS, Key, as_key, format_key
+from fastmetrics.engine.plan.column_names import ROW_UNITS, Key, as_key, format_key, with_text_names
 from fastmetrics.engine.plan.metric_plan import Plan
 
 DELONG = "delong"
@@ -49,6 +49,7 @@ def read_resampling(
 
     The default unit is the group, if there is one, else the row.
     """
+    unit = with_text_names(unit)
     if unit is not None and not isinstance(unit, (str, list, tuple)):
         raise TypeError(f"unit must be the name of a column, a list of names, or 'row'; found {unit!r}")
     unit = as_key("unit", unit)

@@ -365,7 +365,7 @@ class TestRefusals:
                 pa.table({**LOG, "by": values}), by="by",
             )  # fmt: skip
 
-    @each_case("by", [7, [7], {"hour"}, b"hour"])
+    @each_case("by", [7.5, [7.5], {"hour"}, b"hour"])
     def test_by_that_is_not_a_column_name(self, by):
         assert_raises(TypeError, "by must be the name of a column or a list of names", evaluate, LOG, by=by)
 

@@ -385,7 +385,7 @@ def test_wrong_columns_and_labels():
         ({"label": "y", "probabilities": "none"}, ValueError, "none"),
         ({"label": "y", "probabilities": ["of_x_0", "of_x_0"]}, ValueError, "must be different columns"),
         ({"label": "y", "probabilities": []}, ValueError, "empty"),
-        ({"label": "y", "probabilities": 3}, TypeError, "probabilities must be"),
+        ({"label": "y", "probabilities": 2.5}, TypeError, "probabilities must be"),
         ({"label": "y", "probabilities": ["of_x_0", "of_x_1"]}, ValueError, "sum to"),
         ({"label": "w", "probabilities": "probs"}, ValueError, "labels of classes have no fractions"),
     ):
