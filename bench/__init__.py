@@ -1,8 +1,7 @@
 """Benchmarks of fastmetrics and its peers: one process, the same data, results asserted equal before they are timed.
 
-    pytest bench/ranking --benchmark-json=bench/results/ranking.json
-    python -m bench.render
+    python -m bench
 
-The first command measures; `--rows 1000000` makes it quick. The second writes docs/benchmarks.md, docs/speed.svg and
-the table of the README, from all runs in bench/results. Read `timing.py` first.
+measures all files and writes bench/results.json, docs/benchmarks.md, docs/speed.svg and the table of the README; read
+`__main__.py` and `timing.py` first.
 """

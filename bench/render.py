@@ -1,8 +1,10 @@
-"""Write docs/benchmarks.md, docs/speed.svg and the README's table from bench/results; none is edited by hand.
+"""Write docs/benchmarks.md, docs/speed.svg and the README's table from bench/results.json; none is edited by hand.
 
-    python -m bench.render
+    python -m bench             measures everything, and writes them
+    python -m bench.render      writes them from what was measured
 
-Each file of bench/results is one run of some bench files. If several runs have the same pair, the last one is used.
+`bench/results.json` is one run of all bench files, with its machine and versions. If there are several runs, or files
+that were not measured, the page says so; if several runs have the same pair, the last one is used.
 """
 
 import json
@@ -13,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "bench" / "results"
+RESULTS = ROOT / "bench" / "results.json"
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
 CHART = ROOT / "docs" / "speed.svg"
 README = ROOT / "README.md"
 OPENING, CLOSING = "<!-- benchmarks -->", "<!-- /benchmarks -->"
 
+FULL_ROWS = 10_000_000
 DISTURBANCE = 0.2  # mean number of cores that other processes kept busy; a larger number is noted below the table
 
 # Title and bench files of a section.
@@ -69,15 +72,16 @@ in the fastest way we found. Columns are made by [`bench/workloads.py`](../bench
 written by `fastmetrics sample-log`, in row groups of a million. Texts are made by
 [`bench/texts.py`](../bench/texts.py); the line caches of sacrebleu's tokenizers are cleared before every turn.
 
-Times with the smallest and the largest are in [`bench/results`](../bench/results). To measure again, in a clone:
+Times with the smallest and the largest are in [`bench/results.json`](../bench/results.json). To measure all of it
+again, in a clone, on a machine that does nothing else:
 
 ```bash
 pip install -e '.[bench]'
-pytest bench/ranking --benchmark-json=bench/results/ranking.json
-python -m bench.render
+python -m bench
 ```
 
-All files (`pytest bench`) take most of an hour; `--rows 1000000` makes a quick run.
+This takes about 45 minutes on two cores and needs Java. `python -m bench --rows 100000 --results /tmp/quick.json` makes
+a quick run.
 """
 
 
@@ -88,10 +92,39 @@ def main() -> None:
 
 def rendered() -> dict[Path, str]:
     """The files and their text."""
-    runs = newest_only([json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))])
+    runs = newest_only(read_runs())
     rows = main_rows(runs)
     readme = with_table(README.read_text(encoding="utf-8"), readme_table(rows))
     return {DOCUMENT: document(runs), CHART: chart(rows), README: readme}
+
+
+def read_runs(path: Path = RESULTS) -> list[Run]:
+    found: list[Run] = json.loads(path.read_text(encoding="utf-8"))["runs"]
+    return found
+
+
+def missing_files(runs: list[Run]) -> list[str]:
+    """The bench files of which no run has a row."""
+    measured = {record["file"] for run in runs for record in run["benchmarks"]}
+    files = (path.relative_to(ROOT).as_posix() for path in (ROOT / "bench").rglob("test_*.py"))
+    return sorted(file for file in files if file not in measured)
+
+
+def warnings_of(runs: list[Run]) -> list[str]:
+    """What keeps these numbers from being one run of everything, as paragraphs of the page."""
+    lines = []
+    if len(runs) > 1:
+        days = sorted(run["date"][:10] for run in runs)
+        lines.append(
+            f"**These are {len(runs)} runs** from {days[0]} to {days[-1]}, not one: rows of different machines or "
+            "versions cannot be compared with each other."
+        )
+    if (rows := {run["rows"] for run in runs}) != {FULL_ROWS}:
+        counts = ", ".join(f"{count:,}" for count in sorted(rows))
+        lines.append(f"**This is a quick run**: its large workloads have {counts} rows.")
+    if missing := missing_files(runs):
+        lines.append(f"**Not measured**: {', '.join(f'`{file}`' for file in missing)}.")
+    return [text for line in lines for text in (line, "")]
 
 
 def newest_only(runs: list[Run]) -> list[Run]:
@@ -115,7 +148,7 @@ def pair(record: Record) -> tuple[str, ...]:
 def document(runs: list[Run]) -> str:
     machines = list(dict.fromkeys(map(describe_run, runs)))
     numbered = [(machines.index(describe_run(run)) + 1, record) for run in runs for record in run["benchmarks"]]
-    lines = ["# Benchmarks", "", "Written by `python -m bench.render`; do not edit.", "", HOW]
+    lines = ["# Benchmarks", "", "Written by `python -m bench`; do not edit.", "", *warnings_of(runs), HOW]
     lines += ["Machines and versions, by the number in the last column:", ""]
     lines += [*(f"{number}. {machine}" for number, machine in enumerate(machines, start=1)), ""]
     numbered.sort(key=lambda row: row[1]["file"])

@@ -1,9 +1,8 @@
-"""The bars on the page of benchmarks: how many times longer the other side takes, from the files of bench/results.
+"""The bars on the page of benchmarks: how many times longer the other side takes, from bench/results.json.
 
 A bar is a piece of HTML whose length is a share of the width, so it fits on a phone and into a dark page.
 """
 
-import json
 import math
 from html import escape
 
@@ -12,8 +11,8 @@ from bench import render
 
 def add(page: str) -> str:
     """The page of benchmarks with a chart below the command of each section."""
-    runs = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(render.RESULTS.glob("*.json"))]
-    records = [record for run in render.newest_only(runs) for record in run["benchmarks"] if record["peer"]]
+    runs = render.newest_only(render.read_runs())
+    records = [record for run in runs for record in run["benchmarks"] if record["peer"]]
     for title, files in render.SECTIONS.items():
         chosen = [record for record in records if render.files_of_section(record) == files]
         command = f"`pytest {files}`\n"
