@@ -1,10 +1,9 @@
-"""Write tests/lowest/*.txt: every dependency of users in pyproject.toml at the lowest version that it allows.
+"""Write tests/lowest/versions.txt: every dependency of users in pyproject.toml at the lowest version that it allows.
 
     python tools/lowest_versions.py            write
     python tools/lowest_versions.py --check    exit with 1 if a file is not as it would be written
 
-`pip install 'WHEEL[arrow,cli,pandas,polars,stats,plot]' -c tests/lowest/local.txt` installs these versions. Spark and
-the tables of a lake ask for a later pyarrow than the rest, so that they have a file of their own.
+`pip install '.[arrow,cli,pandas,polars,duckdb,stats,plot,lake,spark]' -c tests/lowest/versions.txt` installs them.
 """
 
 import argparse
@@ -15,10 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "lowest"
-EXTRAS = {
-    "local.txt": ("arrow", "cli", "pandas", "polars", "stats", "plot"),
-    "lake_and_spark.txt": ("lake", "spark", "cli", "stats", "plot"),
-}
+EXTRAS = {"versions.txt": ("arrow", "cli", "pandas", "polars", "duckdb", "stats", "plot", "lake", "spark")}
 REQUIREMENT = re.compile(r"([\w.-]+)(?:\[[\w, -]+\])?>=([\d.]+)")
 
 

@@ -54,16 +54,34 @@ def run_command(arguments: list[str]) -> int:
         from fastmetrics.cli.app import run
 
         return run(arguments)
-    except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing not in CLI_MODULES:
+    except (ImportError, AttributeError, TypeError) as error:
+        problem = problem_of_packages(error)
+        if problem is None:
             raise
         if arguments == ["doctor"]:
             return print_environment()
         from fastmetrics._core.optional_imports import install_command
 
-        sys.stderr.write(f"error: this needs {missing}, which is not installed; type: {install_command('cli')}\n")
+        sys.stderr.write(f"error: this needs {problem}; type: {install_command('cli')}\n")
         return 1
+
+
+def problem_of_packages(error: Exception) -> str | None:
+    """The package of the extra `cli` that is missing or too old, which may be why a command failed; None if none is."""
+    from importlib import metadata
+
+    from fastmetrics._core.optional_imports import LEAST_VERSIONS, version_key
+
+    if isinstance(error, ModuleNotFoundError) and (missing := (error.name or "").partition(".")[0]) in CLI_MODULES:
+        return f"{missing}, which is not installed"
+    for package in CLI_MODULES:
+        try:
+            found = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+        if version_key(found) < version_key(LEAST_VERSIONS[package]):
+            return f"{package} {LEAST_VERSIONS[package]} or later, and {found} is installed"
+    return None
 
 
 def print_environment() -> int:

@@ -13,6 +13,7 @@ from typing import Any
 
 from fastmetrics._core.columns.validation import check_option
 from fastmetrics._core.exchange.memory_size import parse_size
+from fastmetrics._core.optional_imports import check_version
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.results.slice_order import check_min_rows
 from fastmetrics.engine.input.row_selection import POLICIES
@@ -186,6 +187,7 @@ def evaluate(
         raise TypeError(
             f"df must be a Spark DataFrame; found {type(df).__name__}. For other data use fastmetrics.evaluate"
         )
+    check_version("pyspark", "fastmetrics.spark.evaluate")
     check_option(on_invalid, "on_invalid", POLICIES)
     check_min_rows(min_rows)
     call = Task(

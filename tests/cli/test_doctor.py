@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core.optional_imports import DISTRIBUTION
+from fastmetrics._core.optional_imports import DISTRIBUTION, EXTRAS, LEAST_VERSIONS
 from fastmetrics.cli import main
 from fastmetrics.cli.installation import environment
 
@@ -55,6 +55,42 @@ def test_extras_of_the_package_are_those_of_the_purposes():
     except environment.metadata.PackageNotFoundError:
         pytest.skip(f"{DISTRIBUTION} is not installed: the folder of the sources is on the path")
     assert {"", "arrow", "cli", "stats", "plot", "spark"} <= asked <= set(environment.PURPOSES)
+
+
+def test_it_says_what_is_too_old(monkeypatch, capsys):
+    """For each package that pyproject.toml asks for, one by one."""
+    versions = environment.metadata.version
+    for package, least in LEAST_VERSIONS.items():
+        extra = "" if package == "numpy" else EXTRAS.get(package, package)
+        command = f"pip install 'fastmetrics-engine[{extra}]'" if extra else "pip install 'numpy>=2.0'"
+        parts = [environment.Requirement(package, least, extra)]
+        monkeypatch.setattr(environment, "read_requirements", lambda own=parts: own)
+        monkeypatch.setattr(environment.metadata, "version", lambda name, own=package: "0.0.9" if name == own else None)
+        assert main(["doctor"]) == 0
+        text = capsys.readouterr().out
+        line = next(line.split() for line in text.splitlines() if line.startswith(package))
+        assert line[1:5] == ["0.0.9", f">={least}", "too", "old"]
+        assert f"{package}  {command}" in text
+    monkeypatch.setattr(environment.metadata, "version", versions)
+
+
+def test_commands_say_what_is_too_old(monkeypatch, capsys):
+    """Where a package of the extra is so old that a command cannot start, or fails."""
+    from fastmetrics.cli import app
+
+    def run(arguments):
+        raise TypeError("an argument that this version does not know")
+
+    monkeypatch.setattr(app, "run", run)
+    with pytest.raises(TypeError, match="does not know"):
+        main(["list"])
+    found = environment.metadata.version
+    monkeypatch.setattr(environment.metadata, "version", lambda name: "0.9.0" if name == "typer" else found(name))
+    assert main(["list"]) == 1
+    message = "error: this needs typer 0.20 or later, and 0.9.0 is installed; type: pip install"
+    assert capsys.readouterr().err == f"{message} 'fastmetrics-engine[cli]'\n"
+    assert main(["doctor"]) == 0
+    assert "too old" in capsys.readouterr().out
 
 
 def test_it_works_without_the_extra(monkeypatch, capsys):

@@ -15,7 +15,7 @@ from typing import Any
 
 import fastmetrics
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.optional_imports import DISTRIBUTION, install_command
+from fastmetrics._core.optional_imports import DISTRIBUTION, install_command, version_key
 
 # What each extra is for, in the order of the list. Extras that are not here are for the project's own work.
 PURPOSES = {
@@ -26,6 +26,7 @@ PURPOSES = {
     "plot": "report.plot",
     "pandas": "pandas data frames",
     "polars": "polars data frames",
+    "duckdb": "results of DuckDB",
     "lake": "Delta Lake, Iceberg",
     "spark": "evaluation on Spark",
 }
@@ -113,14 +114,6 @@ def package_part(requirement: Requirement) -> Part:
     status = MISSING if found is None else OK if version_key(found) >= version_key(least) else TOO_OLD
     get = install_command(extra) if extra else f"pip install '{package}>={least}'"
     return Part(package, PURPOSES[extra], f">={least}", found, status, get)
-
-
-def version_key(version: str) -> tuple[int, ...]:
-    """The numbers of a release, for comparison: 2.0 and 2.0.0 are the same."""
-    numbers = [int(number) for number in re.findall(r"\d+", re.split(r"[^\d.]", version)[0])]
-    while numbers and numbers[-1] == 0:
-        numbers.pop()
-    return tuple(numbers)
 
 
 def java_part() -> Part:

@@ -72,7 +72,7 @@ class LazyFrameSource(Source):
         if hasattr(query, "collect_batches"):
             frames = query.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True, engine="streaming")
         else:
-            frames = iter([collect_streaming(query)])
+            frames = iter([query.collect(engine="streaming")])
         for frame in frames:
             for batch in frame.to_arrow().to_batches():
                 yield read_wide_integers(batch, columns, self._schema)
@@ -110,14 +110,6 @@ def read_wide_integers(batch: pa.RecordBatch, columns: list[str], schema: Any) -
         is_wide = column in schema and is_wide_integer(schema[column])
         arrays.append(decimals_of_texts(array) if is_wide else array)
     return pa.RecordBatch.from_arrays(arrays, names=columns)
-
-
-def collect_streaming(query: Any) -> Any:
-    """The whole result of a query, by the streaming engine, which older versions of polars name by another option."""
-    try:
-        return query.collect(engine="streaming")
-    except TypeError:
-        return query.collect(streaming=True)
 
 
 class NarwhalsSource(Source):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.optional_imports import import_extra
+from fastmetrics._core.optional_imports import check_version, import_extra
 from fastmetrics.engine.input.array_sources import ArraySource, PandasSource, StructuredSource
 from fastmetrics.engine.input.arrow_sources import (
     DatasetSource,
@@ -93,6 +93,7 @@ def open_source(data: object, options: InputOptions = NO_INPUT_OPTIONS) -> Sourc
         return source
     refuse_snapshot_options(options, f"of type {type(data).__name__}, which has no versions")
     data = native_frame(data)
+    check_version(top_module(data).lstrip("_"), f"reading a {type(data).__name__}")
     refuse_cluster_frames(data)
     source = _open_columns(data)
     if source is not None:

@@ -130,7 +130,8 @@ class PartialArea(Statistic):
 def counts_by_score(sweep: ThresholdSweep) -> tuple[np.ndarray, np.ndarray]:
     """Rows of both classes at every distinct score, descending."""
     others = sweep.rows.other_keys_between(0, np.iinfo(sweep.keys.dtype).max)
-    keys, counts = np.unique(others[~np.isin(others, sweep.keys)], return_counts=True)
+    # By sorting: the table that NumPy 2.0 may use instead overflows at keys of 64 bits.
+    keys, counts = np.unique(others[~np.isin(others, sweep.keys, kind="sort")], return_counts=True)
     order = np.argsort(np.concatenate((sweep.keys, keys)))[::-1]
     pivots = np.concatenate((sweep.pivot_counts, np.zeros_like(counts)))[order]
     tied_or_alone = np.concatenate((sweep.tied_counts, counts))[order]

@@ -75,7 +75,7 @@ class TestCut:
             (pa.array([math.inf, -math.inf, math.nan, None]), "[0]", [1, 0, None, None]),
             (pa.array(["1"]).cast(pa.int32()).dictionary_encode(), "[1]", [1]),
             (pa.array([None, None]), "[1]", [None, None]),
-            (pa.array([1, 2], pa.float16()), "[1.5]", [0, 1]),
+            (pa.array(np.array([1, 2], np.float16)), "[1.5]", [0, 1]),
         ],
     )
     def test_comparison_is_exact(self, values, edges, expected):

@@ -1,6 +1,7 @@
 """BLEU against its definition and against sacrebleu, whose scores it equals."""
 
 import copy
+import functools
 import math
 import pickle
 
@@ -329,7 +330,8 @@ class TestErrors:
 @each_case("name", ["sentence_bleu", "sentence_nist", "sentence_meteor"])
 def test_texts_in_place_of_tokens_are_an_error(name):
     """They would be one token each, and match only as a whole: a score of 0 without a word."""
-    function = getattr(fm, name)
+    without_wordnet = {"modules": ("exact", "stem")} if name == "sentence_meteor" else {}
+    function = functools.partial(getattr(fm, name), **without_wordnet)
     text = "the cat sat on the mat"
     message = r"hypothesis\[0\] is 'the cat sat on the mat', which has a space: a list has the tokens of one text"
     assert_raises(ValueError, message, function, [text], [text])
