@@ -8,6 +8,9 @@ from fastmetrics._core.columns.arrow_columns import is_list, plain_type
 from fastmetrics._core.optional_imports import pyarrow
 
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
+INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}  # by width
+MAX_DIGITS = 38  # of a decimal128
+UNITS = ("s", "ms", "us", "ns")
 STRINGS = ("large_string", "string_view")
 LISTS = "list of "  # begins the names of types of lists, whatever their layout
 NO_ITEMS = f"{LISTS}null"  # the type if all lists are empty
@@ -28,6 +31,31 @@ def stored_type(name: str) -> str:
     if name in INTEGERS:
         return "int64"
     return "string" if name in STRINGS else name
+
+
+def wider_type(first: Any, second: Any) -> Any | None:
+    """The type for integers and decimals, or for instants of several zones and units, exactly; None for others."""
+    types = pyarrow.types
+    if types.is_decimal(first) or types.is_decimal(second):
+        parts = [digits_of(own) for own in (first, second)]
+        if None in parts:
+            return None
+        scale = max(scale for _, scale in filter(None, parts))
+        precision = max(whole for whole, _ in filter(None, parts)) + scale
+        wide = pyarrow.decimal128 if precision <= MAX_DIGITS else pyarrow.decimal256
+        return wide(precision, scale)
+    if types.is_timestamp(first) and types.is_timestamp(second) and first.tz != second.tz and first.tz and second.tz:
+        return pyarrow.timestamp(max(first.unit, second.unit, key=UNITS.index), "UTC")
+    return None
+
+
+def digits_of(data_type: Any) -> tuple[int, int] | None:
+    """The digits before and behind the point of an integer or a decimal; None for other types."""
+    if pyarrow.types.is_decimal(data_type):
+        return data_type.precision - data_type.scale, data_type.scale
+    if pyarrow.types.is_integer(data_type):
+        return INTEGER_DIGITS[data_type.bit_width], 0
+    return None
 
 
 def types_fit(first: str, second: str) -> bool:

@@ -183,10 +183,16 @@ def conform(batch: pa.RecordBatch, schema: pa.Schema, number: int, label: str) -
 
 
 def may_become(found: pa.DataType, wanted: pa.DataType) -> bool:
-    """Does the type hold the same values? Integers are checked one by one when they are converted."""
+    """Does the type hold the same values? They are checked one by one when they are converted."""
     types = pa.types
     if types.is_null(found) or (is_text(found) and is_text(wanted)):
         return True
+    if types.is_dictionary(found):
+        return found.value_type == wanted or may_become(found.value_type, wanted)
+    if types.is_decimal(wanted) or types.is_decimal(found):
+        return all(types.is_decimal(own) or types.is_integer(own) for own in (found, wanted))
+    if types.is_timestamp(found) and types.is_timestamp(wanted):
+        return (found.tz is None) == (wanted.tz is None)
     if types.is_integer(found):
         return bool(types.is_integer(wanted) or types.is_float64(wanted))
     return bool(types.is_floating(found) and types.is_float64(wanted))

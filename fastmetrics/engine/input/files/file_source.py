@@ -26,6 +26,7 @@ from fastmetrics.engine.input.batches import (
     split_path,
     type_of_field,
 )
+from fastmetrics.engine.input.column_types import wider_type
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.formats import (
     PARQUET,
@@ -389,6 +390,8 @@ def _inspect_file(data_file: DataFile, options: InputOptions, may_be_empty: bool
 
 def _find_common_type(first: pa.DataType, second: pa.DataType) -> pa.DataType | None:
     """A type for the values of both, or None. The conversion itself is checked value by value."""
+    if (wider := wider_type(first, second)) is not None:
+        return wider
     for one, two in ((first, second), (_storage_free_type(first), _storage_free_type(second))):
         try:
             fields = [pa.schema([("column", one)]), pa.schema([("column", two)])]
