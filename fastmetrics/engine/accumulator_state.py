@@ -19,8 +19,10 @@ from fastmetrics.engine.input.batch_validation import ValidatedBatch, mixes_zero
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.column_types import LISTS, type_name, types_fit
 from fastmetrics.engine.input.computed_columns import open_columns
+from fastmetrics.engine.input.files.numerals.numeral_texts import MixedKeysError
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import SelectedBatch, declare_column_kinds, may_be_dictionary
+from fastmetrics.engine.input.slices import find_numerals
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, key_columns
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.engine.scan.additive_states import AdditiveStates, StateKey, split_rows_by_slice
@@ -145,11 +147,23 @@ class StateUpdate:
 
 
 def update_states(states: Sequence[AccumulatorState], source: Source, n_threads: int | None) -> None:
-    """Take in the rows of a source, which is read once. After an error all states are as before."""
+    """Take in the rows of a source. After an error all states are as before."""
+    while True:
+        try:
+            update_from(states, source, n_threads)
+            return
+        except MixedKeysError as found:
+            source.expect_mixed_keys(found.column)
+
+
+def update_from(states: Sequence[AccumulatorState], source: Source, n_threads: int | None) -> None:
+    """Take in the rows of a source, which is read once."""
     parts = [part for state in states for part in state.task.parts]
     source.n_threads = n_threads
     source = open_columns(source, parts, [state.task.where for state in states])
     declare_column_kinds(source, parts)
+    for state in states:
+        state.log_scan.slices.numerals = find_numerals(source, state.log_scan.slices)
     columns = list(dict.fromkeys(name for state in states for name in state.log_scan.distinct_columns()))
     updates = [StateUpdate(state) for state in states]
     try:

@@ -63,6 +63,8 @@ class Source(ABC):
         See `expect_lists`.
     numbers : frozenset of str
         See `expect_numbers`.
+    keys, compared : frozenset of str
+        See `expect_keys`.
     memory_limit : int or None
         The most bytes that a compressed piece of a file may expand to; None: half of the memory that is left.
     """
@@ -74,6 +76,8 @@ class Source(ABC):
     texts: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
+    keys: frozenset[str] = frozenset()
+    compared: frozenset[str] = frozenset()
     has_long_lists = False
     has_filter = False  # does every task of the pass have a filter?
     memory_limit: int | None = None
@@ -148,6 +152,21 @@ class Source(ABC):
     def expect_numbers(self, columns: Sequence[str]) -> None:
         """Expect numbers in columns: where one looks like texts, the error names the first value that is none."""
         self.numbers = frozenset(columns)
+
+    def expect_keys(self, columns: Sequence[str], compared: Sequence[str] = ()) -> None:
+        """Expect keys in columns, of groups, units or slices, and columns of expressions, which may be keys too.
+
+        In text files, their numbers stay what they are: keys come as texts, columns of expressions as decimals.
+        """
+        self.keys = frozenset(columns)
+        self.compared = frozenset(compared)
+
+    def reads_numerals(self, column: str) -> bool:
+        """Does a column of keys come as texts, of which some write numbers?"""
+        return False
+
+    def expect_mixed_keys(self, column: str) -> None:  # noqa: B027 - other sources know the types of all rows
+        """Read a column of keys or of expressions so from now on: a row is no integer of 64 bits."""
 
     @property
     def batch_rows(self) -> int:

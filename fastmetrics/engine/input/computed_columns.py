@@ -180,6 +180,18 @@ class ComputedColumns(Source):
     def expect_numbers(self, columns: Sequence[str]) -> None:
         self.source.expect_numbers(self.stored(columns))
 
+    def expect_keys(self, columns: Sequence[str], compared: Sequence[str] = ()) -> None:
+        expressions = [own.expression.columns for own in self.computed.values()]
+        names = {name for own in (*expressions, *(mask.columns for mask in self.masks.values())) for name in own}
+        keys = [name for name in self.stored(columns) if name not in names]
+        self.source.expect_keys(keys, sorted(names.union(compared)))
+
+    def reads_numerals(self, column: str) -> bool:
+        return column not in self.computed and self.source.reads_numerals(column)
+
+    def expect_mixed_keys(self, column: str) -> None:
+        self.source.expect_mixed_keys(column)
+
     def stored(self, columns: Sequence[str]) -> list[str]:
         return [name for name in columns if name not in self.computed]
 

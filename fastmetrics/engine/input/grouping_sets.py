@@ -289,7 +289,7 @@ class GroupingSets(SliceNumbers):
 
     def encode_values(self, own: ColumnCodes, column: Any, locate: Callable[[int], int]) -> np.ndarray:
         """The codes of a column's values."""
-        local, values = encode_column(column, own.name)
+        local, values = encode_column(column, own.name, own.name in self.numerals)
         # A dictionary may have values that no row has: they get no code, unless rows had them before.
         known = [own.codes.get(value, MAX_SLICES) for value in values] if len(values) <= MAX_SLICES else []
         if known and max(known) < MAX_SLICES:

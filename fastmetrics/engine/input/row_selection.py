@@ -308,9 +308,22 @@ def declare_column_kinds(source: Source, parts: Sequence[PlanPart]) -> None:
     numbers = [name for name, kind in kinds if isinstance(kind, Binary | Real)]
     source.expect_numbers([*numbers, *(part.names.weight for part in parts if part.names.weight is not None)])
     slices = parts[0].names.slice_columns
+    source.expect_keys(find_key_columns(parts))
     source.allow_dictionaries([*slices, *(name for name, kind in kinds if may_be_dictionary(kind))])
+
+
+def find_key_columns(parts: Sequence[PlanPart]) -> list[str]:
+    """The columns that are compared for equality alone: of groups, units and slices."""
+    roles: dict[str, set[str]] = {}
+    others: set[str] = set()
+    for part in parts:
+        for role, name in part.names.columns_with_roles:
+            roles.setdefault(name, set()).add(role)
+        others.update(own.column for own in part.names.bins)
+    return [name for name, own in roles.items() if own <= KEY_ROLES and name not in others]
 
 
 # Messages name the first bad column in this order of roles; other roles come after scores.
 ROLE_ORDER = {"label": 0, **dict.fromkeys(MODEL_ROLES, 1), "group": 3, "weight": 4, "unit": 5}
 OTHER_ROLES = 2
+KEY_ROLES = {"group", "unit", "by"}

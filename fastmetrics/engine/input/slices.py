@@ -15,6 +15,8 @@ import numpy as np
 from fastmetrics._core.columns.arrow_columns import numpy_values
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.exchange import slice_rows
+from fastmetrics.engine.input.batches import Source
+from fastmetrics.engine.input.files.numerals.numeral_texts import value_of_numeral
 from fastmetrics.engine.plan.slice_bins import SliceBins
 
 MAX_SLICES = 10_000  # every slice has states of its own, and at least one range of scores
@@ -31,6 +33,7 @@ class SliceNumbers:
         self.names = names
         self.numbers: dict[SliceValues, int] = {}
         self.places: dict[str, dict[Any, int]] = {}
+        self.numerals: frozenset[str] = frozenset()  # the columns in which texts write numbers
         self.lock = Lock()
 
     def __len__(self) -> int:
@@ -50,7 +53,7 @@ class SliceNumbers:
         """Let slices of intervals be in the order of the intervals, not of their names."""
         self.places = {own.title: {label: place for place, label in enumerate(own.labels())} for own in bins}
 
-    def order(self, names: tuple[str, ...], values: SliceValues) -> tuple[tuple[bool, Any], ...]:
+    def order(self, names: tuple[str, ...], values: SliceValues) -> tuple[tuple[bool, bool, Any], ...]:
         """The key by which slices are sorted: by their values, a null last."""
         places = (self.places.get(name) for name in names)
         return order_of_values(
@@ -82,7 +85,9 @@ class SliceNumbers:
 
     def number_rows(self, columns: list[Any], locate: Callable[[int], int]) -> np.ndarray:
         """The slice of every row (uint16); the columns are pyarrow arrays."""
-        encoded = [encode_column(column, name) for column, name in zip(columns, self.names, strict=True)]
+        encoded = [
+            encode_column(column, name, name in self.numerals) for column, name in zip(columns, self.names, strict=True)
+        ]
         combined = encoded[0][0].astype(np.int64)
         size = len(encoded[0][1])
         for codes, values in encoded[1:]:
@@ -128,8 +133,13 @@ class SliceNumbers:
         return by_combination
 
 
-def encode_column(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
-    """A column's values as codes, and the values that the codes stand for."""
+def find_numerals(source: Source, slices: SliceNumbers) -> frozenset[str]:
+    """The columns of slices that come from a source as texts of which some write numbers."""
+    return frozenset(name for name in slices.names if source.reads_numerals(name))
+
+
+def encode_column(column: Any, name: str, are_numerals: bool = False) -> tuple[np.ndarray, list[Any]]:
+    """A column's values as codes, and the values that the codes stand for; of numerals the numbers."""
     types = pyarrow.types
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
     if types.is_nested(kind):
@@ -145,6 +155,8 @@ def encode_column(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
     if types.is_time64(kind) and kind.unit == "ns":
         coded = times_in_microseconds(coded, name)
     values = coded.dictionary.to_pylist()
+    if are_numerals:
+        values = [value_of_numeral(value) for value in values]
     if types.is_floating(kind):
         # -0.0 becomes 0.0: they are equal, but differ in print. NaN is no value.
         values = [None if value is None or value != value else value + 0.0 for value in values]
@@ -155,9 +167,9 @@ def encode_column(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
     return codes, [*values, None]
 
 
-def order_of_values(values: SliceValues) -> tuple[tuple[bool, Any], ...]:
-    """The key by which slices are sorted: by their values, a null last."""
-    return tuple((value is None, 0 if value is None else value) for value in values)
+def order_of_values(values: SliceValues) -> tuple[tuple[bool, bool, Any], ...]:
+    """The key by which slices are sorted: by their values, texts behind numbers, a null last."""
+    return tuple((value is None, isinstance(value, str), 0 if value is None else value) for value in values)
 
 
 def times_in_microseconds(coded: Any, name: str) -> Any:

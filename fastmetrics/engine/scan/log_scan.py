@@ -19,8 +19,10 @@ from fastmetrics._core.exchange.spill import SpillFile, as_path
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.parallel import submit
 from fastmetrics.engine.input.batches import Source, SourcePartition
+from fastmetrics.engine.input.files.numerals.numeral_texts import MixedKeysError
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.input.row_selection import ZERO_WEIGHT, declare_column_kinds
+from fastmetrics.engine.input.slices import find_numerals
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.engine.scan.log_pass import LogPass, PassBatch
 from fastmetrics.engine.scan.plan_scan import LogScan
@@ -56,12 +58,19 @@ def scan_log(
         parts = [part for task in tasks for part in task.parts]
         columns = open_columns(source, parts, [task.where for task in tasks])
         declare_column_kinds(columns, parts)
-        log_pass = LogPass(tasks, on_invalid, columns.rows, budget, by_unit)
+        log_pass = open_pass(tasks, on_invalid, columns, budget, by_unit)
         if columns.rows is not None and on_invalid == "raise" and not any(task.where for task in tasks):
             # Nothing is read yet. How many rows would be left out is not known, and how many rows a stream has.
             budget.check_disk_space(columns.rows * log_pass.least_row_bytes())
         try:
-            run_scan(log_pass, columns, n_threads, progress)
+            while True:
+                try:
+                    run_scan(log_pass, columns, n_threads, progress)
+                    break
+                except MixedKeysError as found:
+                    columns.expect_mixed_keys(found.column)
+                    log_pass.close()
+                    log_pass = open_pass(tasks, on_invalid, columns, budget, by_unit)
             for task, log_scan in zip(tasks, log_pass.log_scans, strict=True):
                 with name_task_in_errors(task.name):
                     check_rows(log_scan)
@@ -72,6 +81,16 @@ def scan_log(
             yield log_pass
         finally:
             log_pass.close()
+
+
+def open_pass(
+    tasks: Sequence[PlannedTask], on_invalid: str, source: Source, budget: MemoryBudget, by_unit: bool
+) -> LogPass:
+    """A pass over a source that has not read a row yet."""
+    log_pass = LogPass(tasks, on_invalid, source.rows, budget, by_unit)
+    for log_scan in log_pass.log_scans:
+        log_scan.slices.numerals = find_numerals(source, log_scan.slices)
+    return log_pass
 
 
 def make_memory_budget(

@@ -16,6 +16,14 @@ from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import first_line
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.format_options import TextOptions
+from fastmetrics.engine.input.files.numerals.numeral_texts import (
+    NO_KEYS,
+    MixedKeysError,
+    TextKeyColumns,
+    as_texts,
+    nulls_among_numbers,
+    shorten_columns,
+)
 from fastmetrics.engine.input.files.text_blocks import (
     EmptyTextError,
     FileBlock,
@@ -214,17 +222,22 @@ def read_csv(
     schema: pa.Schema,
     use_threads: bool,
     n_threads: int | None = None,
+    keys: TextKeyColumns = NO_KEYS,
 ) -> Iterator[pa.RecordBatch]:
     """The batches of some columns, each of one block; `names` are the names of all columns."""
+    nulls = ["", *(options.null_values or default_null_words())]
 
     def parse(block: FileBlock) -> pa.Table:
-        return parse_csv(block.data, options, names if block.number else None, schema)
+        table = parse_csv(block.data, options, names if block.number else None, as_texts(schema, keys.numerals))
+        table = nulls_among_numbers(table, keys.numbers, nulls)
+        return shorten_columns(table, keys.numerals, options.decimal_point).cast(schema)
 
     rows = 0
     has_header = options.header is True
     try:
         for block, table in parse_blocks(open_blocks(data_file, compression, options), parse, n_threads, use_threads):
             if isinstance(table, Exception):
+                check_mixed_keys(table, names, keys)
                 raise explain_error(table, block, names, rows + has_header if block.number else 0) from table
             rows += table.num_rows
             yield from table.to_batches()
@@ -232,11 +245,26 @@ def read_csv(
         raise pa.ArrowInvalid(explain_long_row(1 + rows)) from error
 
 
+def check_mixed_keys(error: Exception, names: list[str], keys: TextKeyColumns) -> None:
+    """Raise MixedKeysError if a column of keys that is read as integers has another value."""
+    bad = BAD_VALUE.search(str(error))
+    if bad is not None and bad[3] == "int64" and names[int(bad[1])] in keys.integers:
+        raise MixedKeysError(names[int(bad[1])]) from error
+
+
 def advise_on_text(column: str, text: str) -> str:
     """What to do about a text among the numbers of a column."""
     if text == column:
         return "The header stands there again: remove it"
     return f"If it means a null, name it: format_options={{'null_values': [{text[:SHOWN]!r}]}}, or --null-value"
+
+
+def number_type(text: str) -> str:
+    """The type that holds a number as it is written: decimals for more digits than a float has."""
+    whole, _, fraction = text.strip().lstrip("+-").partition(".")
+    if (whole + fraction).isdecimal() and 18 <= len(whole + fraction) <= 38:
+        return f"decimal128(38, {len(fraction)})"
+    return "double"
 
 
 def explain_error(error: Exception, block: FileBlock, names: list[str], rows_before: int) -> Any:
@@ -247,7 +275,7 @@ def explain_error(error: Exception, block: FileBlock, names: list[str], rows_bef
     bad = BAD_VALUE.search(str(error))
     if bad is not None:
         column, value = names[int(bad[1])], bad[4]
-        wanted = "double" if bad[3] != "double" and is_number(value) else "string"
+        wanted = number_type(value) if bad[3] != "double" and is_number(value) else "string"
         if bad[3].startswith(("timestamp", "date")):
             wanted = "timestamp" if value[:1].isdigit() else "string"
         where = "" if bad[2] is None else f" at row #{int(bad[2]) + rows_before:,}"

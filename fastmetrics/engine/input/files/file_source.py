@@ -30,11 +30,12 @@ from fastmetrics.engine.input.column_types import wider_type
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.formats import (
     PARQUET,
-    FileFormat,
+    SourceFile,
     find_format,
     name_file_in_errors,
 )
 from fastmetrics.engine.input.files.hive_folders import hive_types, hive_values_of, repeat_folder_value
+from fastmetrics.engine.input.files.numerals.exact_columns import ExactColumns
 from fastmetrics.engine.input.files.opened_files import StreamFile
 from fastmetrics.engine.input.files.parquet_reading import forget_footer, parquet_footer, parquet_row_groups
 from fastmetrics.engine.input.files.skipped_rows import is_skipped, join_skipped, skipped_groups
@@ -46,20 +47,6 @@ PARTITION_BATCHES = 2
 PARTITION_ROWS = PARTITION_BATCHES * BATCH_ROWS
 STORE_REQUESTS = 16  # at the same time
 KEPT_FOOTER_BYTES = 32 << 20  # of all files together, as they are stored
-
-
-class SourceFile(NamedTuple):
-    """An inspected file; `hive_values` are the ``key=value`` folders of its path, `own_names` its other columns.
-
-    A column that the file has beside its folder is the folder's, as in Spark, DuckDB and polars.
-    """
-
-    data_file: DataFile
-    format: FileFormat
-    schema: pa.Schema
-    rows: int | None
-    hive_values: dict[str, str | None]
-    own_names: list[str]
 
 
 class FilePiece(NamedTuple):
@@ -78,8 +65,9 @@ class FileSource(Source):
         self, data_files: list[DataFile], *, label: str, options: InputOptions = NO_INPUT_OPTIONS
     ) -> None:
         self.label = label if len(data_files) == 1 else f"{label} ({len(data_files)} files)"
-        self._files = inspect_files(data_files, options)
+        self.files = inspect_files(data_files, options)
         self._found_types: dict[str, pa.DataType] = {}
+        self._exact = ExactColumns(self, self.files, self.find_later_type)
         self._unified_types: dict[str, pa.DataType] = {}
         self._filters: Sequence[Sequence[ColumnTest]] = ()
         self._constants: dict[DataFile, dict[str, Any]] = {}  # of every file: the values of its folders in filters
@@ -87,16 +75,16 @@ class FileSource(Source):
         self.reads_once = any(isinstance(data_file, StreamFile) for data_file in data_files)
         # A thread that waits for data of a stream could not be interrupted.
         self.reads_ahead = not self.reads_once
-        self._hive_types = hive_types([(file.schema, file.hive_values) for file in self._files])
+        self._hive_types = hive_types([(file.schema, file.hive_values) for file in self.files])
         self.column_names = self._collect_column_names()
-        counts = [file.rows for file in self._files]
+        counts = [file.rows for file in self.files]
         self.rows = None if None in counts else sum(count for count in counts if count is not None)
 
     def locate(self, row: int) -> str:
         """Describe a row by its number in its own file, if there are several files and their rows are known."""
-        if len(self._files) > 1:
+        if len(self.files) > 1:
             start = 0
-            for file in self._files:
+            for file in self.files:
                 if file.rows is None:
                     break
                 if row < start + file.rows:
@@ -107,7 +95,7 @@ class FileSource(Source):
     def _collect_column_names(self) -> list[str]:
         """The files' columns, then the hive keys. A name that a file has several times is repeated as often."""
         names: list[str] = []
-        for in_file in dict.fromkeys(tuple(file.schema.names) for file in self._files):
+        for in_file in dict.fromkeys(tuple(file.schema.names) for file in self.files):
             known = Counter(names)
             for name in in_file:
                 known[name] -= 1
@@ -128,7 +116,7 @@ class FileSource(Source):
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         schema = self._unified_schema(columns)
-        found = (self._read_file(file, schema, use_threads, self.batch_rows) for file in self._files)
+        found = (self._read_file(file, schema, use_threads, self.batch_rows) for file in self.files)
         return join_skipped(schema, chain.from_iterable(found))
 
     def partitions(self, columns: Sequence[str]) -> list[SourcePartition]:
@@ -136,7 +124,7 @@ class FileSource(Source):
 
         Rows that no filter keeps belong to the partition of the rows that follow.
         """
-        if any(file.format is not PARQUET for file in self._files):
+        if any(file.format is not PARQUET for file in self.files):
             return []
         schema = self._unified_schema(list(dict.fromkeys(columns)))
         partitions: list[SourcePartition] = []
@@ -155,7 +143,7 @@ class FileSource(Source):
 
     def _pieces(self) -> Iterator[FilePiece]:
         """The row groups of all files; a file of which no filter keeps a row is one piece."""
-        for file in self._files:
+        for file in self.files:
             constants = self._constants_of(file)
             if self._filters and file.rows is not None and is_skipped(self._filters, constants):
                 yield FilePiece(file, None, file.rows, 0)
@@ -192,20 +180,29 @@ class FileSource(Source):
         Columns with few different texts stay dictionaries, as Parquet stores them. Texts in CSV files are read as
         texts, since their type would only be guessed.
         """
-        if column in self.texts and all(self._is_only_inferred(file, column) for file in self._files):
+        if column in self.texts and all(self._is_only_inferred(file, column) for file in self.files):
+            return pa.string()
+        if self.reads_numerals(column):
             return pa.string()
         if column in self.numbers:
             self._require_numbers(column)
         unified = self._unified_type(column)
         # Arrow does not read dictionaries inside structs.
         is_whole = split_path(column, self.column_names) == (column, ())
-        if is_whole and column in self.dictionaries and all(file.format is PARQUET for file in self._files):
+        if is_whole and column in self.dictionaries and all(file.format is PARQUET for file in self.files):
             return _dictionary_type(unified)
         return unified
 
+    def reads_numerals(self, column: str) -> bool:
+        return self._exact.are_numerals(column)
+
+    def expect_mixed_keys(self, column: str) -> None:
+        self._exact.mixed.add(column)
+        self._unified_types.pop(column, None)
+
     def _require_numbers(self, column: str) -> None:
         """Raise InputError, with the first value that is no number, if a column of CSV looks like texts for it."""
-        for file in self._files:
+        for file in self.files:
             if not self._is_only_inferred(file, column) or not pa.types.is_string(file.schema.field(column).type):
                 continue
             if file.format.find_text is not None and not self.reads_once:
@@ -222,13 +219,13 @@ class FileSource(Source):
     def _unified_type(self, column: str) -> pa.DataType:
         """The type of a column in all files together. It is found once: there may be thousands of files."""
         if column not in self._unified_types:
-            self._unified_types[column] = self._unify_type(column)
+            self._unified_types[column] = self._exact.find_decimals(column) or self._unify_type(column)
         return self._unified_types[column]
 
     def _unify_type(self, column: str) -> pa.DataType:
-        first = self._files[0]
+        first = self.files[0]
         unified = self._type_in(first, column)
-        for file in self._files:
+        for file in self.files:
             file_type = self._type_in(file, column)
             merged = unified if file_type == unified else _find_common_type(unified, file_type)
             if merged is None:
@@ -237,13 +234,13 @@ class FileSource(Source):
                     f"{first.data_file}; write the files with one type"
                 )
             unified = merged
-        return self._find_later_type(column) if pa.types.is_null(unified) else unified
+        return self.find_later_type(column) if pa.types.is_null(unified) else unified
 
-    def _find_later_type(self, column: str) -> pa.DataType:
+    def find_later_type(self, column: str) -> pa.DataType:
         """The type of a column without a value in the first block of every file."""
         if column not in self._found_types:
             found = pa.null()
-            for file in self._files:
+            for file in self.files:
                 if file.format.find_types is not None and column in file.own_names and not self.reads_once:
                     with name_file_in_errors(file.data_file, file.format):
                         types = file.format.find_types(file.data_file, file.schema.names, [column])
@@ -324,7 +321,10 @@ class FileSource(Source):
         self, file: SourceFile, schema: pa.Schema, use_threads: bool, batch_rows: int, groups: list[int] | None
     ) -> Iterator[pa.RecordBatch]:
         in_file = self._schema_in_file(file, schema)
-        options = {"names": file.schema.names, "n_threads": self.n_threads} if file.format.is_text else {}
+        options: dict[str, Any] = {}
+        if file.format.is_text:
+            keys = self._exact.columns_in(file, in_file.names)
+            options = {"names": file.schema.names, "n_threads": self.n_threads, "keys": keys}
         row_groups = [] if groups is None else [groups]  # Parquet alone has some
         with name_file_in_errors(file.data_file, file.format):
             for batch in file.format.read(

@@ -28,6 +28,7 @@ from fastmetrics.engine.input.files.format_options import (
 )
 from fastmetrics.engine.input.files.json_reading import find_missing_types as find_json_types
 from fastmetrics.engine.input.files.json_reading import inspect_json, read_json
+from fastmetrics.engine.input.files.numerals.numeral_texts import TextKeyColumns
 from fastmetrics.engine.input.files.opened_files import OpenedFile, StreamFile
 from fastmetrics.engine.input.files.parquet_reading import inspect_parquet, read_parquet
 from fastmetrics.engine.input.files.store_paths import name_path_in_errors
@@ -68,6 +69,20 @@ class FileFormat(NamedTuple):
     def is_text(self) -> bool:
         """Are types inferred from texts?"""
         return self.find_types is not None
+
+
+class SourceFile(NamedTuple):
+    """An inspected file; `hive_values` are the ``key=value`` folders of its path, `own_names` its other columns.
+
+    A column that the file has beside its folder is the folder's, as in Spark, DuckDB and polars.
+    """
+
+    data_file: DataFile
+    format: FileFormat
+    schema: pa.Schema
+    rows: int | None
+    hive_values: dict[str, str | None]
+    own_names: list[str]
 
 
 def find_format(data_file: DataFile, options: InputOptions = NO_INPUT_OPTIONS) -> FileFormat:
@@ -226,9 +241,9 @@ def make_format(name: str, compression: str | None, options: TextOptions) -> Fil
 
         def read_text(
             data_file: DataFile, schema: pa.Schema, use_threads: bool, batch_rows: int, memory_limit: int | None,
-            *, names: list[str], n_threads: int | None,
+            *, names: list[str], n_threads: int | None, keys: TextKeyColumns,
         ) -> Iterator[pa.RecordBatch]:  # fmt: skip
-            return read_csv(data_file, compression, options, names, schema, use_threads, n_threads)
+            return read_csv(data_file, compression, options, names, schema, use_threads, n_threads, keys)
 
         def find_types(data_file: DataFile, names: list[str], columns: list[str]) -> dict[str, Any]:
             return find_csv_types(data_file, compression, options, names, columns)
@@ -241,9 +256,9 @@ def make_format(name: str, compression: str | None, options: TextOptions) -> Fil
 
         def read_lines(
             data_file: DataFile, schema: pa.Schema, use_threads: bool, batch_rows: int, memory_limit: int | None,
-            *, names: list[str], n_threads: int | None,
+            *, names: list[str], n_threads: int | None, keys: TextKeyColumns,
         ) -> Iterator[pa.RecordBatch]:  # fmt: skip
-            return read_json(data_file, compression, options, schema, use_threads, names, n_threads)
+            return read_json(data_file, compression, options, schema, use_threads, names, n_threads, keys)
 
         def find_json(data_file: DataFile, names: list[str], columns: list[str]) -> dict[str, Any]:
             return find_json_types(data_file, compression, options, columns)

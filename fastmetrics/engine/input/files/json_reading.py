@@ -8,6 +8,7 @@ kind of the first one: that is an error only where it is read.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Generator, Iterator
 from itertools import starmap
 from typing import Any
@@ -17,6 +18,13 @@ from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import first_line, split_path
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.format_options import TextOptions
+from fastmetrics.engine.input.files.numerals.numeral_texts import (
+    NO_KEYS,
+    MixedKeysError,
+    TextKeyColumns,
+    as_texts,
+    shorten_columns,
+)
 from fastmetrics.engine.input.files.text_blocks import (
     EmptyTextError,
     FileBlock,
@@ -29,6 +37,10 @@ from fastmetrics.engine.input.files.text_blocks import (
 from fastmetrics.engine.input.files.text_streams import NO_UTF8, explain_bytes, open_text
 
 MAX_SHOWN = 40  # characters of a value in messages
+MARK, MARKED = rb"\\u0001", "\x01"  # a control character, as JSON writes it and as it is read
+TOO_BIG = "Number too big to be stored in double"
+TEXT_OR_HUGE_NUMBER = re.compile(rb'"(?:[^"\\]|\\.)*"|(-?[0-9][0-9.]*[eE][+]?[0-9]{3,}|-?[0-9]{300,}[0-9.eE+]*)')
+
 
 
 def parse_json(data: Any, schema: pa.Schema | None) -> pa.Table:
@@ -36,11 +48,33 @@ def parse_json(data: Any, schema: pa.Schema | None) -> pa.Table:
     from pyarrow import json as arrow_json
 
     behaviour = "infer" if schema is None else "ignore"
-    return arrow_json.read_json(
-        pa.BufferReader(data),
-        read_options=arrow_json.ReadOptions(use_threads=False, block_size=len(data) + 1),
-        parse_options=arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=behaviour),
-    )
+
+    def parse(rows: Any) -> pa.Table:
+        return arrow_json.read_json(
+            pa.BufferReader(rows),
+            read_options=arrow_json.ReadOptions(use_threads=False, block_size=len(rows) + 1),
+            parse_options=arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=behaviour),
+        )
+
+    try:
+        return parse(data)
+    except pa.ArrowInvalid as error:
+        if TOO_BIG not in str(error):
+            raise
+    # Arrow reads no row of a block in which a number is too big for a float. Types are those of other numbers; where
+    # types are known, such a number is a text, which is no value of a column of numbers.
+    return parse(replace_huge_numbers(data, b"1e300" if schema is None else None))
+
+
+def replace_huge_numbers(data: Any, number: bytes | None) -> Any:
+    """The rows with another number for each that may be too big for a float, or with the text of it."""
+
+    def replace(found: re.Match[bytes]) -> bytes:
+        if found[1] is None:
+            return found[0]
+        return b'"' + found[1] + b'"' if number is None else number
+
+    return pa.py_buffer(TEXT_OR_HUGE_NUMBER.sub(replace, bytes(data)))
 
 
 def infer_schema(data: Any) -> pa.Schema:
@@ -164,19 +198,22 @@ def read_json(
     use_threads: bool,
     names: list[str],
     n_threads: int | None = None,
+    keys: TextKeyColumns = NO_KEYS,
 ) -> Iterator[pa.RecordBatch]:
     """The batches of some columns, or fields of them, each of one block. `names` are those of all columns."""
     own_schema = schema_of_fields(schema, names)
 
     def parse(block: FileBlock) -> pa.Table:
-        table = parse_json(block.data, own_schema).select(own_schema.names)
+        data = quote_numbers(block.data, keys.numerals) if keys.numerals else block.data
+        table = parse_json(data, as_texts(own_schema, keys.numerals)).select(own_schema.names)
         check_texts(table, block)
-        return table
+        return shorten_columns(unmark_numbers(table, keys.numerals), keys.numerals).cast(own_schema)
 
     rows = 0
     try:
         for block, table in parse_blocks(open_lines(data_file, compression, options), parse, n_threads, use_threads):
             if isinstance(table, Exception):
+                check_mixed_keys(block.data, keys)
                 raise explain_error(table, block.data, own_schema, rows) from table
             rows += table.num_rows
             yield from table.to_batches()
@@ -205,6 +242,41 @@ def struct_of(wanted: Any) -> Any:
     if isinstance(wanted, pa.DataType):
         return wanted
     return pa.struct([(name, struct_of(own)) for name, own in wanted.items()])
+
+
+def quote_numbers(data: Any, columns: frozenset[str]) -> Any:
+    """The rows with the numbers of some keys as marked texts, so that each number stays as it is written."""
+    text = bytes(data)
+    for column in columns:
+        key = re.escape(json.dumps(column, ensure_ascii=False).encode())
+        text = re.sub(rb"(" + key + rb"\s*:\s*)(-?[0-9][0-9.eE+-]*)", rb'\1"' + MARK + rb'\2"', text)
+    return pa.py_buffer(text)
+
+
+def unmark_numbers(table: pa.Table, columns: frozenset[str]) -> pa.Table:
+    """The table with the texts of numbers without their mark. Raises pyarrow.ArrowInvalid for other texts."""
+    from pyarrow import compute
+
+    for number, name in enumerate(table.schema.names):
+        if name in columns:
+            column = table.column(number)
+            if not compute.all(compute.starts_with(column, MARKED), min_count=0).as_py():
+                raise pa.ArrowInvalid(f"column {name!r} has a text beside numbers")
+            table = table.set_column(number, table.field(number), compute.utf8_slice_codeunits(column, 1))
+    return table
+
+
+def check_mixed_keys(data: Any, keys: TextKeyColumns) -> None:
+    """Raise MixedKeysError if a column of keys that is read as integers has another number."""
+    for line in data.to_pybytes().split(b"\n"):
+        try:
+            row = json.loads(line) if line.strip() else {}
+        except ValueError:
+            return
+        for name in keys.integers & row.keys() if isinstance(row, dict) else ():
+            value = row[name]
+            if isinstance(value, float) or (isinstance(value, int) and not -(2**63) <= value < 2**63):
+                raise MixedKeysError(name)
 
 
 def check_texts(table: pa.Table, block: FileBlock) -> None:

@@ -16,8 +16,8 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import SourcePartition, field_of_batch, split_path, type_of_field
 from fastmetrics.engine.input.files.data_file import DataFile
-from fastmetrics.engine.input.files.file_source import FileSource, SourceFile, cast_exactly
-from fastmetrics.engine.input.files.formats import name_file_in_errors
+from fastmetrics.engine.input.files.file_source import FileSource, cast_exactly
+from fastmetrics.engine.input.files.formats import SourceFile, name_file_in_errors
 from fastmetrics.engine.input.input_options import InputOptions
 
 PARQUET_FILES = InputOptions(format="parquet")  # whatever their names are

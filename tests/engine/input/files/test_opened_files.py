@@ -212,7 +212,7 @@ def test_a_stream_keeps_only_what_was_inspected(monkeypatch):
     monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 1 << 12)
     monkeypatch.setattr(opened_files, "FIRST_BYTES", 1 << 10)
     source = open_source(Pipe(b"a\n" + b"1\n" * 100_000))
-    stream = source._files[0].data_file
+    stream = source.files[0].data_file
     assert len(stream.seen) <= 1 << 13
     assert sum(batch.num_rows for batch in source.batches(["a"], use_threads=False)) == 100_000
     assert not stream.seen

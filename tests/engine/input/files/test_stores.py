@@ -75,7 +75,7 @@ def evaluated(data, **options):
 
 
 def files_of(uri):
-    return [file.data_file.address for file in open_source(uri)._files]
+    return [file.data_file.address for file in open_source(uri).files]
 
 
 # ------------------------------------------------------------------------------------------------------ what is read
@@ -289,7 +289,7 @@ def test_footers_of_many_files_are_not_kept(wide, monkeypatch):
     size = pq.read_metadata(folder / "files" / "0.parquet").serialized_size
     monkeypatch.setattr(file_source, "KEPT_FOOTER_BYTES", 5 * size // 2)
     source = open_source(f"{uri}/files")
-    assert [file.data_file.footer is not None for file in source._files] == [True, True, False, False]
+    assert [file.data_file.footer is not None for file in source.files] == [True, True, False, False]
     assert read(f"{uri}/files", ["click"]) == read(folder / "files", ["click"])
 
 
