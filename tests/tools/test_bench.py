@@ -44,7 +44,10 @@ def measured(bench, monkeypatch):
         calls.append((file, tuple(options)))
         if file in cut:
             raise KeyboardInterrupt
-        return (None, "AssertionError: the peer's value differs") if file in bad else (run_of(file, **changes), "")
+        # What was written after the first file makes the checkout dirty.
+        dirty = {"commit": {"id": "a", "dirty": len(calls) > 1}}
+        found = run_of(file, **dirty, **changes)
+        return (None, "AssertionError: the peer's value differs") if file in bad else (found, "")
 
     monkeypatch.setattr(bench, "measure_file", measure_file)
     return calls, bad, cut, changes
