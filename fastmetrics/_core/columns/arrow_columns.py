@@ -197,10 +197,31 @@ def parse_decimals(column: Any) -> np.ndarray:
 
 
 def decimal_keys(column: Any) -> Any:
-    """Decimals as a column of keys: integers if they have no fraction and fit, otherwise texts of one scale."""
+    """Decimals as a column of keys: integers if they have no fraction and fit, otherwise the shortest texts."""
     if is_integer_decimal(column.type.precision, column.type.scale):
         return column.cast(pyarrow.int64())
-    return column.cast(pyarrow.string())
+    texts = column.cast(pyarrow.string())
+    if column.type.scale == 0:
+        return texts
+    if hasattr(texts, "chunks"):
+        return pyarrow.chunked_array([shorten_decimals(chunk) for chunk in texts.chunks], pyarrow.string())
+    return shorten_decimals(texts)
+
+
+def shorten_decimals(texts: Any) -> Any:
+    """Arrow's texts of decimals of one scale as the shortest texts: equal decimals of two scales have one text."""
+    from decimal import Decimal
+
+    from pyarrow import compute
+
+    coded = texts.dictionary_encode()
+    distinct = coded.dictionary
+    is_scientific = compute.match_substring(distinct, "E")  # small decimals, and those of a negative scale
+    if compute.any(is_scientific).as_py():
+        plain = [f"{Decimal(text):f}" if "E" in text else text for text in distinct.to_pylist()]
+        distinct = pyarrow.array(plain, pyarrow.string())
+    shorter = compute.replace_substring_regex(distinct, r"(\.[0-9]*[1-9])0+$|\.0+$", r"\1")
+    return shorter.take(coded.indices)
 
 
 def is_integer_decimal(precision: int, scale: int) -> bool:

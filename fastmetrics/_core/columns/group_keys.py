@@ -5,15 +5,15 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns import arrow_columns, validation
+from fastmetrics._core.columns import arrow_columns, object_keys, validation
 from fastmetrics._core.columns.key_columns import FixedWidthKeys, Keys, NumberKeys, TextKeys, tuple_of
-from fastmetrics._core.columns.key_types import TEXT, WANTED, dtype_of_arrow
+from fastmetrics._core.columns.key_types import TEXT, dtype_of_arrow
+from fastmetrics._core.columns.object_keys import WANTED
 from fastmetrics._core.columns.wide_integers import wide_integers
 from fastmetrics._core.optional_imports import pyarrow
 
@@ -27,6 +27,8 @@ def as_keys(values: Any, name: str = "groups") -> Keys:
     if columns is not None:
         return keys_of_columns(columns, name)
     if type(values) is not np.ndarray:
+        if object_keys.is_period_or_interval(values):
+            values = values.astype(str).to_numpy(object)
         arrow = as_arrow(values)
         if arrow is not None:
             return arrow_keys(arrow, name)
@@ -35,18 +37,22 @@ def as_keys(values: Any, name: str = "groups") -> Keys:
     array = validation.as_array(values, name)
     if array.ndim == 2:
         raise ValueError(f"{name} must have one dimension; found 2 (shape {array.shape}): {SEVERAL}")
-    if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
+    is_list = isinstance(values, (list, tuple))
+    if object_keys.has_integers_beside_floats(values, array) or (array.dtype.kind in "US" and is_list):
         # NumPy's fixed-width text drops trailing zeros, and turns numbers among strings into strings.
-        array = np.fromiter(values, object, len(values))
+        array = object_keys.objects_of(values)
     validation.check_column(array, name)
+    if array.dtype.kind == "S":
+        array = array.astype(object)
+    if array.dtype.kind == "O":
+        array = object_keys.plain_keys(array, name)
     kind = array.dtype.kind
     if kind in "biufmM":
         return number_keys(array, name)
     if kind == "U":
         return FixedWidthKeys(validation.contiguous(array), name)
     if kind in "OT":
-        dates = dates_of_objects(array) if kind == "O" else None
-        return encode_objects(array, name) if dates is None else number_keys(dates, name)
+        return encode_objects(array, name)
     raise TypeError(f"{name} has dtype {array.dtype}: {WANTED}; convert it, for example with astype(str)")
 
 
@@ -116,16 +122,6 @@ def widen_integers(array: np.ndarray) -> np.ndarray:
     return validation.contiguous(array)
 
 
-def dates_of_objects(array: np.ndarray) -> np.ndarray | None:
-    """Python's dates or times without a zone as NumPy's; None if the values are not all of one of these types."""
-    units = {datetime.date: "M8[D]", datetime.datetime: "M8[us]", datetime.timedelta: "m8[us]"}
-    kinds = set(map(type, array.tolist()))
-    unit = units.get(kinds.pop()) if len(kinds) == 1 else None
-    if unit is None or any(getattr(value, "tzinfo", None) is not None for value in array.tolist()):
-        return None
-    return array.astype(unit)
-
-
 def encode_objects(array: np.ndarray, name: str) -> TextKeys:
     """Python strings (object or StringDType arrays) to UTF-8."""
     texts = []
@@ -158,8 +154,8 @@ def as_arrow(values: Any) -> Any:
             return None
         try:
             found = pyarrow.array(values) if hasattr(values, "__arrow_c_array__") else pyarrow.chunked_array(values)
-        except pyarrow.ArrowException:
-            # For instance mixed objects: a check row by row can name the row.
+        except (pyarrow.ArrowException, OverflowError):
+            # For instance mixed objects, or integers beyond 64 bits: a check row by row can name the row.
             return None
         # Arrow makes bytes of texts that stand beside bytes in a column of objects.
         return None if has_objects(values) and pyarrow.types.is_binary(found.type) else found

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.arrow_columns import is_integer_decimal
+from fastmetrics._core.columns.object_keys import WANTED
 from fastmetrics._kernels.exchange import hash_partition, tuple_keys
 
 HEAD, TAIL = "head", "tail"  # columns that keys have beside their hashes, see hash_partition.pyx and tuple_keys.pyx
-WANTED = "group keys must be integers, strings, booleans, dates, times, decimals, bytes or floats"
 TEXT = np.dtype(object)
 TEXT_TYPES = ("string", "large_string", "string_view")
 PLAIN_TYPES: dict[str, Any] = {

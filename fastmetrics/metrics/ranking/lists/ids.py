@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns import group_keys, key_columns, key_types, validation
+from fastmetrics._core.columns import group_keys, key_columns, object_keys, validation
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.ranking import run_qrels_dicts
 
@@ -163,9 +163,9 @@ def as_ids(values: Any, name: str) -> Ids:
         return ids_from_keys(group_keys.as_keys(values, name), name)
     except (TypeError, ValueError) as error:
         # The checks are those of group keys; the message must say ids.
-        if key_types.WANTED not in str(error):
+        if object_keys.WANTED not in str(error):
             raise
-        raise type(error)(str(error).replace(key_types.WANTED, WANTED)) from None
+        raise type(error)(str(error).replace(object_keys.WANTED, WANTED)) from None
 
 
 def ids_from_keys(column: key_columns.Keys, name: str) -> Ids:
