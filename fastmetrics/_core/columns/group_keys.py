@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns import arrow_columns, object_keys, validation
+from fastmetrics._core import object_keys
+from fastmetrics._core.columns import arrow_columns, validation
 from fastmetrics._core.columns.key_columns import FixedWidthKeys, Keys, NumberKeys, TextKeys, tuple_of
 from fastmetrics._core.columns.key_types import TEXT, dtype_of_arrow
-from fastmetrics._core.columns.object_keys import WANTED
 from fastmetrics._core.columns.wide_integers import wide_integers
+from fastmetrics._core.object_keys import WANTED
 from fastmetrics._core.optional_imports import pyarrow
 
 MOST_BYTES = (1 << 31) - 1  # of text in an Arrow array with 32-bit offsets

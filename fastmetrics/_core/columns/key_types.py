@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.arrow_columns import is_integer_decimal
-from fastmetrics._core.columns.object_keys import WANTED
+from fastmetrics._core.object_keys import WANTED
 from fastmetrics._kernels.exchange import hash_partition, tuple_keys
 
 HEAD, TAIL = "head", "tail"  # columns that keys have beside their hashes, see hash_partition.pyx and tuple_keys.pyx

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core import object_keys
 from fastmetrics._core.columns.group_keys import has_objects
 from fastmetrics._core.columns.validation import LISTED_COLUMNS, check_masked_items
 from fastmetrics._core.columns.wide_integers import wide_integers
@@ -130,6 +131,8 @@ def arrow_column(name: str, values: Any, lists: bool = False) -> pa.Array | pa.C
     except (pa.ArrowException, OverflowError) as error:
         if isinstance(values, list | tuple) or has_objects(values):
             check_masked_items(values, f"data[{name!r}]")
+            if (exact := exact_column(values)) is not None:
+                return exact
         raise ValueError(f"data[{name!r}] cannot be read as one column: {first_line(error)}") from error
     check_bytes(name, column, values)
     if pa.types.is_nested(column.type) and (isinstance(values, list | tuple) or has_objects(values)):
@@ -151,6 +154,9 @@ def convert_column(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     if type(values).__module__.partition(".")[0] == "pandas":
+        if object_keys.is_period_or_interval(values):
+            codes, distinct = values.factorize()
+            return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(list(map(str, distinct))))
         is_sparse = str(getattr(values, "dtype", "")).startswith("Sparse")
         return pa.array(values.sparse.to_dense() if is_sparse else values, from_pandas=True)
     if hasattr(values, "__arrow_c_stream__"):
@@ -166,6 +172,36 @@ def convert_column(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
                 raise
             return pa.array(values, from_pandas=True)  # pandas' NaT beside dates is a null
     return convert_numpy(name, values if isinstance(values, np.ndarray) else np.asarray(values))
+
+
+def exact_column(values: Any) -> pa.Array | None:
+    """Objects for which Arrow finds no type: each as what it is. None if they are of several kinds.
+
+    Numbers that no integers or floats hold exactly are decimals, or texts if they are too long.
+    """
+    present = [value is not None and value == value for value in values]
+    objects = object_keys.objects_of([value for value, is_there in zip(values, present, strict=True) if is_there])
+    if not objects.shape[0]:
+        return None
+    try:
+        found = object_keys.plain_keys(objects, "")
+    except TypeError:
+        return None
+    numbers = all(isinstance(value, object_keys.NUMBERS) for value in objects)
+    if found.dtype == object and numbers and (decimals := decimals_of(iter(found), present)) is not None:
+        return decimals
+    keys = iter(found)
+    return pa.array([next(keys) if is_there else None for is_there in present], pa.array(found[:1]).type)
+
+
+def decimals_of(texts: Iterator[str], present: Sequence[bool]) -> pa.Array | None:
+    """Texts of numbers as decimals of Arrow; None if they are too long for these."""
+    from decimal import Decimal
+
+    try:
+        return pa.array([Decimal(next(texts)) if is_there else None for is_there in present])
+    except pa.ArrowException:
+        return None
 
 
 def check_bytes(name: str, column: pa.Array | pa.ChunkedArray, values: Any) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns import group_keys, key_columns, object_keys, validation
+from fastmetrics._core import object_keys
+from fastmetrics._core.columns import group_keys, key_columns, validation
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.ranking import run_qrels_dicts
 
