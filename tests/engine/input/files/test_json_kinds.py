@@ -65,7 +65,7 @@ def test_kinds_may_change_behind_the_first_block(tmp_path):
 def test_a_type_that_an_error_proposes_reads_the_file(tmp_path):
     path = write(tmp_path / "log.jsonl", [1] * 200_000 + ["a"])
     later = write(tmp_path / "later.jsonl", [1] * 200_000 + [1.5], key="s2")
-    assert_raises(ValueError, "double", fm.evaluate, later, "gauc", label="y", score="s", group="s2")
+    assert_raises(ValueError, "double", fm.evaluate, later, "auc", label="y", score="s2")
     hint = {"column_types": {"s2": "double"}}
     assert fm.evaluate(later, "auc", label="y", score="s2", format_options=hint).rows == 200_001
     with pytest.raises(ValueError, match="row 200,000") as caught:
