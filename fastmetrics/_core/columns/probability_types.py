@@ -39,3 +39,8 @@ def is_float16(values: Any) -> bool:
     if isinstance(dtype, np.dtype):
         return dtype.kind == "f" and dtype.itemsize == 2
     return str(getattr(values, "type", "")) == "halffloat" or str(dtype).lower() == "float16"
+
+
+def bfloat16_values(values: Any) -> np.ndarray:
+    """bfloat16 as float32, which holds its values."""
+    return np.asarray(values.float() if hasattr(values, "float") else values.astype(np.float32))

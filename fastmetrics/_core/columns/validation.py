@@ -17,7 +17,7 @@ import numpy as np
 
 from fastmetrics._core import parallel
 from fastmetrics._core.columns import arrow_columns
-from fastmetrics._core.columns.probability_types import is_bfloat16
+from fastmetrics._core.columns.probability_types import bfloat16_values, is_bfloat16
 from fastmetrics._core.columns.wide_integers import wide_integers
 from fastmetrics._kernels.columns import column_checks
 
@@ -81,11 +81,6 @@ def unusual_values(values: np.ndarray, name: str) -> np.ndarray:
     if missing.any():
         raise ValueError(f"{name} has NaT at row {int(np.argwhere(missing)[0][0])}")
     return values
-
-
-def bfloat16_values(values: Any) -> np.ndarray:
-    """bfloat16 as float32, which holds its values."""
-    return np.asarray(values.float() if hasattr(values, "float") else values.astype(np.float32))
 
 
 def narrow_integers(wide: Any, name: str) -> np.ndarray:
