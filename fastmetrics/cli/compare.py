@@ -1,6 +1,6 @@
 """``fastmetrics compare``: do two models differ by more than chance? With --fail-if, a gate for CI."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.markup import escape
@@ -9,6 +9,7 @@ from rich.text import Text
 import fastmetrics
 from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics.cli import options
+from fastmetrics.cli.found_columns import show_columns
 from fastmetrics.cli.gates import FORM, Gate, read_gate
 from fastmetrics.cli.log_evaluation import read_level, read_metrics, run_on_log
 from fastmetrics.cli.log_options import LogOptions, reject_unused_options, shared_options
@@ -88,7 +89,10 @@ def compare(
         raise typer.BadParameter(f"models are compared by {options_given}, not by both", param_hint=hint)
     model_role, columns = next(iter(models.items()), (SCORE_ROLE, None))
     names = compared_metrics(log.metric_text, gates, grouped=log.group is not None, model_role=model_role)
+    arguments = log.arguments()
     if not log.task:
+        if not (log.label and columns):
+            show_missing(names, paths, arguments, columns, model_role)
         check_columns(names, log.label, columns, baseline, model_role)
     level = read_level(ci)
     reject_unused_options(context, log)
@@ -105,7 +109,7 @@ def compare(
         baseline=options.split_columns(baseline) if baseline and log.probabilities else baseline,
         ci=level,
         correction=correction,
-        **log.arguments(),
+        **arguments,
     )
     report_failures(gates, comparison)
 
@@ -142,6 +146,17 @@ def check_gates(gates: list[Gate], log: LogOptions, model_role: str) -> None:
         if gate.metric not in computed:
             found = f"no --task computes {gate.metric}, only {', '.join(sorted(computed))}"
             raise typer.BadParameter(found, param_hint="--fail-if")
+
+
+def show_missing(
+    metrics: list[str], paths: list[str], arguments: dict[str, Any], score: list[str] | None, model_role: str
+) -> None:
+    """Print the columns of the log if no model is named, or no label where one is needed."""
+    from fastmetrics._core.kinds import LABEL_ROLE
+    from fastmetrics.engine.plan.metric_plan import make_plan
+
+    if not score or make_plan(metrics, (model_role,)).needs_columns((LABEL_ROLE,)):
+        show_columns("compare", paths, arguments, 2)
 
 
 def check_columns(

@@ -7,6 +7,7 @@ import typer
 
 import fastmetrics
 from fastmetrics.cli import options
+from fastmetrics.cli.found_columns import show_columns
 from fastmetrics.cli.log_evaluation import read_level, read_metrics, run_on_log
 from fastmetrics.cli.log_options import LogOptions, reject_unused_options, shared_options
 from fastmetrics.cli.outputs import Tables, read_outputs
@@ -62,7 +63,10 @@ def evaluate(
     model_roles = named_model_roles(log.score or None, log.prediction or None, models)
     names = read_metrics(log.metric_text, grouped=log.group is not None, model_roles=model_roles)
     if not log.task:
-        check_columns(names, log.label, log.score, log.prediction, models)
+        missing = find_missing(names, log.label, log.score, log.prediction, models)
+        if missing is not None:
+            show_columns("evaluate", paths, arguments, 1)
+            raise typer.BadParameter("name the column", param_hint=f"--{missing}")
     level = read_intervals(ci, log.unit)
     reject_unused_options(context, log, with_intervals=ci is not None)
     outputs = read_outputs(log, paths)
@@ -96,14 +100,14 @@ def warn_of_unused_columns(metrics: list[str] | str, model_roles: Sequence[str],
             show_warning(f"--{role} has no effect: every metric names its own column")
 
 
-def check_columns(
+def find_missing(
     metrics: list[str] | str,
     label: list[str] | None,
     score: list[str] | None,
     prediction: list[str] | None,
     probabilities: list[list[str]] | None,
-) -> None:
-    """Most metrics need --label and --score; some read neither, or have default names for them."""
+) -> str | None:
+    """The role without a column. Most metrics need --label and --score; some read neither, or have default names."""
     from fastmetrics._core.kinds import LABEL_ROLE, PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
     from fastmetrics.engine.plan.column_names import named_model_roles, read_column_names
     from fastmetrics.engine.plan.metric_plan import make_plan
@@ -116,11 +120,9 @@ def check_columns(
             check_kinds(plan, read_column_names(plan, label or None, score or None, None, None, None, roles))
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--metrics") from None
-        return
+        return None
     named = {LABEL_ROLE: label, SCORE_ROLE: score, PROBABILITIES_ROLE: probabilities}
-    for role, columns in named.items():
-        if not columns and plan.needs_columns((role,)):
-            raise typer.BadParameter("name the column", param_hint=f"--{role}")
+    return next((role for role, columns in named.items() if not columns and plan.needs_columns((role,))), None)
 
 
 def read_intervals(ci: str | None, unit: list[str] | None) -> float | None:

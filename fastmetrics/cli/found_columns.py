@@ -1,0 +1,65 @@
+"""What a command says where no column was named: the columns of the log with their types, and a line to type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from fastmetrics.cli.input_names import STANDARD_INPUT
+from fastmetrics.cli.terminal import message_of, program, quoted
+
+MOST_COLUMNS = 40
+# The types of labels, the likeliest first, and those of scores.
+LABEL_TYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+SCORE_TYPES = ("float", "double", "halffloat")
+
+
+def show_columns(command: str, paths: Sequence[str], arguments: dict[str, Any], n_scores: int) -> None:
+    """Print the columns of a log with their types, and the command with columns that fit. Pipes are not read.
+
+    What the user typed is wrong usage also where the log cannot be opened: then the reason is printed.
+    """
+    if STANDARD_INPUT in paths:
+        return
+    try:
+        columns = read_columns(paths, arguments)
+    except (OSError, ValueError, TypeError) as error:
+        typer.echo(f"its columns cannot be listed: {message_of(error)}", err=True)
+        return
+    width = max(map(len, columns), default=0)
+    lines = [f"  {name:<{width}}  {kind}" for name, kind in list(columns.items())[:MOST_COLUMNS]]
+    if len(columns) > MOST_COLUMNS:
+        lines.append(f"  and {len(columns) - MOST_COLUMNS} more")
+    where = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+    line = line_to_type(command, paths, arguments, columns, n_scores)
+    text = [f"{where} has these columns:", *lines, "Type, with the columns that you mean:", f"  {line}"]
+    typer.echo("\n".join(text), err=True)
+
+
+def read_columns(paths: Sequence[str], arguments: dict[str, Any]) -> dict[str, str]:
+    """The columns of a log with their types, as Arrow names them."""
+    from fastmetrics.engine.input.input_options import InputOptions
+    from fastmetrics.engine.input.sources import open_source
+
+    options = {name: arguments.get(name) for name in InputOptions._fields}
+    source = open_source(list(paths), InputOptions(**options))
+    kinds = {name: source.type_of(name) for name in source.column_names}
+    types = {name: getattr(kind, "value_type", kind) if is_dictionary(kind) else kind for name, kind in kinds.items()}
+    return {name: "" if kind is None else str(kind) for name, kind in types.items()}
+
+
+def is_dictionary(kind: Any) -> bool:
+    return str(kind).startswith("dictionary<")
+
+
+def line_to_type(
+    command: str, paths: Sequence[str], arguments: dict[str, Any], columns: dict[str, str], n_scores: int
+) -> str:
+    """The command with the label that was named, or the likeliest one, and with the first columns of floats."""
+    labels = arguments.get("label") or [name for kind in LABEL_TYPES for name, own in columns.items() if own == kind]
+    scores = [name for name, kind in columns.items() if kind in SCORE_TYPES]
+    scores += [f"SCORE{number}" for number in range(len(scores) + 1, n_scores + 1)]
+    words = [program(), command, *map(quoted, paths), "--label", quoted(next(iter(labels), "LABEL"))]
+    return " ".join([*words, *(word for name in scores[:n_scores] for word in ("--score", quoted(name)))])
