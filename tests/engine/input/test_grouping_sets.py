@@ -170,7 +170,7 @@ class TestArguments:
         report = evaluate(LOG, ["auc"], by=[("city", "hour"), ["hour", "city"], ["city"], ["city"]])
         assert report.columns["by"] == (("city", "hour"), ("city",))
 
-    @each_case("by", [["city", ["hour"]], [["city"], 3], [["city"], [3]]])
+    @each_case("by", [["city", ["hour"]], [["city"], 3], [["city"], [3.5]]])
     def test_a_mix_is_refused(self, by):
         assert_raises(TypeError, "by must be", evaluate, LOG, by=by)
 
