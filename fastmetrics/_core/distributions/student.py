@@ -36,6 +36,8 @@ def student_quantile(level: float, df: float) -> float:
     The relative error is below 1e-14 for levels from 0.01 on.
     """
     tail = (1 - level) / 2
+    if tail == 0.5:  # the level is below 1e-16, and the square of t may be 0
+        return two_sided_quantile(level)
 
     def tail_and_decline(t: float) -> tuple[float, float]:
         whole = df + t * t
