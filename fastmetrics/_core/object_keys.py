@@ -44,6 +44,20 @@ def objects_of(values: Any) -> np.ndarray:
     return out
 
 
+def plain_numbers(values: list[Any]) -> np.ndarray | None:
+    """Integers, booleans and floats as an array of NumPy's type, or of objects if none holds them; None for others."""
+    kinds = set(map(type, values))
+    if not values or not all(issubclass(kind, NUMBERS) for kind in kinds) or any(value != value for value in values):
+        return None
+    found = numbers_of(values, kinds)
+    return found if found.dtype != object else objects_of([plain_number(value) for value in values])
+
+
+def plain_number(value: Any) -> Any:
+    """A number as Python's."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def plain_keys(array: np.ndarray, name: str) -> np.ndarray:
     """An array of objects as an array of NumPy's type with the same keys, or as an array of texts."""
     values = array.tolist()

@@ -122,6 +122,13 @@ def encode_objects(values: np.ndarray, name: str) -> CategoricalColumn:
     return CategoricalColumn(codes, text_classes(list(code_of)))
 
 
+def encode_numbers_of_python(values: np.ndarray) -> CategoricalColumn:
+    """Encode integers and floats that no type of NumPy holds together."""
+    code_of: dict[Any, int] = {}
+    codes = np.fromiter((code_of.setdefault(value, len(code_of)) for value in values.tolist()), np.int64, len(values))
+    return CategoricalColumn(codes, np.fromiter(code_of, object, len(code_of)))
+
+
 def text_classes(labels: list[str]) -> np.ndarray:
     """Labels as an array of NumPy text, or of objects if a label ends with "\\0", which NumPy text would cut off."""
     if any(label.endswith("\0") for label in labels):
@@ -258,7 +265,7 @@ def map_codes(codes: np.ndarray, new_codes: np.ndarray) -> np.ndarray:
 def common_classes(labels: list[Any], one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """The labels of two columns as an array: of the first column's type if it has all, else of a type for both."""
     if object in (one.dtype, other.dtype):
-        return text_classes(labels)
+        return text_classes(labels) if isinstance(labels[0], str) else np.fromiter(labels, object, len(labels))
     dtype = one.dtype if len(labels) == one.shape[0] else np.result_type(one.dtype, other.dtype)
     if dtype.kind == "f" and one.dtype.kind in "iu" and other.dtype.kind in "iu":
         dtype = np.dtype(object)  # int64 and uint64: no float type represents all of them

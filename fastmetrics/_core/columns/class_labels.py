@@ -11,6 +11,7 @@ from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
 
+from fastmetrics._core import object_keys
 from fastmetrics._core.columns import categorical, validation
 from fastmetrics._core.columns.categorical import CategoricalColumn
 from fastmetrics._core.columns.weights import as_weights, check_some_weight
@@ -46,6 +47,9 @@ def read_labels(values: Any, name: str, one_label: bool = False) -> Target:
         return values
     elif isinstance(values, (list, tuple)):
         array = validation.as_array(values, name)
+        if object_keys.has_integers_beside_floats(values, array):
+            exact = object_keys.plain_numbers(list(values))
+            array = array if exact is None else exact
     else:
         encoded = categorical.encode_text_column(values, name)
         if encoded is not None:
@@ -55,7 +59,15 @@ def read_labels(values: Any, name: str, one_label: bool = False) -> Target:
         raise validation.OptionError(f"{name} must be an array of labels; found a single {array.dtype}")
     if array.dtype.kind == "T":
         array = array.astype(object)
-    return array
+    return wide_labels(array) if array.dtype == object and array.ndim == 1 else array
+
+
+def wide_labels(array: np.ndarray) -> Target:
+    """Objects that are numbers as labels: encoded if no type of NumPy holds them all. Other objects are themselves."""
+    numbers = object_keys.plain_numbers(array.tolist())
+    if numbers is None:
+        return array
+    return numbers if numbers.dtype != object else categorical.encode_numbers_of_python(numbers)
 
 
 def is_sparse(values: Any) -> bool:
@@ -155,6 +167,8 @@ def is_text(values: np.ndarray) -> bool:
 def value_kind(values: np.ndarray) -> str:
     """"text", "numbers", or NumPy's kind of other types: labels of different kinds have no common order."""
     kind = values.dtype.kind
+    if kind == "O" and values.shape[0] and not isinstance(values[0], str):
+        return "numbers"
     return "text" if kind in "UO" else "numbers" if kind in "biuf" else kind
 
 

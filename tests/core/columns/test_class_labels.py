@@ -152,7 +152,7 @@ class TestPairs:
             (1, 1, TypeError, "found int"),
             ({1, 2}, [1, 2], ValueError, "in the order of the rows; found a set"),
             ([[1], [2, 3]], [[1], [2, 3]], ValueError, "rows of different lengths"),
-            (np.array([1, 2], object), [1, 2], ValueError, "found unknown and binary"),
+            (np.array([1, "a"], object), [1, 2], ValueError, "found unknown and binary"),
             (np.array([None, "a"], object), ["a", "b"], TypeError, "found unknown and binary"),
         ],
     )  # fmt: skip
