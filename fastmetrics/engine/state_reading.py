@@ -114,6 +114,12 @@ def fill_state(state: AccumulatorState, header: dict[str, Any], arrays: ArrayRea
     require(len(state.log_scan.slices) == len(slices), "a slice is there twice")
     for part, part_header in zip(state.parts, headers, strict=True):
         read_key_texts(part.scan.reader.key_texts, part_header, arrays)
+        float_keys = part_header.get("float_keys", [])
+        require(
+            isinstance(float_keys, list) and all(isinstance(name, str) for name in float_keys),
+            "its columns of keys are no names",
+        )
+        part.scan.reader.float_keys.update(float_keys)
         read_sums(part, part_header, arrays)
         read_histograms(part, part_header, arrays)
         read_rows(part, part_header, arrays)

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 MAX_NOTES = 8  # of a kind, below a table
 MAX_DIGITS = 15
+WIDE_FLOATS = (
+    "keys are floats from 2**53 on, where neighbouring integers are one float; read the column as integers, such as "
+    "pandas' Int64"
+)
 NO_REASON = "no reason is known"
 NO_INTERVAL = (math.nan, math.nan)
 
@@ -62,6 +66,8 @@ def result_notes(result: Result, used_rows: int) -> str:
     if "interval" in coverage:
         reason = coverage.pop("interval")
         notes += [] if math.isnan(result.value) else [f"no interval, {reason}"]
+    if "float_keys" in coverage:
+        notes.append(f"{coverage.pop('float_keys')}: {WIDE_FLOATS}")
     coverage.pop("lots", None)
     notes += [f"{key.replace('_', ' ')} {format_coverage_value(value)}" for key, value in coverage.items() if value]
     return "; ".join(notes)
@@ -75,6 +81,7 @@ def results_of(table_rows: TableRows) -> list[Result]:
 def table_notes(table_rows: TableRows, *, sliced: bool) -> list[Note]:
     """The notes below a table with a row for every label, score and slice."""
     notes = [*undefined_notes(table_rows), *bounds_notes(table_rows), *missing_interval_notes(table_rows)]
+    notes += [(names, WIDE_FLOATS) for names in float_keys_of(table_rows)]
     return notes + left_out_table_notes(table_rows, sliced=sliced)
 
 
@@ -126,6 +133,12 @@ def short_interval(interval: tuple[float, float]) -> str:
 
 def bounds_text(interval: tuple[float, float]) -> str:
     return f"between {interval[0]!r} and {interval[1]!r}"
+
+
+def float_keys_of(table_rows: TableRows) -> list[str]:
+    """The columns of keys with floats from 2**53 on."""
+    found = (result.coverage.get("float_keys") for result in results_of(table_rows))
+    return list(dict.fromkeys(str(names) for names in found if names))
 
 
 def missing_interval_notes(table_rows: TableRows) -> list[Note]:

@@ -12,9 +12,9 @@ from typing import Any, cast
 import numpy as np
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.columns.arrow_columns import entry_type, widened_epsilon
+from fastmetrics._core.columns.arrow_columns import EXACT_INTEGER, entry_type, widened_epsilon
 from fastmetrics._core.columns.group_keys import keys_of_columns
-from fastmetrics._core.columns.key_columns import Keys, NumberKeys
+from fastmetrics._core.columns.key_columns import Keys, NumberKeys, TupleKeys
 from fastmetrics._core.columns.role_columns import Locate, read_classes, read_column, read_numbers
 from fastmetrics._core.columns.row_blocks import RowBlock
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
@@ -87,6 +87,7 @@ class ColumnReader:
         self.plan = plan
         self.names = names
         self.key_texts = KeyTexts(plan.key_roles, plan.takes_text_keys, budget)
+        self.float_keys: set[str] = set()  # columns of keys with floats that may stand for several integers
         self.label_kinds = plan.label_kinds
         self.greatest_grade = self.label_kinds.greatest_grade
         self.label_kind = plan.kinds.get(LABEL_ROLE)
@@ -112,7 +113,7 @@ class ColumnReader:
         models: Sequence[Any] = columns.scores or columns.score_columns
         n_classes = models[0].shape[1] if isinstance(self.model_kind, Vector) else None
         columns = columns._replace(slices=rows.slices, slice_codes=rows.slice_codes, weights=rows.weights)
-        key_column = None if names.group is None else read_keys(rows, "group", names.group)
+        key_column = None if names.group is None else self.read_keys(rows, "group", names.group)
         unit_keys = self.read_unit_keys(rows, key_column)
         if rows.present is not None:
             columns = select_present_rows(columns, rows.present)
@@ -125,13 +126,22 @@ class ColumnReader:
         )
         return batch if columns.rows == 0 else batch._replace(columns=columns, keys=key_column, unit_keys=unit_keys)
 
+    def read_keys(self, rows: SelectedBatch, role: str, key: Key) -> Keys:
+        """The keys of all rows, of one column or of several."""
+        columns = key_columns(key)
+        keys = keys_of_columns([(name, rows.columns[name, False]) for name in columns], role)
+        for name, part in zip(columns, keys.parts if isinstance(keys, TupleKeys) else [keys], strict=False):
+            if isinstance(part, NumberKeys) and part.dtype.kind == "f" and has_wide_floats(part.values):
+                self.float_keys.add(name)
+        return keys
+
     def read_unit_keys(self, rows: SelectedBatch, group_keys: Keys | None) -> Keys | None:
         """The keys of resampling units. Rows as units have their numbers in the log as keys."""
         unit = self.names.unit
         if unit is None or unit == self.names.group:
             return group_keys if unit is not None else None
         if unit != ROW_UNITS:
-            return read_keys(rows, "unit", unit)
+            return self.read_keys(rows, "unit", unit)
         numbers = np.arange(rows.kept) if rows.row_numbers is None else rows.row_numbers
         return NumberKeys(numbers.astype(np.int64, copy=False) + rows.first_row)
 
@@ -281,9 +291,10 @@ def may_be_classes(column: Any) -> bool:
     return bool((numbers == np.floor(numbers)).all() and (np.abs(numbers) > 1).any())
 
 
-def read_keys(rows: SelectedBatch, role: str, key: Key) -> Keys:
-    """The keys of all rows, of one column or of several."""
-    return keys_of_columns([(name, rows.columns[name, False]) for name in key_columns(key)], role)
+def has_wide_floats(bits: np.ndarray) -> bool:
+    """Whether keys that are floats reach 2**53: an integer that became a float may have been another one."""
+    floats = bits.view(np.float64)
+    return bool(floats.shape[0]) and bool(max(floats.max(), -floats.min()) >= EXACT_INTEGER)
 
 
 def read_number_column(rows: SelectedBatch, role: str, name: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.columns.arrow_columns import EXACT_INTEGER
 from fastmetrics._core.immutable import freeze
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
@@ -71,12 +72,13 @@ class ResolvedPart(NamedTuple):
         if self.intervals is not None:
             suffix += self.intervals.resampling.signature_suffix
         found = []
+        float_keys = self.float_keys(slice_values)
         for number, pair in enumerate(self.scan.score_label_pairs):
             label, score = names.label_of(pair), names.score_of(pair)
             for metric in metrics:
                 value, interval, error = self.value(metric, number, slice_number)
                 approximate = self.bounds is not None and interval is not None
-                coverage = value.coverage
+                coverage = {**value.coverage, **float_keys}
                 found.append(Result(
                     repr(metric), score, slice_values, value.value,
                     metric.signature(coverage, names.weight, approximate) + suffix, coverage, value.reason,
@@ -85,6 +87,14 @@ class ResolvedPart(NamedTuple):
                     positives=coverage.get("positives") if positives is None else positives[pair.label],
                 ))  # fmt: skip
         return found
+
+    def float_keys(self, slice_values: SliceValues) -> dict[str, str]:
+        """The columns of keys with floats from 2**53 on, for the coverage; empty if there is none."""
+        of_slice = {
+            name for name, value in slice_values.items() if isinstance(value, float) and abs(value) >= EXACT_INTEGER
+        }
+        names = sorted(self.scan.reader.float_keys | of_slice)
+        return {"float_keys": ", ".join(names)} if names else {}
 
     def value(
         self, metric: Metric, pair_number: int, slice_number: int | None

@@ -289,6 +289,7 @@ class Scan:
     def record_scan(self, other: Scan) -> None:
         """Add the counts of another scan."""
         kinds, rows = tuple(other.label_kinds_seen), tuple(other.minus_one_rows)
+        self.reader.float_keys |= other.reader.float_keys
         self.record_batch(
             ValidatedBatch(
                 None, None, other.rows, dict(other.dropped), kinds, rows, n_classes=other.n_classes,

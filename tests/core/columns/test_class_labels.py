@@ -1,5 +1,7 @@
 """Columns of labels: their type as scikit-learn determines it, and their encoding, in every container."""
 
+from decimal import Decimal
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -152,7 +154,7 @@ class TestPairs:
             (1, 1, TypeError, "found int"),
             ({1, 2}, [1, 2], ValueError, "in the order of the rows; found a set"),
             ([[1], [2, 3]], [[1], [2, 3]], ValueError, "rows of different lengths"),
-            (np.array([1, "a"], object), [1, 2], ValueError, "found unknown and binary"),
+            (np.array([Decimal(1), Decimal(2)], object), [1, 2], ValueError, "found unknown and binary"),
             (np.array([None, "a"], object), ["a", "b"], TypeError, "found unknown and binary"),
         ],
     )  # fmt: skip
