@@ -255,7 +255,8 @@ class Accumulator:
         ValueError
             As `evaluate`; rows are counted from the beginning of the batch.
         TypeError
-            A column whose type differs from that of earlier batches.
+            A column whose type differs from that of earlier batches. Keys that are integers or decimals may differ, if
+            the earlier type holds them exactly.
         OverflowError
             More than 2**63 - 1 rows in all.
         """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics.engine.batch_joining import count_rows, group_batches, join_batches
 from fastmetrics.engine.input.batch_validation import ValidatedBatch, mixes_zero_and_minus_one
 from fastmetrics.engine.input.batches import Source
-from fastmetrics.engine.input.column_types import LISTS, type_name, types_fit
+from fastmetrics.engine.input.column_types import LISTS, convert_keys, type_name, types_fit
 from fastmetrics.engine.input.computed_columns import open_columns
 from fastmetrics.engine.input.files.numerals.numeral_texts import MixedKeysError
 from fastmetrics.engine.input.grouping_sets import GroupingSets
@@ -168,6 +169,8 @@ def update_from(states: Sequence[AccumulatorState], source: Source, n_threads: i
     updates = [StateUpdate(state) for state in states]
     try:
         for rows in source.batches(columns, use_threads=False):
+            known = [part.types_of_keys() for state in states for part in state.parts]
+            rows = convert_keys(rows, dict(chain.from_iterable(types.items() for types in known)))
             for update in updates:
                 with name_task_in_errors(update.state.task.name):
                     update.add(rows)
@@ -288,6 +291,13 @@ class PartState:
         """The Arrow types of the columns of every model; those of lists are the types of their entries."""
         types = iter(self.types or ())
         return [[next(types).removeprefix(LISTS) for _ in key_columns(model)] for model in self.scan.names.scores]
+
+    def types_of_keys(self) -> dict[str, str]:
+        """The Arrow types of columns that are only keys, as of the first batch."""
+        names = self.scan.names
+        read = {*names.labels, *(name for model in names.scores for name in key_columns(model))}
+        columns = zip(self.typed_columns(), self.types or (), strict=False)
+        return {name: known for name, known in columns if name not in read}
 
     @property
     def reads_vectors(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from fastmetrics._core.columns.arrow_columns import is_list, plain_type
@@ -62,3 +64,32 @@ def types_fit(first: str, second: str) -> bool:
     """Do values of both types fit into one state?"""
     first, second = stored_type(first), stored_type(second)
     return first == second or (NO_ITEMS in (first, second) and first.startswith(LISTS) and second.startswith(LISTS))
+
+
+def convert_keys(batch: Any, types: Mapping[str, str]) -> Any:
+    """The batch with integers and decimals in the named types of its columns, where these hold all values exactly."""
+    for name, wanted in types.items():
+        number = batch.schema.get_field_index(name)
+        column = batch.column(number)
+        if types_fit(wanted, type_name(column.type)) or digits_of(column.type) is None:
+            continue
+        converted = exact_cast(column, wanted)
+        if converted is not None:
+            batch = batch.set_column(number, name, converted)
+    return batch
+
+
+def exact_cast(column: Any, wanted: str) -> Any | None:
+    """Integers or decimals as the named type; None if it is none of these, or does not hold all values."""
+    decimal = re.fullmatch(r"decimal(\d+)\((\d+), (-?\d+)\)", wanted)
+    if decimal is None and wanted not in (*INTEGERS, "uint64"):
+        return None
+    try:
+        if decimal is None:
+            return column.cast(wanted)
+        target = getattr(pyarrow, f"decimal{decimal[1]}")(int(decimal[2]), int(decimal[3]))
+        # Arrow's cast of integers asks for the digits of their type, whatever their values are.
+        wide = wider_type(column.type, target)
+        return column.cast(wide).cast(target)
+    except pyarrow.ArrowException:
+        return None
