@@ -13,6 +13,7 @@ import numpy as np
 
 WANTED = "group keys must be integers, strings, booleans, dates, times, decimals, bytes or floats"
 NUMBERS = (int, float, np.integer, np.floating, np.bool_)
+EXACT_INTEGER = 1 << 53  # integers up to it are floats
 FLOATS = (float, np.floating)
 BOOLEANS = (bool, np.bool_)
 DATE_UNITS = {datetime.date: "M8[D]", datetime.datetime: "M8[us]", datetime.timedelta: "m8[us]"}
@@ -25,6 +26,7 @@ def has_integers_beside_floats(values: Any, array: np.ndarray) -> bool:
         array.dtype.kind == "f"
         and array.ndim == 1
         and isinstance(values, (list, tuple))
+        and bool((np.abs(array) >= EXACT_INTEGER).any())
         and not all(issubclass(kind, FLOATS) for kind in set(map(type, values)))
     )
 
