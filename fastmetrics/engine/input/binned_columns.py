@@ -12,6 +12,7 @@ import numpy as np
 from fastmetrics._core.columns.arrow_columns import numpy_values
 from fastmetrics._core.exchange.block_store import Block, BlockStore
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.input_options import InputOptions
@@ -20,6 +21,8 @@ from fastmetrics.engine.plan.slice_bins import SliceBins
 
 KEY = "key"
 PREFIX_BITS = 16
+CELL_BITS = 20  # counts of 8 MB
+FEW_KEYS = 1 << 20  # so many keys are sorted
 FEW_EDGES = 24  # so many comparisons cost less than a search
 INT64_RANGE = (-(1 << 63), (1 << 63) - 1)
 UINT64_MOST = (1 << 64) - 1
@@ -162,49 +165,67 @@ def select_edges(store: BlockStore, n_bins: int, dtype: np.dtype | None) -> tupl
     return tuple(value_of(key, dtype) for key in sorted(set(found)))
 
 
-def select_keys(store: BlockStore, ranks: list[int], bits: int) -> list[int]:
-    """The keys of these ranks, counted from 0. Keys are counted by their first bits, and further only where needed."""
-    # Of every rank: the first bits of its key, and its rank among the keys that begin with them.
-    prefixes = [(0, rank) for rank in ranks]
-    for shift in range(bits - PREFIX_BITS, -1, -PREFIX_BITS):
-        wanted = np.array(sorted({prefix for prefix, _ in prefixes}), np.uint64)
-        counts = count_next_bits(store, wanted, shift, bits)
-        below = counts.cumsum(1)
-        refined = []
-        for prefix, rank in prefixes:
-            row = int(np.searchsorted(wanted, np.uint64(prefix)))
-            digit = int(np.searchsorted(below[row], rank, "right"))
-            refined.append(((prefix << PREFIX_BITS) | digit, rank - (int(below[row, digit - 1]) if digit else 0)))
-        prefixes = refined
-    return [prefix for prefix, _ in prefixes]
+class Digit(NamedTuple):
+    """Some bits of the keys. The table has the number of the wanted prefix that ends with them; -1: it is unwanted."""
+
+    shift: int
+    width: int
+    table: np.ndarray
 
 
-def count_next_bits(store: BlockStore, prefixes: np.ndarray, shift: int, bits: int) -> np.ndarray:
-    """How many keys begin with each prefix and go on with each value of the next bits."""
-    counts = np.zeros((prefixes.shape[0], 1 << PREFIX_BITS), np.int64)
-    level = (bits - shift) // PREFIX_BITS
-    # The second level has most of the work that is left: a table is faster than a search.
-    table = np.full(1 << PREFIX_BITS, -1, np.int64)
-    if level == 2:
-        table[prefixes.astype(np.int64)] = np.arange(prefixes.shape[0])
+def select_keys(store: BlockStore, ranks: Sequence[int], bits: int) -> list[int]:
+    """The keys of these ranks, counted from 0.
+
+    Keys are counted by their first bits, then by the next ones, as far as they begin like a key that is looked for.
+    The keys that are left are sorted once they are few. There are never more than 2**CELL_BITS counts.
+    """
+    digits: list[Digit] = []
+    prefixes, left, shift = np.zeros(1, np.uint64), store.rows, bits
+    places = np.array(ranks, np.int64)  # the ranks among the keys that are left
+    while left > FEW_KEYS and shift:
+        width = min(PREFIX_BITS, shift, CELL_BITS - (prefixes.shape[0] - 1).bit_length())
+        shift -= width
+        counts = np.zeros(prefixes.shape[0] << width, np.int64)
+        digit = Digit(shift, width, np.full(counts.shape[0], -1, np.int64))
+        for keys, numbers in keys_left(store, digits):
+            np.add.at(counts, cells_of(keys, numbers, digit), 1)
+        ends = counts.cumsum()
+        cells = np.searchsorted(ends, places, "right")
+        wanted, numbers = np.unique(cells, return_inverse=True)
+        kept = counts[wanted]
+        places += (kept.cumsum() - ends[wanted])[numbers]
+        digit.table[wanted] = np.arange(wanted.shape[0])
+        digits.append(digit)
+        last_bits = (wanted & ((1 << width) - 1)).astype(np.uint64)
+        prefixes = (prefixes[wanted >> width] << np.uint64(width)) | last_bits
+        left = int(kept.sum())
+    if left > FEW_KEYS:  # many keys are equal, and the prefixes are whole keys
+        found = prefixes[numbers]
+    else:
+        few = np.concatenate([keys for keys, _ in keys_left(store, digits)])
+        few.sort()
+        found = few[places]
+    return list(found.tolist())
+
+
+def keys_left(store: BlockStore, digits: Sequence[Digit]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The keys of each block that begin with a wanted prefix, and the number of the prefix."""
     for reader in store.block_readers([KEY]):
         keys = reader.load()[KEY]
-        if level == 1:
-            counts[0] += np.bincount((keys >> keys.dtype.type(shift)).astype(np.intp), minlength=1 << PREFIX_BITS)
-            continue
-        if level == 2:
-            rows = table[(keys >> keys.dtype.type(shift + PREFIX_BITS)).astype(np.intp)]
-            kept = np.flatnonzero(rows >= 0)
-        else:
-            own = (keys >> keys.dtype.type(shift + PREFIX_BITS)).astype(np.uint64)
-            rows = np.searchsorted(prefixes, own)
-            rows[rows == prefixes.shape[0]] = 0
-            kept = np.flatnonzero(prefixes[rows] == own)
-        rows = rows[kept]
-        heads = (keys[kept] >> keys.dtype.type(shift)).astype(np.uint64)
-        cells = rows * (1 << PREFIX_BITS) + (heads & np.uint64((1 << PREFIX_BITS) - 1)).astype(np.int64)
-        counts += np.bincount(cells, minlength=counts.size).reshape(counts.shape)
-    return counts
+        numbers = np.zeros(keys.shape[0], np.int64)
+        for digit in digits:
+            numbers = digit.table[cells_of(keys, numbers, digit)]
+            is_left = numbers >= 0
+            keys, numbers = keys[is_left], numbers[is_left]
+        yield keys, numbers
+
+
+def cells_of(keys: np.ndarray, numbers: np.ndarray, digit: Digit) -> np.ndarray:
+    """The numbers of prefixes, followed by the next bits of the keys."""
+    dtype = keys.dtype.type
+    bits = (keys >> dtype(digit.shift)) & dtype((1 << digit.width) - 1)
+    cells: np.ndarray = (numbers << digit.width) | bits.astype(np.int64)
+    return cells
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import datetime
 import math
 import os
 import shutil
+import tracemalloc
 from decimal import Decimal
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow.parquet
 import pytest
 
 import fastmetrics as fm
+from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.spill import SpillError
 from fastmetrics.engine.input import binned_columns
@@ -140,6 +142,41 @@ class TestQuantiles:
             values = (LOG["price"] / 3).astype(dtype)
         report = evaluate({**LOG, "x": values}, ["auc"], by=f"qcut(x, {n})")
         assert list(report.bins[f"qcut(x, {n})"]) == quantiles(values.tolist(), n)
+
+    @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint64"])
+    @pytest.mark.parametrize("few", [0, 40, 500])
+    def test_edges_of_long_logs(self, monkeypatch, dtype, few):
+        """Keys are counted by a few bits after each other, until few are left, which are sorted."""
+        random = np.random.default_rng(6)
+        values = random.normal(0, 50, ROWS) if dtype.startswith("f") else random.integers(0, 1 << 50, ROWS)
+        values[: ROWS // 3] = np.round(values[: ROWS // 3] % 7)
+        values = values.astype(dtype)
+        expected = quantiles(values.tolist(), 300)
+        small_batches(monkeypatch, 100)
+        counted = []
+        cells_of = binned_columns.cells_of
+        monkeypatch.setattr(binned_columns, "FEW_KEYS", few)
+        monkeypatch.setattr(binned_columns, "CELL_BITS", 11)
+        monkeypatch.setattr(binned_columns, "cells_of", lambda *own: counted.append(cells_of(*own)) or counted[-1])
+        report = evaluate({**LOG, "x": values}, ["ctr"], by="qcut(x, 300)")
+        assert list(report.bins["qcut(x, 300)"]) == expected
+        assert max(cells.max(initial=0) for cells in counted) < 1 << 11
+
+    def test_quantiles_need_little_memory(self, monkeypatch):
+        """The counts of 1,000 quantiles are as large as those of a few."""
+        values = np.random.default_rng(2).random(1 << 18)
+        store = BlockStore(1, MemoryBudget(None, None, 1))
+        binned_columns.add_keys(store, values)
+        monkeypatch.setattr(binned_columns, "FEW_KEYS", 1 << 16)
+        tracemalloc.start()
+        try:
+            edges = binned_columns.select_edges(store, 1000, values.dtype)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+            store.close()
+        assert list(edges) == quantiles(values.tolist(), 1000)
+        assert peak < 64 << 20
 
     def test_the_same_as_a_cut_at_the_edges(self):
         report = evaluate(LOG, METRICS, by="qcut(price, 7)")
