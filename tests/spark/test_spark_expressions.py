@@ -7,7 +7,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import fastmetrics as fm
-from support.expression_cases import TABLE, TRUTH_TABLE, comparable
+from fastmetrics.engine.expressions.arrow_values import compute, value_type
+from fastmetrics.engine.expressions.parser import parse_expression
+from fastmetrics.engine.expressions.type_check import check_types
+from support.expression_cases import TABLE, TRUTH_TABLE, ZONES, comparable, times_table
 
 pytestmark = pytest.mark.spark
 
@@ -22,11 +25,32 @@ def table(spark, tmp_path_factory):
 @pytest.mark.parametrize("ansi", ["true", "false"])
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 def test_truth_table(spark, table, ansi):
+    found = spark_values(spark, table, [text for text, _ in TRUTH_TABLE], ansi)
+    for (text, expected), column in zip(TRUTH_TABLE, found.columns, strict=True):
+        assert list(map(comparable, column.to_pylist())) == list(map(comparable, expected)), text
+
+
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+def test_times_in_zones(spark, tmp_path):
+    """Around the changes of clocks, whatever the zone of the session."""
+    times = times_table("us")
+    pq.write_table(times, tmp_path / "times.parquet")
+    texts = [
+        text.format(zone) for zone in ZONES
+        for text in ("z at time zone '{}'", "ts at time zone '{}'", "date_trunc('day', z at time zone '{}')")
+    ]  # fmt: skip
+    found = spark_values(spark, spark.read.parquet(str(tmp_path / "times.parquet")), texts, "true")
+    for text, column in zip(texts, found.columns, strict=True):
+        value = check_types(parse_expression(text), lambda name: value_type(times.schema.field(name).type))
+        expected = compute(value, {name: times[name].combine_chunks() for name in times.column_names}, len(times))
+        assert list(map(comparable, column.to_pylist())) == list(map(comparable, expected.to_pylist())), text
+
+
+def spark_values(spark, table, texts, ansi):
+    """The values of expressions in a session with a zone of its own, as an Arrow table."""
     from pyspark.sql import functions
 
-    from fastmetrics.engine.expressions.parser import parse_expression
     from fastmetrics.engine.expressions.spark_sql import to_spark_sql
-    from fastmetrics.engine.expressions.type_check import check_types
     from fastmetrics.spark.expressions import quote_path, type_of_column
 
     settings = {"spark.sql.ansi.enabled": ansi, "spark.sql.session.timeZone": "America/New_York"}
@@ -35,16 +59,14 @@ def test_truth_table(spark, table, ansi):
         for name, value in settings.items():
             spark.conf.set(name, value)
         columns = []
-        for number, (text, _) in enumerate(TRUTH_TABLE):
+        for number, text in enumerate(texts):
             value = check_types(parse_expression(text), lambda name: type_of_column(table, name))
             sql = to_spark_sql(value, "column", lambda name: quote_path(table, name))
             columns.append(functions.expr(sql).alias(f"c{number}"))
-        found = table.select(*columns).toArrow()
+        return table.select(*columns).toArrow()
     finally:
         for name, value in before.items():
             spark.conf.set(name, value)
-    for (text, expected), column in zip(TRUTH_TABLE, found.columns, strict=True):
-        assert list(map(comparable, column.to_pylist())) == list(map(comparable, expected)), text
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ The table has nulls, NaN, zeros of both signs, large integers, decimals, dates, 
 beyond ASCII. docs/expressions.md has the rules behind the values.
 """
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pyarrow as pa
@@ -45,6 +45,24 @@ def comparable(value):
     if isinstance(value, float) and value != value:
         return "NaN"
     return value.astimezone(UTC).replace(tzinfo=None) if isinstance(value, datetime) and value.tzinfo else value
+
+
+ZONES = ("Europe/Berlin", "America/New_York", "Asia/Tokyo", "Australia/Lord_Howe", "UTC")
+# Days of 2026 on which a clock changes: New York, Berlin, Lord Howe (by half an hour), and back.
+CHANGES = [
+    datetime(2026, month, day) for month, day in ((3, 8), (3, 29), (4, 5), (10, 4), (10, 25), (11, 1), (7, 1))
+]  # fmt: skip
+TIMES = [day + timedelta(minutes=15 * step) for day in CHANGES for step in range(-100, 200)]
+OLD_TIMES = [datetime(1960, 6, 1, 12), datetime(1969, 12, 31, 23, 59, 59, 999999), None]
+
+
+def times_table(unit):
+    """The same clock times without a zone and as instants in UTC."""
+    times = [time if time is None or unit == "us" else time.replace(microsecond=0) for time in TIMES + OLD_TIMES]
+    return pa.table({
+        "ts": pa.array(times, pa.timestamp(unit)),
+        "z": pa.array([time and time.replace(tzinfo=UTC) for time in times], pa.timestamp(unit, "America/New_York")),
+    })  # fmt: skip
 
 
 # fmt: off

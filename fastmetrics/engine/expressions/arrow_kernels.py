@@ -371,6 +371,22 @@ def shift_days(value: Primitive, found: Any) -> Any:
     return days.cast(pa.date32())
 
 
+def to_local(value: Primitive, found: Any) -> Any:
+    """The local times of instants in a zone."""
+    (zone,) = value.options
+    return compute_module().local_timestamp(found.cast(pa.timestamp(found.type.unit, zone)))
+
+
+def from_local(value: Primitive, found: Any) -> Any:
+    """The instants of local times in a zone: the later one of two, and in a gap with the offset before it."""
+    pc = compute_module()
+    (zone,) = value.options
+    instant = pc.assume_timezone(found, zone, ambiguous="latest", nonexistent="earliest")
+    utc = pa.timestamp(found.type.unit, "UTC")
+    offset = pc.subtract(pc.local_timestamp(instant), pc.local_timestamp(instant.cast(utc)))
+    return pc.subtract(found, offset).cast(utc)
+
+
 def date_trunc(value: Primitive, found: Any) -> Any:
     (unit,) = value.options
     return compute_module().floor_temporal(found, 1, unit)
@@ -408,5 +424,5 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "round": round_floats, "floor": round_floats, "ceil": round_floats, "ln": positive_only, "sqrt": positive_only,
     "exp": exponential, "power": power, "lower": change_case, "upper": change_case, "length": length,
     "substr": substring, "concat": concat, "to_timestamp": to_timestamp, "shift": shift, "shift_days": shift_days,
-    "date_trunc": date_trunc, "extract": extract,
+    "date_trunc": date_trunc, "extract": extract, "to_local": to_local, "from_local": from_local,
 }  # fmt: skip

@@ -368,6 +368,18 @@ class Reader:
     def read_extract(self, node: Any) -> Node:
         return self.date_call(node, "extract", EXTRACTED, node.expression, node.this, ("this", "expression"))
 
+    def read_attimezone(self, node: Any) -> Node:
+        """A time in the zone of a place; only names that every engine knows are taken."""
+        self.check_arguments(node, ("this", "zone"))
+        zone = node.args["zone"]
+        if type(zone).__name__ != "Literal" or not zone.is_string:
+            raise self.refuse(node, "AT TIME ZONE is followed by a name between quotes, as in 'Europe/Berlin'")
+        if zone.this not in time_zones():
+            similar = close_matches(zone.this, sorted(time_zones()))[:3]
+            ask = f"; did you mean {' or '.join(similar)}?" if similar else "; write 'Europe/Berlin' or 'UTC'"
+            raise self.refuse(node, f"there is no time zone {zone.this!r}{ask}")
+        return self.call(node, "at time zone", node.this, options=(zone.this,))
+
     def date_call(
         self, node: Any, name: str, units: Sequence[str], argument: Any, unit: Any, known: Sequence[str]
     ) -> Node:
@@ -396,6 +408,14 @@ EXAMPLES = {
     "timestamp": "timestamp '2026-11-01 12:00:00'",
     "timestamptz": "timestamptz '2026-11-01 12:00:00+01:00'",
 }
+
+
+@cache
+def time_zones() -> frozenset[str]:
+    """The names of time zones: areas with places, and UTC. Short names such as EST differ between databases."""
+    from zoneinfo import available_timezones
+
+    return frozenset(name for name in available_timezones() if "/" in name or name in ("UTC", "GMT"))
 
 
 def parse_time(text: str, kind: str) -> date | datetime | None:

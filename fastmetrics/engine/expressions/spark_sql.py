@@ -77,6 +77,12 @@ def text_literal(text: str) -> str:
     return f"decode(unhex('{text.encode().hex()}'), 'utf-8')"
 
 
+def without_zone(found: str) -> str:
+    """An instant as the timestamp without a zone that it is in UTC."""
+    seconds = f"cast(cast(unix_micros({found}) as decimal(20, 0)) / 1000000 as decimal(18, 6))"
+    return f"(timestamp_ntz'1970-01-01 00:00:00' + make_dt_interval(0, 0, 0, {seconds}))"
+
+
 def call(function: str, *arguments: str) -> str:
     return f"{function}({', '.join(arguments)})"
 
@@ -331,6 +337,24 @@ class Writer:
         seconds = f"cast(extract(second from {found}) * 1000000 as bigint)"
         return f"({days} + hour({found}) * {HOUR}L + minute({found}) * {MINUTE}L + {seconds})"
 
+    def write_to_local(self, value: Primitive) -> str:
+        (found,), zone = self.arguments(value), text_literal(value.options[0])
+        return without_zone(f"from_utc_timestamp({found}, {zone})")
+
+    def write_from_local(self, value: Primitive) -> str:
+        """The instant of a local time. Spark takes the earlier one of two; the later one has the offset of a day later.
+
+        Only a local time that exists twice is also that of the second candidate.
+        """
+        zone = text_literal(value.options[0])
+        micros = self.micros(value.arguments[0])
+        local = f"timestamp_micros({micros})"
+        earlier = f"to_utc_timestamp({local}, {zone})"
+        next_day = f"unix_micros({earlier}) + {DAY}L"
+        local_next_day = f"unix_micros(from_utc_timestamp(timestamp_micros({next_day}), {zone}))"
+        later = f"timestamp_micros({micros} - ({local_next_day} - ({next_day})))"
+        return f"(case when from_utc_timestamp({later}, {zone}) = {local} then {later} else {earlier} end)"
+
     def write_to_timestamp(self, value: Primitive) -> str:
         return f"cast({self.arguments(value)[0]} as timestamp_ntz)"
 
@@ -390,8 +414,7 @@ class Writer:
         if target == INSTANT:
             return f"timestamp_micros({self.micros(source)})"
         if target == TIMESTAMP and source.kind == INSTANT:
-            seconds = f"cast(cast(unix_micros({found}) as decimal(20, 0)) / 1000000 as decimal(18, 6))"
-            return f"(timestamp_ntz'1970-01-01 00:00:00' + make_dt_interval(0, 0, 0, {seconds}))"
+            return without_zone(found)
         return self.checked(value, self.admitted(value, found), f"a value that is no {describe(value)}")
 
     def admitted(self, value: Primitive, found: str) -> str:

@@ -95,7 +95,7 @@ class Checker(CommonTypes):
             "ceil": self.round, "exp": self.mathematics, "ln": self.mathematics, "sqrt": self.mathematics,
             "power": self.mathematics, "length": self.of_text, "lower": self.of_text, "upper": self.of_text,
             "substr": self.substr, "concat": self.concat, "date_trunc": self.date_part, "extract": self.date_part,
-            "cast": self.cast, "try_cast": self.cast,
+            "cast": self.cast, "try_cast": self.cast, "at time zone": self.at_time_zone,
         }  # fmt: skip
         if node.name in SLICE_FUNCTIONS:
             raise self.refuse(node, f"{node.name} divides rows into slices: it stands alone in by=")
@@ -380,6 +380,17 @@ class Checker(CommonTypes):
         if value.kind == DATE:
             return self.make(node, "shift_days", value.type, value, options=(interval.days,))
         return self.make(node, "shift", value.type, value, options=(interval // MICROSECOND,))
+
+    def at_time_zone(self, node: Call) -> Primitive:
+        """An instant as the local time of a zone, or a local time of that zone as an instant."""
+        (value,) = self.check_arity(node, 1)
+        if value.kind == DATE:
+            raise self.refuse(node, "a date has no hour in a zone: cast it to timestamp first")
+        self.wanted(node.arguments[0], value, "a timestamp", TIMESTAMP, INSTANT)
+        if value.kind == NULL:
+            return value
+        name, kind = ("to_local", TIMESTAMP) if value.kind == INSTANT else ("from_local", INSTANT)
+        return self.make(node, name, ValueType(kind), value, options=node.options)
 
     def date_part(self, node: Call) -> Primitive:
         value = self.wanted(node.arguments[0], self.check(node.arguments[0]), "a date or a timestamp", *TIMES)
