@@ -38,7 +38,7 @@ from fastmetrics.engine.input.batch_validation import mixes_zero_and_minus_one
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import ZERO_WEIGHT
 from fastmetrics.engine.input.slices import SliceNumbers
-from fastmetrics.engine.plan.column_names import key_columns
+from fastmetrics.engine.plan.column_names import key_columns, with_text_names
 from fastmetrics.engine.plan.tasks import Task
 from fastmetrics.engine.scan.slice_counts import RowCount, SliceCounts
 from fastmetrics.engine.scan.state_counts import find_counts
@@ -73,6 +73,8 @@ def read_task(header: dict[str, Any]) -> tuple[Task, dict[str, Any]]:
                 f"the state has metric {name!r} of module {module!r}, which is not imported; type: import {module}"
             ) from error
     labels, scores, group, weight, by = header["names"]
+    # An Accumulator takes integers as names too, and stores them as texts.
+    require(with_text_names(header["names"]) == header["names"], "its names of columns are no texts")
     roles = dict(header.get("roles", {}))
     prediction, probabilities = (roles.pop(role, None) for role in (PREDICTION_ROLE, PROBABILITIES_ROLE))
     columns = Task(

@@ -349,8 +349,11 @@ def test_full_disk_is_one_line(long_log, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
-def test_interrupted_evaluate_leaves_nothing(long_log, tmp_path):
-    copies = [long_log / "log.parquet"] * 150
+def test_interrupted_evaluate_leaves_nothing(long_log, tmp_path, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("copies")
+    copies = [folder / f"{number}.parquet" for number in range(150)]
+    for copy in copies:
+        os.link(long_log / "log.parquet", copy)
     arguments = ["evaluate", *copies, *SPILLING[2:], "--spill-dir", tmp_path, "--json", tmp_path / "report.json"]
     command = [sys.executable, "-m", "fastmetrics", *map(str, arguments)]
     process = subprocess.Popen(

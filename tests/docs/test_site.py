@@ -135,13 +135,13 @@ def test_links_are_changed_outside_of_code_only(tool):
     sources = tool("sources")
     places = {"docs/a.md": "guides/a.md", "docs/b.md": "b.md"}
     pictures = set()
-    of_files = "[bench](../bench/peers.py), [results](../bench/results), [x](https://example.org)"
+    of_files = "[bench](../bench/peers.py), [curves](../bench/curves), [x](https://example.org)"
     text = f"[b](b.md#part) is [b.md](b.md), ![r](report.png), {of_files}\n\n```text\n[b](b.md)\n```\n[own](#part)\n"
     changed = sources.change_links(text, "docs/a.md", places, pictures)
     repository = importlib.import_module("documentation").REPOSITORY
     assert changed.splitlines()[0] == (
         "[b](../b.md#part) is [](../b.md), ![r](../pictures/report.png), "
-        f"[bench]({repository}/blob/main/bench/peers.py), [results]({repository}/tree/main/bench/results), "
+        f"[bench]({repository}/blob/main/bench/peers.py), [curves]({repository}/tree/main/bench/curves), "
         "[x](https://example.org)"
     )
     assert changed.splitlines()[1:] == text.splitlines()[1:]

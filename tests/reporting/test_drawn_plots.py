@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
+from fastmetrics._core.distributions.normal import normal_quantile
 from fastmetrics._core.plot import Bars, Line, Plot
 from support.cases import assert_raises
 from support.results.plotted_logs import NAMES, make_log, report_of
@@ -41,13 +42,11 @@ def test_axes_have_labels_and_a_line_for_every_model(name, drawable, pyplot):
 
 
 def test_det_is_drawn_on_normal_deviates(drawable, pyplot):
-    from statistics import NormalDist
-
     ax = drawable.plot("det")
     line = drawable.pictures["det"].lines[0]
     x, y = ax.get_lines()[0].get_data()
-    assert x.tolist() == [NormalDist().inv_cdf(rate) for rate in line.x.tolist()]
-    assert y[0] == NormalDist().inv_cdf(line.y[0])
+    assert x.tolist() == [normal_quantile(rate) for rate in line.x.tolist()]
+    assert y[0] == normal_quantile(line.y[0])
     ticks = [tick.get_text() for tick in ax.get_xticklabels()]
     assert "50%" in ticks
     assert ax.get_xticks()[ticks.index("50%")] == 0

@@ -251,7 +251,8 @@ class ColumnReader:
         try:
             return self.read_labels(name, read_number_column(rows, LABEL_ROLE, name), rows.locate)
         except (validation.LabelError, validation.InputError) as error:
-            if not self.label_kinds.binary or not may_be_classes(rows.columns[name, False]):
+            kinds = self.label_kinds
+            if not kinds.binary or kinds.shares_labels or not may_be_classes(rows.columns[name, False]):
                 raise
             raise type(error)(f"{error}. {ADVICE_FOR_CLASSES.format(name)}") from error
 
