@@ -13,11 +13,11 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Sums
-from fastmetrics._core.undefined import warn_undefined
+from fastmetrics._core.undefined import warn_undefined, warn_user
 from fastmetrics._kernels.numeric import sums as kernel_sums
 from fastmetrics._kernels.text.rouge import OverlapCounter, select_best
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel
-from fastmetrics.metrics.text.inputs.segments import TextBlock
+from fastmetrics.metrics.text.inputs.segments import Segments, TextBlock
 from fastmetrics.metrics.text.text_metric import BlockCounter, count_segments, join_signature, prepare_metric
 from fastmetrics.metrics.text.tokens.rouge_words import (
     TOKENIZERS,
@@ -25,6 +25,7 @@ from fastmetrics.metrics.text.tokens.rouge_words import (
     CallableTokenizer,
     RougeTextEncoder,
     TokenListEncoder,
+    first_row_without_words,
 )
 from fastmetrics.metrics.text.tokens.word_encoder import PRETOKENIZED
 
@@ -214,6 +215,21 @@ class Rouge(NamedTuple):
         self.add_values(sums, values)
         return self.result(self.means(sums), n_pairs, n_references, values)
 
+    def warn_of_lost_words(self, counts: np.ndarray, segments: Segments) -> None:
+        """Warn if a text has words for tokenizer="unicode" only. Only blocks with a count of 0 are read again."""
+        has_words = counts.reshape(len(counts) * self.n_counted, -1)[:, 1 : len(COUNTS)]
+        if self.tokenize != "default" or has_words.all():
+            return
+        rows = np.flatnonzero(~has_words.all(axis=1)) // self.n_counted
+        row = first_row_without_words(segments, np.unique(rows // segments.block_size).tolist())
+        if row is not None:
+            warn_user(
+                f"ROUGE finds no word in a text of row {row}, and such a text matches nothing: tokenizer='default' has "
+                "words of a-z and 0-9 only. For other scripts use tokenizer='unicode' (--tokenizer unicode on the "
+                "command line)",
+                UserWarning,
+            )
+
     def means(self, sums: Sums) -> list[float]:
         """Return the mean precision, recall and F of every type, from their exact sums."""
         n_pairs = sums.count(0)
@@ -397,7 +413,7 @@ def rouge_score(
         Compare Porter stems (NLTK's default mode) of words of more than three letters.
     tokenizer : {"default", "unicode"} or callable
         - "default": runs of a-z and 0-9 of the lower-cased text. A text in another script has no words, so its scores
-          are 0.
+          are 0, with a UserWarning.
         - "unicode": runs of letters, marks and numbers of any script, in lower case; see `tokenize`.
         - a function from a str to its tokens, a list of str. It is called for every text, and for "rougeLsum" for every
           sentence.
@@ -442,8 +458,6 @@ def rouge_score(
     >>> result = fm.rouge_score(["The cat was sitting."], ["The cats sat on the mat."], ["rouge1", "rougeL"], stem=True)
     >>> result["rouge1"].precision, round(result["rouge1"].recall, 4), round(result["rouge1"].fmeasure, 4)
     (0.5, 0.3333, 0.4)
-    >>> fm.rouge_score(["Привет, мир"], ["привет мир!"], "rouge2")["rouge2"].fmeasure
-    0.0
     >>> fm.rouge_score(["Привет, мир"], ["привет мир!"], "rouge2", tokenizer="unicode")["rouge2"].fmeasure
     1.0
     """
@@ -451,4 +465,6 @@ def rouge_score(
     metric: Rouge = prepare_metric(check_options(types, stem, tokenizer, multi, beta), segments)
     if multi == "mean":
         metric = metric._replace(n_counted=len(segments.streams) - 1)
-    return metric.score_of(metric.values(count_segments(metric, segments, n_threads)), segments.n_references)
+    counts = count_segments(metric, segments, n_threads)
+    metric.warn_of_lost_words(counts, segments)
+    return metric.score_of(metric.values(counts), segments.n_references)

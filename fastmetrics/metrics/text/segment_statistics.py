@@ -152,6 +152,8 @@ def segment_statistics(
         text_metric, counts = text_metric.count_corpus(segments, n_threads, True)
     else:
         counts = count_segments(text_metric, segments, n_threads)
+        if hasattr(text_metric, "warn_of_lost_words"):
+            text_metric.warn_of_lost_words(counts, segments)
     return SegmentStatistics(text_metric, counts, segments.n_references)
 
 

@@ -5,7 +5,7 @@ Every distinct word is stemmed once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from threading import Lock
 from typing import Any
@@ -17,7 +17,7 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.text.rouge import count_lines, split_lines
 from fastmetrics._kernels.text.tokens.stemmer import stem_words
 from fastmetrics._kernels.text.tokens.vocabulary import Vocabulary
-from fastmetrics.metrics.text.inputs.segments import MAX_TOKEN_IDS, TextBlock
+from fastmetrics.metrics.text.inputs.segments import MAX_TOKEN_IDS, Segments, TextBlock
 from fastmetrics.metrics.text.tokens.tokenizers import Tokenizer
 from fastmetrics.metrics.text.tokens.word_encoder import MAX_WORDS, PRETOKENIZED, WordEncoder, copy_words, grow_array
 
@@ -89,6 +89,21 @@ class RougeTextEncoder:
         ids = self.scratch.array("ids", np.int64, n_tokens)
         self.vocabulary.number(token_points, token_starts, n_tokens, ids)
         return ids if self.stems is None else self.stems.update(self.vocabulary)[ids]
+
+
+def first_row_without_words(segments: Segments, blocks: Iterable[int]) -> int | None:
+    """The first segment with a text in which tokenizer="unicode" finds words and "default" finds none."""
+    default, unicode = (Tokenizer(TOKENIZERS[name]) for name in ("default", "unicode"))
+    scratch = Scratch()
+    for number in blocks:
+        block = segments.load(number, scratch, {})
+        if isinstance(block, TextBlock):
+            bounds, unicode_bounds = (own.split(block.points, block.offsets)[2] for own in (default, unicode))
+            lost = np.flatnonzero((bounds[1:] == bounds[:-1]) & (unicode_bounds[1:] > unicode_bounds[:-1]))
+            if lost.shape[0]:
+                row = int(np.searchsorted(block.segments, lost[0], side="right")) - 1
+                return segments.bounds(number)[0] + row
+    return None
 
 
 class StemIds:
