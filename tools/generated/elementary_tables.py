@@ -1,5 +1,6 @@
 """The tables and constants of elementary.h, computed with 120 decimal digits and rounded once."""
 
+import struct
 from collections.abc import Iterable
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -110,18 +111,45 @@ def logarithm_tables() -> list[str]:
     binary = [-natural_logarithm(one) / two for one in inverses]
     binary_high, binary_low = parts(binary, [on_grid(one) for one in binary])
     return [
-        table("fm_inverses", inverses),
         table("fm_log_high", log_high),
-        table("fm_log_low", log_low),
+        word_table("fm_log_words", map(logarithm_word, inverses, log_low)),
         table("fm_log2_high", binary_high),
-        table("fm_log2_low", binary_low),
+        word_table("fm_log2_words", map(logarithm_word, inverses, binary_low)),
     ]
 
 
 def power_tables() -> list[str]:
     two = Decimal(2).ln()
     high, low = parts([Fraction((two * i / N_POWERS).exp()) for i in range(N_POWERS)])
-    return [table("fm_power_high", high), table("fm_power_low", low)]
+    return [word_table("fm_power_words", map(power_word, high, low)), table("fm_power_low", low)]
+
+
+def bits_of(value: Fraction) -> int:
+    return int.from_bytes(struct.pack(">d", float(value)), "big")
+
+
+def logarithm_word(inverse: Fraction, low: Fraction) -> int:
+    """The 22 leading bits of the double `inverse`, and low + 2^-43 as a multiple of 2^-84."""
+    return bits_of(inverse) + in_bits(low * 2**84, 42)
+
+
+def power_word(power: Fraction, low: Fraction) -> int:
+    """The bits of `power` without its exponent, and above them low + 2^-53 as a multiple of 2^-64."""
+    return bits_of(power) % 2**52 + (in_bits(low * 2**64, 12) << 52)
+
+
+def in_bits(value: Fraction, n_bits: int) -> int:
+    """A number between -2^(n_bits - 1) and 2^(n_bits - 1), rounded, without a sign."""
+    shifted = round(value) + 2 ** (n_bits - 1)
+    if not 0 <= shifted < 2**n_bits:
+        raise ValueError(f"{float(value)} has more than {n_bits} bits")
+    return shifted
+
+
+def word_table(name: str, words: Iterable[int]) -> str:
+    texts = [f"UINT64_C(0x{word:016x})" for word in words]
+    rows = [", ".join(texts[i : i + 4]) for i in range(0, len(texts), 4)]
+    return f"static const uint64_t {name}[{len(texts)}] = {{\n    " + ",\n    ".join(rows) + "\n};\n"
 
 
 def angle_tables() -> list[str]:
@@ -145,7 +173,7 @@ def constants() -> str:
     step = two / N_POWERS
     step_high = with_bits(step, 35)
     inverse = 1 / two
-    inverse_high = with_bits(inverse, 24)
+    inverse_high = with_bits(inverse, 22)
     circle = pi(DIGITS)
     quarter = circle / 2
     first = with_bits(quarter, 33)

@@ -11,20 +11,20 @@ typedef struct {
     double high, low;
 } fm_pair;
 
-static inline uint64_t fm_bits(double x) {
+FM_INLINE uint64_t fm_bits(double x) {
     uint64_t bits;
     memcpy(&bits, &x, 8);
     return bits;
 }
 
-static inline double fm_double(uint64_t bits) {
+FM_INLINE double fm_double(uint64_t bits) {
     double x;
     memcpy(&x, &bits, 8);
     return x;
 }
 
 /* a + b with its rounding error, for |a| >= |b| or a = 0. */
-static inline fm_pair fm_fast_sum(double a, double b) {
+FM_INLINE fm_pair fm_fast_sum(double a, double b) {
     fm_pair sum;
     sum.high = a + b;
     sum.low = b - (sum.high - a);
@@ -32,7 +32,7 @@ static inline fm_pair fm_fast_sum(double a, double b) {
 }
 
 /* a + b with its rounding error (D. E. Knuth). */
-static inline fm_pair fm_two_sum(double a, double b) {
+FM_INLINE fm_pair fm_two_sum(double a, double b) {
     fm_pair sum;
     double part;
     sum.high = a + b;
@@ -41,7 +41,7 @@ static inline fm_pair fm_two_sum(double a, double b) {
     return sum;
 }
 
-static inline fm_pair fm_two_product(double a, double b) {
+FM_INLINE fm_pair fm_two_product(double a, double b) {
     fm_pair product;
     product.high = a * b;
     product.low = fm_product_error(a, b, product.high);
@@ -49,7 +49,7 @@ static inline fm_pair fm_two_product(double a, double b) {
 }
 
 /* (a.high + a.low) / (b.high + b.low) */
-static inline fm_pair fm_pair_quotient(fm_pair a, fm_pair b) {
+FM_INLINE fm_pair fm_pair_quotient(fm_pair a, fm_pair b) {
     fm_pair quotient, product;
     quotient.high = a.high / b.high;
     product = fm_two_product(quotient.high, b.high);

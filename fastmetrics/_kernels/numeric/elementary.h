@@ -5,10 +5,13 @@
  *
  * Errors, in units in the last place of the result: below 0.52 for fm_log, fm_log1p, fm_log2, fm_exp, fm_exp2, fm_expm1
  * and fm_pow; below 0.53 for fm_sin, fm_cos, fm_tan, fm_atan and fm_asin. Results that a double holds are exact.
- * Special arguments have the results of C99's annex F. tests/core/test_elementary.py compares with exact arithmetic.
+ * Special arguments have the results of C99's annex F. tests/core/test_elementary_errors.py compares with exact
+ * arithmetic.
  *
  * Each function keeps its leading terms in pairs of doubles, high + low, and rounds their sum once. What is left to
  * rounding errors is smaller than the result by a factor of 2^7 or more: the rest of a table's interval.
+ *
+ * fm_log2_of_rank is rounded correctly for whole numbers up to 2^20: discounts of ranks are made from it.
  *
  * A core (..._core) takes ordinary arguments only and has no branch, so loops over it are vectorised. On other arguments
  * it reads no memory beyond its tables, and its result is not used.
@@ -70,12 +73,6 @@ FM_ONE_BY_ONE(fm_arctangents, fm_atan)
 static inline void fm_powers_of_pairs(const double* values, const double* exponents, ptrdiff_t n, double* out) {
     ptrdiff_t i;
     for (i = 0; i < n; i++) out[i] = fm_pow(values[i], exponents[i]);
-}
-
-/* out[i] = values[i]^exponent */
-static inline void fm_powers_of(const double* values, double exponent, ptrdiff_t n, double* out) {
-    ptrdiff_t i;
-    for (i = 0; i < n; i++) out[i] = fm_pow(values[i], exponent);
 }
 
 #endif

@@ -4,6 +4,7 @@ cdef extern from "numeric/elementary.h":
     double fm_log(double x) noexcept nogil
     double fm_log1p(double x) noexcept nogil
     double fm_log2(double x) noexcept nogil
+    double fm_log2_of_rank(double rank) noexcept nogil
     double fm_exp(double x) noexcept nogil
     double fm_exp2(double x) noexcept nogil
     double fm_expm1(double x) noexcept nogil

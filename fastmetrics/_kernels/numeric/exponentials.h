@@ -19,19 +19,29 @@ typedef struct {
     uint64_t scale;          /* k in the bits of an exponent */
 } fm_binary_power;
 
-static inline fm_binary_power fm_take_power(double steps, double shifter) {
+/* An entry of fm_power_words: the 52 bits of a number in [1, 2), and above them 12 bits of what its rounding left, as a
+ * multiple of 2^-64. */
+FM_INLINE double fm_power_of_word(uint64_t word) {
+    return fm_double((word & UINT64_C(0x000fffffffffffff)) | UINT64_C(0x3ff0000000000000));
+}
+
+FM_INLINE double fm_low_power_of_word(uint64_t word) {
+    return fm_double(word >> 52 | UINT64_C(0x3f30000000000000)) - (0x1p-12 + 0x1p-53);
+}
+
+FM_INLINE fm_binary_power fm_take_power(double steps, double shifter) {
     fm_binary_power part;
     double shifted = steps + shifter;
-    uint64_t bits = fm_bits(shifted), index = bits & 127;
+    uint64_t bits = fm_bits(shifted), index = bits & 127, word = fm_power_words[index];
     part.whole = shifted - shifter;
-    part.power = fm_power_high[index];
-    part.power_low = fm_power_low[index];
+    part.power = fm_power_of_word(word);
+    part.power_low = fm_low_power_of_word(word);
     part.scale = (bits - index) << 45;
     return part;
 }
 
 /* exp(r) - 1 - r for |r| < 2^-8.4, relative error of about 2^-53. */
-static inline double fm_exponential_tail(double r) {
+FM_INLINE double fm_exponential_tail(double r) {
     double tail = 1.0 / 720;
     tail = tail * r + 1.0 / 120;
     tail = tail * r + 1.0 / 24;
@@ -40,21 +50,21 @@ static inline double fm_exponential_tail(double r) {
     return r * r * tail;
 }
 
-static inline double fm_exp_rest(double x, double low, double whole) {
+FM_INLINE double fm_exp_rest(double x, double low, double whole) {
     return (x - whole * FM_STEP_HIGH) - whole * FM_STEP_LOW + low;
 }
 
 /* exp(x + low), a normal number, for a low that is small beside x. */
-static inline double fm_exp_pair_core(double x, double low) {
+FM_INLINE double fm_exp_pair_core(double x, double low) {
     fm_binary_power part = fm_take_power(x * FM_STEPS_PER_NAT, 0x1.8p52);
     double r = fm_exp_rest(x, low, part.whole);
     double result = part.power + (part.power_low + part.power * (r + fm_exponential_tail(r)));
     return fm_double(fm_bits(result) + part.scale);
 }
 
-static inline double fm_exp_core(double x) { return fm_exp_pair_core(x, 0.0); }
+FM_INLINE double fm_exp_core(double x) { return fm_exp_pair_core(x, 0.0); }
 
-static inline double fm_exp2_core(double x) {
+FM_INLINE double fm_exp2_core(double x) {
     fm_binary_power part = fm_take_power(x, 0x1.8p45); /* a last place of 1/128 */
     double r = (x - part.whole) * FM_LN2;
     double result = part.power + (part.power_low + part.power * (r + fm_exponential_tail(r)));
@@ -62,7 +72,7 @@ static inline double fm_exp2_core(double x) {
 }
 
 /* 2^k (high + low), rounded once, for high in [0.5, 2] and k from -1100 to 1024. */
-static inline double fm_scale_power(double high, double low, int k) {
+FM_INLINE double fm_scale_power(double high, double low, int k) {
     fm_pair value = fm_fast_sum(high, low), shifted;
     double unit, remainder;
     if (k > 1023) return value.high * 0x1p1023 * 2.0;
@@ -79,7 +89,7 @@ static inline double fm_scale_power(double high, double low, int k) {
 }
 
 /* exp(x + low) for any finite x. */
-static inline double fm_exp_pair(double x, double low) {
+FM_INLINE double fm_exp_pair(double x, double low) {
     fm_binary_power part;
     double r;
     if (x > 710.0) return HUGE_VAL;
@@ -116,13 +126,14 @@ FM_ONE_COPY static double fm_exp2(double x) {
 
 #define FM_HAS_NORMAL_EXPM1(x) (((x) >= -100.0) & ((x) <= 708.0))
 
-/* exp(x) - 1: 2^k (power + power r + ...) - 1 with the leading terms in pairs. */
-static inline double fm_expm1_core(double x) {
+/* exp(x) - 1: 2^k (power + power r + ...) - 1 with the leading terms in pairs, and a power of all bits. */
+FM_INLINE double fm_expm1_core(double x) {
     fm_binary_power part = fm_take_power(x * FM_STEPS_PER_NAT, 0x1.8p52);
     fm_pair r = fm_two_sum(x - part.whole * FM_STEP_HIGH, -(part.whole * FM_STEP_LOW));
     fm_pair linear = fm_two_product(part.power, r.high), less_one, sum;
     double scale = fm_double(part.scale + UINT64_C(0x3ff0000000000000)), rest, result;
-    rest = (linear.low + part.power_low * (1.0 + r.high)) + part.power * (r.low + fm_exponential_tail(r.high));
+    double power_low = fm_power_low[fm_bits(part.whole + 0x1.8p52) & 127];
+    rest = (linear.low + power_low * (1.0 + r.high)) + part.power * (r.low + fm_exponential_tail(r.high));
     less_one = fm_two_sum(part.power * scale, -1.0);
     sum = fm_two_sum(less_one.high, linear.high * scale);
     result = sum.high + ((sum.low + less_one.low) + rest * scale);

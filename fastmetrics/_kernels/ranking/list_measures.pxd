@@ -22,7 +22,7 @@ Counts are int64; with less than 2**31 rows in a list, products of two of them f
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
-from fastmetrics._kernels.numeric.elementary cimport fm_exp2, fm_log, fm_log2, fm_pow
+from fastmetrics._kernels.numeric.elementary cimport fm_exp2, fm_log, fm_log2_of_rank, fm_pow
 from fastmetrics._kernels.ranking.list_ranks cimport RankedList, sort_ideal
 
 cdef enum Kind:
@@ -93,7 +93,7 @@ cdef inline void add_weight(double* total, double* rest, double weight) noexcept
 
 cdef inline double weight_at(const Discounts* discounts, int64_t position) noexcept nogil:
     """The weight of rank position + 1."""
-    return discounts.weights[position] if position < discounts.n_weights else 1.0 / fm_log2(<double>(position + 2))
+    return discounts.weights[position] if position < discounts.n_weights else 1.0 / fm_log2_of_rank(<double>(position + 2))
 
 
 cdef inline void sum_at(const Discounts* discounts, int64_t n, double* total, double* rest) noexcept nogil:
@@ -104,7 +104,7 @@ cdef inline void sum_at(const Discounts* discounts, int64_t n, double* total, do
     total[0] = discounts.sums[2 * mark]
     rest[0] = discounts.sums[2 * mark + 1]
     for position in range(n - beyond % RANKS_PER_MARK, n):
-        add_weight(total, rest, 1.0 / fm_log2(<double>(position + 2)))
+        add_weight(total, rest, 1.0 / fm_log2_of_rank(<double>(position + 2)))
 
 
 cdef inline double gain_of(double grade, const Measure* measure) noexcept nogil:

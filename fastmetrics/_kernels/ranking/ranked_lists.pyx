@@ -15,7 +15,7 @@ from libc.string cimport memset
 from fastmetrics._kernels.exchange.group_table cimport (
     PartitionBlocks, find_groups, label_t, set_blocks, find_weight_ranges,
 )
-from fastmetrics._kernels.numeric.elementary cimport fm_log, fm_log2
+from fastmetrics._kernels.numeric.elementary cimport fm_log, fm_log2_of_rank
 from fastmetrics._kernels.numeric.quotient cimport divide_state, two_sum, count_non_finite
 from fastmetrics._kernels.ranking.list_ranks cimport (
     FM_SHORT, MANY_POSITIVES, NOT_COMPUTED, SPARE_WORDS, TIES_AVERAGE, TIES_OPTIMISTIC, TIES_PESSIMISTIC,
@@ -60,13 +60,13 @@ def discounts(double base, double[::1] weights, double[:, ::1] sums):
         sums[0, 0] = 0.0
         sums[0, 1] = 0.0
         for i in range(weights.shape[0]):
-            weights[i] = 1.0 / fm_log2(<double>(i + 2)) if base == 2.0 else scale / fm_log(<double>(i + 2))
+            weights[i] = 1.0 / fm_log2_of_rank(<double>(i + 2)) if base == 2.0 else scale / fm_log(<double>(i + 2))
             add_weight(&total, &rest, weights[i])
             sums[i + 1, 0] = total
             sums[i + 1, 1] = rest
         for mark in range(n + 1, sums.shape[0]):
             for i in range(n + (mark - n - 1) * RANKS_PER_MARK, n + (mark - n) * RANKS_PER_MARK):
-                add_weight(&total, &rest, 1.0 / fm_log2(<double>(i + 2)))
+                add_weight(&total, &rest, 1.0 / fm_log2_of_rank(<double>(i + 2)))
             sums[mark, 0] = total
             sums[mark, 1] = rest
 

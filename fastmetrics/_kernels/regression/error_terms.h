@@ -66,7 +66,7 @@ FM_WIDE static int64_t fm_log1p_block(const double* values, ptrdiff_t n, double*
     ptrdiff_t i;
     for (i = 0; i < n; i++) {
         good += (int64_t)FM_IS_ABOVE_MINUS_ONE(values[i]);
-        out[i] = fm_log1p_core(values[i]);
+        out[i] = fm_log1p_rounded(values[i]);
     }
     return good;
 }
@@ -147,6 +147,8 @@ static inline double fm_tweedie_row(double y, double p, double power, int* flags
     *flags |= (is_good ? 0 : 1) | (is_normal ? 0 : 2);
     return 2.0 * (of_target / (one * two) - y * of_both / one + of_prediction / two);
 }
+
+#define FM_LARGEST_BINARY_LOGARITHM 995.0 /* of a power, in size: powers within are normal numbers */
 
 /* Rows whose powers fm_power_terms computes: predictions and positive targets between low and high, and targets at or
  * above `least` whose power is 0. */
@@ -234,29 +236,25 @@ static inline int fm_tweedie(const double* y, const double* p, ptrdiff_t n, doub
     double targets[BLOCK], predictions[BLOCK], of_both[BLOCK];
     double two = 2.0 - power;
     fm_power_bounds bounds = fm_bounds_of_powers(power);
-    int is_fast = fabs(1.0 - power) <= FM_LARGEST_POWER_EXPONENT && fabs(two) <= FM_LARGEST_POWER_EXPONENT;
     int flags = 0;
     ptrdiff_t start, i;
     for (start = 0; start < n; start += BLOCK) {
         ptrdiff_t length = n - start < BLOCK ? n - start : BLOCK;
-        int64_t within = 0;
-        if (is_fast) {
-            within = fm_power_bases(y + start, p + start, length, bounds, targets, predictions);
-            fm_powers(targets, length, two);
-            if (fm_is_constant(predictions, length)) {
-                fm_powers_of_predictions(predictions, 1, power, of_both);
-                for (i = 1; i < length; i++) {
-                    predictions[i] = predictions[0];
-                    of_both[i] = of_both[0];
-                }
-            } else {
-                fm_powers_of_predictions(predictions, length, power, of_both);
+        int64_t within = fm_power_bases(y + start, p + start, length, bounds, targets, predictions);
+        fm_powers(targets, length, two);
+        if (fm_is_constant(predictions, length)) {
+            fm_powers_of_predictions(predictions, 1, power, of_both);
+            for (i = 1; i < length; i++) {
+                predictions[i] = predictions[0];
+                of_both[i] = of_both[0];
             }
-            fm_power_terms(y + start, targets, of_both, predictions, length, power, out + start);
+        } else {
+            fm_powers_of_predictions(predictions, length, power, of_both);
         }
+        fm_power_terms(y + start, targets, of_both, predictions, length, power, out + start);
         if (within < length)
             for (i = start; i < start + length; i++)
-                if (!is_fast || !fm_is_within(y[i], p[i], bounds)) out[i] = fm_tweedie_row(y[i], p[i], power, &flags);
+                if (!fm_is_within(y[i], p[i], bounds)) out[i] = fm_tweedie_row(y[i], p[i], power, &flags);
     }
     return flags;
 }

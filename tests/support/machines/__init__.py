@@ -1,0 +1,1 @@
+"""Other machines than this one, imitated."""
