@@ -178,3 +178,11 @@ def test_same_bits_in_every_lane(name):
     values = arguments(name)[:64]
     for start in range(17):
         assert function(values[start:]).tolist() == [function(value) for value in values[start:].tolist()]
+
+
+def test_powers_have_the_same_bits_alone():
+    x, y = (np.append(column[::60], [0.0, 2.0, 5e-324, np.inf]) for column in pairs())
+    assert elementary.power(x, y).tolist() == [
+        elementary.power(*row) for row in zip(x.tolist(), y.tolist(), strict=True)
+    ]
+    assert elementary.power(x, 0.3).tolist() == [elementary.power(value, 0.3) for value in x.tolist()]

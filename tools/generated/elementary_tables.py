@@ -14,8 +14,8 @@ LOGARITHM_OFFSET = 0x3FE6900000000000  # the bits of 0.70507..., where the 256 i
 INTERVAL_BITS = 44  # an interval holds 2^44 doubles
 GRID = 2**42  # high parts of logarithms are multiples of 2^-42: sums with whole multiples of ln 2 are exact
 N_POWERS = 128  # 2^(i/128)
-N_ANGLES = 52  # sines and cosines of i/64, up to pi/4
-N_TANGENTS = 33  # arctangents of i/32
+N_ANGLES = 64  # sines and cosines of i/64; up to pi/4 they are used
+N_TANGENTS = 64  # arctangents of i/32; up to 1 they are used
 BITS_OF_TWO_OVER_PI = 1280
 ZEROS_BEFORE_IT = 64
 
@@ -158,10 +158,8 @@ def angle_tables() -> list[str]:
     cosine_high, cosine_low = parts([one for _, one in pairs])
     angle_high, angle_low = parts([arctangent(Fraction(i, 32)) for i in range(N_TANGENTS)])
     return [
-        table("fm_sine_high", sine_high),
-        table("fm_sine_low", sine_low),
-        table("fm_cosine_high", cosine_high),
-        table("fm_cosine_low", cosine_low),
+        table("fm_circle_high", sine_high + cosine_high),
+        table("fm_circle_low", sine_low + cosine_low),
         table("fm_arctangent_high", angle_high),
         table("fm_arctangent_low", angle_low),
     ]

@@ -56,23 +56,14 @@ FM_ELEMENTWISE(fm_log2s, FM_IS_POSITIVE_NORMAL, fm_log2_core, fm_log2)
 FM_ELEMENTWISE(fm_exps, FM_HAS_NORMAL_EXP, fm_exp_core, fm_exp)
 FM_ELEMENTWISE(fm_exp2s, FM_HAS_NORMAL_EXP2, fm_exp2_core, fm_exp2)
 FM_ELEMENTWISE(fm_expm1s, FM_HAS_NORMAL_EXPM1, fm_expm1_core, fm_expm1)
+FM_ELEMENTWISE(fm_sins, FM_IS_SMALL_ANGLE, fm_sin_core, fm_sin)
+FM_ELEMENTWISE(fm_cosines, FM_IS_SMALL_ANGLE, fm_cos_core, fm_cos)
+FM_ELEMENTWISE(fm_arcsines, FM_IS_SINE, fm_asin_core, fm_asin)
+FM_ELEMENTWISE(fm_arctangents, FM_IS_SMALL_TANGENT, fm_atan_core, fm_atan)
 
-#define FM_ONE_BY_ONE(NAME, FUNCTION)                                                                                  \
-    static inline void NAME(const double* values, ptrdiff_t n, double* out) {                                          \
-        ptrdiff_t i;                                                                                                   \
-        for (i = 0; i < n; i++) out[i] = FUNCTION(values[i]);                                                          \
-    }
-
-FM_ONE_BY_ONE(fm_sins, fm_sin)
-FM_ONE_BY_ONE(fm_cosines, fm_cos)
-FM_ONE_BY_ONE(fm_tangents, fm_tan)
-FM_ONE_BY_ONE(fm_arcsines, fm_asin)
-FM_ONE_BY_ONE(fm_arctangents, fm_atan)
-
-/* out[i] = values[i]^exponents[i] */
-static inline void fm_powers_of_pairs(const double* values, const double* exponents, ptrdiff_t n, double* out) {
+static inline void fm_tangents(const double* values, ptrdiff_t n, double* out) {
     ptrdiff_t i;
-    for (i = 0; i < n; i++) out[i] = fm_pow(values[i], exponents[i]);
+    for (i = 0; i < n; i++) out[i] = fm_tan(values[i]);
 }
 
 #endif

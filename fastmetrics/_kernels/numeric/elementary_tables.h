@@ -358,7 +358,7 @@ static const double fm_power_low[128] = {
     0x1.9d3e12dd8a18bp-54, -0x1.dbb12d006350ap-54, 0x1.74853f3a5931ep-55, 0x1.2eb74966579e7p-57
 };
 
-static const double fm_sine_high[52] = {
+static const double fm_circle_high[128] = {
     0x0.0p+0, 0x1.fffaaaaeeeed5p-7, 0x1.ffeaaaeeee86fp-6, 0x1.7fdc01032fba9p-5,
     0x1.ffaaaeeed4edbp-5, 0x1.3facb12d1755bp-4, 0x1.7f701032550e4p-4, 0x1.bf1b78568391dp-4,
     0x1.feaaeee86ee36p-4, 0x1.1f0d3d7afceafp-3, 0x1.3eb312c5d66cbp-3, 0x1.5e44fcfa126f3p-3,
@@ -371,26 +371,10 @@ static const double fm_sine_high[52] = {
     0x1.110d0c4b69c3bp-1, 0x1.17c8e5f2eedb0p-1, 0x1.1e7343236574cp-1, 0x1.250bb93788bbbp-1,
     0x1.2b91dea88421ep-1, 0x1.32054b148bc4fp-1, 0x1.386597456282bp-1, 0x1.3eb25d36cd53ap-1,
     0x1.44eb381cf386bp-1, 0x1.4b0fc46aab761p-1, 0x1.511f9fd7b351cp-1, 0x1.571a6966d59b3p-1,
-    0x1.5cffc16bf8f0dp-1, 0x1.62cf49921ac79p-1, 0x1.6888a4e134b2fp-1, 0x1.6e2b77c40bde1p-1
-};
-
-static const double fm_sine_low[52] = {
-    0x0.0p+0, -0x1.2ab639a9f0776p-63, -0x1.cd406fb224ae2p-60, -0x1.599bdf46e997ap-59,
-    -0x1.2d16d32684b69p-59, -0x1.921915299468bp-58, 0x1.afc2d1800501ap-60, 0x1.e91841dea4cc8p-58,
-    -0x1.afcb2bcc6f03bp-59, -0x1.6ef95099769a5p-57, 0x1.47d666b66cb91p-57, -0x1.6f443063f89b6p-57,
-    0x1.5ab50e23c97c3p-59, 0x1.9c43d80b1137dp-58, 0x1.9c1a56a7b0cabp-57, -0x1.32e20d6cc6fc2p-57,
-    -0x1.15d88508e32b8p-57, -0x1.9fb0a0c93e2b4p-56, 0x1.46076fe0dcff4p-56, 0x1.1553899f2d807p-57,
-    0x1.03d550487839ap-63, 0x1.823ba6bb08eadp-56, 0x1.7c74bac3fe0cbp-57, -0x1.d889202444aadp-56,
-    -0x1.6ead7314bb6cep-57, 0x1.8a40e9b5face0p-56, -0x1.69ce13e683f58p-56, -0x1.a310e3b50cecdp-58,
-    -0x1.ae242cb99f519p-56, 0x1.19fe6757e9fa7p-57, -0x1.2fc8a12dae298p-57, 0x1.0d4c6e171fd9ap-56,
-    -0x1.789b43c9b027dp-58, 0x1.9d950af2d00a3p-58, -0x1.2d8cd78397b01p-55, -0x1.6f643a13914f6p-55,
-    0x1.d918998809981p-55, 0x1.35e57102e2488p-57, 0x1.22a3fa4f41d5ap-56, 0x1.ea3d02457bccep-56,
-    -0x1.fa371db216ab0p-55, 0x1.f6b42095a135bp-55, -0x1.10fada93b07a8p-56, -0x1.be570e1570fc0p-58,
-    -0x1.3ed6c1e6a5505p-55, 0x1.0da05738cc59cp-61, -0x1.5c0e861c48831p-55, 0x1.c843b4d0fb197p-58,
-    0x1.96cb370eb578ap-55, -0x1.edd9855b6241ap-55, -0x1.6b7d37644d5e6p-55, -0x1.0e729857fad53p-56
-};
-
-static const double fm_cosine_high[52] = {
+    0x1.5cffc16bf8f0dp-1, 0x1.62cf49921ac79p-1, 0x1.6888a4e134b2fp-1, 0x1.6e2b77c40bde1p-1,
+    0x1.73b7680dea578p-1, 0x1.792c1d0041d52p-1, 0x1.7e893f5037959p-1, 0x1.83ce792c1906ep-1,
+    0x1.88fb7640b8da2p-1, 0x1.8e0fe3beb42f8p-1, 0x1.930b705f9f85ap-1, 0x1.97edcc6b1b193p-1,
+    0x1.9cb6a9bbce64bp-1, 0x1.a165bbc44a6f1p-1, 0x1.a5fab793d29c8p-1, 0x1.aa7553db0bb41p-1,
     0x1.0000000000000p+0, 0x1.fff000155549fp-1, 0x1.ffc00155527d3p-1, 0x1.ff7006bfdf99fp-1,
     0x1.ff0015549f4d3p-1, 0x1.fe7034129ef6fp-1, 0x1.fdc06bf7e6b9bp-1, 0x1.fcf0c800e99b1p-1,
     0x1.fc015527d5bd3p-1, 0x1.faf22263c4bd3p-1, 0x1.f9c340a7cc428p-1, 0x1.f874c2e1eecf6p-1,
@@ -403,10 +387,29 @@ static const double fm_cosine_high[52] = {
     0x1.b11d04162a4c6p-1, 0x1.accb526f69de5p-1, 0x1.a85ed4373e02dp-1, 0x1.a3d7d0352bdcfp-1,
     0x1.9f368ed912f85p-1, 0x1.9a7b5a36a6514p-1, 0x1.95a67e00cb1fdp-1, 0x1.90b84784ddaf7p-1,
     0x1.8bb105a5dc900p-1, 0x1.869108d77a6c6p-1, 0x1.8158a31916d5dp-1, 0x1.7c0827f09e54fp-1,
-    0x1.769fec655211fp-1, 0x1.712046fa77678p-1, 0x1.6b898fa9efb5dp-1, 0x1.65dc1fdeb8cbap-1
+    0x1.769fec655211fp-1, 0x1.712046fa77678p-1, 0x1.6b898fa9efb5dp-1, 0x1.65dc1fdeb8cbap-1,
+    0x1.6018526f563dfp-1, 0x1.5a3e839824077p-1, 0x1.544f10f592ca5p-1, 0x1.4e4a597e4e10ep-1,
+    0x1.4830bd7d4ceb3p-1, 0x1.42029e8bcd474p-1, 0x1.3bc05f8b3a656p-1, 0x1.356a649efec9dp-1,
+    0x1.2f011326420e4p-1, 0x1.2884d1b592f81p-1, 0x1.21f608107e37ap-1, 0x1.1b551f2312386p-1
 };
 
-static const double fm_cosine_low[52] = {
+static const double fm_circle_low[128] = {
+    0x0.0p+0, -0x1.2ab639a9f0776p-63, -0x1.cd406fb224ae2p-60, -0x1.599bdf46e997ap-59,
+    -0x1.2d16d32684b69p-59, -0x1.921915299468bp-58, 0x1.afc2d1800501ap-60, 0x1.e91841dea4cc8p-58,
+    -0x1.afcb2bcc6f03bp-59, -0x1.6ef95099769a5p-57, 0x1.47d666b66cb91p-57, -0x1.6f443063f89b6p-57,
+    0x1.5ab50e23c97c3p-59, 0x1.9c43d80b1137dp-58, 0x1.9c1a56a7b0cabp-57, -0x1.32e20d6cc6fc2p-57,
+    -0x1.15d88508e32b8p-57, -0x1.9fb0a0c93e2b4p-56, 0x1.46076fe0dcff4p-56, 0x1.1553899f2d807p-57,
+    0x1.03d550487839ap-63, 0x1.823ba6bb08eadp-56, 0x1.7c74bac3fe0cbp-57, -0x1.d889202444aadp-56,
+    -0x1.6ead7314bb6cep-57, 0x1.8a40e9b5face0p-56, -0x1.69ce13e683f58p-56, -0x1.a310e3b50cecdp-58,
+    -0x1.ae242cb99f519p-56, 0x1.19fe6757e9fa7p-57, -0x1.2fc8a12dae298p-57, 0x1.0d4c6e171fd9ap-56,
+    -0x1.789b43c9b027dp-58, 0x1.9d950af2d00a3p-58, -0x1.2d8cd78397b01p-55, -0x1.6f643a13914f6p-55,
+    0x1.d918998809981p-55, 0x1.35e57102e2488p-57, 0x1.22a3fa4f41d5ap-56, 0x1.ea3d02457bccep-56,
+    -0x1.fa371db216ab0p-55, 0x1.f6b42095a135bp-55, -0x1.10fada93b07a8p-56, -0x1.be570e1570fc0p-58,
+    -0x1.3ed6c1e6a5505p-55, 0x1.0da05738cc59cp-61, -0x1.5c0e861c48831p-55, 0x1.c843b4d0fb197p-58,
+    0x1.96cb370eb578ap-55, -0x1.edd9855b6241ap-55, -0x1.6b7d37644d5e6p-55, -0x1.0e729857fad53p-56,
+    -0x1.2248306dc12a2p-56, -0x1.abf05eeb354ebp-55, 0x1.0eefbaa650c4cp-55, -0x1.f3899682b4a7dp-56,
+    -0x1.49987c11efaa3p-55, 0x1.324c55de9ed0bp-55, -0x1.09ae60f413f40p-61, 0x1.93523ce2c8213p-55,
+    -0x1.4f3e7a32f8d0cp-56, -0x1.25d120e45579ap-55, 0x1.7482b1e8e6d85p-55, -0x1.ddb562ca148f2p-56,
     0x0.0p+0, 0x1.28a28a03a5ef3p-55, -0x1.3b54492d89b5bp-55, -0x1.8b3b560648d5fp-56,
     0x1.328387b99426fp-55, -0x1.cbf4337c96f97p-57, 0x1.31902b535f8dbp-55, 0x1.ea3d786d186acp-57,
     0x1.b68f35094efb8p-55, -0x1.52ace133a2769p-58, 0x1.c5b6b063b7462p-55, -0x1.c6514e1332b16p-55,
@@ -419,10 +422,13 @@ static const double fm_cosine_low[52] = {
     0x1.1dd561efbc0c2p-56, 0x1.8fb6a8dd6b6ccp-55, 0x1.9be06385ec792p-57, -0x1.68dbaeca19669p-55,
     -0x1.1d200c5791606p-55, 0x1.722cfcc9fa7a9p-55, -0x1.0befda21f862dp-55, -0x1.0feb10ab93b87p-56,
     0x1.863e03e9474c1p-55, 0x1.338ffe2bfe9ddp-56, -0x1.de8b90b8228dep-57, -0x1.c73d6d72aee68p-57,
-    -0x1.827d5cf8c68c5p-57, 0x1.425b0a5029c81p-55, 0x1.15ac786ccf4b2p-56, -0x1.97c1b47337c77p-58
+    -0x1.827d5cf8c68c5p-57, 0x1.425b0a5029c81p-55, 0x1.15ac786ccf4b2p-56, -0x1.97c1b47337c77p-58,
+    0x1.46ca5e0e432d0p-55, 0x1.428aa2759be62p-55, -0x1.e7ae8e6c7a62fp-55, 0x1.ccd992849f6c8p-56,
+    0x1.df77ff20d5448p-55, 0x1.995705e2a2526p-55, 0x1.dab7124aa8c6dp-55, -0x1.500caf33eb802p-60,
+    0x1.8e30efe9e96c2p-56, -0x1.099bbe3a4f76bp-55, -0x1.0a3f22ad63580p-55, 0x1.a85cdf15867a6p-55
 };
 
-static const double fm_arctangent_high[33] = {
+static const double fm_arctangent_high[64] = {
     0x0.0p+0, 0x1.ffd55bba97625p-6, 0x1.ff55bb72cfdeap-5, 0x1.7ee182602f10fp-4,
     0x1.fd5ba9aac2f6ep-4, 0x1.3d6eee8c6626cp-3, 0x1.7b97b4bce5b02p-3, 0x1.b90d7529260a2p-3,
     0x1.f5b75f92c80ddp-3, 0x1.18bf5a30bf178p-2, 0x1.362773707ebccp-2, 0x1.530ad9951cd4ap-2,
@@ -431,10 +437,17 @@ static const double fm_arctangent_high[33] = {
     0x1.1e00babdefeb4p-1, 0x1.2958e59308e31p-1, 0x1.345f01cce37bbp-1, 0x1.3f13fb89e96f4p-1,
     0x1.4978fa3269ee1p-1, 0x1.538f57b89061fp-1, 0x1.5d58987169b18p-1, 0x1.66d663923e087p-1,
     0x1.700a7c5784634p-1, 0x1.78f6bbd5d315ep-1, 0x1.819d0b7158a4dp-1, 0x1.89ff5ff57f1f8p-1,
-    0x1.921fb54442d18p-1
+    0x1.921fb54442d18p-1, 0x1.9a000a935bd8ep-1, 0x1.a1a25f2c82506p-1, 0x1.a908afa5b1d4ap-1,
+    0x1.b034f38649c88p-1, 0x1.b7291b4e25bdap-1, 0x1.bde70ed439fe7p-1, 0x1.c470abf2d3d01p-1,
+    0x1.cac7c57846f9ep-1, 0x1.d0ee2253886a6p-1, 0x1.d6e57cf4f0acap-1, 0x1.dcaf82dc1a6f4p-1,
+    0x1.e24dd44c855d1p-1, 0x1.e7c2042350f87p-1, 0x1.ed0d97c9041c9p-1, 0x1.f232073aeb172p-1,
+    0x1.f730bd281f69bp-1, 0x1.fc0b171ec926cp-1, 0x1.006132e34d617p+0, 0x1.02abf692f6d0cp+0,
+    0x1.04e67277a01d7p+0, 0x1.07113c6a93a21p+0, 0x1.092ce471853ccp+0, 0x1.0b39f4eca23aep+0,
+    0x1.0d38f2c5ba09fp+0, 0x1.0f2a5d9fff026p+0, 0x1.110eb007f39f7p+0, 0x1.12e65fa32aaedp+0,
+    0x1.14b1dd5f90ce1p+0, 0x1.167195a203265p+0, 0x1.1825f074030d9p+0, 0x1.19cf51b0603ddp+0
 };
 
-static const double fm_arctangent_low[33] = {
+static const double fm_arctangent_low[64] = {
     0x0.0p+0, -0x1.5ec431444912cp-60, -0x1.c934d86d23f1dp-60, -0x1.cfb654c0c3d98p-58,
     -0x1.cd37686760c17p-59, 0x1.61a3b0ce9281bp-57, 0x1.347b0b4f881cap-58, 0x1.17b10d2e0e5abp-61,
     0x1.8ab6e3cf7afbdp-57, 0x1.30ca4748b1bf9p-57, -0x1.963a544b672d8p-57, -0x1.2566480884082p-57,
@@ -443,7 +456,14 @@ static const double fm_arctangent_low[33] = {
     -0x1.928df287a668fp-58, -0x1.09e73b0c6c087p-56, 0x1.1021137c71102p-55, 0x1.ecf8b492644f0p-56,
     0x1.2419a87f2a458p-56, -0x1.1bb74abda520cp-55, 0x1.0028e4bc5e7cap-57, -0x1.6ea6febe8bbbap-56,
     -0x1.8c34d25aadef6p-56, 0x1.406a089803740p-55, -0x1.bf76229d3b917p-56, -0x1.55b9a5e177a1bp-55,
-    0x1.1a62633145c07p-55
+    0x1.1a62633145c07p-55, 0x1.59411df0dccefp-56, -0x1.8b4c3611182fcp-57, -0x1.5d7be5d5f808bp-56,
+    -0x1.be88d6936f833p-55, -0x1.c49cc26e63660p-56, -0x1.a2b56372c05efp-56, 0x1.6a61dbf199479p-56,
+    0x1.0dae13ad18a6bp-55, 0x1.2c9f73793ddedp-55, -0x1.763b9456ae66ep-55, -0x1.f99cb3ddd4790p-55,
+    0x1.f7ac612ab33d8p-55, -0x1.0e14d8d5a7dd8p-57, -0x1.2629e3b5da490p-58, -0x1.5f5b3a2cdfc2cp-55,
+    0x1.007887af0cbbdp-56, -0x1.3337369af334fp-58, 0x1.b343dfa868d93p-54, -0x1.7e03a29351e05p-54,
+    0x1.7115496c13eb6p-57, 0x1.c2bc4d3a3e69fp-56, 0x1.269f9b3e200c2p-55, 0x1.25934545c016cp-54,
+    -0x1.bd0dc231bfd70p-54, 0x1.e6ac2e9161719p-55, -0x1.12b2ff85e5500p-54, -0x1.f25b08b14d8d6p-54,
+    -0x1.212d570a63fa2p-56, 0x1.1a5aca105c6aep-54, -0x1.9523f0af0d3b5p-58, -0x1.4b79cf12e503dp-55
 };
 
 static const uint32_t fm_two_over_pi[42] = {

@@ -85,6 +85,8 @@ FM_WIDE static void fm_whole_powers(const double* values, ptrdiff_t n, int e, do
     }
 }
 
+#define FM_IS_USUAL_EXPONENT(y) ((fabs(y) >= 0x1p-64) & (fabs(y) <= 0x1p64))
+
 /* e log(values[i]) in pairs. Returns the number of values that are positive and normal, and whose powers are normal. Two
  * short loops keep their numbers in registers; one long loop does not. */
 FM_WIDE static int64_t fm_power_exponents(
@@ -111,17 +113,46 @@ static inline void fm_powers_of(const double* values, double e, ptrdiff_t n, dou
     enum { BLOCK = 256 };
     double high[BLOCK], low[BLOCK];
     ptrdiff_t start, i;
-    int is_ordinary = fabs(e) >= 0x1p-64 && fabs(e) <= 0x1p64;
     for (start = 0; start < n; start += BLOCK) {
         ptrdiff_t length = n - start < BLOCK ? n - start : BLOCK;
-        if (is_ordinary && fm_power_exponents(values + start, length, e, high, low) == length)
+        if (FM_IS_USUAL_EXPONENT(e) && fm_power_exponents(values + start, length, e, high, low) == length)
             fm_exp_pairs(high, low, length, out + start);
         else
             for (i = start; i < start + length; i++) out[i] = fm_pow(values[i], e);
     }
 }
 
-/* The same in place, for positive normal numbers, and with fewer operations for short powers. */
+/* fm_power_exponents with an exponent of each value. */
+FM_WIDE static int64_t fm_power_exponents_of_pairs(
+    const double* values, const double* exponents, ptrdiff_t n, double* restrict high, double* restrict low
+) {
+    int64_t ordinary = 0;
+    ptrdiff_t i;
+    for (i = 0; i < n; i++) {
+        fm_pair exponent = fm_power_exponent(fm_reduce_logarithm(values[i], fm_log_words), exponents[i]);
+        ordinary += (int64_t)FM_IS_POSITIVE_NORMAL(values[i]) & (int64_t)FM_HAS_NORMAL_EXP(exponent.high)
+            & (int64_t)FM_IS_USUAL_EXPONENT(exponents[i]);
+        high[i] = exponent.high;
+        low[i] = exponent.low;
+    }
+    return ordinary;
+}
+
+/* out[i] = values[i]^exponents[i] */
+static inline void fm_powers_of_pairs(const double* values, const double* exponents, ptrdiff_t n, double* out) {
+    enum { BLOCK = 256 };
+    double high[BLOCK], low[BLOCK];
+    ptrdiff_t start, i;
+    for (start = 0; start < n; start += BLOCK) {
+        ptrdiff_t length = n - start < BLOCK ? n - start : BLOCK;
+        if (fm_power_exponents_of_pairs(values + start, exponents + start, length, high, low) == length)
+            fm_exp_pairs(high, low, length, out + start);
+        else
+            for (i = start; i < start + length; i++) out[i] = fm_pow(values[i], exponents[i]);
+    }
+}
+
+/* fm_powers_of in place, for positive normal numbers, and with fewer operations for short powers. */
 static inline void fm_powers(double* values, ptrdiff_t n, double e) {
     if (fm_is_short_power(e)) fm_whole_powers(values, n, (int)e, values);
     else fm_powers_of(values, e, n, values);
