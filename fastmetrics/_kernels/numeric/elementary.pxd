@@ -1,4 +1,4 @@
-"""Elementary functions of fixed operations, for kernels: elementary.h has their definitions and the bounds of their errors."""
+"""Elementary functions of fixed operations, for kernels: elementary.h has their definitions and errors."""
 
 cdef extern from "numeric/elementary.h":
     double fm_log(double x) noexcept nogil

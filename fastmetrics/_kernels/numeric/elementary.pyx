@@ -1,4 +1,4 @@
-"""Elementary functions of columns and of numbers, with the same bits on every machine (elementary.h says how, and how near).
+"""Elementary functions of columns and of numbers, with the same bits on every machine (elementary.h has their errors).
 
 A function that ends in `_of` is that of one number. The others fill `out`, which may be the same memory as the values.
 """

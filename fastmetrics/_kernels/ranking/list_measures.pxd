@@ -93,7 +93,9 @@ cdef inline void add_weight(double* total, double* rest, double weight) noexcept
 
 cdef inline double weight_at(const Discounts* discounts, int64_t position) noexcept nogil:
     """The weight of rank position + 1."""
-    return discounts.weights[position] if position < discounts.n_weights else 1.0 / fm_log2_of_rank(<double>(position + 2))
+    if position < discounts.n_weights:
+        return discounts.weights[position]
+    return 1.0 / fm_log2_of_rank(<double>(position + 2))
 
 
 cdef inline void sum_at(const Discounts* discounts, int64_t n, double* total, double* rest) noexcept nogil:
