@@ -8,6 +8,7 @@ import functools
 import gc
 import os
 import random
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -16,11 +17,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.internal.conjecture import providers
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("FASTMETRICS_DATA", REPOSITORY.parent / "shared" / "data"))
 
+if not os.access(Path(__file__).parents[1], os.W_OK):
+    # Where the folder is read-only, hypothesis would warn that it has no place for what it finds.
+    HYPOTHESIS_HOME = tempfile.TemporaryDirectory(prefix="fastmetrics-hypothesis-")
+    set_hypothesis_home_dir(HYPOTHESIS_HOME.name)
 settings.register_profile(
     "quick", max_examples=20, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
