@@ -160,6 +160,12 @@ def test_equal_numbers_have_one_text(texts):
             assert (of_text[one] == of_text[other]) == (identity(one) == identity(other))
 
 
+def test_exponents_of_any_length():
+    texts = ["1e9999999999999999999", "1e-9999999999999999999", "0e9999999999999", "0.0E-9999999999", "1e00000000002"]
+    shortened = shorten_numerals(pa.array(texts, pa.string())).to_pylist()
+    assert shortened == [*texts[:2], "0", "0", "100"]
+
+
 def test_parts_of_arrays():
     texts = pa.array(["x", "1.0", None, "2.50", "y"])
     assert shorten_numerals(texts.slice(1, 3)).to_pylist() == ["1", None, "2.5"]

@@ -21,6 +21,7 @@ MOST_DIGITS = 76  # of a decimal that an exponent makes, as in Arrow's widest de
 MOST_FLOAT_DIGITS = 17  # that a float is written with
 MOST_DECIMAL_DIGITS = 38  # of the decimals of expressions
 MOST_SHOWN = 4_000  # digits of an integer that Python makes of a text
+EXPONENT_DIGITS = 9
 EXACT = Context(prec=10**6, Emin=-(10**12), Emax=10**12)
 NUMERAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?")
 
@@ -104,6 +105,10 @@ def shortest(text: str | None, decimal_point: str) -> str | None:
     """The text of a number without exponent and needless zeros; the text itself where that would be too long."""
     if text is None:
         return None
+    _, mark, exponent = text.lower().partition("e")
+    if mark and len(exponent.strip(" \t+-").lstrip("0")) > EXPONENT_DIGITS:
+        # Beyond what a Decimal holds. Zero is zero with any exponent.
+        return text if text.lower().partition("e")[0].strip(" \t+-0" + decimal_point) else "0"
     number = EXACT.create_decimal(text.strip().replace(decimal_point, "."))
     if not number:
         return "0"
