@@ -128,7 +128,7 @@ FM_INLINE double fm_round_binary_logarithm(fm_reduced part) {
 FM_INLINE double fm_log2_core(double x) { return fm_round_binary_logarithm(fm_reduce_logarithm(x, fm_log2_words)); }
 
 /* log2 of a positive whole number, with an error below 2^-70: rounded correctly for all below 2^20, which a test tries. */
-static inline double fm_log2_of_rank(double rank) {
+FM_ONE_COPY static double fm_log2_of_rank(double rank) {
     fm_reduced part = fm_reduce_logarithm(rank, fm_log2_words);
     fm_pair square = fm_fast_sum(part.near, -0.5 * part.near * part.near), natural = fm_two_sum(square.high, part.rest);
     fm_pair binary = fm_two_product(natural.high, FM_LOG2_E_HIGH);

@@ -10,34 +10,46 @@
 #include "numeric/two_product.h"
 #include "numeric/vector_math.h"
 
-/* y log(x) for a reduced x; no product overflows or is subnormal. */
-FM_INLINE fm_pair fm_power_exponent(fm_reduced x, double y) {
-    fm_pair logarithm = fm_finish_logarithm(x), exponent;
-    double high = fm_double(fm_bits(logarithm.high) & ~UINT64_C(0x7ffffff)), y_high = fm_high_part(y);
-    exponent.high = y_high * high; /* exact: both have 26 bits */
-    exponent.low = (y - y_high) * high + y * ((logarithm.high - high) + logarithm.low);
+/* A logarithm whose high part has 26 bits: exact times 26 bits of an exponent. */
+FM_INLINE fm_pair fm_split_logarithm(fm_reduced x) {
+    fm_pair logarithm = fm_finish_logarithm(x), split;
+    split.high = fm_double(fm_bits(logarithm.high) & ~UINT64_C(0x7ffffff));
+    split.low = (logarithm.high - split.high) + logarithm.low;
+    return split;
+}
+
+/* y log(x); no product overflows or is subnormal. */
+FM_INLINE fm_pair fm_multiple_of_logarithm(fm_pair split, double y) {
+    double y_high = fm_high_part(y);
+    fm_pair exponent = {y_high * split.high, (y - y_high) * split.high + y * split.low};
     return exponent;
 }
 
-/* x^y for a positive normal x and a power that is a normal number. */
-FM_INLINE double fm_power_core(double x, double y) {
-    fm_pair exponent = fm_power_exponent(fm_reduce_logarithm(x, fm_log_words), y);
-    return fm_exp_pair_core(exponent.high, exponent.low);
+FM_INLINE fm_pair fm_power_exponent(fm_reduced x, double y) {
+    return fm_multiple_of_logarithm(fm_split_logarithm(x), y);
+}
+
+/* Powers of one x: fm_split_of(x) for a positive x, then fm_power_of_split for each y that is 0 or from 2^-64 to 2^64 in
+ * size. They have the bits of fm_pow. */
+static inline fm_pair fm_split_of(double x) {
+    int subnormal = x < DBL_MIN;
+    fm_reduced part = fm_reduce_logarithm(subnormal ? x * 0x1p54 : x, fm_log_words);
+    part.k -= subnormal ? 54.0 : 0.0;
+    return fm_split_logarithm(part);
+}
+
+FM_ONE_COPY static double fm_power_of_split(fm_pair split, double y) {
+    fm_pair exponent = fm_multiple_of_logarithm(split, y);
+    if (FM_HAS_NORMAL_EXP(exponent.high)) return fm_exp_pair_core(exponent.high, exponent.low);
+    return fm_exp_pair(exponent.high, exponent.low);
 }
 
 /* |x|^y for a finite x other than 0 and 1 in size, and a finite y other than 0. */
 FM_INLINE double fm_power_of_size(double x, double y) {
-    int subnormal = x < DBL_MIN;
     double size = fabs(y);
-    fm_pair exponent;
-    fm_reduced part;
     if (size > 0x1p64) return (x > 1.0) == (y > 0.0) ? HUGE_VAL : 0.0; /* |log x| is 2^-53 or more */
     if (size < 0x1p-64) return 1.0;                                   /* |y log x| < 2^-54 */
-    part = fm_reduce_logarithm(subnormal ? x * 0x1p54 : x, fm_log_words);
-    part.k -= subnormal ? 54.0 : 0.0;
-    exponent = fm_power_exponent(part, y);
-    if (FM_HAS_NORMAL_EXP(exponent.high)) return fm_exp_pair_core(exponent.high, exponent.low);
-    return fm_exp_pair(exponent.high, exponent.low);
+    return fm_power_of_split(fm_split_of(x), y);
 }
 
 FM_ONE_COPY static double fm_pow(double x, double y) {

@@ -22,7 +22,8 @@ Counts are int64; with less than 2**31 rows in a list, products of two of them f
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
-from fastmetrics._kernels.numeric.elementary cimport fm_exp2, fm_log, fm_log2_of_rank, fm_pow
+from fastmetrics._kernels.numeric.elementary cimport (
+    fm_exp2, fm_log, fm_log2_of_rank, fm_pair, fm_power_of_split, fm_split_of)
 from fastmetrics._kernels.ranking.list_ranks cimport RankedList, sort_ideal
 
 cdef enum Kind:
@@ -530,15 +531,13 @@ cdef inline double expected_reciprocal_rank(RankedList* ranked, const Measure* m
 
 cdef inline double rank_biased_precision(const RankedList* ranked, const Measure* measure) noexcept nogil:
     """RBP: (1 - p) times the sum of gain p^(rank - 1)."""
-    cdef Py_ssize_t i, j, last
-    cdef int64_t k = cutoff(measure, ranked.n_rows)
-    cdef int64_t above, end
+    cdef Py_ssize_t j, last, i = 0
+    cdef int64_t above, end, k = cutoff(measure, ranked.n_rows)
     cdef double p = measure.number
-    cdef double total = 0.0
-    cdef double gain
+    cdef fm_pair split = fm_split_of(p)      # of p^rank
+    cdef double gain, total = 0.0
     if count_relevant(ranked, measure.level) == 0:
         return NAN
-    i = 0
     while i < ranked.n_positives and ranked.above[i] < k:
         last = end_of_tie(ranked, i)
         above = ranked.above[i]
@@ -547,9 +546,10 @@ cdef inline double rank_biased_precision(const RankedList* ranked, const Measure
         for j in range(i, last):
             gain += gain_of(ranked.sorted_grades[j], measure)
         if ranked.tied[i] == 1:
-            total += gain * (1.0 - p) * fm_pow(p, <double>above)
+            total += gain * (1.0 - p) * fm_power_of_split(split, <double>above)
         else:
-            total += gain * (fm_pow(p, <double>above) - fm_pow(p, <double>end)) / <double>ranked.tied[i]
+            gain *= fm_power_of_split(split, <double>above) - fm_power_of_split(split, <double>end)
+            total += gain / <double>ranked.tied[i]
         i = last
     return total
 
