@@ -2,7 +2,8 @@
 
 A child process computes all metrics of the registry with their intervals, and all values that tests/compatibility
 stores. NumPy's functions for wide registers are switched off, so that it asks the C library; a preloaded library moves
-every result of that by one unit in the last place; OpenBLAS takes the kernel of another processor.
+every result of that by one unit in the last place; OpenBLAS takes the kernel of another processor; our own kernels take
+their versions for narrower registers.
 """
 
 import json
@@ -15,12 +16,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fastmetrics._kernels.clustering.distances import widest_registers
 from fastmetrics.testing.sample_logs import sample_log
+from support.cases import each_case
+from support.machines.narrow_registers import copy_with_narrow_registers
 
 MACHINES = Path(__file__).resolve().parents[1] / "support" / "machines"
 SOURCE = MACHINES / "moved_libm.c"
 PATHS = os.pathsep.join([str(MACHINES.parents[1]), str(MACHINES.parents[2])])  # of tests, and of the library
 ROWS = 2000
+LEVELS = ("SSE2", "AVX2", "AVX-512")  # the place is what `widest_registers()` returns
 PATIENCE = 300  # seconds; generous, for a busy machine
 
 
@@ -70,6 +75,9 @@ class Machines:
             return narrow
         if name == "other libm":
             return {**narrow, "LD_PRELOAD": other_libm(self.folder)}
+        if name in LEVELS:
+            copy = copy_with_narrow_registers(self.folder / name, name)
+            return {"PYTHONPATH": os.pathsep.join([str(copy), PATHS])}
         return {"OPENBLAS_CORETYPE": "Prescott"}
 
     def __getitem__(self, name):
@@ -124,4 +132,13 @@ def test_another_blas(machines):
     other = machines["other BLAS"]
     if other["platform"]["blas"] == machines["this"]["platform"]["blas"]:
         pytest.skip("NumPy's BLAS has no other kernel")
+    assert differences(machines["this"]["values"], other["values"]) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(widest_registers() == 0, reason="kernels have no wider registers than SSE2's here")
+@each_case("level", LEVELS[: widest_registers()])
+def test_kernels_of_narrower_registers(machines, level):
+    other = machines[level]
+    assert other["platform"] == {**machines["this"]["platform"], "registers": LEVELS.index(level)}
     assert differences(machines["this"]["values"], other["values"]) == {}

@@ -164,8 +164,9 @@ def hashes() -> list[str]:
     return [hashlib.sha256(result.tobytes()).hexdigest() for result in results]
 
 
-def test_same_bits_with_narrow_registers(tmp_path):
-    folder = copy_with_narrow_registers(tmp_path)
+@each_case("level", ["SSE2", "AVX2"])
+def test_same_bits_with_narrow_registers(tmp_path, level):
+    folder = copy_with_narrow_registers(tmp_path, level)
     paths = os.pathsep.join([str(folder), *sys.path])
     command = [sys.executable, "-P", "-c", PRINT_HASHES]
     run = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": paths})

@@ -19,6 +19,7 @@ from compatibility import engine_cases, function_cases, object_cases
 from compatibility.encoding import outcome, text_of
 
 import fastmetrics as fm
+from fastmetrics._kernels.clustering.distances import widest_registers
 from fastmetrics.testing import metric_cases
 
 EXPRESSIONS = ("exp(score)", "ln(prob + 0.01)", "power(prob, 0.3)", "power(2.5, score)", "sqrt(prob)")
@@ -33,6 +34,7 @@ def of_the_platform() -> dict[str, Any]:
         "libm": [f(0.7).hex() for f in (math.log, math.exp, math.sin, math.atan, math.erfc)],
         "numpy": [f(numbers).tobytes().hex() for f in (np.log, np.exp, np.log1p, np.arcsin, np.exp2)],
         "blas": (square @ square).tobytes().hex(),
+        "registers": widest_registers(),
     }
 
 
