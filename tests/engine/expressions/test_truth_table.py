@@ -45,6 +45,7 @@ def test_parts_of_the_table_have_the_same_values():
         assert len(values_of(text, TABLE.slice(0, 0))[1]) == 0, text
 
 
+@pytest.mark.peers
 def test_duckdb():
     import duckdb
 
