@@ -40,6 +40,8 @@ def plain_type(data_type: Any) -> Any:
         return pyarrow.large_list(item) if is_large else pyarrow.list_(item)
     if is_view(data_type, "string"):
         return pyarrow.large_string()
+    if is_decimal(data_type) and data_type.bit_width < 128:
+        return pyarrow.decimal128(data_type.precision, data_type.scale)
     return pyarrow.large_binary() if is_view(data_type, "binary") else data_type
 
 
@@ -51,8 +53,8 @@ def is_flat(data_type: Any) -> bool:
 def plain_column(column: Any) -> Any:
     """A pyarrow array in its plain form, which the rest of the library reads.
 
-    Extension types are what they store, runs are rows, views have offsets; so are the items of lists, the fields of
-    structs and the values of dictionaries.
+    Extension types are what they store, runs are rows, views have offsets, decimals have 128 bits or more; so are the
+    items of lists, the fields of structs and the values of dictionaries.
     """
     wanted = plain_type(column.type)
     if wanted == column.type:
@@ -180,13 +182,10 @@ def decimals_to_floats(column: Any) -> np.ndarray:
 def small_integers(column: Any) -> tuple[np.ndarray, np.ndarray] | None:
     """The integers of decimals before they are scaled, and which of them are exact as floats; None if unknown."""
     width = column.type.byte_width
-    data = column.buffers()[1]
-    start = column.offset * width
-    if width in (4, 8):
-        integers = np.frombuffer(data, f"<i{width}", len(column), start).astype(np.int64)
-        return integers, np.abs(integers) <= EXACT_INTEGER
     if width != 16:
         return None
+    data = column.buffers()[1]
+    start = column.offset * width
     words = np.frombuffer(data, "<i8", 2 * len(column), start)
     low, high = words[::2], words[1::2]
     return low, (high == low >> 63) & (low <= EXACT_INTEGER) & (low >= -EXACT_INTEGER)

@@ -158,6 +158,8 @@ def as_arrow(values: Any) -> Any:
         except (pyarrow.ArrowException, OverflowError):
             # For instance mixed objects, or integers beyond 64 bits: a check row by row can name the row.
             return None
+        except OSError:  # polars before 1.33 says another type of categorical columns than it hands out
+            found = values.to_arrow()
         # Arrow makes bytes of texts that stand beside bytes in a column of objects.
         return None if has_objects(values) and pyarrow.types.is_binary(found.type) else found
     return None

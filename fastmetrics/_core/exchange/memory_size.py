@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from fastmetrics._core.named_tuples import NamedTuple
 
 SMALLEST_LIMIT = 1 << 20
@@ -49,7 +51,7 @@ def parse_size(value: int | str | None, name: str) -> int | None:
 def parse_integer(value: Any, name: str) -> int:
     """The bytes of an integer of any type, including NumPy's. True is not accepted."""
     size: int | None = None
-    if not isinstance(value, bool):
+    if not isinstance(value, (bool, np.bool)):
         with suppress(TypeError):
             size = operator.index(value)
     if size is not None:

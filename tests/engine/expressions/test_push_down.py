@@ -137,6 +137,8 @@ def folder(log, tmp_path_factory):
     ],
 )  # fmt: skip
 def test_folders(folder, rows_read, suffix, where, rows):
+    if suffix == "arrow" and not hasattr(pa.RecordBatchFileReader, "count_rows"):
+        pytest.skip("this pyarrow does not count the rows of Arrow files without reading them")
     report = fm.evaluate(folder / suffix, "auc", label="click", score="p", where=where, n_threads=2)
     assert report.rows == N_ROWS
     assert sum(rows_read) == rows

@@ -52,6 +52,8 @@ COLUMNS = {
     "list view of views": pa.array([["a"], ["b"], None, []] * 2, pa.list_view(pa.string_view())),
     "list of lists of views": pa.array([[["a"], None], []] * 4, pa.list_(pa.list_view(pa.string_view()))),
     "uuid": pa.array([bytes(16)] * 8, pa.uuid()),
+    "decimal32": pa.array([Decimal("1.50"), None] * 4, pa.decimal32(5, 2)),
+    "runs of decimal64": runs_of(pa.array([Decimal("1.50"), None], pa.decimal64(15, 2))),
     "map": pa.array([[("a", 1)]] * 8, pa.map_(pa.string(), pa.int64())),
 }
 
@@ -96,8 +98,13 @@ READ = {
     "score of runs": {"s": runs(BASE["s"])},
     "score as decimal32": {"s": TEXTS.cast(pa.decimal32(5, 2))},
     "score as decimal256": {"s": TEXTS.cast(pa.decimal256(30, 2))},
-    "score of runs of half floats": {"s": runs(pa.array(np.array(SCORES, np.float16)))},
+    "score of runs of half floats": {
+        "s": pa.RunEndEncodedArray.from_arrays(
+            pa.array(range(1, 9), pa.int32()), pa.array(np.array(SCORES, np.float16))
+        )
+    },
     "group of runs": {"g": runs(BASE["g"])},
+    "group as decimal64": {"g": pa.array([Decimal("1.5")] * 4 + [Decimal("2.25")] * 4, pa.decimal64(9, 2))},
     "group as text views": {"g": pa.array(map(str, GROUPS)).cast(pa.string_view())},
     "group as byte views": {"g": pa.array([b"a"] * 4 + [b"b"] * 4, pa.binary_view())},
     "group of dictionaries": {
