@@ -59,6 +59,10 @@ class Kind:
         """The kind for a metric with these arguments, if they say more about the column."""
         return self
 
+    def general(self) -> Kind:
+        """The kind of columns that metrics of this kind may share with others: of probabilities, scores of classes."""
+        return self
+
     def fields(self) -> tuple[Any, ...]:
         names = dict.fromkeys(name for cls in type(self).__mro__ for name in getattr(cls, "__slots__", ()))
         return tuple(getattr(self, name) for name in names)
@@ -131,14 +135,23 @@ class Vector(Real):
     shares_columns = False
 
 
-class Distribution(Vector):
-    """The probability of every class: from 0 to 1, with sum 1 in every row."""
+class ClassScores(Vector):
+    """The score of every class, greater for one that is more likely: any finite numbers."""
 
     __slots__ = ()
     noun = "probabilities of classes"
+
+
+class Distribution(ClassScores):
+    """The probability of every class: from 0 to 1, with sum 1 in every row."""
+
+    __slots__ = ()
     low = 0.0
     high = 1.0
     wanted = "probabilities must lie between 0 and 1"
+
+    def general(self) -> Kind:
+        return ClassScores(column=self.column)
 
 
 class ClassNumber(Kind):
@@ -227,3 +240,4 @@ TEXTS: Roles = MappingProxyType(
 PARTITIONS: Roles = MappingProxyType({LABEL_ROLE: Category(column="label"), SCORE_ROLE: Category(column="cluster")})
 PREDICTIONS: Roles = MappingProxyType({LABEL_ROLE: ClassLabel(), PREDICTION_ROLE: ClassLabel()})
 PROBABILITIES: Roles = MappingProxyType({LABEL_ROLE: ClassNumber(), PROBABILITIES_ROLE: Distribution()})
+CLASS_SCORES: Roles = MappingProxyType({LABEL_ROLE: ClassNumber(), PROBABILITIES_ROLE: ClassScores()})

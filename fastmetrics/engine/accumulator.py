@@ -130,11 +130,14 @@ class Accumulator:
         "accuracy(prediction=pred)" or "f1(average=macro)".
     probabilities : str or list of str, optional
         The probability of every class: a column of lists, or a list of columns, one for each class. They lie in [0, 1]
-        and sum to 1 in every row. Metrics such as logloss, brier, auc, ap, ece and top_k_accuracy are then of several
-        classes, and labels of any type; the parameter `labels` names the classes in the order of the probabilities,
-        "logloss(labels=[ant, bee, cat])". Without it, labels are the numbers 0, 1, 2 and so on. A list of lists of
-        columns has several models. With `score` or `prediction`, a metric is of probabilities if its string says so,
-        such as "logloss(probabilities=probs)".
+        and sum to 1 in every row, to within 1e-8 and the greatest of: the square root of the epsilon of their type
+        (float64 1.5e-8, float32 3.5e-4, float16 0.03); 5e-7 for each class, as rounding to six digits leaves; 2**-7 in
+        rows that have only the digits of bfloat16, and 2**-10 in those of float16. They are used as they are, and a sum
+        that is not 1 is noted in the report. For ap and top_k_accuracy they may be any scores. Metrics such as logloss,
+        brier, auc, ap, ece and top_k_accuracy are then of several classes, and labels of any type; the parameter
+        `labels` names the classes in the order of the probabilities, "logloss(labels=[ant, bee, cat])". Without it,
+        labels are the numbers 0, 1, 2 and so on. A list of lists of columns has several models. With `score` or
+        `prediction`, a metric is of probabilities if its string says so, such as "logloss(probabilities=probs)".
     item, treatment, propensity : str, optional
         Columns of other roles, for metrics that read them: `describe_metrics` has the roles of each metric.
     roles : dict of str and str, optional

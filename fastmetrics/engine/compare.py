@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
+from fastmetrics._core.columns.probability_types import describe_sums
 from fastmetrics._core.comparison.comparison import Comparison, Difference
 from fastmetrics._core.comparison.multiple_testing import adjust_pvalues, read_correction
 from fastmetrics._core.comparison.test_results import check_level
@@ -273,6 +274,7 @@ def compare(
                 for scan in log_scan.scans:
                     compared.append(compare_part(scan, task.names.group, resampling, threads, progress))
                     notes += explain_missing_counts(scan.plan, compared[-1].replicates)
+                    notes += [f"{name}: {describe_sums(far)}" for name, far in scan.noted_sums().items()]
             differences += [
                 difference if task.name is None else difference.replace(task=task.name)
                 for slice_number, slice_values in small.keep_large(log_scan)

@@ -6,6 +6,7 @@ content that no accumulator ever had. `state_writing` writes the content.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -122,6 +123,13 @@ def fill_state(state: AccumulatorState, header: dict[str, Any], arrays: ArrayRea
             "its columns of keys are no names",
         )
         part.scan.reader.float_keys.update(float_keys)
+        distances = tuple(part_header.get("sum_distances", ()))
+        require(
+            len(distances) in (0, len(part.scan.names.scores))
+            and all(isinstance(own, (int, float)) and 0 <= own < math.inf for own in distances),
+            "its sums of probabilities are no numbers",
+        )
+        part.scan.sum_distances = distances
         read_sums(part, part_header, arrays)
         read_histograms(part, part_header, arrays)
         read_rows(part, part_header, arrays)

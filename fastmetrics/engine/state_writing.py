@@ -104,6 +104,7 @@ def write_part(part: PartState, arrays: ArrayWriter) -> dict[str, Any]:
         "seen": scan.label_kinds_seen,
         "minus_one_rows": scan.minus_one_rows,
         **({} if scan.n_classes is None else {"n_classes": scan.n_classes}),
+        **({"sum_distances": scan.sum_distances} if any(scan.sum_distances) else {}),
         **({"float_keys": sorted(scan.reader.float_keys)} if scan.reader.float_keys else {}),
         "sums": [
             [statistics[statistic], pair, number, *map(arrays.add, sums.arrays())]

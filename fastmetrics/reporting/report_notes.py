@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.columns.probability_types import describe_sums
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.reporting.number_formats import counted, format_coverage_value
@@ -68,6 +69,8 @@ def result_notes(result: Result, used_rows: int) -> str:
         notes += [] if math.isnan(result.value) else [f"no interval, {reason}"]
     if "float_keys" in coverage:
         notes.append(f"{coverage.pop('float_keys')}: {WIDE_FLOATS}")
+    if "sum_distance" in coverage:
+        notes.append(describe_sums(coverage.pop("sum_distance")))
     coverage.pop("lots", None)
     notes += [f"{key.replace('_', ' ')} {format_coverage_value(value)}" for key, value in coverage.items() if value]
     return "; ".join(notes)
@@ -82,6 +85,7 @@ def table_notes(table_rows: TableRows, *, sliced: bool) -> list[Note]:
     """The notes below a table with a row for every label, score and slice."""
     notes = [*undefined_notes(table_rows), *bounds_notes(table_rows), *missing_interval_notes(table_rows)]
     notes += [(names, WIDE_FLOATS) for names in float_keys_of(table_rows)]
+    notes += [(model, describe_sums(distance)) for model, distance in sum_distances_of(table_rows).items()]
     return notes + left_out_table_notes(table_rows, sliced=sliced)
 
 
@@ -139,6 +143,13 @@ def float_keys_of(table_rows: TableRows) -> list[str]:
     """The columns of keys with floats from 2**53 on."""
     found = (result.coverage.get("float_keys") for result in results_of(table_rows))
     return list(dict.fromkeys(str(names) for names in found if names))
+
+
+def sum_distances_of(table_rows: TableRows) -> dict[str, float]:
+    """How far the probabilities of a row of every model are from the sum 1, where that is noted."""
+    with_distance = (result for result in results_of(table_rows) if "sum_distance" in result.coverage)
+    found = [(result.score, result.coverage["sum_distance"]) for result in with_distance]
+    return {model: max(distances) for model, distances in grouped(found).items()}
 
 
 def missing_interval_notes(table_rows: TableRows) -> list[Note]:

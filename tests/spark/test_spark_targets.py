@@ -78,6 +78,20 @@ def test_probabilities_of_several_classes(spark, tmp_path):
         fastmetrics.spark.evaluate(df, "auc", label="y", probabilities="probs")
 
 
+def test_rounded_probabilities_are_noted_and_scores_of_classes_read(spark, tmp_path):
+    import fastmetrics.spark
+
+    random = np.random.default_rng(9)
+    log = {"y": random.integers(0, 3, 90), "p": random.dirichlet(np.ones(3), 90).round(6).tolist()}
+    log["raw"] = random.normal(0, 2, (90, 3)).tolist()
+    pa.parquet.write_table(pa.table(log), tmp_path / "log.parquet")
+    df = spark.read.parquet(str(tmp_path)).repartition(4)
+    for metrics, names in ((["logloss", "auc"], "p"), (["ap", "top_k_accuracy@2"], "raw")):
+        found = fastmetrics.spark.evaluate(df, metrics, label="y", probabilities=names)
+        assert found.results == fm.evaluate(log, metrics, label="y", probabilities=names).results
+        assert ("sum_distance" in found.results[0].coverage) == (names == "p")
+
+
 def test_predicted_labels_of_any_type(spark, tmp_path):
     """Classes that only some partitions have, weights, slices and several models: the report of `evaluate`."""
     import fastmetrics.spark

@@ -14,7 +14,7 @@ from fastmetrics._core.columns import label_columns, validation
 from fastmetrics._core.columns.arrow_columns import entry_type, is_list, widened_epsilon
 from fastmetrics._core.columns.label_codes import LabelCodes
 from fastmetrics._core.columns.label_columns import BOOLEAN, INTEGER, LabelColumn
-from fastmetrics._core.columns.probability_types import sum_tolerance
+from fastmetrics._core.columns.probability_types import noted_distance, sum_tolerance
 from fastmetrics._core.kinds import Distribution, Vector
 from fastmetrics._core.metric_strings import format_value
 from fastmetrics._core.optional_imports import pyarrow, types
@@ -32,12 +32,10 @@ def rows_of_other_sums(columns: Sequence[Any], title: str, locate: Locate) -> np
         matrix = matrix_of_lists(columns[0], title, locate)
     else:
         matrix = np.stack([validation.as_floats(own, title, locate) for own in columns], axis=1)
-    totals = matrix[:, 0].astype(np.float64)
-    for number in range(1, matrix.shape[1]):  # in the order of the kernel that checks them
-        totals += matrix[:, number]
+    mask = np.empty(matrix.shape[0], np.uint8)
     tolerance = sum_tolerance(matrix_epsilon(columns, matrix.dtype), matrix.shape[1])
-    is_probability = ((matrix >= 0) & (matrix <= 1)).all(axis=1)  # others are errors of their own
-    return is_probability & (np.abs(totals - 1.0) > tolerance)
+    class_losses.mark_other_sums(matrix, tolerance, mask)
+    return mask.view(bool)
 
 
 def rows_with_missing_entries(column: Any) -> np.ndarray | None:
@@ -83,9 +81,17 @@ def list_lengths(column: Any) -> np.ndarray:
 
 
 def read_matrix(kind: Vector, columns: Sequence[Any], names: Sequence[str], title: str, locate: Locate) -> np.ndarray:
+    """See `read_checked_matrix`; the matrix alone."""
+    return read_checked_matrix(kind, columns, names, title, locate)[0]
+
+
+def read_checked_matrix(
+    kind: Vector, columns: Sequence[Any], names: Sequence[str], title: str, locate: Locate
+) -> tuple[np.ndarray, float]:
     """The numbers of pyarrow arrays without missing values: float32 or float64, with a row for each row.
 
-    `title` names all columns, `names` each of them.
+    `title` names all columns, `names` each of them. Of probabilities of classes, also how far the sum of a row is from
+    1, if a report notes it, otherwise 0.
     """
     if len(columns) == 1 and is_list(columns[0].type):
         matrix = matrix_of_lists(columns[0], title, locate)
@@ -95,8 +101,7 @@ def read_matrix(kind: Vector, columns: Sequence[Any], names: Sequence[str], titl
             found = columns[0].type
             raise TypeError(f"{title} has Arrow type {found}: lists of numbers are needed, or several columns")
         matrix = np.stack(numbers, axis=1)
-    check_matrix(kind, matrix, names, title, locate, float(matrix_epsilon(columns, matrix.dtype)))
-    return matrix
+    return matrix, check_matrix(kind, matrix, names, title, locate, float(matrix_epsilon(columns, matrix.dtype)))
 
 
 def matrix_of_lists(column: Any, title: str, locate: Locate) -> np.ndarray:
@@ -143,14 +148,14 @@ class MatrixColumn:
 
 def check_matrix(
     kind: Vector, matrix: np.ndarray, names: Sequence[str], title: str, locate: Locate, eps: float
-) -> None:
-    """Raise ValueError for the first row that the kind does not allow."""
+) -> float:
+    """Raise ValueError for the first row that the kind does not allow; return the distance of a sum that is noted."""
     if not isinstance(kind, Distribution):
         if kind.finite and not np.isfinite(matrix).all():
             raise_bad_entry(~np.isfinite(matrix), matrix, names, locate, kind.wanted)
-        return
-    problem = np.zeros(1, np.int64)
-    row = class_losses.check_matrix(matrix, sum_tolerance(eps, matrix.shape[1]), problem)
+        return 0.0
+    problem, farthest = np.zeros(1, np.int64), np.zeros(1)
+    row = class_losses.check_sums(matrix, sum_tolerance(eps, matrix.shape[1]), problem, farthest)
     if problem[0]:
         raise_bad_entry(~((matrix >= 0) & (matrix <= 1)), matrix, names, locate, kind.wanted)
     if row >= 0:
@@ -160,6 +165,7 @@ def check_matrix(
             f"{title} {verb} to {total} at row {locate(row)}: the probabilities of a row sum to 1; on_invalid='drop' "
             "leaves such rows out"
         )
+    return float(farthest[0]) if farthest[0] > noted_distance(eps) else 0.0
 
 
 def raise_bad_entry(bad: np.ndarray, matrix: np.ndarray, names: Sequence[str], locate: Locate, wanted: str) -> None:

@@ -3,6 +3,17 @@
 import numpy as np
 from numpy.typing import NDArray
 
+def mark_other_sums(
+    probabilities: NDArray[np.float32] | NDArray[np.float64],
+    tolerance: float,
+    mask: NDArray[np.uint8],
+) -> None: ...
+def check_sums(
+    probabilities: NDArray[np.float32] | NDArray[np.float64],
+    tolerance: float,
+    problem: NDArray[np.int64],
+    farthest: NDArray[np.float64],
+) -> int: ...
 def check_matrix(
     probabilities: NDArray[np.float32] | NDArray[np.float64],
     tolerance: float,

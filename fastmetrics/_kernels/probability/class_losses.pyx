@@ -4,12 +4,90 @@ Probabilities are a C-contiguous matrix of float32 or float64. codes (int64) has
 row; the caller has checked them. Terms are computed in float64 and added to exact states (superaccumulator.pxd).
 """
 
-from libc.stdint cimport int64_t
+from libc.math cimport fabs
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from fastmetrics._kernels.probability.loss_terms cimport value_t, multiply_weights
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, add_chunk, add_value, negative_logs, normalise,
 )
+
+
+# Epsilons of bfloat16 and float16: the most by which rounding or cutting the entries of a row moves a sum of about 1.
+cdef double BFLOAT16_SUM = 0.0078125
+cdef double FLOAT16_SUM = 0.0009765625
+
+
+cdef inline double widened_tolerance(const value_t* row, Py_ssize_t n) noexcept nogil:
+    """The epsilon of the type of 16 bits that has the digits of all values of a row; 0 if there is none."""
+    cdef Py_ssize_t j
+    cdef uint32_t narrow, any_narrow = 0
+    cdef uint64_t wide, any_wide = 0
+    if value_t is float:
+        for j in range(n):
+            memcpy(&narrow, &row[j], sizeof(narrow))
+            any_narrow |= narrow
+        any_wide = <uint64_t> any_narrow << 29  # a float64 has 29 binary digits more
+    else:
+        for j in range(n):
+            memcpy(&wide, &row[j], sizeof(wide))
+            any_wide |= wide
+    if any_wide & ((<uint64_t> 1 << 45) - 1) == 0:
+        return BFLOAT16_SUM
+    return FLOAT16_SUM if any_wide & ((<uint64_t> 1 << 42) - 1) == 0 else 0.0
+
+
+cdef inline bint is_other_sum(const value_t* row, Py_ssize_t n, double total, double tolerance) noexcept nogil:
+    """Is a sum farther from 1 than the tolerance, and than that of values of 16 bits?"""
+    cdef double distance = fabs(total - 1.0)
+    return not distance <= tolerance and not distance <= widened_tolerance(row, n)
+
+
+def mark_other_sums(const value_t[:, ::1] probabilities, double tolerance, uint8_t[::1] mask):
+    """Set mask to 1 for rows of probabilities whose sum is another than 1. Rows with other values are left out."""
+    cdef Py_ssize_t i, j
+    cdef Py_ssize_t n = probabilities.shape[1]
+    cdef double p, total
+    cdef int bad
+    with nogil:
+        for i in range(probabilities.shape[0]):
+            total = 0.0
+            bad = 0
+            for j in range(n):
+                p = probabilities[i, j]
+                bad |= not (0.0 <= p <= 1.0)
+                total += p
+            mask[i] = not bad and is_other_sum(&probabilities[i, 0], n, total, tolerance)
+
+
+def check_sums(
+    const value_t[:, ::1] probabilities, double tolerance, int64_t[::1] problem, double[::1] farthest
+) -> int:
+    """Return the first row whose sum is another than 1, or -1. Set farthest[0] to the greatest distance of the others.
+
+    Set problem[0] to 1 if a value is outside [0, 1].
+    """
+    cdef Py_ssize_t i, j
+    cdef Py_ssize_t n = probabilities.shape[1]
+    cdef Py_ssize_t first = -1
+    cdef double p, total
+    cdef double greatest = 0.0
+    cdef int bad = 0
+    with nogil:
+        for i in range(probabilities.shape[0]):
+            total = 0.0
+            for j in range(n):
+                p = probabilities[i, j]
+                bad |= not (0.0 <= p <= 1.0)
+                total += p
+            if is_other_sum(&probabilities[i, 0], n, total, tolerance):
+                first = i if first < 0 else first
+            elif fabs(total - 1.0) > greatest:
+                greatest = fabs(total - 1.0)
+    problem[0] |= bad
+    farthest[0] = greatest
+    return first
 
 
 def check_matrix(const value_t[:, ::1] probabilities, double tolerance, int64_t[::1] problem) -> int:

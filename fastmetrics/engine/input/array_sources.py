@@ -13,6 +13,7 @@ import numpy as np
 
 from fastmetrics._core import object_keys
 from fastmetrics._core.columns.group_keys import has_objects
+from fastmetrics._core.columns.probability_types import widen_bfloat16
 from fastmetrics._core.columns.validation import LISTED_COLUMNS, check_masked_items
 from fastmetrics._core.columns.wide_integers import wide_integers
 from fastmetrics._core.optional_imports import pyarrow as pa
@@ -122,9 +123,10 @@ def count_rows(name: object, values: Any) -> int:
 
 def arrow_column(name: str, values: Any, lists: bool = False) -> pa.Array | pa.ChunkedArray:
     """One column of a dict, without a copy if Arrow can wrap the buffer. With `lists`, values may be lists."""
+    values = widen_bfloat16(values)
     try:
-        is_matrix = lists and isinstance(values, np.ndarray) and values.ndim == 2
-        column = convert_matrix(name, values) if is_matrix else convert_column(name, values)
+        is_matrix = lists and getattr(values, "ndim", 1) == 2 and hasattr(values, "__array__")
+        column = convert_matrix(name, np.asanyarray(values)) if is_matrix else convert_column(name, values)
     except UnicodeEncodeError as error:
         row, text = next((row, value) for row, value in enumerate(values) if has_surrogate(value))
         raise ValueError(f"data[{name!r}] has {text!r} at row {row}, which is not valid Unicode") from error

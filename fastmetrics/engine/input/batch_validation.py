@@ -67,6 +67,8 @@ class ValidatedBatch(NamedTuple):
         The resampling unit of every row.
     n_classes : int or None
         How many probabilities every row has, if metrics read probabilities of classes.
+    sum_distances : tuple of float
+        How far the probabilities of a row of every model are from the sum 1, at most, if that is noted; otherwise 0.
     """
 
     columns: RowBlock | None
@@ -78,6 +80,7 @@ class ValidatedBatch(NamedTuple):
     unit_keys: Keys | None = None
     n_classes: int | None = None
     filtered: int = 0
+    sum_distances: tuple[float, ...] = ()
 
 
 class ColumnReader:
@@ -107,9 +110,10 @@ class ColumnReader:
             label_names=tuple(describe_column("label", name) for name in names.labels),
         )
         if self.plan.is_numeric:
-            columns, seen, minus_one_rows = self.read_numbers(rows, columns)
+            columns, seen, minus_one_rows, sum_distances = self.read_numbers(rows, columns)
         else:
             columns, seen, minus_one_rows = self.read_non_numeric(rows, columns)
+            sum_distances = ()
         models: Sequence[Any] = columns.scores or columns.score_columns
         n_classes = models[0].shape[1] if isinstance(self.model_kind, Vector) else None
         columns = columns._replace(slices=rows.slices, slice_codes=rows.slice_codes, weights=rows.weights)
@@ -122,8 +126,9 @@ class ColumnReader:
             unit_keys = None if unit_keys is None else unit_keys.select(rows.present)
             unit_keys = key_column if is_group else unit_keys
         batch = ValidatedBatch(
-            None, None, rows.rows_read, rows.dropped, seen, minus_one_rows, n_classes=n_classes, filtered=rows.filtered
-        )
+            None, None, rows.rows_read, rows.dropped, seen, minus_one_rows, n_classes=n_classes, filtered=rows.filtered,
+            sum_distances=sum_distances,
+        )  # fmt: skip
         return batch if columns.rows == 0 else batch._replace(columns=columns, keys=key_column, unit_keys=unit_keys)
 
     def read_keys(self, rows: SelectedBatch, role: str, key: Key) -> Keys:
@@ -164,17 +169,17 @@ class ColumnReader:
 
     def read_numbers(
         self, rows: SelectedBatch, columns: RowBlock
-    ) -> tuple[RowBlock, tuple[int, ...], tuple[int | None, ...]]:
-        """Label and score columns, the kinds of labels seen, and the first row with label -1."""
+    ) -> tuple[RowBlock, tuple[int, ...], tuple[int | None, ...], tuple[float, ...]]:
+        """Label and score columns, the kinds of labels seen, the first row with label -1, and distances of sums."""
         names = self.names
         classes: list[tuple[np.ndarray, int, int | None]]
         if isinstance(self.label_kind, ClassNumber):
             # How many classes there are is known by the probabilities.
-            scores = self.read_models(rows)
+            scores, sum_distances = self.read_models(rows)
             classes = [(self.read_class_numbers(name, rows, scores), 0, None) for name in names.labels]
         else:
             classes = [self.read_label_column(rows, name) for name in names.labels]
-            scores = self.read_models(rows)
+            scores, sum_distances = self.read_models(rows)
         labels = tuple(column for column, _, _ in classes)
         eps = tuple(
             widened_epsilon([str(entry_type(rows.columns[name, False].type)) for name in key_columns(model)])
@@ -192,31 +197,33 @@ class ColumnReader:
             else:
                 others[role] = read_numbers(kind, column, describe_column(role, name), rows.locate)
         seen, minus_one_rows = tuple(kinds for _, kinds, _ in classes), tuple(row for _, _, row in classes)
-        return columns._replace(labels=labels, scores=scores, eps=eps, others=others), seen, minus_one_rows
+        columns = columns._replace(labels=labels, scores=scores, eps=eps, others=others)
+        return columns, seen, minus_one_rows, sum_distances
 
-    def read_models(self, rows: SelectedBatch) -> tuple[np.ndarray, ...]:
-        """The scores of every model, or its probabilities as a matrix."""
+    def read_models(self, rows: SelectedBatch) -> tuple[tuple[np.ndarray, ...], tuple[float, ...]]:
+        """The scores of every model, or its probabilities as a matrix, and `sum_distances` of a `ValidatedBatch`."""
         names, kind = self.names, self.model_kind
         if not isinstance(kind, Vector):
             return tuple(
                 validation.as_scores(column, describe_column("score", name), rows.locate)
                 for name, column in ((name, read_number_column(rows, "score", name)) for name in names.scores)
-            )
-        from fastmetrics._core.columns.vector_columns import read_matrix
+            ), ()
+        from fastmetrics._core.columns.vector_columns import read_checked_matrix
 
-        matrices = []
+        matrices, distances = [], []
         for model in names.scores:
             columns = [rows.columns[name, False] for name in key_columns(model)]
             each = [describe_column(names.model_role, name) for name in key_columns(model)]
             title = describe_column(names.model_role, model)
-            matrix = read_matrix(kind, columns, each, title, rows.locate)
+            matrix, distance = read_checked_matrix(kind, columns, each, title, rows.locate)
             self.check_length(matrix.shape[1], title, rows.locate)
             matrices.append(matrix)
+            distances.append(distance)
         lengths = {format_key(own): matrix.shape[1] for own, matrix in zip(names.scores, matrices, strict=True)}
         if len(set(lengths.values())) > 1:
             found = ", ".join(f"{own!r}: {length}" for own, length in lengths.items())
             raise ValueError(f"models have {names.model_role} of different numbers of classes: {found}")
-        return tuple(matrices)
+        return tuple(matrices), tuple(distances)
 
     def check_length(self, length: int, title: str, locate: Locate) -> None:
         """There are as many probabilities as the metrics name classes."""

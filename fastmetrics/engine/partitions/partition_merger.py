@@ -76,7 +76,7 @@ class PartitionMerger:
             no_rows = (None,) * len(kinds)
             batch = ValidatedBatch(
                 None, None, partition.rows, partition.dropped, kinds, no_rows, n_classes=partition.n_classes,
-                filtered=partition.filtered,
+                filtered=partition.filtered, sum_distances=partition.sum_distances,
             )  # fmt: skip
             self.scan.record_batch(batch)
             if partition.counts:

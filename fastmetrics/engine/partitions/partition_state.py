@@ -85,7 +85,7 @@ class PartitionState(NamedTuple):
 
     `range_number` is the number of the range; `replicates` are present if units are resampled; `n_classes` is the
     number of probabilities of a row, if metrics read them. `counts` are the rows of slices, of a partition; `filtered`
-    are the rows that the filter left out.
+    are the rows that the filter left out, `sum_distances` those of a `ValidatedBatch`.
     """
 
     rows: int
@@ -99,3 +99,4 @@ class PartitionState(NamedTuple):
     n_classes: int | None = None
     counts: Mapping[SliceValues | None, RowCount] = EMPTY_COUNTS
     filtered: int = 0
+    sum_distances: tuple[float, ...] = ()

@@ -120,8 +120,16 @@ class Plan(PlanFields):
 
     @cached_property
     def kinds(self) -> dict[str, Kind]:
-        """The kind of each role's column. The metrics of a part that read the role agree on it, except on labels."""
-        return {role: kind for metric in reversed(self.metrics) for role, kind in metric.roles.items()}
+        """The kind of each role's column. The metrics of a part that read the role agree on it, except on labels.
+
+        Of probabilities and other scores of classes, those are probabilities.
+        """
+        found: dict[str, Kind] = {}
+        for metric in reversed(self.metrics):
+            for role, kind in metric.roles.items():
+                if role not in found or found[role].general() != kind:
+                    found[role] = kind
+        return found
 
     def kind(self, role: str) -> Kind:
         return self.kinds[role]

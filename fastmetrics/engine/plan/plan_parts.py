@@ -134,7 +134,7 @@ def join_columns(shared: ColumnNames, own: ColumnNames, first: Metric, metric: M
         return None
     both = (LABEL_ROLE, own.model_role)
     kinds = [
-        [None if kind is None or kind.shares_columns else kind for kind in map(roles.get, both)]
+        [None if kind is None or kind.shares_columns else kind.general() for kind in map(roles.get, both)]
         for roles in (first.roles, metric.roles)
     ]
     if kinds[0] != kinds[1] or not same_kinds(first, metric):

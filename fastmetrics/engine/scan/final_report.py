@@ -78,7 +78,7 @@ class ResolvedPart(NamedTuple):
             for metric in metrics:
                 value, interval, error = self.value(metric, number, slice_number)
                 approximate = self.bounds is not None and interval is not None
-                coverage = {**value.coverage, **float_keys}
+                coverage = {**value.coverage, **float_keys, **self.sum_distance(pair.score)}
                 found.append(Result(
                     repr(metric), score, slice_values, value.value,
                     metric.signature(coverage, names.weight, approximate) + suffix, coverage, value.reason,
@@ -87,6 +87,11 @@ class ResolvedPart(NamedTuple):
                     positives=coverage.get("positives") if positives is None else positives[pair.label],
                 ))  # fmt: skip
         return found
+
+    def sum_distance(self, model: int) -> dict[str, float]:
+        """How far the probabilities of a row of a model are from the sum 1, for the coverage; empty if not noted."""
+        distance = self.scan.sum_distances[model] if self.scan.sum_distances else 0.0
+        return {"sum_distance": distance} if distance else {}
 
     def float_keys(self, slice_values: SliceValues) -> dict[str, str]:
         """The columns of keys with floats from 2**53 on, for the coverage; empty if there is none."""

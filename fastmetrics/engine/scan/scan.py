@@ -31,7 +31,7 @@ from fastmetrics.engine.input.column_types import type_name
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import SelectedBatch
 from fastmetrics.engine.input.slices import SliceNumbers
-from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, Key, describe_column, key_columns
+from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, Key, describe_column, format_key, key_columns
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.additive_states import AdditiveStates
@@ -143,6 +143,7 @@ class Scan:
         self.label_kinds_seen = [0] * len(self.class_columns)
         self.minus_one_rows: list[int | None] = [None] * len(self.class_columns)
         self.n_classes: int | None = None
+        self.sum_distances: tuple[float, ...] = ()  # see `ValidatedBatch`
         self.counts: SliceCounts | None = None
 
     def find_states_by_unit(self) -> Callable[[], StatesByUnit] | None:
@@ -263,6 +264,7 @@ class Scan:
     def record_batch(self, batch: ValidatedBatch) -> None:
         """Add the counts of a batch to those of the scan. Only one thread may call this."""
         self.record_classes(batch.n_classes)
+        self.record_sum_distances(batch.sum_distances)
         self.rows += batch.rows_read
         self.filtered += batch.filtered
         self.rows_kept += batch.rows_read - batch.filtered - sum(batch.dropped.values())
@@ -286,6 +288,14 @@ class Scan:
             )
         self.n_classes = n_classes
 
+    def record_sum_distances(self, found: tuple[float, ...]) -> None:
+        """Keep the greatest distance of every model."""
+        self.sum_distances = tuple(map(max, self.sum_distances or found, found)) if found else self.sum_distances
+
+    def noted_sums(self) -> dict[str, float]:
+        """The distances that are noted, by the names of models."""
+        return {format_key(name): own for name, own in zip(self.names.scores, self.sum_distances, strict=False) if own}
+
     def record_scan(self, other: Scan) -> None:
         """Add the counts of another scan."""
         kinds, rows = tuple(other.label_kinds_seen), tuple(other.minus_one_rows)
@@ -293,7 +303,7 @@ class Scan:
         self.record_batch(
             ValidatedBatch(
                 None, None, other.rows, dict(other.dropped), kinds, rows, n_classes=other.n_classes,
-                filtered=other.filtered,
+                filtered=other.filtered, sum_distances=other.sum_distances,
             )
         )  # fmt: skip
 

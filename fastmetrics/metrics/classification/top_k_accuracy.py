@@ -15,7 +15,7 @@ from fastmetrics._core.columns.class_rows import ClassRows
 from fastmetrics._core.columns.row_blocks import Rows, choose_thread_count
 from fastmetrics._core.columns.vector_columns import check_labels
 from fastmetrics._core.columns.weights import as_weights
-from fastmetrics._core.kinds import PROBABILITIES
+from fastmetrics._core.kinds import CLASS_SCORES
 from fastmetrics._core.metric_strings import GREATEST_CUTOFF
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Sums, SumStatistic, Value
@@ -226,7 +226,7 @@ class TopKHits(SumStatistic):
     checks={"labels": check_labels},
     default=False,
     cutoff="required",
-    roles=PROBABILITIES,
+    roles=CLASS_SCORES,
     variants=("top_k_accuracy@1", "top_k_accuracy@2"),
     aliases=("top_k_accuracy_score",),
 )

@@ -14,7 +14,7 @@ from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
 from fastmetrics._core.columns.vector_columns import check_labels
 from fastmetrics._core.exchange.class_ranges import ALL_CLASSES, ONE_AGAINST_ONE, ONE_AGAINST_REST, OverClasses
 from fastmetrics._core.exchange.weighted_ranges import WeightedPairs
-from fastmetrics._core.kinds import PROBABILITIES
+from fastmetrics._core.kinds import CLASS_SCORES, PROBABILITIES
 from fastmetrics._core.metric_strings import format_value
 from fastmetrics._core.registry import metric_form
 from fastmetrics._core.score_statistics.pair_counts import PairsWon, finalise_pairs
@@ -111,7 +111,7 @@ def finalise_auc_of_classes(parameters: dict[str, Any], states: tuple[Any, ...])
 
 @metric_form(
     "ap",
-    roles=PROBABILITIES,
+    roles=CLASS_SCORES,
     statistics=lambda labels, average: (OverClasses(PrecisionSum(), problems_of(average)),),
     undefined="a class without rows, unless average=weighted or micro",
     parameters={"labels": None, "average": "macro"},

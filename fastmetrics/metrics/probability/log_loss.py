@@ -243,7 +243,9 @@ def log_loss(
     Warns
     -----
     UserWarning
-        A row of several probabilities does not sum to 1, or `labels` are not sorted.
+        The sum of several probabilities of a row is farther from 1 than 1e-8 and the square root of the epsilon of
+        their type (float64 1.5e-8, float32 3.5e-4, float16 0.03, bfloat16 0.09), as in scikit-learn; they are used as
+        they are. Or `labels` are not sorted.
     FutureWarning
         y_pred was given.
 
