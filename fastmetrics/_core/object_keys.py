@@ -7,9 +7,13 @@ is 1.5. Numbers that no type of NumPy holds exactly become texts, each the short
 from __future__ import annotations
 
 import datetime
-from typing import Any
+import re
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 WANTED = "group keys must be integers, strings, booleans, dates, times, decimals, bytes or floats"
 NUMBERS = (int, float, np.integer, np.floating, np.bool_)
@@ -17,6 +21,8 @@ EXACT_INTEGER = 1 << 53  # integers up to it are floats
 FLOATS = (float, np.floating)
 BOOLEANS = (bool, np.bool_)
 DATE_UNITS = {datetime.date: "M8[D]", datetime.datetime: "M8[us]", datetime.timedelta: "m8[us]"}
+NUMERAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?")
+MOST_SHOWN = 4_000  # digits of an integer that Python makes of a text
 MIDNIGHT = datetime.date.min
 
 
@@ -171,3 +177,15 @@ def texts_of_objects(values: list[Any], kinds: set[type]) -> np.ndarray | None:
     if kind.__module__.startswith("pandas") and kind.__name__ in ("Period", "Interval"):
         return objects_of(list(map(str, values)))
     return None
+
+
+def value_of_numeral(text: str | None) -> int | Decimal | str | None:
+    """The value that the text of a key stands for: an integer, a decimal, or the text."""
+    found = None if text is None else NUMERAL.fullmatch(text)
+    if text is None or found is None or len(text) > MOST_SHOWN:
+        return text
+    if not found[2]:
+        return int(text)
+    from decimal import Decimal  # a slow import
+
+    return Decimal(text)

@@ -13,17 +13,22 @@ from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, RowBlock
 from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
-from fastmetrics._core.kinds import LABEL_ROLE, Vector
+from fastmetrics._core.kinds import LABEL_ROLE, ClassLabel, Vector
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics.engine.batch_joining import count_rows, group_batches, join_batches
 from fastmetrics.engine.input.batch_validation import ValidatedBatch, mixes_zero_and_minus_one
 from fastmetrics.engine.input.batches import Source
-from fastmetrics.engine.input.column_types import LISTS, convert_keys, type_name, types_fit
+from fastmetrics.engine.input.column_types import (
+    LISTS,
+    convert_keys,
+    join_types,
+    type_name,
+    type_of_classes,
+)
 from fastmetrics.engine.input.computed_columns import open_columns
 from fastmetrics.engine.input.files.numerals.numeral_texts import MixedKeysError
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import SelectedBatch, declare_column_kinds, may_be_dictionary
-from fastmetrics.engine.input.slices import find_numerals
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, key_columns
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.engine.scan.additive_states import AdditiveStates, StateKey, split_rows_by_slice
@@ -33,7 +38,6 @@ from fastmetrics.engine.scan.slice_counts import SliceCounts
 
 FLUSH_ROWS = 8 * BLOCK_ROWS  # rows that wait until the exchange is worth several threads
 MAX_ROWS = (1 << 63) - 1  # counts are integers of 64 bits
-NO_TYPE = "null"  # the type of a column without a value
 MIXED_LABELS = "labels must be 0 and 1, or -1 and +1, not a mix"
 
 # The number of a pair of label and score column, and of a slice (None: all rows).
@@ -164,7 +168,7 @@ def update_from(states: Sequence[AccumulatorState], source: Source, n_threads: i
     source = open_columns(source, parts, [state.task.where for state in states])
     declare_column_kinds(source, parts)
     for state in states:
-        state.log_scan.slices.numerals = find_numerals(source, state.log_scan.slices)
+        state.log_scan.find_numerals(source)
     columns = list(dict.fromkeys(name for state in states for name in state.log_scan.distinct_columns()))
     updates = [StateUpdate(state) for state in states]
     try:
@@ -306,22 +310,28 @@ class PartState:
 
     def check_types(self, schema: Any) -> None:
         """Types have to be those of the first batch: hashes and scores of different types never compare equal."""
-        types = tuple(type_name(schema.field(name).type) for name in self.typed_columns())
-        if self.types is None:
-            self.types = types
-        n_others = len(types) - len(self.scan.names.by)
-        # Nulls alone have a type that says nothing about other batches, and they are a slice.
-        fitting = [
-            (found if earlier == NO_TYPE else earlier, earlier if found == NO_TYPE else found)
-            for earlier, found in zip(self.types[n_others:], types[n_others:], strict=True)
-        ]
-        self.types = (*self.types[:n_others], *(earlier for earlier, _ in fitting))
-        types = (*types[:n_others], *(found for _, found in fitting))
-        for name, earlier, found in zip(self.typed_columns(), self.types, types, strict=True):
-            if not types_fit(earlier, found):
+        names, numerals = self.typed_columns(), self.scan.reader.numerals
+        types = [type_name(schema.field(name).type) for name in names]
+        for number in range(self.n_class_columns):
+            types[number] = type_of_classes(types[number], names[number] in numerals)
+        joined = self.join_types(types)
+        for name, earlier, found, common in zip(names, self.types or types, types, joined, strict=True):
+            if common is None:
                 raise TypeError(
                     f"column {name!r} has Arrow type {found}, but {earlier} in earlier batches; cast it to one type"
                 )
+        self.types = tuple(map(str, joined))
+
+    def join_types(self, types: Sequence[str]) -> list[str | None]:
+        """The types of `typed_columns` with those of further rows; None for each that does not fit."""
+        return join_types(self.types or types, types, self.n_class_columns, len(self.scan.names.by))
+
+    @property
+    def n_class_columns(self) -> int:
+        """How many of `typed_columns` have labels of classes, which are compared by value: they come first."""
+        names, kinds = self.scan.names, self.scan.plan.kinds
+        are_classes = all(isinstance(kinds.get(role), ClassLabel) for role in (LABEL_ROLE, names.model_role))
+        return len(names.scores) + len(names.labels) if are_classes else 0
 
     def check_labels(self, batches: list[ValidatedBatch]) -> None:
         """Labels have to be 0 and 1, or -1 and +1, but not a mix; earlier batches count too."""
@@ -420,12 +430,13 @@ class PartState:
             own_key = (pair, None if number is None else int(numbers[number]))
             self.histograms.setdefault(own_key, ScoreHistogram(self.n_bins)).merge(histogram)
         self.scan.adopt_rows(other.scan, numbers)
-        self.types = self.types or other.types
+        if other.types is not None:
+            self.types = tuple(map(str, self.join_types(other.types)))
         self.scan.record_scan(other.scan)
 
     def check_mergeable(self, other: PartState) -> None:
         """Column types and kinds of labels have to fit each other."""
-        if self.types and other.types and not all(map(types_fit, self.types, other.types)):
+        if self.types and other.types and None in self.join_types(other.types):
             raise TypeError(
                 f"states of different column types do not merge: {self.typed_columns()} are {self.types} here, "
                 f"{other.types} there"

@@ -2,6 +2,9 @@
 
 Two labels of a column are one label only if they are equal. The meaning of an integer depends on the column's type, so
 integers of two columns, or of batches of different types, are never compared.
+
+Labels of classes are numbers of any width, compared by value. Those that int64 does not hold are texts, the shortest
+of their numbers; the codes from FIRST_TEXT on are those of texts, which no other integer has.
 """
 
 from __future__ import annotations
@@ -12,12 +15,20 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns import group_keys, validation
-from fastmetrics._core.columns.arrow_columns import is_list
+from fastmetrics._core.columns.arrow_columns import decimal_keys, is_list
 from fastmetrics._core.columns.text_columns import TextColumn, as_lists, spans_of
 from fastmetrics._core.optional_imports import pyarrow, types
 
 TEXT, INTEGER, BOOLEAN = "text", "integer", "boolean"
+NUMBER = "number"  # integers of any width, and decimals
+MIXED = "number or text"  # columns of text files, in which what writes a number is this number
+NUMBERS = frozenset((INTEGER, BOOLEAN, NUMBER))
 MAX_WHOLE = 2.0**63  # int64 holds whole floats below it
+FIRST_TEXT, MAX_TEXTS = -(1 << 63), 1 << 40
+INTEGER_TEXT = "^(0|-?[1-9][0-9]{0,18})$"  # of an integer that int64 may hold
+NUMBER_TEXT = r"^-?[0-9]+(\.[0-9]+)?$"
+DIGITS = 20  # of such an integer, and its neighbours
+MIN_CODE, MAX_CODE = FIRST_TEXT + MAX_TEXTS, (1 << 63) - 1  # integers that stand for themselves
 WANTED = "labels are integers, booleans, strings, dates or floats"
 
 
@@ -25,7 +36,8 @@ class LabelColumn:
     """The labels of rows: integers (`codes`), or texts, or indices (`codes`) into texts.
 
     Rows are selected with NumPy's indexing. `type_name` is the type of labels that are compared with those of another
-    column: "text", "integer", "boolean", or an Arrow type.
+    column: "text", "integer", "boolean", "number", "number or text", or an Arrow type. Of the two with "number", codes
+    are integers that stand for themselves, or FIRST_TEXT plus an index into texts.
     """
 
     __slots__ = ("codes", "texts", "type_name")
@@ -128,11 +140,13 @@ def as_label_column(column: Any, name: str, locate: Callable[[int], int]) -> Lab
     return LabelColumn(values.view(np.int64) if values.dtype == np.uint64 else values.astype(np.int64, copy=False))
 
 
-def as_class_labels(column: Any, name: str, locate: Callable[[int], int]) -> LabelColumn | LabelSets:
+def as_class_labels(
+    column: Any, name: str, locate: Callable[[int], int], is_mixed: bool = False
+) -> LabelColumn | LabelSets:
     """Labels that are compared with those of another column: a class in each row, or from lists a set of labels."""
     if is_list(column.type):
         return as_label_sets(column, name, locate)
-    return as_classes(column, name, locate)
+    return as_classes(column, name, locate, is_mixed)
 
 
 def as_label_sets(column: Any, name: str, locate: Callable[[int], int]) -> LabelSets:
@@ -151,27 +165,76 @@ def as_label_sets(column: Any, name: str, locate: Callable[[int], int]) -> Label
     return LabelSets(as_classes(labels, name, locate_label), starts, stops)
 
 
-def as_classes(column: Any, name: str, locate: Callable[[int], int]) -> LabelColumn:
-    """A class in each row. Floats are whole numbers."""
-    labels = as_label_column(column, name, locate)
+def as_classes(column: Any, name: str, locate: Callable[[int], int], is_mixed: bool = False) -> LabelColumn:
+    """A class in each row. Floats are whole numbers. With `is_mixed`, texts of a text file may write numbers."""
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    if types.is_dictionary(column.type) and (types.is_decimal(kind) or types.is_uint64(kind)):
+        return as_classes(group_keys.decode_dictionary(column), name, locate)
+    if types.is_decimal(kind):
+        keys = decimal_keys(column)
+        return as_classes(keys, name, locate) if types.is_integer(keys.type) else number_labels(keys, NUMBER)
+    if is_mixed and types.is_string(kind):
+        check_fractions(column, name, locate)
+        return number_labels(column, MIXED)
+    labels = as_label_column(column, name, locate)
     if types.is_floating(kind) and labels.codes is not None:
-        values = labels.codes.view(np.float64)
-        bad = (values != np.floor(values)) | (np.abs(values) >= MAX_WHOLE)
-        if bad.any():
-            row = int(bad.argmax())
-            raise ValueError(f"{name} has {values[row]} at row {locate(row)}: labels of classes have no fractions")
-        return LabelColumn(values.astype(np.int64), None, INTEGER)
+        return whole_labels(labels.codes.view(np.float64), name, locate)
+    if types.is_uint64(kind) and labels.codes is not None and (labels.codes < 0).any():
+        return number_labels(column.cast(pyarrow.string()), NUMBER)
     if types.is_integer(kind) or types.is_boolean(kind):
-        if types.is_uint64(kind) and labels.codes is not None and (labels.codes < 0).any():
-            row = int((labels.codes < 0).argmax())
-            raise ValueError(f"{name} has a label of at least 2**63 at row {locate(row)}")
         labels.type_name = BOOLEAN if types.is_boolean(kind) else INTEGER
     elif types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         labels.type_name = TEXT
     else:
         labels.type_name = str(kind)
     return labels
+
+
+def whole_labels(values: np.ndarray, name: str, locate: Callable[[int], int]) -> LabelColumn:
+    """Floats that are whole numbers as labels."""
+    bad = values != np.floor(values)
+    if bad.any():
+        row = int(bad.argmax())
+        raise ValueError(f"{name} has {values[row]} at row {locate(row)}: labels of classes have no fractions")
+    if (np.abs(values) >= MAX_WHOLE).any():
+        distinct, indices = np.unique(values, return_inverse=True)
+        texts = pyarrow.array([str(int(value)) for value in distinct.tolist()])
+        return number_labels(texts.take(pyarrow.array(indices)), NUMBER)
+    return LabelColumn(values.astype(np.int64), None, INTEGER)
+
+
+def check_fractions(column: Any, name: str, locate: Callable[[int], int]) -> None:
+    """Raise ValueError for a column of a text file in which all texts write numbers, and some have a fraction."""
+    from pyarrow import compute
+
+    distinct = column.unique()
+    fractions = compute.match_substring_regex(distinct, NUMBER_TEXT.replace("?$", "$"))
+    if compute.any(fractions).as_py() and compute.all(compute.match_substring_regex(distinct, NUMBER_TEXT)).as_py():
+        bad = compute.is_in(column, value_set=distinct.filter(fractions))
+        row = int(np.asarray(bad).argmax())
+        raise ValueError(f"{name} has {column[row].as_py()} at row {locate(row)}: labels of classes have no fractions")
+
+
+def number_labels(column: Any, type_name: str) -> LabelColumn:
+    """Texts in which each number has one text: those of integers that int64 holds become these."""
+    coded = column if types.is_dictionary(column.type) else column.dictionary_encode()
+    texts = coded.dictionary.cast(pyarrow.string())
+    codes = integers_of_texts(texts)
+    return LabelColumn(codes.take(np.asarray(coded.indices)), text_column_of(texts), type_name)
+
+
+def integers_of_texts(texts: Any) -> np.ndarray:
+    """The integers that texts write, if int64 holds them; FIRST_TEXT plus the row of each other text."""
+    from pyarrow import compute
+
+    codes = FIRST_TEXT + np.arange(len(texts))
+    rows = np.flatnonzero(np.asarray(compute.match_substring_regex(texts, INTEGER_TEXT)))
+    if rows.shape[0]:
+        decimals = texts.take(pyarrow.array(rows)).cast(pyarrow.decimal128(DIGITS, 0))
+        low, high = (pyarrow.scalar(limit).cast(pyarrow.decimal128(DIGITS, 0)) for limit in (MIN_CODE, MAX_CODE))
+        held = compute.and_(compute.greater_equal(decimals, low), compute.less_equal(decimals, high))
+        codes[rows[np.asarray(held)]] = np.asarray(decimals.filter(held).cast(pyarrow.int64()))
+    return codes
 
 
 def is_bytes(kind: Any) -> bool:

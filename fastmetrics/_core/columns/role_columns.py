@@ -25,8 +25,11 @@ FLOAT_MAX = sys.float_info.max
 Locate = Callable[[int], int]
 
 
-def read_column(kind: Kind, column: Any, name: str, locate: Locate) -> Any:
-    """The values of a column that is not numeric, or that is read with one."""
+def read_column(kind: Kind, column: Any, name: str, locate: Locate, is_mixed: bool = False) -> Any:
+    """The values of a column that is not numeric, or that is read with one.
+
+    With `is_mixed`, texts may write numbers, as in text files.
+    """
     if isinstance(kind, Vector):
         from fastmetrics._core.columns.vector_columns import MatrixColumn, read_matrix
 
@@ -40,7 +43,7 @@ def read_column(kind: Kind, column: Any, name: str, locate: Locate) -> Any:
     if isinstance(kind, LabelSet) and not is_list(column.type):
         raise TypeError(f"{name} has Arrow type {column.type}: lists of labels are needed")
     if isinstance(kind, ClassLabel):
-        return label_columns.as_class_labels(column, name, locate)
+        return label_columns.as_class_labels(column, name, locate, is_mixed)
     if isinstance(kind, Category):
         return label_columns.as_label_column(column, name, locate)
     raise TypeError(f"{kind!r} is numeric")

@@ -13,7 +13,17 @@ import numpy as np
 from fastmetrics._core.columns import label_columns, validation
 from fastmetrics._core.columns.arrow_columns import entry_type, is_list, widened_epsilon
 from fastmetrics._core.columns.label_codes import LabelCodes
-from fastmetrics._core.columns.label_columns import BOOLEAN, INTEGER, LabelColumn
+from fastmetrics._core.columns.label_columns import (
+    BOOLEAN,
+    FIRST_TEXT,
+    INTEGER,
+    MIN_CODE,
+    MIXED,
+    NUMBER,
+    NUMBERS,
+    TEXT,
+    LabelColumn,
+)
 from fastmetrics._core.columns.probability_types import noted_distance, sum_tolerance
 from fastmetrics._core.kinds import Distribution, Vector
 from fastmetrics._core.metric_strings import format_value
@@ -180,15 +190,23 @@ def raise_bad_entry(bad: np.ndarray, matrix: np.ndarray, names: Sequence[str], l
 
 
 def read_class_numbers(
-    column: Any, labels: tuple[Any, ...] | None, n_classes: int, name: str, locate: Locate, advice: Callable[[Any], str]
+    found: LabelColumn,
+    column: Any,
+    labels: tuple[Any, ...] | None,
+    n_classes: int,
+    name: str,
+    locate: Locate,
+    advice: Callable[[Any], str],
 ) -> np.ndarray:
     """The number of the class of every row, int64. `labels` are those of the classes; None: labels are the numbers.
 
-    `advice(column)` says what to type if labels are not numbers.
+    `found` are the labels of the column. `advice(column)` says what to type if they are not numbers.
     """
-    found = label_columns.as_classes(column, name, locate)
-    if labels is None and found.type_name not in (INTEGER, BOOLEAN):
-        raise ValueError(f"{name} has labels of type {found.type_name}: {advice(column)}")
+    if labels is None and found.type_name not in NUMBERS:
+        codes = found.codes if found.type_name == MIXED else None
+        if codes is None or (np.min(codes) < MIN_CODE):
+            kind = found.type_name if codes is None else TEXT
+            raise ValueError(f"{name} has labels of type {kind}: {advice(column)}")
     if labels is None and found.codes is not None:
         numbers = found.codes
     else:
@@ -206,10 +224,12 @@ def find_labels(found: LabelColumn, column: Any, labels: tuple[Any, ...]) -> np.
     """The position of every row's label among `labels`; -1 if it is not among them."""
     if found.type_name in (INTEGER, BOOLEAN) and found.codes is not None:
         return positions_of_integers(found.codes, labels)
+    if found.type_name in (NUMBER, MIXED):
+        return positions_of_numbers(found, labels)
     from pyarrow import compute
 
     values = column.dictionary if types.is_dictionary(column.type) else column
-    is_text = found.type_name == label_columns.TEXT
+    is_text = found.type_name == TEXT
     texts = [label if isinstance(label, str) or not is_text else None for label in labels]
     wanted = pyarrow.array([None if text is None else str(text) for text in texts], pyarrow.string())
     try:
@@ -222,6 +242,8 @@ def find_labels(found: LabelColumn, column: Any, labels: tuple[Any, ...]) -> np.
 
 def label_positions(column: LabelColumn, labels: tuple[Any, ...] | None, n_labels: int) -> np.ndarray:
     """The position of each label among `labels`, by default 0 to n_labels - 1; -1 if it is not among them."""
+    if column.type_name in (NUMBER, MIXED):
+        return positions_of_numbers(column, range(n_labels) if labels is None else labels)
     if column.codes is not None and column.texts is None:
         if labels is not None:
             return positions_of_integers(column.codes, labels)
@@ -229,8 +251,21 @@ def label_positions(column: LabelColumn, labels: tuple[Any, ...] | None, n_label
     codes = LabelCodes()
     known = label_columns.as_classes(pyarrow.array(list(map(str, labels or ()))), "labels", int)
     codes.number(known)  # different texts, so they get the numbers 0, 1, ...
-    positions = codes.number(column)
+    positions = codes.number(column) - FIRST_TEXT
     return np.where(positions < n_labels, positions, -1)
+
+
+def positions_of_numbers(column: LabelColumn, labels: Sequence[Any]) -> np.ndarray:
+    """The position among `labels` of each label of a column of numbers of any width; -1 if there is none."""
+    texts = [str(int(label)) if isinstance(label, float) and label.is_integer() else str(label) for label in labels]
+    codes = LabelCodes()
+    known = codes.number(label_columns.number_labels(pyarrow.array(texts, pyarrow.string()), MIXED))
+    if not known.shape[0]:
+        return np.full(column.rows, -1)
+    order = np.argsort(known, kind="stable")
+    found = codes.number(column)
+    places = np.minimum(np.searchsorted(known[order], found), known.shape[0] - 1)
+    return np.where(known[order][places] == found, order[places], -1)
 
 
 def positions_of_integers(codes: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:

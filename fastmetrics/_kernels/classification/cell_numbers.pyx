@@ -2,7 +2,8 @@
 
 A slot of the hash table holds a pair of 64-bit labels and its number plus one; 0 is an empty slot. The number of slots
 is a power of two, and at most half of them are in use. Collisions are resolved by linear probing, and both labels are
-compared. Pairs of small labels are found in a square of numbers, without a hash.
+compared. Pairs of small labels are found in a square of numbers, without a hash; labels of texts, which have codes from
+-2**63 on, are small if these codes without the sign are.
 """
 
 from libc.math cimport ldexp
@@ -19,7 +20,9 @@ use_table_seeds(_SEEDS)
 
 cdef enum:
     MIN_SLOTS = 64
-    FEW_LABELS = 256  # pairs of labels below it have a square of numbers
+    FEW_BITS = 8  # pairs of labels of so many bits, and a sign, have a square of numbers
+    FEW_LABELS = 1 << FEW_BITS
+    SQUARE_SIDE = 2 * FEW_LABELS
     SQUARE_ROWS = 1 << 14  # a table of so many rows gets the square
     ROWS_PER_CARRY = 1 << 24
     COUNT_BITS = 20
@@ -55,6 +58,16 @@ cdef void copy_pairs(const Cell* cells, int64_t n, int64_t* first, int64_t* seco
         if cells[i].number:
             first[cells[i].number - 1] = cells[i].first
             second[cells[i].number - 1] = cells[i].second
+
+
+cdef inline bint is_few(int64_t label) noexcept nogil:
+    """Is a label small, without its sign?"""
+    return <uint64_t>label << 1 < 2 * FEW_LABELS
+
+
+cdef inline int64_t place_of_few(int64_t label) noexcept nogil:
+    """The row, or the column, of a small label in the square."""
+    return (label & (FEW_LABELS - 1)) | <int64_t>((<uint64_t>label >> 63) << FEW_BITS)
 
 
 cdef class CellNumbers:
@@ -99,8 +112,8 @@ cdef class CellNumbers:
         cdef Cell* cell
         cdef int64_t i
         for i in range(start, stop):
-            if few != NULL and <uint64_t>first[i] < FEW_LABELS and <uint64_t>second[i] < FEW_LABELS:
-                known = few + first[i] * FEW_LABELS + second[i]
+            if few != NULL and is_few(first[i]) and is_few(second[i]):
+                known = few + place_of_few(first[i]) * SQUARE_SIDE + place_of_few(second[i])
                 if known[0]:
                     numbers[i] = known[0] - 1
                     continue
@@ -128,7 +141,7 @@ cdef class CellNumbers:
         if stop == 0:
             return
         if stop >= SQUARE_ROWS and self.few == NULL:
-            self.few = <int32_t*>calloc(FEW_LABELS * FEW_LABELS, sizeof(int32_t))
+            self.few = <int32_t*>calloc(SQUARE_SIDE * SQUARE_SIDE, sizeof(int32_t))
         while True:
             with nogil:
                 start = self.number_until_full(&first[0], &second[0], &numbers[0], start, stop)

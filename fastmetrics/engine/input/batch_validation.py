@@ -18,7 +18,7 @@ from fastmetrics._core.columns.key_columns import Keys, NumberKeys, TupleKeys
 from fastmetrics._core.columns.role_columns import Locate, read_classes, read_column, read_numbers
 from fastmetrics._core.columns.row_blocks import RowBlock
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
-from fastmetrics._core.kinds import LABEL_ROLE, Binary, ClassNumber, Vector
+from fastmetrics._core.kinds import LABEL_ROLE, Binary, ClassLabel, ClassNumber, Vector
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.tables.key_texts import KeyTexts
@@ -90,6 +90,8 @@ class ColumnReader:
         self.plan = plan
         self.names = names
         self.key_texts = KeyTexts(plan.key_roles, plan.takes_text_keys, budget)
+        self.numerals: frozenset[str] = frozenset()  # the columns in which texts write numbers
+        self.class_forms: set[tuple[str, str]] = set()  # whether columns of text files have numbers, texts, or both
         self.float_keys: set[str] = set()  # columns of keys with floats that may stand for several integers
         self.label_kinds = plan.label_kinds
         self.greatest_grade = self.label_kinds.greatest_grade
@@ -159,13 +161,26 @@ class ColumnReader:
         def read(role: str, name: str) -> Any:
             kind = self.plan.kind(role)
             column = rows.columns[name, may_be_dictionary(kind)]
-            return read_column(kind, column, describe_column(role, name), rows.locate)
+            if self.numerals and isinstance(kind, ClassLabel):
+                self.class_forms.update((name, form) for form in forms_of_labels(column, name in self.numerals))
+            return read_column(kind, column, describe_column(role, name), rows.locate, name in self.numerals)
 
         columns = columns._replace(
             label_columns=tuple(read(LABEL_ROLE, name) for name in names.labels),
             score_columns=tuple(read(names.model_role, name) for name in names.scores),
         )
         return columns, (0,) * len(names.labels), (None,) * len(names.labels)
+
+    def check_class_forms(self) -> None:
+        """Check that labels and predictions are not numbers on one side and texts on the other."""
+        for label in self.names.labels:
+            for model in self.names.scores:
+                first, second = ({form for name, form in self.class_forms if name == own} for own in (label, model))
+                if first and second and first.isdisjoint(second):
+                    raise ValueError(
+                        f"labels of column {label!r} are {first.pop()}, and those of column {model!r} are "
+                        f"{second.pop()}: both have to be of one type; cast one of the columns"
+                    )
 
     def read_numbers(
         self, rows: SelectedBatch, columns: RowBlock
@@ -238,6 +253,7 @@ class ColumnReader:
 
     def read_class_numbers(self, name: str, rows: SelectedBatch, scores: tuple[np.ndarray, ...]) -> np.ndarray:
         """The number of the class of every row."""
+        from fastmetrics._core.columns.label_columns import as_classes
         from fastmetrics._core.columns.vector_columns import propose_labels, read_class_numbers
 
         kind = cast("ClassNumber", self.label_kind)
@@ -249,8 +265,9 @@ class ColumnReader:
             return f"name the labels in the order of the probabilities, {metric}(labels={labels})"
 
         column = rows.columns[name, True]
+        found = as_classes(column, describe_column("label", name), rows.locate, name in self.numerals)
         return read_class_numbers(
-            column, kind.labels, n_classes, describe_column("label", name), rows.locate, advise
+            found, column, kind.labels, n_classes, describe_column("label", name), rows.locate, advise
         )
 
     def read_label_column(self, rows: SelectedBatch, name: str) -> tuple[np.ndarray, int, int | None]:
@@ -288,6 +305,18 @@ class ColumnReader:
         refusing = list_metric_names(self.label_kinds.without_negative_grades)
 
         validation.check_grades(grades, name, locate, refusing, *self.greatest_grade)
+
+
+def forms_of_labels(column: Any, are_numerals: bool) -> set[str]:
+    """Whether labels are numbers or texts; some of the texts of text files write numbers."""
+    from pyarrow import compute
+
+    from fastmetrics._core.columns.label_columns import NUMBER_TEXT
+
+    if not are_numerals:
+        return {"numbers" if pyarrow.types.is_integer(column.type) else "texts"}
+    are_numbers = compute.match_substring_regex(column.unique(), NUMBER_TEXT).unique().to_pylist()
+    return {"numbers" if found else "texts" for found in are_numbers}
 
 
 def may_be_classes(column: Any) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastmetrics._core.columns.arrow_columns import is_list, plain_type
+from fastmetrics._core.columns.label_codes import common_type
+from fastmetrics._core.columns.label_columns import MIXED, NUMBER, TEXT
 from fastmetrics._core.optional_imports import pyarrow
 
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
@@ -14,6 +16,7 @@ INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}  # by width
 MAX_DIGITS = 38  # of a decimal128
 UNITS = ("s", "ms", "us", "ns")
 STRINGS = ("large_string", "string_view")
+NO_TYPE = "null"  # of a column without a value
 LISTS = "list of "  # begins the names of types of lists, whatever their layout
 NO_ITEMS = f"{LISTS}null"  # the type if all lists are empty
 
@@ -64,6 +67,34 @@ def types_fit(first: str, second: str) -> bool:
     """Do values of both types fit into one state?"""
     first, second = stored_type(first), stored_type(second)
     return first == second or (NO_ITEMS in (first, second) and first.startswith(LISTS) and second.startswith(LISTS))
+
+
+def type_of_classes(name: str, are_numerals: bool = False) -> str:
+    """What labels of classes of the named type are; numerals are texts of a text file that may write numbers."""
+    if name.startswith(LISTS) and name != NO_ITEMS:
+        return LISTS + type_of_classes(name.removeprefix(LISTS))
+    if name in (*INTEGERS, "uint64", "bool", "halffloat", "float", "double") or name.startswith("decimal"):
+        return NUMBER
+    if stored_type(name) == "string":
+        return MIXED if are_numerals else TEXT
+    return name
+
+
+def join_types(known: Sequence[str], found: Sequence[str], n_classes: int, n_slices: int) -> list[str | None]:
+    """The types of columns together with those of further rows: None for each that does not fit.
+
+    The first `n_classes` columns have labels of classes, which are compared by value, the last `n_slices` slices.
+    """
+    joined: list[str | None] = []
+    for number, (first, second) in enumerate(zip(known, found, strict=True)):
+        if number >= len(known) - n_slices and NO_TYPE in (first, second):
+            # Nulls alone have a type that says nothing about other batches, and they are a slice.
+            joined.append(second if first == NO_TYPE else first)
+        elif types_fit(first, second):
+            joined.append(first)
+        else:
+            joined.append(common_type(first, second) if number < n_classes else None)
+    return joined
 
 
 def convert_keys(batch: Any, types: Mapping[str, str]) -> Any:

@@ -16,7 +16,17 @@ from fastmetrics._core.columns.arrow_columns import numpy_values
 from fastmetrics._core.columns.group_keys import decode_dictionary
 from fastmetrics._core.columns.role_columns import find_empty_values
 from fastmetrics._core.columns.weights import WEIGHTS_WANTED, first_bad_weight
-from fastmetrics._core.kinds import MODEL_ROLES, PROBABILITIES_ROLE, Binary, ClassNumber, Distribution, Kind, Real
+from fastmetrics._core.kinds import (
+    MODEL_ROLES,
+    PROBABILITIES_ROLE,
+    Binary,
+    Category,
+    ClassNumber,
+    Distribution,
+    Kind,
+    Real,
+)
+from fastmetrics._core.kinds import Key as KeyKind
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.columns import column_checks as kernels
@@ -313,14 +323,14 @@ def declare_column_kinds(source: Source, parts: Sequence[PlanPart]) -> None:
 
 
 def find_key_columns(parts: Sequence[PlanPart]) -> list[str]:
-    """The columns that are compared for equality alone: of groups, units and slices."""
-    roles: dict[str, set[str]] = {}
-    others: set[str] = set()
+    """The columns that are compared for equality alone: of groups, units and slices, of items, and of classes."""
+    are_keys: dict[str, bool] = {}
     for part in parts:
-        for role, name in part.names.columns_with_roles:
-            roles.setdefault(name, set()).add(role)
-        others.update(own.column for own in part.names.bins)
-    return [name for name, own in roles.items() if own <= KEY_ROLES and name not in others]
+        for role, name, kind in part.column_kinds:
+            is_key = role in KEY_ROLES or isinstance(kind, KeyKind | Category | ClassNumber)
+            are_keys[name] = is_key and are_keys.get(name, True)
+        are_keys.update((own.column, False) for own in part.names.bins)
+    return [name for name, is_key in are_keys.items() if is_key]
 
 
 # Messages name the first bad column in this order of roles; other roles come after scores.

@@ -6,17 +6,17 @@ is a value as others: None. A NaN counts as a null.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns.arrow_columns import numpy_values
+from fastmetrics._core.object_keys import value_of_numeral
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.exchange import slice_rows
 from fastmetrics.engine.input.batches import Source
-from fastmetrics.engine.input.files.numerals.numeral_texts import value_of_numeral
 from fastmetrics.engine.plan.slice_bins import SliceBins
 
 MAX_SLICES = 10_000  # every slice has states of its own, and at least one range of scores
@@ -133,9 +133,9 @@ class SliceNumbers:
         return by_combination
 
 
-def find_numerals(source: Source, slices: SliceNumbers) -> frozenset[str]:
-    """The columns of slices that come from a source as texts of which some write numbers."""
-    return frozenset(name for name in slices.names if source.reads_numerals(name))
+def find_numerals(source: Source, names: Iterable[str]) -> frozenset[str]:
+    """Those columns that come from a source as texts of which some write numbers."""
+    return frozenset(filter(source.reads_numerals, names))
 
 
 def encode_column(column: Any, name: str, are_numerals: bool = False) -> tuple[np.ndarray, list[Any]]:

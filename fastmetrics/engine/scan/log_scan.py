@@ -22,7 +22,6 @@ from fastmetrics.engine.input.batches import Source, SourcePartition
 from fastmetrics.engine.input.files.numerals.numeral_texts import MixedKeysError
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.input.row_selection import ZERO_WEIGHT, declare_column_kinds
-from fastmetrics.engine.input.slices import find_numerals
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.engine.scan.log_pass import LogPass, PassBatch
 from fastmetrics.engine.scan.plan_scan import LogScan
@@ -89,7 +88,7 @@ def open_pass(
     """A pass over a source that has not read a row yet."""
     log_pass = LogPass(tasks, on_invalid, source.rows, budget, by_unit)
     for log_scan in log_pass.log_scans:
-        log_scan.slices.numerals = find_numerals(source, log_scan.slices)
+        log_scan.find_numerals(source)
     return log_pass
 
 

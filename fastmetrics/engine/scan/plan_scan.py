@@ -7,8 +7,9 @@ from typing import Any
 
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics.engine.input.batch_validation import ValidatedBatch
+from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.row_selection import RowSelector
-from fastmetrics.engine.input.slices import SliceNumbers
+from fastmetrics.engine.input.slices import SliceNumbers, find_numerals
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.scan import Scan
 
@@ -56,6 +57,12 @@ class LogScan:
     def filtered(self) -> int | None:
         """Rows that the filter left out; None if there is no filter."""
         return self.scans[0].filtered if self.has_filter else None
+
+    def find_numerals(self, source: Source) -> None:
+        """Ask a source which columns of slices and classes come as texts of which some write numbers."""
+        self.slices.numerals = find_numerals(source, self.slices.names)
+        for scan in self.scans:
+            scan.reader.numerals = find_numerals(source, [*scan.names.labels, *map(str, scan.names.scores)])
 
     def record_filtered(self, rows: int) -> None:
         """Count rows that a filter left out before the scan."""

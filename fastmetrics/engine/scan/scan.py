@@ -300,6 +300,7 @@ class Scan:
         """Add the counts of another scan."""
         kinds, rows = tuple(other.label_kinds_seen), tuple(other.minus_one_rows)
         self.reader.float_keys |= other.reader.float_keys
+        self.reader.class_forms |= other.reader.class_forms
         self.record_batch(
             ValidatedBatch(
                 None, None, other.rows, dict(other.dropped), kinds, rows, n_classes=other.n_classes,
@@ -308,7 +309,8 @@ class Scan:
         )  # fmt: skip
 
     def check_labels(self) -> None:
-        """Check, after all rows, that labels are 0 and 1, or -1 and +1, but not a mix."""
+        """Check, after all rows, that labels are 0 and 1, or -1 and +1, but not a mix; classes numbers, or texts."""
+        self.reader.check_class_forms()
         for (role, name), seen, row in zip(
             self.class_columns, self.label_kinds_seen, self.minus_one_rows, strict=True
         ):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import exact
-from fastmetrics._core.columns.label_codes import LabelCodes, check_state
+from fastmetrics._core.columns.label_codes import LabelCodes, check_state, translate_codes
 from fastmetrics._core.columns.label_columns import LabelSets
 from fastmetrics._core.columns.row_blocks import ColumnPair
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
@@ -217,11 +217,11 @@ class ClassTable:
         self.sizes.add_cells(sizes)
 
     def recode(self, cells: Cells, codes: np.ndarray | None) -> Cells:
-        """Cells whose label i became codes[i]. None: labels stay as they are."""
+        """Cells whose i-th text became codes[i]. None: labels stay as they are."""
         if codes is None:
             return cells
-        second = np.take(codes, cells.second) if self.form == CLASSES else cells.second
-        return cells._replace(first=np.take(codes, cells.first), second=second)
+        second = translate_codes(cells.second, codes) if self.form == CLASSES else cells.second
+        return cells._replace(first=translate_codes(cells.first, codes), second=second)
 
     def arrays(self) -> tuple[np.ndarray, ...]:
         """Cells sorted by label and prediction, those of sizes, the texts of labels joined, their offsets, the types.
@@ -248,7 +248,7 @@ class ClassTable:
         n_texts = self.codes.load_arrays(*arrays[8:11])
         if n_texts is not None:
             for codes in (cells.first, cells.second) if form == CLASSES else (cells.first,):
-                check_state(((codes >= 0) & (codes < n_texts)).all(), "a cell has an unknown label")
+                check_state(self.codes.is_known(codes, n_texts), "a cell has an unknown label")
         if form == SETS:
             check_sets(cells, sizes)
         self.cells.load_cells(cells)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import exact
-from fastmetrics._core.columns.label_columns import BOOLEAN, INTEGER, LabelSets
+from fastmetrics._core.columns.label_columns import NUMBERS, LabelSets
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, ColumnPair
 from fastmetrics._core.columns.vector_columns import check_labels, format_labels, label_positions
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, LabelSet, Vector
@@ -61,7 +61,7 @@ class LabelRanking(Statistic):
                 f"{rows.name} has {n_labels} scores in a row, and labels={format_labels(self.labels)} are "
                 f"{len(self.labels)}"
             )
-        if self.labels is None and sets.type_name not in ("", INTEGER, BOOLEAN):
+        if self.labels is None and sets.type_name not in ("", *NUMBERS):
             raise ValueError(
                 f"{rows.label_name} has labels of type {sets.type_name}: name them in the order of the scores, "
                 "lrap(labels=[a, b, ...])"

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics.engine.input.files.numerals.numeral_texts import shorten_numerals, value_of_numeral
+from fastmetrics._core.object_keys import value_of_numeral
+from fastmetrics.engine.input.files.numerals.numeral_texts import shorten_numerals
 from oracles.numerals import identity
 from support.cases import each_case
 

@@ -6,24 +6,22 @@ Keys are compared as texts. Numbers that equal each other have one text, that of
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from decimal import Context, Decimal
+from decimal import Context
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.object_keys import NUMERAL
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._kernels.formats.numerals import mark_long_numerals
 
 MOST_DIGITS = 76  # of a decimal that an exponent makes, as in Arrow's widest decimals
 MOST_FLOAT_DIGITS = 17  # that a float is written with
 MOST_DECIMAL_DIGITS = 38  # of the decimals of expressions
-MOST_SHOWN = 4_000  # digits of an integer that Python makes of a text
 EXPONENT_DIGITS = 9
 EXACT = Context(prec=10**6, Emin=-(10**12), Emax=10**12)
-NUMERAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?")
 
 
 class TextKeyColumns(NamedTuple):
@@ -149,11 +147,3 @@ def decimal_type_of(columns: Iterable[Any]) -> Any:
         n_fraction = max(n_fraction, (compute.max(compute.subtract(digits, whole)).as_py() or 0) - 1)
     is_decimal = n_whole + n_fraction <= MOST_DECIMAL_DIGITS
     return pa.decimal128(max(1, n_whole + n_fraction), n_fraction) if is_decimal else pa.string()
-
-
-def value_of_numeral(text: str | None) -> int | Decimal | str | None:
-    """The value that the text of a key stands for: an integer, a decimal, or the text."""
-    found = None if text is None else NUMERAL.fullmatch(text)
-    if text is None or found is None or len(text) > MOST_SHOWN:
-        return text
-    return Decimal(text) if found[2] else int(text)
