@@ -17,8 +17,12 @@ def binomial_cdf(k: int, n: int, p: float) -> float:
     return 1.0 if k >= n else beta_tails(n - k, k + 1, 1 - p, p).below
 
 
-def beta_quantile(a: float, b: float, tail: float) -> float:
-    """The x with I_x(a, b) = tail, for a, b >= 1 and tails below 1/2."""
+def beta_quantile(a: float, b: float, tail: float, *, mid: bool = False) -> float:
+    """The x with I_x(a, b) = tail, for a, b >= 1 and tails below 1/2.
+
+    I_x(a, b) is the probability of at least a successes in a + b - 1 trials. `mid`: that of a successes counts half. Of
+    both, the density of log(x) has a concave logarithm, so the tail has one, as Newton's method needs it.
+    """
     # The start: Abramowitz and Stegun, "Handbook of mathematical functions", 1964, 26.5.22.
     z = -normal_quantile(tail)
     third = (z * z - 3) / 6
@@ -27,12 +31,17 @@ def beta_quantile(a: float, b: float, tail: float) -> float:
     w = z * math.sqrt(max(mean + third, 0.0)) / mean - (of_b - of_a) * (third + 5 / 6 - 2 / (3 * mean))
 
     def tail_and_rise(x: float) -> tuple[float, float]:
-        return beta_tails(a, b, x, 1 - x).below, beta_density(a, b, x, 1 - x) / (1 - x)
+        below, rise = beta_tails(a, b, x, 1 - x).below, beta_density(a, b, x, 1 - x) / (1 - x)
+        if not mid:
+            return below, rise
+        half = rise / a / 2  # half of the probability of a successes
+        return below - half, rise - half * (a - (b - 1) * x / (1 - x))
 
     return solve_log_tail(tail_and_rise, tail, a / (a + b * exp(min(2 * w, 600.0))))
 
 
-def share_limits(successes: int, n: int, tail: float) -> tuple[float, float]:
-    """The exact limits of a share (C. Clopper, E. Pearson, Biometrika 26, 1934), each with this tail."""
-    low = beta_quantile(successes, n - successes + 1, tail) if successes else 0.0
-    return low, 1 - beta_quantile(n - successes, successes + 1, tail) if successes < n else 1.0
+def share_limits(successes: int, n: int, tail: float, *, mid: bool = False) -> tuple[float, float]:
+    """The exact limits of a share (C. Clopper, E. Pearson, Biometrika 26, 1934), each with this tail or mid-p tail."""
+    low = beta_quantile(successes, n - successes + 1, tail, mid=mid) if successes else 0.0
+    high = 1 - beta_quantile(n - successes, successes + 1, tail, mid=mid) if successes < n else 1.0
+    return low, high

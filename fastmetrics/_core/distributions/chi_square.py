@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from fastmetrics._core.distributions.incomplete_integrals import gamma_density, gamma_tails
+from fastmetrics._core.distributions.incomplete_integrals import gamma_tails
 from fastmetrics._core.distributions.normal import normal_pvalue, normal_quantile
-from fastmetrics._core.distributions.quantiles import solve_falling
-from fastmetrics._core.elementary import exp, log
+from fastmetrics._core.distributions.quantiles import solve_falling_logarithm
+from fastmetrics._core.elementary import log
+from fastmetrics._kernels.significance import tail_integrals
 
 # For each degree of freedom. Above, the square of a normal variable approximates the noncentral distribution to more
 # digits than needed.
@@ -28,39 +27,23 @@ def solve_noncentrality(statistic: float, df: int, p: float) -> float:
     """The noncentrality for which a chi-square variable is below the statistic with probability p; 0 if none is."""
     if gamma_tails(df / 2, statistic / 2).below <= p:
         return 0.0
-    root = math.sqrt(statistic) - normal_quantile(p)
+    # That of one degree of freedom, where a normal variable is within sqrt(statistic). More degrees need less.
+    z = normal_quantile(p)
+    greatest = math.sqrt(statistic) - z
     if statistic > MOST_SUMMED * df:
-        return max(root * root - (df - 1), 0.0)
+        return max(greatest * greatest - (df - 1), 0.0)
 
-    def excess(root: float) -> float:
-        return log(noncentral_cdf(statistic, df, root * root) / p)
+    def logarithm_and_slope(root: float) -> tuple[float, float]:
+        below, change = noncentral_cdf(statistic, df, root * root)
+        return (log(below / p), -2 * change * root / below) if below else (-math.inf, -math.inf)
 
-    low = high = max(root, 0.0)
-    while excess(high) > 0:
-        high += 1
-    while low > 0 and excess(low) < 0:
-        low = max(low - 1, 0.0)
-    root = solve_falling(excess, low, high)
+    # The start: as if the variable were normal, of variance 2 df + 4 times the noncentrality.
+    excess = statistic - df + 2 * z * z
+    start = excess - z * math.sqrt(max(4 * excess - 4 * z * z + 2 * df, 0.0))
+    root = solve_falling_logarithm(logarithm_and_slope, greatest, math.sqrt(start) if start > 0 else greatest)
     return root * root
 
 
-def noncentral_cdf(statistic: float, df: int, noncentrality: float) -> float:
-    """P(X <= statistic): the mean of central probabilities of df + 2 j degrees, where j is Poisson of half of it."""
-    x, mean = statistic / 2, noncentrality / 2
-    if not mean:
-        return gamma_tails(df / 2, x).below
-    reach = DEVIATIONS * math.sqrt(mean) + DEVIATIONS * DEVIATIONS / 2
-    first, last = max(0, math.floor(mean - reach)), math.ceil(mean + reach)
-    while not gamma_density(df / 2 + last, x) and last > first:
-        last = (first + last) // 2  # further terms are below the least double
-    # From the last to the first: P(a, x) = P(a + 1, x) + x^a e^-x / Gamma(a + 1), without a subtraction.
-    j = np.arange(last, first, -1.0)
-    a = df / 2 + last
-    changes = gamma_density(a, x) / a * np.cumprod((df / 2 + j) / x)
-    probabilities = np.cumsum(np.append(gamma_tails(a, x).below, changes))
-    shares = poisson_probability(last, mean) * np.append(1.0, np.cumprod(j / mean))
-    return math.fsum((shares * probabilities).tolist())
-
-
-def poisson_probability(count: int, mean: float) -> float:
-    return gamma_density(count, mean) / count if count else exp(-mean)
+def noncentral_cdf(statistic: float, df: int, noncentrality: float) -> tuple[float, float]:
+    """P(X <= statistic), and how fast it falls with the noncentrality."""
+    return tail_integrals.noncentral_chi_square(statistic, df, noncentrality / 2, DEVIATIONS)

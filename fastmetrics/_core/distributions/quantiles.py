@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from fastmetrics._core.elementary import exp, log
 
 MOST_STEPS = 100
-LAST_STEP = 2.0**-50
+LAST_STEP = 2.0**-30  # relative; the error after a step of Newton's method is about its square
 
 
 def solve_log_tail(tail_and_change: Callable[[float], tuple[float, float]], tail: float, start: float) -> float:
@@ -23,6 +24,24 @@ def solve_log_tail(tail_and_change: Callable[[float], tuple[float, float]], tail
         x *= exp(-step)
         if abs(step) < LAST_STEP:
             break
+    return x
+
+
+def solve_falling_logarithm(
+    logarithm_and_slope: Callable[[float], tuple[float, float]], greatest: float, start: float
+) -> float:
+    """The x in (0, greatest] where a falling function is 0: Newton's method, or bisection if it leaves the range."""
+    low, high, x = 0.0, greatest, min(start, greatest)
+    for _ in range(MOST_STEPS):
+        value, slope = logarithm_and_slope(x)
+        if value > 0:
+            low = x
+        else:
+            high = x
+        step = value / slope if math.isfinite(value) and slope else math.inf
+        if abs(step) < LAST_STEP * x:
+            return x - step
+        x = x - step if low < x - step < high else (low + high) / 2
     return x
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 from fastmetrics._core.distributions.incomplete_integrals import beta_density, beta_tails
 from fastmetrics._core.distributions.normal import two_sided_quantile
 from fastmetrics._core.distributions.quantiles import solve_log_tail
+from fastmetrics._core.elementary import power
 
-LARGEST_SQUARE = 1e300  # beyond it every tail is 0
+NEGLIGIBLE = 1e-9  # its square is below the rounding of 1
 
 
 def student_pvalue(t: float, df: float, alternative: str) -> float:
@@ -23,10 +25,15 @@ def student_pvalue(t: float, df: float, alternative: str) -> float:
 
 def upper_tail(t: float, df: float) -> float:
     """The probability above t >= 0."""
-    square = t * t
-    if square > LARGEST_SQUARE:
-        return 0.0
-    return beta_tails(df / 2, 0.5, df / (df + square), square / (df + square)).below / 2
+    root = math.sqrt(df)
+    if root < NEGLIGIBLE * t:
+        # Of the series in df / t^2 the first term remains: (sqrt(df) / t)^df / (df B(df/2, 1/2)). Its power falls below
+        # the least double before the factor, whose powers of 2 cancel, can overflow.
+        power_of_t = power(root / t, df)
+        factor = beta_density(df / 2, 0.5, 0.5, 0.5) * power(2.0, (df + 1) / 2) / df if power_of_t else 0.0
+        return factor * power_of_t
+    square = t / root * (t / root)
+    return beta_tails(df / 2, 0.5, 1 / (1 + square), square / (1 + square)).below / 2
 
 
 @lru_cache(maxsize=1024)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,6 @@ METHOD_NAMES = {
     "mid-p": "McNemar's test, mid-p",
     "chi2": "McNemar's test, chi-square",
 }
-BISECTION_STEPS = 80
 ALLOWED_VALUES = "1 where the model is right, 0 where not"
 
 
@@ -165,25 +163,10 @@ def odds_ratio_interval(b: int, n: int, method: str, ci: float) -> tuple[float, 
         middle, half = b + z * z / 2, z * math.sqrt(b * (n - b) / n + z * z / 4)
         ends = max(middle - half, 0.0) / (n + z * z), (middle + half) / (n + z * z)
         ends = ends[0] if b else 0.0, ends[1] if b < n else 1.0
-    elif method == "exact":
-        ends = share_limits(b, n, tail)
     else:
-        # Both tails are monotonic in p, so bisection finds where they equal the level.
-        ends = (
-            bisect(lambda p: 1 - (binomial_cdf(b, n, p) + binomial_cdf(b - 1, n, p)) / 2 < tail) if b else 0.0,
-            bisect(lambda p: (binomial_cdf(b, n, p) + binomial_cdf(b - 1, n, p)) / 2 > tail) if b < n else 1.0,
-        )
+        ends = share_limits(b, n, tail, mid=method == "mid-p")
     return probability_to_odds(ends[0]), probability_to_odds(ends[1])
 
 
 def probability_to_odds(p: float) -> float:
     return p / (1 - p) if p < 1 else math.inf
-
-
-def bisect(is_below: Callable[[float], bool]) -> float:
-    """The p up to which a condition holds, if it holds for small p only."""
-    low, high = 0.0, 1.0
-    for _ in range(BISECTION_STEPS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if is_below(middle) else (low, middle)
-    return (low + high) / 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.columns import validation
@@ -143,8 +142,9 @@ def newcombe_interval(a: int, n_a: int, b: int, n_b: int, z: float) -> tuple[flo
 
 
 def hypotenuse(x: float, y: float) -> float:
-    square = Fraction(x) ** 2 + Fraction(y) ** 2
-    return divide_root(square.numerator, square.denominator)
+    """sqrt(x^2 + y^2), rounded once."""
+    (a, unit_a), (b, unit_b) = x.as_integer_ratio(), y.as_integer_ratio()
+    return divide_root((a * unit_b) ** 2 + (b * unit_a) ** 2, (unit_a * unit_b) ** 2)
 
 
 def wald_interval(a: int, n_a: int, b: int, n_b: int, z: float) -> tuple[float, float]:
