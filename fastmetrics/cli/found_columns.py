@@ -43,7 +43,8 @@ def read_columns(paths: Sequence[str], arguments: dict[str, Any]) -> dict[str, s
     from fastmetrics.engine.input.input_options import InputOptions
     from fastmetrics.engine.input.sources import open_source
 
-    options = {name: arguments.get(name) for name in InputOptions._fields}
+    options: dict[str, Any] = {name: arguments.get(name) for name in InputOptions._fields}
+    options["missing_columns"] = "null"  # all columns are listed
     source = open_source(list(paths), InputOptions(**options))
     kinds = {name: source.type_of(name) for name in source.column_names}
     types = {name: getattr(kind, "value_type", kind) if is_dictionary(kind) else kind for name, kind in kinds.items()}

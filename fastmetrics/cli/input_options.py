@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -33,6 +33,10 @@ DecimalPoint = Annotated[
 Encoding = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="The encoding of CSV or JSON lines, such as latin-1 or utf-16. Default: utf-8."),
+]
+MissingColumns = Annotated[
+    Literal["raise", "null"],
+    typer.Option(help="A column that some of the files lack: raise an error, or read it as null in them."),
 ]
 ColumnTypes = Annotated[
     list[str] | None,

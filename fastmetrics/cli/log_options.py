@@ -50,6 +50,7 @@ class LogOptions(NamedTuple):
     column_type: input_options.ColumnTypes = None
     decimal_point: input_options.DecimalPoint = None
     encoding: input_options.Encoding = None
+    missing_columns: input_options.MissingColumns = "raise"
     threads: options.Threads = None
     memory_limit: options.MemoryLimit = None
     spill_dir: options.SpillFolder = None
@@ -92,6 +93,7 @@ class LogOptions(NamedTuple):
                 self.delimiter, self.quote, self.no_header, self.null_value, self.column_type,
                 self.decimal_point, self.encoding,
             ),
+            "missing_columns": self.missing_columns,
             "n_threads": self.threads,
             "memory_limit": self.memory_limit,
             "spill_dir": self.spill_dir,

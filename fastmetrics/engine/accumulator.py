@@ -27,7 +27,7 @@ from fastmetrics.engine.scan.resolve import FinalStates, merge_slices
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import Log
-    from fastmetrics._core.types.options import Format, IntervalMethod, OnInvalid
+    from fastmetrics._core.types.options import Format, IntervalMethod, MissingColumns, OnInvalid
 
 __all__ = ["Accumulator"]
 
@@ -242,6 +242,7 @@ class Accumulator:
         timestamp: str | datetime | None = None,
         format: Format | None = None,  # noqa: A002
         format_options: Mapping[str, Any] | None = None,
+        missing_columns: MissingColumns = "raise",
     ) -> None:
         """Take in rows. If they are refused, the accumulator is unchanged.
 
@@ -250,8 +251,9 @@ class Accumulator:
         batch : Arrow data, data frame, dict of arrays or path
             Anything that `evaluate` reads, with the columns named. Column types have to stay the same from batch to
             batch.
-        filesystem, storage_options, version, timestamp, format, format_options : optional
-            How the batch is read, if it is a path: as for `evaluate`.
+        filesystem, storage_options, version, timestamp, format, format_options, missing_columns : optional
+            How the batch is read, if it is a path: as for `evaluate`. A column that no file of the batch has is an
+            error also with ``missing_columns="null"``.
 
         Raises
         ------
@@ -265,7 +267,9 @@ class Accumulator:
         """
         from fastmetrics.engine.input.sources import open_source
 
-        options = InputOptions(filesystem, storage_options, version, timestamp, format, format_options)
+        options = InputOptions(
+            filesystem, storage_options, version, timestamp, format, format_options, missing_columns
+        )
         update_states(self._states, open_source(batch, options), self.n_threads)
 
     def flush(self) -> None:

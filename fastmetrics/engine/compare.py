@@ -37,7 +37,7 @@ from fastmetrics.engine.scan.small_slices import SmallSlices
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import Log
-    from fastmetrics._core.types.options import Correction, Format, IntervalMethod, OnInvalid
+    from fastmetrics._core.types.options import Correction, Format, IntervalMethod, MissingColumns, OnInvalid
 
 __all__ = ["compare"]
 
@@ -80,6 +80,7 @@ def compare(
     timestamp: str | datetime | None = None,
     format: Format | None = None,  # noqa: A002
     format_options: Mapping[str, Any] | None = None,
+    missing_columns: MissingColumns = "raise",
     tasks: Mapping[str, Task] | None = None,
 ) -> Comparison:
     """Compare models on the same log: differences of metrics with intervals and p-values, paired by unit.
@@ -204,6 +205,10 @@ def compare(
         Of CSV and TSV: `delimiter`, `quote`, `escape`, `header` (False: columns are f0, f1 and so on; or a list of
         names), `null_values` (texts that mean null), `column_types` (column -> type, ``{"user_id": "string"}``),
         `decimal_point`, `encoding`. Of JSON lines: `column_types`, `encoding`.
+    missing_columns : {"raise", "null"}
+        For a column that some of the files lack: raise an error that names the first of them, or read it as null in
+        them; `notes` of the result names these files. A column that no file has is an error. Tables of Delta Lake and
+        Iceberg have nulls where an older file lacks a column.
     tasks : dict of str and Task, optional
         Several questions of one log, answered in one scan: ``{"ctr": Task(label="click", score="pctr"), "cvr": ...}``.
         What a task does not name is that of the call. Every `Result` has the name of its `task`.
@@ -258,7 +263,9 @@ def compare(
         with name_task_in_errors(task.name):
             check_models(task.parts)
     threads = count_threads(n_threads)
-    input_options = InputOptions(filesystem, storage_options, version, timestamp, format, format_options)
+    input_options = InputOptions(
+        filesystem, storage_options, version, timestamp, format, format_options, missing_columns
+    )
     budget = make_memory_budget(memory_limit, spill_dir, threads)
     notes: list[str] = []
     scans: list[tuple[str | None, LogScan]] = []
@@ -290,7 +297,7 @@ def compare(
         correction=correction_name,
         unit=units_of(planned),
         version=__version__,
-        notes=list(dict.fromkeys(notes)) if tasks else notes,
+        notes=[*log_pass.notes, *(dict.fromkeys(notes) if tasks else notes)],
         rows=log_pass.rows,
         filtered=None if only is None else only.filtered,
         dropped={} if only is None else only.dropped,

@@ -20,7 +20,7 @@ from fastmetrics.engine.scan.log_scan import Progress, make_memory_budget, scan_
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import Log
-    from fastmetrics._core.types.options import Format, IntervalMethod, OnInvalid
+    from fastmetrics._core.types.options import Format, IntervalMethod, MissingColumns, OnInvalid
     from fastmetrics.engine.scan.plots import PlotPlan
 
 __all__ = ["evaluate"]
@@ -60,6 +60,7 @@ def evaluate(
     timestamp: str | datetime | None = None,
     format: Format | None = None,  # noqa: A002
     format_options: Mapping[str, Any] | None = None,
+    missing_columns: MissingColumns = "raise",
     tasks: Mapping[str, Task] | None = None,
 ) -> Report:
     """Evaluate a log: every metric, exactly, in one scan that reads only the columns it needs.
@@ -191,6 +192,10 @@ def evaluate(
         Of CSV and TSV: `delimiter`, `quote`, `escape`, `header` (False: columns are f0, f1 and so on; or a list of
         names), `null_values` (texts that mean null), `column_types` (column -> type, ``{"user_id": "string"}``),
         `decimal_point`, `encoding`. Of JSON lines: `column_types`, `encoding`.
+    missing_columns : {"raise", "null"}
+        For a column that some of the files lack: raise an error that names the first of them, or read it as null in
+        them; `notes` of the result names these files. A column that no file has is an error. Tables of Delta Lake and
+        Iceberg have nulls where an older file lacks a column.
     tasks : dict of str and Task, optional
         Several questions of one log, answered in one scan: ``{"ctr": Task(label="click", score="pctr"), "cvr": ...}``.
         What a task does not name is that of the call. Every `Result` has the name of its `task`.
@@ -239,7 +244,9 @@ def evaluate(
         pairs = zip(planned, plots, strict=True)
         planned = [task._replace(parts=own.add_statistics(task.parts)) for task, own in pairs]
     threads = count_threads(n_threads)
-    input_options = InputOptions(filesystem, storage_options, version, timestamp, format, format_options)
+    input_options = InputOptions(
+        filesystem, storage_options, version, timestamp, format, format_options, missing_columns
+    )
     budget = make_memory_budget(memory_limit, spill_dir, threads)
     by_unit = ci is not None and not plots
     resolved, bands = [], []
@@ -253,7 +260,7 @@ def evaluate(
                         bands.append(plots[number].sample_bands(parts[-1], threads))
                     scan.close()  # the next part needs the memory
             resolved.append(ResolvedTask(task, log_scan, parts))
-    report = make_report(resolved, time.perf_counter() - started, min_rows)
+    report = make_report(resolved, time.perf_counter() - started, min_rows, log_pass.notes)
     if not plots:
         return report
     from fastmetrics.engine.scan.plots import TaskPlots, add_plots

@@ -123,6 +123,7 @@ def lead_of(report: Report, n_models: int) -> str:
 def facts_of(report: Report) -> list[tuple[str, str]]:
     intervals = list(dict.fromkeys(text for result in report.results if (text := resampling_text(result.signature))))
     facts = [("intervals", text.replace(" intervals", "", 1)) for text in intervals[:2]]
+    facts += [("note", note) for note in report.notes]
     return facts_of_rows(report) + facts + facts_of_run(report)
 
 

@@ -64,7 +64,8 @@ def report_heading(report: Report) -> list[str]:
     between_roles = ", " if all(isinstance(name, str) for name in report.columns.values()) else "; "
     columns = between_roles.join(f"{role} {name}" for role, name in column_roles(report))
     tasks = map(": ".join, task_facts(report))
-    return [f"fastmetrics {report.version}: {rows}", *([columns] if columns else []), *tasks, *slice_lines(report)]
+    facts = [*([columns] if columns else []), *tasks, *slice_lines(report), *report.notes]
+    return [f"fastmetrics {report.version}: {rows}", *facts]
 
 
 def slice_lines(made: Report | Comparison) -> list[str]:

@@ -92,6 +92,7 @@ RunTest: TypeAlias = Literal["sign-flip", "t"]
 
 # --- logs and reports ------------------------------------------------------------------------------------------------
 OnInvalid: TypeAlias = Literal["raise", "drop"]
+MissingColumns: TypeAlias = Literal["raise", "null"]
 Format: TypeAlias = Literal[
     "csv", "tsv", "jsonl", "parquet", "orc", "arrow", "json", "ndjson", "feather", "ipc", "tab"
 ]  # fmt: skip

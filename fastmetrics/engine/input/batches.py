@@ -177,6 +177,10 @@ class Source(ABC):
             return min(LIST_BATCH_ROWS, BATCH_ROWS)
         return FILTERED_BATCHES * BATCH_ROWS if self.has_filter else BATCH_ROWS
 
+    def notes(self) -> list[str]:
+        """What a reader of the result should know of the rows that were read."""
+        return []
+
     def locate(self, row: int) -> str:
         """Describe a row, counted from 0 over all batches, for a message to the user."""
         return f"row {row}"

@@ -26,6 +26,8 @@ class InputOptions(NamedTuple):
         The format of files, if their suffix does not say it.
     format_options : mapping or None
         Options of the format, such as the delimiter of CSV.
+    missing_columns : {"raise", "null"}
+        A column that some files lack is an error, or null in them.
     """
 
     filesystem: Any = None
@@ -34,6 +36,14 @@ class InputOptions(NamedTuple):
     timestamp: str | datetime | None = None
     format: str | None = None
     format_options: Mapping[str, Any] | None = None
+    missing_columns: str = "raise"
 
 
 NO_INPUT_OPTIONS = InputOptions()
+OF_MISSING_COLUMNS = ("raise", "null")
+
+
+def check_missing_columns(options: InputOptions) -> None:
+    """Raise ValueError for another value of `missing_columns` than "raise" and "null"."""
+    if options.missing_columns not in OF_MISSING_COLUMNS:
+        raise ValueError(f"missing_columns must be 'raise' or 'null'; found {options.missing_columns!r}")

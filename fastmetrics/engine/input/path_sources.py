@@ -14,7 +14,7 @@ from fastmetrics.engine.input.files.file_systems import Location, locate_paths
 from fastmetrics.engine.input.files.paths import find_files, refuse_repeated_files
 from fastmetrics.engine.input.files.store_paths import name_path_in_errors
 from fastmetrics.engine.input.files.table_markers import ICEBERG, LakeTable, TableFinder, is_metadata
-from fastmetrics.engine.input.input_options import InputOptions
+from fastmetrics.engine.input.input_options import NO_INPUT_OPTIONS, InputOptions
 
 
 def open_paths(items: Sequence[str | os.PathLike[str]], options: InputOptions) -> Source:
@@ -83,7 +83,7 @@ def refuse_path_options(options: InputOptions, data: object) -> None:
 
 
 def refuse_format_options(options: InputOptions, data: object) -> None:
-    """Raise ValueError for options of the format of files, if data is none."""
-    for name in ("format", "format_options"):
-        if getattr(options, name) is not None:
+    """Raise ValueError for options of files, if data is none."""
+    for name in ("format", "format_options", "missing_columns"):
+        if getattr(options, name) != getattr(NO_INPUT_OPTIONS, name):
             raise ValueError(f"{name}: it is for files, and data is of type {type(data).__name__}")

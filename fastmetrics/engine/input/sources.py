@@ -32,7 +32,7 @@ from fastmetrics.engine.input.frame_sources import (
     open_with_narwhals,
     refuse_cluster_frames,
 )
-from fastmetrics.engine.input.input_options import NO_INPUT_OPTIONS, InputOptions
+from fastmetrics.engine.input.input_options import NO_INPUT_OPTIONS, InputOptions, check_missing_columns
 from fastmetrics.engine.input.lake.table_objects import open_table_object
 from fastmetrics.engine.input.path_sources import (
     open_paths,
@@ -78,6 +78,7 @@ def open_source(data: object, options: InputOptions = NO_INPUT_OPTIONS) -> Sourc
         pyarrow is not installed.
     """
     import_extra("pyarrow", "reading data")
+    check_missing_columns(options)
     if isinstance(data, str | os.PathLike):
         return open_paths([data], options)
     if isinstance(data, list | tuple) and all(isinstance(item, str | os.PathLike) for item in data):

@@ -71,6 +71,8 @@ class Report(ResultSet[Result]):
     small_slices : dict
         With ``min_rows=...``: `min_rows`, and how many `slices` with how many `rows` have fewer rows, and no results. A
         row counts for each grouping set and task in which its slice is small.
+    notes : tuple of str
+        What else to know of the rows: with ``missing_columns="null"``, the columns that files lack, and these files.
     tasks : dict
         Name -> `TaskRows` of every task; empty for an evaluation without tasks. With tasks, `dropped` and
         `columns` are empty: each task has its own.
@@ -85,8 +87,8 @@ class Report(ResultSet[Result]):
     """
 
     __slots__ = (
-        "bins", "columns", "confusion_matrices", "dropped", "filtered", "label_tables", "missing_pictures", "pictures",
-        "results", "rows", "seconds", "small_slices", "tasks", "version",
+        "bins", "columns", "confusion_matrices", "dropped", "filtered", "label_tables", "missing_pictures", "notes",
+        "pictures", "results", "rows", "seconds", "small_slices", "tasks", "version",
     )  # fmt: skip
     _noun = "report"
     _item_noun = "result"
@@ -106,6 +108,7 @@ class Report(ResultSet[Result]):
     tasks: Mapping[str, TaskRows]
     bins: Mapping[str, tuple[int | float, ...]]
     small_slices: Mapping[str, int]
+    notes: tuple[str, ...]
 
     def __init__(
         self,
@@ -120,17 +123,20 @@ class Report(ResultSet[Result]):
         filtered: int | None = None,
         bins: Mapping[str, tuple[int | float, ...]] = EMPTY,
         small_slices: Mapping[str, int] = EMPTY,
+        notes: Sequence[str] = (),
     ) -> None:
         named = {role: column for role, column in columns.items() if column is not None}
         self._set(
             results=tuple(results), rows=rows, dropped=freeze(dropped), columns=freeze(named), version=version,
             seconds=seconds, pictures=EMPTY, missing_pictures=EMPTY, confusion_matrices=(), label_tables=(),
             tasks=freeze(tasks), filtered=filtered, bins=freeze(bins), small_slices=freeze(small_slices),
+            notes=tuple(notes),
         )  # fmt: skip
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
         # Reports of version 0.1 have none of these.
         self._set(confusion_matrices=(), label_tables=(), tasks=EMPTY, filtered=None, bins=EMPTY, small_slices=EMPTY)
+        self._set(notes=())
         super().__setstate__(state)
 
     @property
@@ -144,7 +150,7 @@ class Report(ResultSet[Result]):
         plots = tuple((name, plot_content(plot)) for name, plot in self.pictures.items())
         drawn = plots, self.missing_pictures, self.confusion_matrices, self.label_tables
         rows = self.rows, self.filtered, self.dropped
-        slices = self.bins, self.small_slices
+        slices = self.bins, self.small_slices, self.notes
         return self.results, *rows, self.columns, self.version, self.tasks, *slices, *drawn
 
     def __getitem__(self, metric: str | Metric) -> float:
@@ -252,6 +258,7 @@ class Report(ResultSet[Result]):
             "columns": as_json_value(self.columns),
             **({"bins": as_json_value(self.bins)} if self.bins else {}),
             **({"small_slices": dict(self.small_slices)} if self.small_slices else {}),
+            **({"notes": list(self.notes)} if self.notes else {}),
             **tasks_as_dicts(self.tasks),
             "results": [result.to_dict() for result in self.results],
             **tables_as_dicts("confusion_matrices", self.confusion_matrices),

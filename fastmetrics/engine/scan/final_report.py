@@ -176,7 +176,9 @@ def edges_of_tasks(scans: Sequence[tuple[str | None, LogScan]]) -> dict[str, tup
     }
 
 
-def make_report(resolved: Sequence[ResolvedTask], seconds: float | None, min_rows: int = 0) -> Report:
+def make_report(
+    resolved: Sequence[ResolvedTask], seconds: float | None, min_rows: int = 0, notes: Sequence[str] = ()
+) -> Report:
     """The report of all tasks, one after the other. Slices of fewer than `min_rows` rows are counted, and left out."""
     small = SmallSlices(min_rows)
     parts = [part for one in resolved for part in one.parts]
@@ -193,6 +195,7 @@ def make_report(resolved: Sequence[ResolvedTask], seconds: float | None, min_row
         tasks={name: of_task for name, of_task in rows.items() if name is not None},
         small_slices=small.as_dict(),
         bins=edges_of_tasks([(one.task.name, one.log_scan) for one in resolved]),
+        notes=notes,
     )
     matrices = [own for part in parts for own in part.tables_of_classes("confusion_matrix")]
     tables = [own for part in parts for own in part.tables_of_classes("label_table")]

@@ -22,6 +22,8 @@ class LogPass:
     tasks : list of PlannedTask
     log_scans : list of LogScan
         One for each task.
+    notes : list of str
+        What the source says of the rows that were read.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class LogPass:
     ) -> None:
         """`by_unit` is that of `Scan`."""
         self.tasks = list(tasks)
+        self.notes: list[str] = []
         self.has_memory_limit = budget is not None and budget.explicit_limit is not None
         self.log_scans = [LogScan(task.parts, on_invalid, expected_rows, budget, by_unit=by_unit) for task in tasks]
 

@@ -47,7 +47,7 @@ def scan_log(
     from fastmetrics.engine.input.computed_columns import open_columns
     from fastmetrics.engine.input.sources import open_source
 
-    source = open_source(data, input_options)
+    opened = source = open_source(data, input_options)
     source.memory_limit, source.n_threads = budget.explicit_limit, n_threads
     with ExitStack() as copies:
         if any(own.edges is None for task in tasks for own in task.names.bins):
@@ -73,6 +73,7 @@ def scan_log(
             for task, log_scan in zip(tasks, log_pass.log_scans, strict=True):
                 with name_task_in_errors(task.name):
                     check_rows(log_scan)
+            log_pass.notes = opened.notes()
             if progress is not None:
                 progress("scan", log_pass.rows, log_pass.rows)
             if log_pass.has_memory_limit:

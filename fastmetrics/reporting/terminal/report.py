@@ -240,6 +240,8 @@ def dropped_lines(report: "Report") -> Iterator[Text]:
         yield Text.assemble(("left out ", "yellow"), text)
     for reason, rows in report.dropped.items():
         yield Text.assemble(("dropped ", "yellow"), f"{rows:,} of {counted(report.rows, 'row')}: {reason}")
+    for note in report.notes:
+        yield Text.assemble(("note ", "yellow"), note)
 
 
 def left_out_notes(report: "Report") -> Iterator[Note]:

@@ -11,7 +11,6 @@ from collections.abc import Generator, Iterator
 from itertools import chain
 from typing import Any
 
-from fastmetrics._core.columns.validation import missing_column_text
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import first_line
 from fastmetrics.engine.input.files.data_file import DataFile
@@ -167,10 +166,6 @@ def inspect_csv(data_file: DataFile, compression: str | None, options: TextOptio
         raise pa.ArrowInvalid(explain_long_row(1)) from error
     finally:
         blocks.close()
-    for column in options.column_types:
-        if column not in schema.names:
-            missing = missing_column_text(column, str(data_file), schema.names)
-            raise ValueError(f"format_options: column_types: {missing}")
     return schema, None
 
 

@@ -9,7 +9,7 @@ from itertools import chain, groupby
 from typing import Any
 
 from fastmetrics._core.columns.arrow_columns import plain_column, plain_type
-from fastmetrics._core.columns.validation import InputError, missing_column_text
+from fastmetrics._core.columns.validation import InputError
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._core.parallel import submit
@@ -35,6 +35,7 @@ from fastmetrics.engine.input.files.formats import (
     name_file_in_errors,
 )
 from fastmetrics.engine.input.files.hive_folders import hive_types, hive_values_of, repeat_folder_value
+from fastmetrics.engine.input.files.missing_columns import ColumnPlaces, is_read_from
 from fastmetrics.engine.input.files.numerals.exact_columns import ExactColumns
 from fastmetrics.engine.input.files.opened_files import StreamFile
 from fastmetrics.engine.input.files.parquet_reading import forget_footer, parquet_footer, parquet_row_groups
@@ -67,7 +68,8 @@ class FileSource(Source):
         self.label = label if len(data_files) == 1 else f"{label} ({len(data_files)} files)"
         self.files = inspect_files(data_files, options)
         self._found_types: dict[str, pa.DataType] = {}
-        self._exact = ExactColumns(self, self.files, self.find_later_type)
+        self.places = ColumnPlaces(self.files, options.missing_columns)
+        self._exact = ExactColumns(self, self.files_with, self.find_later_type)
         self._unified_types: dict[str, pa.DataType] = {}
         self._filters: Sequence[Sequence[ColumnTest]] = ()
         self._constants: dict[DataFile, dict[str, Any]] = {}  # of every file: the values of its folders in filters
@@ -75,6 +77,7 @@ class FileSource(Source):
         self.reads_once = any(isinstance(data_file, StreamFile) for data_file in data_files)
         # A thread that waits for data of a stream could not be interrupted.
         self.reads_ahead = not self.reads_once
+        self.places.require_typed_columns()
         self._hive_types = hive_types([(file.schema, file.hive_values) for file in self.files])
         self.column_names = self._collect_column_names()
         counts = [file.rows for file in self.files]
@@ -91,6 +94,13 @@ class FileSource(Source):
                     return f"row {row - start} of {file.data_file}"
                 start += file.rows
         return super().locate(row)
+
+    def notes(self) -> list[str]:
+        return self.places.notes()
+
+    def files_with(self, column: str) -> list[SourceFile]:
+        """The files that have a column, or one of its fields. It is an error that all must have it and one does not."""
+        return self.places.files_with(column)
 
     def _collect_column_names(self) -> list[str]:
         """The files' columns, then the hive keys. A name that a file has several times is repeated as often."""
@@ -165,7 +175,7 @@ class FileSource(Source):
     def _schema_in_file(self, file: SourceFile, schema: pa.Schema) -> pa.Schema:
         """The fields of `schema` that the file has. If it has none, its first column gives the number of rows."""
         known = file.own_names
-        in_file = [field for field in schema if split_path(field.name, known)[0] in known]
+        in_file = [field for field in schema if is_read_from(file, field.name)]
         if not file.format.reads_fields:
             roots = dict.fromkeys(split_path(field.name, known)[0] for field in in_file)
             in_file = [schema.field(root) if root in schema.names else file.schema.field(root) for root in roots]
@@ -180,7 +190,8 @@ class FileSource(Source):
         Columns with few different texts stay dictionaries, as Parquet stores them. Texts in CSV files are read as
         texts, since their type would only be guessed.
         """
-        if column in self.texts and all(self._is_only_inferred(file, column) for file in self.files):
+        files = self.files_with(column)
+        if column in self.texts and all(self._is_only_inferred(file, column) for file in files):
             return pa.string()
         if self.reads_numerals(column):
             return pa.string()
@@ -189,7 +200,7 @@ class FileSource(Source):
         unified = self._unified_type(column)
         # Arrow does not read dictionaries inside structs.
         is_whole = split_path(column, self.column_names) == (column, ())
-        if is_whole and column in self.dictionaries and all(file.format is PARQUET for file in self.files):
+        if is_whole and column in self.dictionaries and all(file.format is PARQUET for file in files):
             return _dictionary_type(unified)
         return unified
 
@@ -223,9 +234,10 @@ class FileSource(Source):
         return self._unified_types[column]
 
     def _unify_type(self, column: str) -> pa.DataType:
-        first = self.files[0]
+        files = self.files_with(column)
+        first = files[0]
         unified = self._type_in(first, column)
-        for file in self.files:
+        for file in files:
             file_type = self._type_in(file, column)
             merged = unified if file_type == unified else _find_common_type(unified, file_type)
             if merged is None:
@@ -254,13 +266,10 @@ class FileSource(Source):
         if column in file.own_names:
             return plain_type(file.schema.field(column).type)
         root, fields = split_path(column, file.own_names)
-        if fields:
-            try:
-                return type_of_field(plain_type(file.schema.field(root).type), root, fields)
-            except ValueError as error:
-                raise ValueError(f"{error}, in {file.data_file}") from None
-        missing = missing_column_text(column, str(file.data_file), [*file.schema.names, *file.hive_values])
-        raise ValueError(f"{missing}. Other files that were given have it")
+        try:
+            return type_of_field(plain_type(file.schema.field(root).type), root, fields)
+        except ValueError as error:
+            raise ValueError(f"{error}, in {file.data_file}") from None
 
     def _read_file(
         self, file: SourceFile, schema: pa.Schema, use_threads: bool, batch_rows: int, groups: list[int] | None = None
@@ -308,12 +317,13 @@ class FileSource(Source):
         return self._skipped[file.data_file]
 
     def _constants_of(self, file: SourceFile) -> dict[str, Any]:
-        """The values of the columns that a file has from its folders."""
+        """The values of the columns that a file has from its folders, and null for those that it lacks."""
         if file.data_file not in self._constants:
-            names = {test.column for tests in self._filters for test in tests} & file.hive_values.keys()
+            names = {test.column for tests in self._filters for test in tests}
             self._constants[file.data_file] = {
-                name: pa.scalar(file.hive_values[name], pa.string()).cast(self._unified_type(name)).as_py()
+                name: pa.scalar(file.hive_values.get(name), pa.string()).cast(self._unified_type(name)).as_py()
                 for name in names
+                if not is_read_from(file, name)
             }
         return self._constants[file.data_file]
 
@@ -324,13 +334,18 @@ class FileSource(Source):
         options: dict[str, Any] = {}
         if file.format.is_text:
             keys = self._exact.columns_in(file, in_file.names)
-            options = {"names": file.schema.names, "n_threads": self.n_threads, "keys": keys}
+            names = file.schema.names
+            if file.format.finds_any_key:
+                names = list(dict.fromkeys([*names, *self.column_names]))
+            options = {"names": names, "n_threads": self.n_threads, "keys": keys}
         row_groups = [] if groups is None else [groups]  # Parquet alone has some
         with name_file_in_errors(file.data_file, file.format):
             for batch in file.format.read(
                 file.data_file, in_file, use_threads, batch_rows, self.memory_limit, *row_groups, **options
             ):
-                yield _conform_batch(batch, schema, file)
+                conformed = _conform_batch(batch, schema, file)
+                self.places.look_for(file, conformed)
+                yield conformed
 
 
 def inspect_files(data_files: list[DataFile], options: InputOptions = NO_INPUT_OPTIONS) -> list[SourceFile]:
@@ -419,11 +434,13 @@ def _dictionary_type(data_type: pa.DataType) -> pa.DataType:
 
 
 def _conform_batch(batch: pa.RecordBatch, schema: pa.Schema, file: SourceFile) -> pa.RecordBatch:
-    """The columns of `schema` in its order and types; those that the file lacks come from its hive folders."""
+    """The columns of `schema` in its order and types: from the file, from its hive folders, or null."""
     arrays = []
     for field in schema:
         if field.name in file.hive_values:
             arrays.append(repeat_folder_value(file.hive_values[field.name], field.type, batch.num_rows))
+        elif not is_read_from(file, field.name):
+            arrays.append(pa.nulls(batch.num_rows, field.type))
         else:
             arrays.append(cast_exactly(field_of_batch(batch, field.name, batch.schema.names), field, file.data_file))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -66,6 +66,11 @@ class FileFormat(NamedTuple):
     find_text: Callable[[DataFile, list[str], str], str | None] | None = None
 
     @property
+    def finds_any_key(self) -> bool:
+        """May a file have a column of which its beginning shows nothing?"""
+        return self.name == "JSON lines"
+
+    @property
     def is_text(self) -> bool:
         """Are types inferred from texts?"""
         return self.find_types is not None

@@ -13,7 +13,6 @@ from collections.abc import Generator, Iterator
 from itertools import starmap
 from typing import Any
 
-from fastmetrics._core.columns.validation import missing_column_text
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import first_line, split_path
 from fastmetrics.engine.input.files.data_file import DataFile
@@ -140,14 +139,10 @@ def inspect_json(data_file: DataFile, compression: str | None, options: TextOpti
         check_lines(first.data)
         try:
             schema = infer_schema(first.data)
-            names = schema.names
-            for column in options.column_types:
-                if column not in names:
-                    missing = missing_column_text(column, str(data_file), names)
-                    raise ValueError(f"format_options: column_types: {missing}")
+            types = schema_types(schema)
             if given is not None:
                 parse_json(first.data, given)
-            types = {**schema_types(schema), **options.column_types}
+                types |= {name: own for name, own in options.column_types.items() if name in types}
             return pa.schema(list(types.items())), None
         except UnicodeDecodeError as error:  # a key
             raise pa.ArrowInvalid(explain_bytes(first.data.to_pybytes(), 1) or str(error)) from error

@@ -13,9 +13,8 @@ from fastmetrics.engine.input.files import store_paths
 from fastmetrics.engine.input.files.data_file import DataFile, printable
 from fastmetrics.engine.input.files.file_systems import Location
 from fastmetrics.engine.input.files.formats import FORMATS, find_format
-from fastmetrics.engine.input.files.hidden_names import is_hidden, is_hidden_match
 from fastmetrics.engine.input.files.opened_files import open_special_file
-from fastmetrics.engine.input.files.store_paths import name_path_in_errors
+from fastmetrics.engine.input.files.store_paths import is_hidden, is_hidden_match, name_path_in_errors
 from fastmetrics.engine.input.files.table_markers import TableFinder, local_folder_kind, raise_table_below
 
 parts_of = attrgetter("parts")

@@ -11,7 +11,6 @@ from typing import Any
 from fastmetrics.engine.input.batches import first_line
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.file_systems import Location
-from fastmetrics.engine.input.files.hidden_names import is_hidden, is_hidden_match
 from fastmetrics.engine.input.files.table_markers import (
     DELTA,
     DELTA_LOG,
@@ -144,3 +143,15 @@ def _component(part: str) -> re.Pattern[str]:
             pieces.append(re.escape(sign))
         place += 1
     return re.compile("".join(pieces))
+
+
+def is_hidden(name: str) -> bool:
+    """Whether it is a marker of another tool, such as _SUCCESS or .part-0.crc. A hive folder _day=1 is data."""
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+
+def is_hidden_match(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
+    """Whether a match of a glob is hidden, or in a hidden folder, and the glob does not say so."""
+    if any(map(is_hidden, set(parts[:-1]) - set(pattern))):
+        return True
+    return is_hidden(parts[-1]) and not is_hidden(pattern[-1])

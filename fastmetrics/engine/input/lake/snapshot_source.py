@@ -70,6 +70,10 @@ class SnapshotSource(FileSource):
         """Rows that are deleted have no number."""
         return f"row {row}" if self._has_deleted_rows else super().locate(row)
 
+    def files_with(self, column: str) -> list[SourceFile]:
+        """All files: the table says which values a file has of a column that it lacks."""
+        return self.files
+
     def partitions(self, columns: Sequence[str]) -> list[SourcePartition]:
         """None where rows are deleted: their flags are those of whole files."""
         return [] if self._has_deleted_rows else super().partitions(columns)

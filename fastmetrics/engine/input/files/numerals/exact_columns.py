@@ -29,10 +29,10 @@ class ExactColumns:
     """
 
     def __init__(
-        self, source: Source, files: Sequence[SourceFile], find_later_type: Callable[[str], Any]
+        self, source: Source, files_with: Callable[[str], Sequence[SourceFile]], find_later_type: Callable[[str], Any]
     ) -> None:
         self.source = source
-        self.files = files
+        self.files_with = files_with
         self.find_later_type = find_later_type
         self.mixed: set[str] = set()
         self.decimals: dict[str, Any] = {}
@@ -53,14 +53,15 @@ class ExactColumns:
             return None
         if column not in self.mixed and not (pa.float64() in types and self.begins_with_long_numbers(column)):
             return None
-        blocks = chain.from_iterable(self.read_numerals(file, column) for file in self.files)
+        blocks = chain.from_iterable(self.read_numerals(file, column) for file in self.files_with(column))
         self.decimals[column] = decimal_type_of(blocks)
         return self.decimals[column]
 
     def columns_in(self, file: SourceFile, names: Iterable[str]) -> TextKeyColumns:
         """How the columns of these names are read from a file."""
         numerals = frozenset(name for name in names if name in self.decimals or self.are_numerals(name))
-        numbers = frozenset(name for name in numerals if not pa.types.is_string(file.schema.field(name).type))
+        texts = {field.name for field in file.schema if pa.types.is_string(field.type)}
+        numbers = numerals - texts
         integers = self.source.keys | self.source.compared
         return TextKeyColumns(
             numerals, numbers, frozenset() if self.source.reads_once else integers - numerals - self.mixed
@@ -68,11 +69,11 @@ class ExactColumns:
 
     def types_of(self, column: str) -> set[Any]:
         """The types of a column in the first blocks of all files, but for those without a value."""
-        return {file.schema.field(column).type for file in self.files} - {pa.null()}
+        return {file.schema.field(column).type for file in self.files_with(column)} - {pa.null()}
 
     def may_be_numerals(self, column: str) -> bool:
         """Are the types of a column just what its values look like, in text files, and are these numbers or texts?"""
-        for file in self.files:
+        for file in self.files_with(column):
             if column in file.format.column_types or not file.format.is_text or column not in file.own_names:
                 return False
             found = file.schema.field(column).type
@@ -84,7 +85,7 @@ class ExactColumns:
 
     def begins_with_long_numbers(self, column: str) -> bool:
         """Does the first block of a file have a number that no float holds?"""
-        for file in self.files:
+        for file in self.files_with(column):
             blocks = self.read_numerals(file, column)
             if has_long_numbers(next(blocks, pa.array([], pa.string()))):
                 return True
