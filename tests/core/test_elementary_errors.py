@@ -66,10 +66,9 @@ def arguments(name: str) -> np.ndarray:
         quarters,
         tiny,
     )
-    # The double nearest to a multiple of pi / 2, and the values of log and exp2 nearest to a middle of two doubles
-    # (V. Lefèvre and J.-M. Muller, 2001, Worst cases for correct rounding of the elementary functions).
-    hard = {"log": ["0x1.62a88613629b6p+678"], "exp2": ["0x1.e4596526bf94dp-10"], "cos": ["0x1.6ac5b262ca1ffp+849"]}
-    parts = (*by_name.get(name, angles), [0.5, 1.0, *map(float.fromhex, hard.get(name, []))])
+    nearest_to_quarters = float.fromhex("0x1.6ac5b262ca1ffp+849")  # to a multiple of pi / 2, of all doubles
+    of_angles = [nearest_to_quarters] if name in ("sin", "cos", "tan") else []
+    parts = (*by_name.get(name, angles), [0.5, 1.0, *of_angles])
     values = np.concatenate([rng.choice(part, min(len(part), N // 3), replace=False) for part in parts[::-1]])
     return np.resize(values, N)
 
