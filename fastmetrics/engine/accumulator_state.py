@@ -13,14 +13,14 @@ from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, RowBlock
 from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
-from fastmetrics._core.kinds import LABEL_ROLE, ClassLabel, Vector
+from fastmetrics._core.kinds import LABEL_ROLE, ClassLabel, Real, Vector
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics.engine.batch_joining import count_rows, group_batches, join_batches
 from fastmetrics.engine.input.batch_validation import ValidatedBatch, mixes_zero_and_minus_one
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.column_types import (
     LISTS,
-    convert_keys,
+    convert_batch,
     join_types,
     type_name,
     type_of_classes,
@@ -172,9 +172,12 @@ def update_from(states: Sequence[AccumulatorState], source: Source, n_threads: i
     columns = list(dict.fromkeys(name for state in states for name in state.log_scan.distinct_columns()))
     updates = [StateUpdate(state) for state in states]
     try:
+        first_row = 0
         for rows in source.batches(columns, use_threads=False):
-            known = [part.types_of_keys() for state in states for part in state.parts]
-            rows = convert_keys(rows, dict(chain.from_iterable(types.items() for types in known)))
+            known = [part.known_types() for state in states for part in state.parts]
+            types = dict(chain.from_iterable(own.items() for own in known))
+            rows = convert_batch(rows, types, source.only_numbers, first_row)
+            first_row += rows.num_rows
             for update in updates:
                 with name_task_in_errors(update.state.task.name):
                     update.add(rows)
@@ -296,12 +299,10 @@ class PartState:
         types = iter(self.types or ())
         return [[next(types).removeprefix(LISTS) for _ in key_columns(model)] for model in self.scan.names.scores]
 
-    def types_of_keys(self) -> dict[str, str]:
-        """The Arrow types of columns that are only keys, as of the first batch."""
-        names = self.scan.names
-        read = {*names.labels, *(name for model in names.scores for name in key_columns(model))}
+    def known_types(self) -> dict[str, str]:
+        """The Arrow types of columns as of the first batch, but for labels that are of any type."""
         columns = zip(self.typed_columns(), self.types or (), strict=False)
-        return {name: known for name, known in columns if name not in read}
+        return {name: known for name, known in columns if name not in self.scan.names.labels}
 
     @property
     def reads_vectors(self) -> bool:
@@ -324,7 +325,9 @@ class PartState:
 
     def join_types(self, types: Sequence[str]) -> list[str | None]:
         """The types of `typed_columns` with those of further rows; None for each that does not fit."""
-        return join_types(self.types or types, types, self.n_class_columns, len(self.scan.names.by))
+        n_models = sum(len(key_columns(model)) for model in self.scan.names.scores)
+        n_numbers = n_models if isinstance(self.scan.reader.model_kind, Real) else 0
+        return join_types(self.types or types, types, n_numbers, self.n_class_columns, len(self.scan.names.by))
 
     @property
     def n_class_columns(self) -> int:

@@ -47,8 +47,7 @@ BAD = {
     "text scores": ("prob", ["0.1", "0.2", "0.3", "0.4"], r"'prob'"),
     "text keys": ("group", ["1", "2", "3", "4"], r"'group' has Arrow type string, but int64 in earlier batches"),
     "unsigned keys": ("group", np.array([1, 2, 3, 2**63], np.uint64), r"'group' has Arrow type uint64, but int64"),
-    "keys with a fraction": ("group", [1.0, 2.0, 3.0, 4.0], r"'group'"),
-    "single scores": ("prob", np.full(4, 0.5, np.float32), r"'prob' has Arrow type float, but double in earlier"),
+    "keys with a fraction": ("group", [1.0, 2.5, 3.0, 4.0], r"'group' .* but int64 .* does not hold 2.5 at row 1;"),
     "slices of another type": ("by", [1, 2, 3, 4], r"'by' has Arrow type int64, but string in earlier batches"),
     "slices that are numbers": ("by", [0.5, 1.5, 2.5, 3.5], r"'by'"),
     "lengths": ("by", ["a"], r"columns of different lengths"),
@@ -228,11 +227,8 @@ class TestTypes:
     @each_case(
         ("column", "first", "second"),
         [
-            ("prob", "float32", "float64"),
-            ("prob", "float64", "float16"),
             ("group", "int64", "string"),
             ("group", "dictionary", "int32"),
-            ("group", "float64", "int64"),
             ("by", "int64", "string"),
             ("by", "bool", "int64"),
             ("by", "date32", "timestamp"),

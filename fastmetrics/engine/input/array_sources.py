@@ -43,6 +43,12 @@ class ArraySource(Source):
             arrays.append(arrow_column(column, values, column in self.texts | self.lists))
         yield from pa.table(arrays, names=columns).to_batches()
 
+    def type_before_reading(self, column: str) -> pa.DataType | None:
+        dtype = getattr(self._values_of(self.column_names.index(column)), "dtype", None)
+        if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+            return pa.from_numpy_dtype(dtype.newbyteorder("="))
+        return None
+
     def _values_of(self, number: int) -> Any:
         return self._columns[number]
 

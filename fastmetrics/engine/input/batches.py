@@ -61,7 +61,7 @@ class Source(ABC):
         See `expect_texts`.
     lists : frozenset of str
         See `expect_lists`.
-    numbers : frozenset of str
+    numbers, only_numbers : frozenset of str
         See `expect_numbers`.
     keys, compared : frozenset of str
         See `expect_keys`.
@@ -76,6 +76,7 @@ class Source(ABC):
     texts: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
+    only_numbers: frozenset[str] = frozenset()
     keys: frozenset[str] = frozenset()
     compared: frozenset[str] = frozenset()
     has_long_lists = False
@@ -113,6 +114,10 @@ class Source(ABC):
         """As `type_of`, in the form that the source has."""
         return None
 
+    def type_before_reading(self, column: str) -> pa.DataType | None:
+        """As `type_of`, also of arrays of NumPy, which are converted when they are read."""
+        return self.type_of(column)
+
     def batches(self, columns: Sequence[str], *, use_threads: bool = True) -> Iterator[pa.RecordBatch]:
         """Read `columns`, in the source's row order.
 
@@ -127,7 +132,7 @@ class Source(ABC):
         -------
         iterator of pyarrow.RecordBatch
             Batches of 1 to `batch_rows` rows, all of one schema: `columns` in the order asked for, each in its plain
-            form (`plain_column`).
+            form (`plain_column`). Columns of `only_numbers` may have another type of numbers in every batch.
         """
         distinct = list(dict.fromkeys(columns))
         for column in distinct:
@@ -149,9 +154,13 @@ class Source(ABC):
         self.lists = frozenset(columns)
         self.has_long_lists = are_long
 
-    def expect_numbers(self, columns: Sequence[str]) -> None:
-        """Expect numbers in columns: where one looks like texts, the error names the first value that is none."""
+    def expect_numbers(self, columns: Sequence[str], only: Sequence[str] = ()) -> None:
+        """Expect numbers in columns: where one looks like texts, the error names the first value that is none.
+
+        `only` are those that are nothing else, such as keys or parts of expressions.
+        """
         self.numbers = frozenset(columns)
+        self.only_numbers = frozenset(only)
 
     def expect_keys(self, columns: Sequence[str], compared: Sequence[str] = ()) -> None:
         """Expect keys in columns, of groups, units or slices, and columns of expressions, which may be keys too.
@@ -299,7 +308,8 @@ def resize_batches(batches: Iterable[pa.RecordBatch], max_rows: int | None = Non
     for batch in batches:
         # Bytes count only if long texts are expected: then batches have fewer rows than BATCH_ROWS.
         n_bytes = 0 if most >= BATCH_ROWS else batch.nbytes
-        if short and (short_rows + batch.num_rows > most or short_bytes + n_bytes > TEXT_BATCH_BYTES):
+        too_long = short_rows + batch.num_rows > most or short_bytes + n_bytes > TEXT_BATCH_BYTES
+        if short and (too_long or batch.schema != short[0].schema):
             yield from _join_batches(short)
             short, short_rows, short_bytes = [], 0, 0
         if not short and (batch.num_rows >= small or n_bytes > TEXT_BATCH_BYTES // SMALL_SHARE):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from fastmetrics._core.columns.arrow_columns import is_list, plain_type
+import numpy as np
+
+from fastmetrics._core.columns.arrow_columns import EXACT_INTEGER, is_list, plain_type
 from fastmetrics._core.columns.label_codes import common_type
 from fastmetrics._core.columns.label_columns import MIXED, NUMBER, TEXT
 from fastmetrics._core.optional_imports import pyarrow
@@ -63,9 +65,17 @@ def digits_of(data_type: Any) -> tuple[int, int] | None:
     return None
 
 
-def types_fit(first: str, second: str) -> bool:
-    """Do values of both types fit into one state?"""
-    first, second = stored_type(first), stored_type(second)
+def number_type(name: str) -> str:
+    """The type in which a state stores numbers of the named type: double of all but float and halffloat."""
+    if name.startswith(LISTS):
+        return LISTS + number_type(name.removeprefix(LISTS))
+    return "double" if name in (*INTEGERS, "uint64", "bool") or name.startswith("decimal") else name
+
+
+def types_fit(first: str, second: str, numbers: bool = False) -> bool:
+    """Do values of both types fit into one state? `numbers` are only read as numbers."""
+    stored = number_type if numbers else stored_type
+    first, second = stored(first), stored(second)
     return first == second or (NO_ITEMS in (first, second) and first.startswith(LISTS) and second.startswith(LISTS))
 
 
@@ -80,47 +90,149 @@ def type_of_classes(name: str, are_numerals: bool = False) -> str:
     return name
 
 
-def join_types(known: Sequence[str], found: Sequence[str], n_classes: int, n_slices: int) -> list[str | None]:
+def join_types(
+    known: Sequence[str], found: Sequence[str], n_numbers: int, n_classes: int, n_slices: int
+) -> list[str | None]:
     """The types of columns together with those of further rows: None for each that does not fit.
 
-    The first `n_classes` columns have labels of classes, which are compared by value, the last `n_slices` slices.
+    The first `n_numbers` columns are only read as numbers. The first `n_classes` columns have labels of classes, which
+    are compared by value, the last `n_slices` slices.
     """
     joined: list[str | None] = []
     for number, (first, second) in enumerate(zip(known, found, strict=True)):
         if number >= len(known) - n_slices and NO_TYPE in (first, second):
             # Nulls alone have a type that says nothing about other batches, and they are a slice.
             joined.append(second if first == NO_TYPE else first)
-        elif types_fit(first, second):
+        elif types_fit(first, second, number < n_numbers):
             joined.append(first)
         else:
             joined.append(common_type(first, second) if number < n_classes else None)
     return joined
 
 
-def convert_keys(batch: Any, types: Mapping[str, str]) -> Any:
-    """The batch with integers and decimals in the named types of its columns, where these hold all values exactly."""
+def shared_type(first: Any, second: Any) -> Any | None:
+    """A type for the values of both, or None. The conversion itself is checked value by value."""
+    if (wider := wider_type(first, second)) is not None:
+        return wider
+    for one, two in ((first, second), (storage_free_type(first), storage_free_type(second))):
+        try:
+            fields = [pyarrow.schema([("column", one)]), pyarrow.schema([("column", two)])]
+            return pyarrow.unify_schemas(fields, promote_options="permissive").field(0).type
+        except pyarrow.ArrowException:
+            continue
+    return None
+
+
+def type_of_booleans(first: Any, second: Any) -> Any | None:
+    """The type of numbers beside which booleans are 0 and 1, if only one of both types is of booleans; else None."""
+    types = pyarrow.types
+    numbers = [own for own in (first, second) if types.is_integer(own) or types.is_floating(own)]
+    return numbers[0] if len(numbers) == 1 and any(map(types.is_boolean, (first, second))) else None
+
+
+def storage_free_type(data_type: Any) -> Any:
+    """One type for strings however Arrow stores them: as a dictionary, as views or with offsets."""
+    if pyarrow.types.is_dictionary(data_type):
+        return storage_free_type(data_type.value_type)
+    return pyarrow.large_string() if pyarrow.types.is_string_view(data_type) else data_type
+
+
+def type_named(name: str) -> Any | None:
+    """The type of a name that `type_name` gave; None of texts, bytes and lists."""
+    if decimal := re.fullmatch(r"decimal(\d+)\((\d+), (-?\d+)\)", name):
+        return getattr(pyarrow, f"decimal{decimal[1]}")(int(decimal[2]), int(decimal[3]))
+    if zoned := re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", name):
+        return pyarrow.timestamp(zoned[1], zoned[2])
+    is_known = name in (*INTEGERS, "uint64", "halffloat", "float", "double") or name.startswith(("date", "timestamp"))
+    return pyarrow.type_for_alias(name) if is_known else None
+
+
+def convert_batch(batch: Any, types: Mapping[str, str], numbers: Collection[str], first_row: int) -> Any:
+    """The batch with columns in the named types, where these hold all values; raise TypeError where they do not.
+
+    `numbers` are the columns that are only read as numbers.
+    """
     for name, wanted in types.items():
         number = batch.schema.get_field_index(name)
         column = batch.column(number)
-        if types_fit(wanted, type_name(column.type)) or digits_of(column.type) is None:
+        found = type_name(column.type)
+        target = type_named(wanted)
+        if types_fit(wanted, found, name in numbers) or target is None or pyarrow.types.is_null(column.type):
             continue
-        converted = exact_cast(column, wanted)
-        if converted is not None:
-            batch = batch.set_column(number, name, converted)
+        converted = convert_exactly(column, target)
+        if converted is None:
+            raise TypeError(
+                f"column {name!r} has Arrow type {found}, but {wanted} in earlier batches, which does not hold "
+                f"{describe_misfit(column, target, first_row)}; cast it to one type"
+            )
+        batch = batch.set_column(number, name, converted)
     return batch
 
 
-def exact_cast(column: Any, wanted: str) -> Any | None:
-    """Integers or decimals as the named type; None if it is none of these, or does not hold all values."""
-    decimal = re.fullmatch(r"decimal(\d+)\((\d+), (-?\d+)\)", wanted)
-    if decimal is None and wanted not in (*INTEGERS, "uint64"):
+def convert_exactly(column: Any, wanted: Any) -> Any | None:
+    """A column in another type; None if that does not hold one of its values, or is a type of other values."""
+    found, types = column.type, pyarrow.types
+    if found == wanted:
+        return column
+    if not is_same_kind(found, wanted):
         return None
     try:
-        if decimal is None:
-            return column.cast(wanted)
-        target = getattr(pyarrow, f"decimal{decimal[1]}")(int(decimal[2]), int(decimal[3]))
-        # Arrow's cast of integers asks for the digits of their type, whatever their values are.
-        wide = wider_type(column.type, target)
-        return column.cast(wide).cast(target)
+        if types.is_dictionary(found) and not is_text(found):
+            return convert_exactly(column.dictionary_decode(), wanted)
+        if types.is_dictionary(wanted) and not is_text(wanted):
+            values = convert_exactly(column, wanted.value_type)
+            return None if values is None else values.dictionary_encode().cast(wanted)
+        if types.is_decimal(wanted):
+            # Arrow's cast of integers asks for the digits of their type, whatever their values are.
+            return column.cast(wider_type(found, wanted)).cast(wanted)
+        converted = column.cast(wanted)
     except pyarrow.ArrowException:
         return None
+    return converted if not types.is_floating(found) or holds_floats(column, converted) else None
+
+
+def holds_floats(column: Any, converted: Any) -> bool:
+    """Are floats the same in another type of numbers? Integers hold none from 2**53 on, which may be rounded ids."""
+    values = np.asarray(column.drop_null()).astype(np.float64)
+    others = np.asarray(converted.drop_null())
+    if pyarrow.types.is_integer(converted.type):
+        return bool((np.abs(values) < EXACT_INTEGER).all())
+    return bool(np.array_equal(values, others.astype(np.float64), equal_nan=True))
+
+
+def is_same_kind(found: Any, wanted: Any) -> bool:
+    """May values of one type be values of the other?"""
+    types = pyarrow.types
+    if types.is_null(found) or (is_text(found) and is_text(wanted)):
+        return True
+    if types.is_dictionary(found) or types.is_dictionary(wanted):
+        plain = [own.value_type if types.is_dictionary(own) else own for own in (found, wanted)]
+        return not (is_text(plain[0]) or is_text(plain[1])) and (plain[0] == plain[1] or is_same_kind(*plain))
+    if types.is_decimal(wanted) or types.is_decimal(found):
+        return all(types.is_decimal(own) or types.is_integer(own) for own in (found, wanted))
+    if types.is_timestamp(found) and types.is_timestamp(wanted):
+        return (found.tz is None) == (wanted.tz is None)
+    if types.is_date(found) and types.is_date(wanted):
+        return True
+    return all(types.is_integer(own) or types.is_floating(own) for own in (found, wanted))
+
+
+def is_text(data_type: Any) -> bool:
+    """Is it a type of texts, however they are stored?"""
+    types = pyarrow.types
+    if types.is_dictionary(data_type):
+        return is_text(data_type.value_type)
+    return bool(types.is_string(data_type) or types.is_large_string(data_type) or types.is_string_view(data_type))
+
+
+def describe_misfit(column: Any, wanted: Any, first_row: int) -> str:
+    """The first value of a column that another type does not hold, and its row."""
+    fitting, longer = 0, len(column)  # so many first values fit, and so many do not
+    while longer - fitting > 1:
+        middle = (fitting + longer) // 2
+        if convert_exactly(column.slice(0, middle), wanted) is None:
+            longer = middle
+        else:
+            fitting = middle
+    value = column[fitting].as_py()
+    return f"{repr(value) if isinstance(value, (str, bytes)) else value} at row {first_row + fitting}"

@@ -177,12 +177,17 @@ class ComputedColumns(Source):
     def expect_lists(self, columns: Sequence[str], are_long: bool) -> None:
         self.source.expect_lists(self.stored(columns), are_long)
 
-    def expect_numbers(self, columns: Sequence[str]) -> None:
-        self.source.expect_numbers(self.stored(columns))
+    def expect_numbers(self, columns: Sequence[str], only: Sequence[str] = ()) -> None:
+        names = self.names_in_expressions()
+        self.source.expect_numbers(self.stored(columns), [name for name in self.stored(only) if name not in names])
+
+    def names_in_expressions(self) -> set[str]:
+        """The stored columns that expressions and filters read."""
+        expressions = [own.expression.columns for own in self.computed.values()]
+        return {name for own in (*expressions, *(mask.columns for mask in self.masks.values())) for name in own}
 
     def expect_keys(self, columns: Sequence[str], compared: Sequence[str] = ()) -> None:
-        expressions = [own.expression.columns for own in self.computed.values()]
-        names = {name for own in (*expressions, *(mask.columns for mask in self.masks.values())) for name in own}
+        names = self.names_in_expressions()
         keys = [name for name in self.stored(columns) if name not in names]
         self.source.expect_keys(keys, sorted(names.union(compared)))
 

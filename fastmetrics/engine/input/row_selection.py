@@ -316,7 +316,8 @@ def declare_column_kinds(source: Source, parts: Sequence[PlanPart]) -> None:
     lists = [(name, kind) for name, kind in kinds if kind.takes_lists]
     source.expect_lists([name for name, _ in lists], any(kind.has_vectors for _, kind in lists))
     numbers = [name for name, kind in kinds if isinstance(kind, Binary | Real)]
-    source.expect_numbers([*numbers, *(part.names.weight for part in parts if part.names.weight is not None)])
+    numbers += [part.names.weight for part in parts if part.names.weight is not None]
+    source.expect_numbers(numbers, find_number_columns(parts))
     slices = parts[0].names.slice_columns
     source.expect_keys(find_key_columns(parts))
     source.allow_dictionaries([*slices, *(name for name, kind in kinds if may_be_dictionary(kind))])
@@ -331,6 +332,17 @@ def find_key_columns(parts: Sequence[PlanPart]) -> list[str]:
             are_keys[name] = is_key and are_keys.get(name, True)
         are_keys.update((own.column, False) for own in part.names.bins)
     return [name for name, is_key in are_keys.items() if is_key]
+
+
+def find_number_columns(parts: Sequence[PlanPart]) -> list[str]:
+    """The columns that are only read as numbers, whatever their type."""
+    are_numbers: dict[str, bool] = {}
+    for part in parts:
+        for role, name, kind in part.column_kinds:
+            is_number = isinstance(kind, Binary | Real) or role == "weight"
+            are_numbers[name] = is_number and are_numbers.get(name, True)
+        are_numbers.update((own.column, False) for own in part.names.bins)
+    return [name for name, is_number in are_numbers.items() if is_number]
 
 
 # Messages name the first bad column in this order of roles; other roles come after scores.

@@ -5,15 +5,16 @@ A list can be read again, an iterator once. All batches have the columns that ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from os import PathLike
 from typing import Any
 
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.array_sources import RowsSource
-from fastmetrics.engine.input.arrow_sources import READ_ONCE
-from fastmetrics.engine.input.batches import BATCH_ROWS, Source, first_line
+from fastmetrics.engine.input.arrow_sources import READ_ONCE, top_module
+from fastmetrics.engine.input.batches import BATCH_ROWS, Source
+from fastmetrics.engine.input.column_types import convert_exactly, describe_misfit, shared_type, type_name, types_fit
 
 ROWS_OF_ITERATOR = 1 << 14  # rows as dicts that are converted together
 ROWS_WITHOUT_TYPE = 16 * BATCH_ROWS  # rows that wait for the type of a column whose values were all null so far
@@ -61,7 +62,22 @@ class BatchesSource(Source):
             raise ValueError(f"data: {self.label} {READ_ONCE}")
         if self.reads_once:
             self._items = None
-        return give_one_schema(self._numbered_batches(items, columns), self.label)
+        types = self._common_types(items, columns) if isinstance(items, Sequence) else {}
+        return give_one_schema(self._numbered_batches(items, columns), self.label, types, self.only_numbers)
+
+    def _common_types(self, items: Sequence[Any], columns: list[str]) -> dict[str, pa.DataType]:
+        """A type for the values of all batches of a list, of columns whose types are known before they are read."""
+        kinds = pa.Table | pa.RecordBatch | Mapping
+        if not all(isinstance(item, kinds) or hasattr(item, "iloc") or top_module(item) == "polars" for item in items):
+            return {}
+        sources = [self._open(number, item) for number, item in enumerate(items)]
+        common: dict[str, pa.DataType | None] = {}
+        for column in columns:
+            found = [own.type_before_reading(column) if column in own.column_names else None for own in sources]
+            for data_type in found:
+                known = common.get(column, data_type)
+                common[column] = None if known is None or data_type is None else shared_type(known, data_type)
+        return {column: found for column, found in common.items() if found is not None}
 
     def _numbered_batches(self, items: Iterable[Any], columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
         for number, item in enumerate(items):
@@ -123,30 +139,35 @@ def open_batches(data: Any, open_batch: Callable[[Any], Source]) -> Source | Non
 # ------------------------------------------------------------------------------------------------------ one schema
 
 
-def give_one_schema(batches: Iterable[tuple[int, pa.RecordBatch]], label: str) -> Iterator[pa.RecordBatch]:
-    """The batches in the types of the first one; `batches` have the number of what they are part of.
+def give_one_schema(
+    batches: Iterable[tuple[int, pa.RecordBatch]],
+    label: str,
+    types: Mapping[str, pa.DataType],
+    numbers: Collection[str],
+) -> Iterator[pa.RecordBatch]:
+    """The batches in the types of the first one, or in those of `types`.
 
-    Values that are all null have no type: such batches wait for one that has.
+    `batches` have the number of what they are part of; `numbers` are columns that are only read as numbers. Values that
+    are all null have no type: such batches wait for one that has.
     """
     schema: pa.Schema | None = None
-    waiting: list[tuple[int, pa.RecordBatch]] = []
+    waiting: list[tuple[int, pa.RecordBatch, int]] = []
     rows = 0
     for number, batch in batches:
         if schema is None:
-            schema = batch.schema.remove_metadata()
+            schema = pa.schema([(field.name, types.get(field.name, field.type)) for field in batch.schema])
         elif rows <= ROWS_WITHOUT_TYPE:
             schema = fill_null_types(schema, batch.schema)
+        waiting.append((number, batch, rows))
         rows += batch.num_rows
         if has_null_type(schema) and rows <= ROWS_WITHOUT_TYPE:
-            waiting.append((number, batch))
             continue
-        for own_number, own in waiting:
-            yield conform(own, schema, own_number, label)
+        for own_number, own, first_row in waiting:
+            yield conform(own, schema, own_number, label, numbers, first_row)
         waiting = []
-        yield conform(batch, schema, number, label)
-    for own_number, own in waiting:
+    for own_number, own, first_row in waiting:
         if schema is not None:
-            yield conform(own, schema, own_number, label)
+            yield conform(own, schema, own_number, label, numbers, first_row)
 
 
 def has_null_type(schema: pa.Schema) -> bool:
@@ -159,48 +180,21 @@ def fill_null_types(schema: pa.Schema, found: pa.Schema) -> pa.Schema:
     return pa.schema([(own.name, other.type if pa.types.is_null(own.type) else own.type) for own, other in fields])
 
 
-def conform(batch: pa.RecordBatch, schema: pa.Schema, number: int, label: str) -> pa.RecordBatch:
-    """The batch in the types of the schema; values never change."""
+def conform(
+    batch: pa.RecordBatch, schema: pa.Schema, number: int, label: str, numbers: Collection[str], first_row: int
+) -> pa.RecordBatch:
+    """The batch in the types of the schema; values never change. Numbers that are read as float64 stay as they are."""
     if batch.schema.types == schema.types:
         return batch
     arrays = []
     for column, field in zip(batch.columns, schema, strict=True):
-        cause: Exception | None = None
-        if column.type != field.type:
-            try:
-                converted = column.cast(field.type) if may_become(column.type, field.type) else None
-            except pa.ArrowException as error:
-                converted, cause = None, error
-            if converted is None:
-                why = "" if cause is None else f" ({first_line(cause)})"
-                raise ValueError(
-                    f"data: batch {number} of {label} has column {field.name!r} of Arrow type {column.type}, but those "
-                    f"before it have {field.type}{why}; give all batches one type"
-                )
-            column = converted
-        arrays.append(column)
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def may_become(found: pa.DataType, wanted: pa.DataType) -> bool:
-    """Does the type hold the same values? They are checked one by one when they are converted."""
-    types = pa.types
-    if types.is_null(found) or (is_text(found) and is_text(wanted)):
-        return True
-    if types.is_dictionary(found):
-        return found.value_type == wanted or may_become(found.value_type, wanted)
-    if types.is_decimal(wanted) or types.is_decimal(found):
-        return all(types.is_decimal(own) or types.is_integer(own) for own in (found, wanted))
-    if types.is_timestamp(found) and types.is_timestamp(wanted):
-        return (found.tz is None) == (wanted.tz is None)
-    if types.is_integer(found):
-        return bool(types.is_integer(wanted) or types.is_float64(wanted))
-    return bool(types.is_floating(found) and types.is_float64(wanted))
-
-
-def is_text(data_type: pa.DataType) -> bool:
-    """Is it a type of texts, however they are stored?"""
-    types = pa.types
-    if types.is_dictionary(data_type):
-        return is_text(data_type.value_type)
-    return bool(types.is_string(data_type) or types.is_large_string(data_type) or types.is_string_view(data_type))
+        reads_alike = field.name in numbers and types_fit(type_name(column.type), type_name(field.type), numbers=True)
+        converted = column if reads_alike else convert_exactly(column, field.type)
+        if converted is None:
+            raise ValueError(
+                f"data: batch {number} of {label} has column {field.name!r} of Arrow type {column.type}, but those "
+                f"before it have {field.type}, which does not hold {describe_misfit(column, field.type, first_row)}; "
+                "give all batches one type"
+            )
+        arrays.append(converted)
+    return pa.RecordBatch.from_arrays(arrays, names=schema.names)

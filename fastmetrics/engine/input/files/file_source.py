@@ -26,7 +26,7 @@ from fastmetrics.engine.input.batches import (
     split_path,
     type_of_field,
 )
-from fastmetrics.engine.input.column_types import wider_type
+from fastmetrics.engine.input.column_types import shared_type, type_of_booleans
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.formats import (
     PARQUET,
@@ -239,7 +239,9 @@ class FileSource(Source):
         unified = self._type_in(first, column)
         for file in files:
             file_type = self._type_in(file, column)
-            merged = unified if file_type == unified else _find_common_type(unified, file_type)
+            merged = unified if file_type == unified else shared_type(unified, file_type)
+            if merged is None and column in self.only_numbers:
+                merged = type_of_booleans(unified, file_type)
             if merged is None:
                 raise ValueError(
                     f"column {column!r} is {file_type} in {file.data_file} but {unified} in those before it, such as "
@@ -256,7 +258,7 @@ class FileSource(Source):
                 if file.format.find_types is not None and column in file.own_names and not self.reads_once:
                     with name_file_in_errors(file.data_file, file.format):
                         types = file.format.find_types(file.data_file, file.schema.names, [column])
-                    found = _find_common_type(found, types.get(column, found)) or found
+                    found = shared_type(found, types.get(column, found)) or found
             self._found_types[column] = found
         return self._found_types[column]
 
@@ -401,26 +403,6 @@ def _inspect_file(data_file: DataFile, options: InputOptions, may_be_empty: bool
     hive_values = hive_values_of(data_file)
     own_names = [name for name in schema.names if name not in hive_values]
     return SourceFile(data_file, file_format, schema, rows, hive_values, own_names)
-
-
-def _find_common_type(first: pa.DataType, second: pa.DataType) -> pa.DataType | None:
-    """A type for the values of both, or None. The conversion itself is checked value by value."""
-    if (wider := wider_type(first, second)) is not None:
-        return wider
-    for one, two in ((first, second), (_storage_free_type(first), _storage_free_type(second))):
-        try:
-            fields = [pa.schema([("column", one)]), pa.schema([("column", two)])]
-            return pa.unify_schemas(fields, promote_options="permissive").field(0).type
-        except pa.ArrowException:
-            continue
-    return None
-
-
-def _storage_free_type(data_type: pa.DataType) -> pa.DataType:
-    """One type for strings however Arrow stores them: as a dictionary, as views or with offsets."""
-    if pa.types.is_dictionary(data_type):
-        return _storage_free_type(data_type.value_type)
-    return pa.large_string() if pa.types.is_string_view(data_type) else data_type
 
 
 def _dictionary_type(data_type: pa.DataType) -> pa.DataType:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from itertools import starmap
 from typing import Any
 
@@ -37,6 +37,7 @@ from fastmetrics.engine.input.files.text_streams import NO_UTF8, explain_bytes, 
 
 MAX_SHOWN = 40  # characters of a value in messages
 MARK, MARKED = rb"\\u0001", "\x01"  # a control character, as JSON writes it and as it is read
+TWICE = "was specified twice"
 TOO_BIG = "Number too big to be stored in double"
 TEXT_OR_HUGE_NUMBER = re.compile(rb'"(?:[^"\\]|\\.)*"|(-?[0-9][0-9.]*[eE][+]?[0-9]{3,}|-?[0-9]{300,}[0-9.eE+]*)')
 
@@ -81,7 +82,7 @@ def infer_schema(data: Any) -> pa.Schema:
     try:
         return parse_json(data, None).schema
     except pa.ArrowInvalid as error:
-        if "changed from" not in str(error):
+        if "changed from" not in str(error) and TWICE not in str(error):
             raise
         kinds = FirstKinds()
         try:
@@ -296,10 +297,37 @@ def explain_error(error: Exception, data: Any, schema: pa.Schema | None, rows_be
             return pa.ArrowInvalid(f"row {number:,} is no JSON: {problem}")
         if not isinstance(row, dict):
             return pa.ArrowInvalid(f"row {number:,} is no object, but {type(row).__name__}")
+        if (key := repeated_key(line, schema or ())) is not None:
+            return pa.ArrowInvalid(f"row {number:,} has the key {key!r} twice; write every key that is read once")
         for field in schema or ():
             if (misfit := find_misfit(row.get(field.name), field.type, field.name)) is not None:
                 return pa.ArrowInvalid(describe_misfit(number, *misfit))
     return type(error)(first_line(error))
+
+
+def repeated_key(line: bytes, fields: Iterable[pa.Field]) -> str | None:
+    """The first key that an object of a line has twice, among those of columns and fields of structs that are read."""
+    names = names_of_fields(fields)
+    found: list[str] = []
+
+    def keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = [key for key, _ in pairs]
+        found.extend(key for key in names if keys.count(key) > 1)
+        return dict(pairs)
+
+    json.loads(line, object_pairs_hook=keep)
+    return found[0] if found else None
+
+
+def names_of_fields(fields: Iterable[pa.Field]) -> list[str]:
+    """The names of fields, and of the fields of structs below them."""
+    names = []
+    for field in fields:
+        data_type = field.type
+        while pa.types.is_list(data_type):
+            data_type = data_type.value_type
+        names += [field.name, *(names_of_fields(data_type) if pa.types.is_struct(data_type) else [])]
+    return names
 
 
 def find_misfit(value: Any, data_type: pa.DataType, title: str) -> tuple[str, Any, pa.DataType] | None:

@@ -97,3 +97,27 @@ def test_the_command_line_names_row_and_kinds(tmp_path):
     options = ["evaluate", path, "--label", "y", "-m", "auc"]
     assert run(*options, "--score", "s", folder=tmp_path).returncode == 0
     assert_is_a_message(run(*options, "--score", "x", folder=tmp_path), "column 'x' has \"a\" at row 4, a text")
+
+
+def write_more(path, more, rows):
+    """Twenty objects, some of which have more keys."""
+    lines = [json.dumps({"y": n % 2, "s": n / 20, "m": {"v": n / 20}}) for n in range(20)]
+    for row in rows:
+        lines[row] = f"{lines[row][:-1]}, {more}}}"
+    path.write_text("\n".join(lines))
+    return path
+
+
+@each_case("rows", [range(20), range(12, 20)])
+def test_a_key_that_is_not_read_may_be_there_twice(rows, tmp_path):
+    path = write_more(tmp_path / "log.jsonl", '"x": 1, "x": "b"', rows)
+    assert fm.evaluate(path, "auc", label="y", score="s").rows == 20
+
+
+@each_case(
+    "more, score, key", [('"s": 0.5', "s", "s"), ('"s": "text"', "s", "s"), ('"m": {"v": 1, "v": 2}', "m.v", "m")]
+)
+def test_a_key_that_is_read_is_there_once(more, score, key, tmp_path):
+    path = write_more(tmp_path / "log.jsonl", more, [12])
+    error = rf"row 12 has the key '[{key}v]' twice"
+    assert_raises(ValueError, error, fm.evaluate, path, "auc", label="y", score=score)
