@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Sequence
 
-from fastmetrics.cli.standard_streams import checked_streams
+from fastmetrics._core.standard_streams import checked_streams, flush
 
 CLI_MODULES = ("typer", "rich", "pyarrow")
 INTERRUPTED = 130
@@ -37,16 +37,6 @@ def run_and_flush(arguments: list[str]) -> int:
         sys.stderr.flush()
         os._exit(code)
     return code
-
-
-def flush() -> int:
-    """Write what standard output still holds; an error has the exit code 1."""
-    try:
-        sys.stdout.flush()
-    except OSError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
-    return 0
 
 
 def run_command(arguments: list[str]) -> int:

@@ -39,10 +39,13 @@ COMMANDS = {
     "selfcheck": "--json",
     "list": "",
 }
+SELFCHECK = "python -m fastmetrics.selfcheck"
 EVERY_COMMAND = [f"{command} {words}" for command, words in COMMANDS.items()]
+EVERY_COMMAND.append(f"{SELFCHECK} --json")
 CALLS = [*EVERY_COMMAND, *(f"{command} --help" for command in COMMANDS), "--version", "--help", ""]
 CALLS += [f"evaluate {LOG} -m auc --json -", f"evaluate {LOG} -m auc --format csv", "list --json", "doctor --json"]
 CALLS += ["coco instances.json detections.json --format csv", "bleu reference.txt -i system.txt --format csv"]
+CALLS.append(f"{SELFCHECK} --help")
 NOT_WRITTEN = "error: the result was not written to standard output: "
 PASSED = SimpleNamespace(failures=[], to_dict=lambda: {"passed": True})
 
@@ -85,19 +88,29 @@ def descriptors(changes):
                 os.close(own)
 
 
-def call(words, folder, changes):
-    """The exit code of a command with standard streams as given, and what it wrote to those of them that are files."""
+def run_words(words):
+    """The exit code of a command, or of `python -m fastmetrics.selfcheck`."""
+    if words.startswith(SELFCHECK):
+        from fastmetrics.selfcheck import __main__ as selfcheck
+
+        with patch.object(selfcheck, "run_selfcheck", lambda *_: PASSED), patch("sys.argv", shlex.split(words)[2:]):
+            return selfcheck.main()
     from fastmetrics.cli import main
 
+    with patch("fastmetrics.selfcheck.checks.run_selfcheck", lambda *_: PASSED):
+        return main(shlex.split(words))
+
+
+def call(words, folder, changes):
+    """The exit code of a command with standard streams as given, and what it wrote to those of them that are files."""
     with (
-        patch("fastmetrics.selfcheck.checks.run_selfcheck", lambda *_: PASSED),
         open(folder / "out", "wb+") as out,
         open(folder / "errors", "wb+") as errors,
         open(folder / "empty", "wb+") as empty,
         chdir(folder),
         descriptors({0: empty.fileno(), 1: out.fileno(), 2: errors.fileno(), **changes}),
     ):
-        code = main(shlex.split(words))
+        code = run_words(words)
     return code, (folder / "out").read_text(), (folder / "errors").read_text()
 
 
@@ -155,7 +168,9 @@ def test_closed_standard_input_that_is_read_is_wrong_usage(folder, words):
 
 @each_case("kind", ["closed", "full", "broken"])
 def test_wrong_usage_and_errors_keep_their_codes(folder, kind):
-    for words, wanted in (("evaluate nowhere --label click --score old", 1), ("wrong", 2), ("bleu --wrong", 2)):
+    wrong = {"evaluate nowhere --label click --score old": 1}
+    wrong |= dict.fromkeys(["wrong", "bleu --wrong", f"{SELFCHECK} --wrong"], 2)
+    for words, wanted in wrong.items():
         with refusing(kind) as (target, _):
             assert call(words, folder, {1: target})[0] == wanted
             assert call(words, folder, {2: target})[0] == wanted

@@ -66,6 +66,16 @@ def checked_streams() -> Iterator[None]:
         sys.stdout, sys.stderr = output, messages
 
 
+def flush() -> int:
+    """Write what standard output still holds; an error has the exit code 1."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    return 0
+
+
 def take_closed_descriptors() -> None:
     """Open what reading refuses as standard input, and what writing refuses as standard output and error."""
     for descriptor in (READ, WRITE, MESSAGES):
@@ -81,8 +91,8 @@ def opened(stream: TextIO | None, original: TextIO | None, kind: type[io.FileIO]
         return stream
     raw = kind(descriptor, "w", closefd=False)
     if stream is None:
-        return io.TextIOWrapper(io.BufferedWriter(raw), "utf-8", "backslashreplace", line_buffering=True)
-    stream.flush()
-    return io.TextIOWrapper(
-        io.BufferedWriter(raw), stream.encoding, stream.errors, line_buffering=descriptor == MESSAGES
-    )
+        encoding, errors = "utf-8", "backslashreplace"
+    else:
+        stream.flush()
+        encoding, errors = stream.encoding, stream.errors or "strict"
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors, line_buffering=descriptor == MESSAGES)
