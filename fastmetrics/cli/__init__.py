@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Sequence
 
-from fastmetrics._core.standard_streams import checked_streams, flush
+from fastmetrics.selfcheck.standard_streams import checked_streams, flush
 
 CLI_MODULES = ("typer", "rich", "pyarrow")
 INTERRUPTED = 130

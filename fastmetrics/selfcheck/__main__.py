@@ -4,9 +4,9 @@ import argparse
 import json
 import sys
 
-from fastmetrics._core.standard_streams import checked_streams, flush
 from fastmetrics.selfcheck.checks import run_selfcheck
 from fastmetrics.selfcheck.report_text import report_lines
+from fastmetrics.selfcheck.standard_streams import checked_streams, flush
 
 INTERRUPTED = 130
 

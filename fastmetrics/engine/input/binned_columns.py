@@ -20,10 +20,10 @@ from fastmetrics.engine.input.temporary_copy import TemporaryCopy
 from fastmetrics.engine.plan.slice_bins import SliceBins
 
 KEY = "key"
-PREFIX_BITS = 16
 CELL_BITS = 20  # counts of 8 MB
 FEW_KEYS = 1 << 20  # so many keys are sorted
 FEW_EDGES = 24  # so many comparisons cost less than a search
+EDGE_CELLS = 1 << 14
 INT64_RANGE = (-(1 << 63), (1 << 63) - 1)
 UINT64_MOST = (1 << 64) - 1
 COPY_REMEDY = "give another folder with spill_dir=..., or a source that can be read twice, such as a file"
@@ -38,9 +38,38 @@ def cut_column(bins: SliceBins, column: Any) -> Any:
         for edge in edges:
             indices += values >= edge
     else:
-        indices = np.searchsorted(edges, values, "right").astype(np.int32)
+        indices = count_edges(edges, values if missing is None else np.where(missing, edges[0], values))
     labels = pyarrow.array(bins.labels())
     return pyarrow.DictionaryArray.from_arrays(pyarrow.array(indices, mask=missing), labels)
+
+
+def count_edges(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The number of edges that are at most each value: searched only in cells that have an edge.
+
+    The cell of a number never falls while the number rises, so all edges of lower cells are below a value, and those of
+    higher cells above it.
+    """
+    low = float(edges[0])
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        scale = np.float64(EDGE_CELLS - 1) / (np.float64(edges[-1]) - low)
+        if values.shape[0] < EDGE_CELLS or not np.isfinite(scale) or scale <= 0:
+            found: np.ndarray = np.searchsorted(edges, values, "right").astype(np.int32)
+            return found
+
+        def cells_of_numbers(numbers: np.ndarray) -> np.ndarray:
+            places = numbers.astype(np.float64)
+            places -= low
+            places *= scale
+            np.clip(places, 0, EDGE_CELLS - 1, out=places)
+            cells: np.ndarray = places.astype(np.int64)
+            return cells
+
+        n_edges = np.bincount(cells_of_numbers(edges), minlength=EDGE_CELLS)
+        known: np.ndarray = np.where(n_edges > 0, -1, n_edges.cumsum()).astype(np.int32)
+        counts = known[cells_of_numbers(values)]
+    unknown = np.flatnonzero(counts < 0)
+    counts[unknown] = np.searchsorted(edges, values[unknown], "right")
+    return counts
 
 
 def read_values(bins: SliceBins, column: Any) -> tuple[np.ndarray, np.ndarray | None]:
@@ -161,7 +190,7 @@ def select_edges(store: BlockStore, n_bins: int, dtype: np.dtype | None) -> tupl
     if not rows or dtype is None:
         return ()
     ranks = [-(-number * rows // n_bins) - 1 for number in range(1, n_bins)]
-    found = select_keys(store, ranks, 8 * dtype.itemsize)
+    found = select_keys(store, ranks)
     return tuple(value_of(key, dtype) for key in sorted(set(found)))
 
 
@@ -173,22 +202,27 @@ class Digit(NamedTuple):
     table: np.ndarray
 
 
-def select_keys(store: BlockStore, ranks: Sequence[int], bits: int) -> list[int]:
+def select_keys(store: BlockStore, ranks: Sequence[int]) -> list[int]:
     """The keys of these ranks, counted from 0.
 
-    Keys are counted by their first bits, then by the next ones, as far as they begin like a key that is looked for.
-    The keys that are left are sorted once they are few. There are never more than 2**CELL_BITS counts.
+    Distances of keys from the least key are counted by their first bits, then by the next ones, as far as they begin
+    like one that is looked for. Those that are left are sorted once they are few. There are never more than
+    2**CELL_BITS counts.
     """
+    ends_of_blocks = [(keys.min(), keys.max()) for keys in (own.load()[KEY] for own in store.block_readers([KEY]))]
+    least = min(low for low, _ in ends_of_blocks)
     digits: list[Digit] = []
-    prefixes, left, shift = np.zeros(1, np.uint64), store.rows, bits
+    prefixes, left = np.zeros(1, np.uint64), store.rows
+    shift = int(max(high for _, high in ends_of_blocks) - least).bit_length()
     places = np.array(ranks, np.int64)  # the ranks among the keys that are left
+    numbers = np.zeros_like(places)  # of the prefix of each
     while left > FEW_KEYS and shift:
-        width = min(PREFIX_BITS, shift, CELL_BITS - (prefixes.shape[0] - 1).bit_length())
+        width = min(shift, CELL_BITS - (prefixes.shape[0] - 1).bit_length())
         shift -= width
         counts = np.zeros(prefixes.shape[0] << width, np.int64)
-        digit = Digit(shift, width, np.full(counts.shape[0], -1, np.int64))
-        for keys, numbers in keys_left(store, digits):
-            np.add.at(counts, cells_of(keys, numbers, digit), 1)
+        digit = Digit(shift, width, np.full(counts.shape[0], -1, np.int32))
+        for keys, own_numbers in keys_left(store, least, digits):
+            np.add.at(counts, cells_of(keys, own_numbers, digit), 1)
         ends = counts.cumsum()
         cells = np.searchsorted(ends, places, "right")
         wanted, numbers = np.unique(cells, return_inverse=True)
@@ -199,20 +233,25 @@ def select_keys(store: BlockStore, ranks: Sequence[int], bits: int) -> list[int]
         last_bits = (wanted & ((1 << width) - 1)).astype(np.uint64)
         prefixes = (prefixes[wanted >> width] << np.uint64(width)) | last_bits
         left = int(kept.sum())
-    if left > FEW_KEYS:  # many keys are equal, and the prefixes are whole keys
+    if left > FEW_KEYS:  # many keys are equal, and the prefixes are whole distances
         found = prefixes[numbers]
     else:
-        few = np.concatenate([keys for keys, _ in keys_left(store, digits)])
+        few = np.concatenate([keys for keys, _ in keys_left(store, least, digits)])
         few.sort()
         found = few[places]
-    return list(found.tolist())
+    return [distance + int(least) for distance in found.tolist()]
 
 
-def keys_left(store: BlockStore, digits: Sequence[Digit]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The keys of each block that begin with a wanted prefix, and the number of the prefix."""
+def keys_left(
+    store: BlockStore, least: np.unsignedinteger[Any], digits: Sequence[Digit]
+) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+    """The distances from the least key in each block that begin with a wanted prefix, and the number of the prefix.
+
+    Without digits there is one prefix, the empty one.
+    """
     for reader in store.block_readers([KEY]):
-        keys = reader.load()[KEY]
-        numbers = np.zeros(keys.shape[0], np.int64)
+        keys = reader.load()[KEY] - least
+        numbers = None
         for digit in digits:
             numbers = digit.table[cells_of(keys, numbers, digit)]
             is_left = numbers >= 0
@@ -220,11 +259,15 @@ def keys_left(store: BlockStore, digits: Sequence[Digit]) -> Iterator[tuple[np.n
         yield keys, numbers
 
 
-def cells_of(keys: np.ndarray, numbers: np.ndarray, digit: Digit) -> np.ndarray:
-    """The numbers of prefixes, followed by the next bits of the keys."""
+def cells_of(keys: np.ndarray, numbers: np.ndarray | None, digit: Digit) -> np.ndarray:
+    """The numbers of prefixes, followed by the next bits of the keys. Without numbers, the bits are the first ones."""
     dtype = keys.dtype.type
-    bits = (keys >> dtype(digit.shift)) & dtype((1 << digit.width) - 1)
-    cells: np.ndarray = (numbers << digit.width) | bits.astype(np.int64)
+    bits = keys >> dtype(digit.shift)
+    if numbers is not None:
+        bits &= dtype((1 << digit.width) - 1)
+    cells: np.ndarray = bits.astype(np.int64)
+    if numbers is not None:
+        cells |= numbers.astype(np.int64) << digit.width
     return cells
 
 

@@ -61,14 +61,19 @@ class ResolvedPart(NamedTuple):
     bounds: StateBounds | None = None
 
     def results(
-        self, metrics: Sequence[Metric], slice_number: int | None, slice_values: SliceValues, task: str | None = None
+        self,
+        metrics: Sequence[Metric],
+        slice_number: int | None,
+        slice_values: SliceValues,
+        bins_signatures: Mapping[str, str],
+        task: str | None,
     ) -> list[Result]:
-        """The results of a slice: these metrics for every pair of columns."""
+        """The results of a slice: these metrics for every pair of columns. `bins_signatures` are those of all bins."""
         names = self.scan.names
         count = self.scan.row_count(slice_number)
         # Bytes of a state have positives only for slices. A metric of all rows says them in its coverage.
         positives = count.positives or None if count is not None and names.by else None
-        suffix = "".join(bins_signature(own) for own in names.bins if own.title in slice_values)
+        suffix = "".join(text for title, text in bins_signatures.items() if title in slice_values)
         if self.intervals is not None:
             suffix += self.intervals.resampling.signature_suffix
         found = []
@@ -154,11 +159,12 @@ class ResolvedTask(NamedTuple):
         of_parts = []
         for part in self.parts:
             own = set(part.scan.plan.metrics)
-            of_parts.append((part, [metric for metric in self.task.plan.metrics if metric in own]))
+            signatures = {bins.title: bins_signature(bins) for bins in part.scan.names.bins}
+            of_parts.append((part, [metric for metric in self.task.plan.metrics if metric in own], signatures))
         for slice_number, values in small.keep_large(self.log_scan):
             slice_values = freeze(values)
-            for part, metrics in of_parts:
-                yield from part.results(metrics, slice_number, slice_values, self.task.name)
+            for part, metrics, signatures in of_parts:
+                yield from part.results(metrics, slice_number, slice_values, signatures, self.task.name)
 
 
 def rows_of_task(task: PlannedTask, log_scan: LogScan) -> TaskRows:

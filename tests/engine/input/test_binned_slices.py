@@ -178,6 +178,33 @@ class TestQuantiles:
         assert list(edges) == quantiles(values.tolist(), 1000)
         assert peak < 64 << 20
 
+    @each_case("few", [1, 1 << 20])
+    @each_case("value", [0.0, -1.5, np.inf])
+    def test_quantiles_of_one_value(self, few, value, monkeypatch):
+        monkeypatch.setattr(binned_columns, "FEW_KEYS", few)
+        values = np.full(3000, value)
+        store = BlockStore(1, MemoryBudget(None, None, 1))
+        binned_columns.add_keys(store, values)
+        assert binned_columns.select_edges(store, 1000, values.dtype) == (value,)
+        store.close()
+
+    @each_case("dtype", ["f4", "f8", "i8", "u8"])
+    def test_many_edges_are_counted_as_a_search_does(self, dtype):
+        """Also where a cell has many edges: values that are equal to them, of all sizes, and infinite ones."""
+        random = np.random.default_rng(8)
+        for exponent in (-300, -30, -3, 0, 15, 30, 300):
+            values = random.normal(0, 1, 20_000) * random.choice([1.0, 1e-8, 1e4], 20_000)
+            if dtype.startswith("f"):
+                with np.errstate(over="ignore"):
+                    values = (values * np.float64(f"1e{exponent}")).astype(dtype)
+                values[:4] = [np.inf, -np.inf, -0.0, 0.0]
+            else:
+                values = random.integers(0, np.iinfo(dtype).max, 20_000, dtype) >> np.array(abs(exponent) % 60, dtype)
+            for edges in (values[4:1000], values[:1000], np.sort(values)[9000:9900]):
+                edges = np.unique(edges)
+                found = binned_columns.count_edges(edges, values)
+                assert found.tolist() == np.searchsorted(edges, values, "right").tolist()
+
     def test_the_same_as_a_cut_at_the_edges(self):
         report = evaluate(LOG, METRICS, by="qcut(price, 7)")
         edges = ", ".join(map(repr, report.bins["qcut(price, 7)"]))
