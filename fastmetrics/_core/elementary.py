@@ -131,10 +131,13 @@ def power(x: Number | Values, y: Number | Values) -> float | Results:
     if not isinstance(x, np.ndarray) and not isinstance(y, np.ndarray):
         return elementary.power_of(x, y)
     shape = np.broadcast_shapes(np.shape(x), np.shape(y))
-    values = np.broadcast_to(_as_float64(x), shape)
-    exponents = _as_float64(y).reshape(1) if np.ndim(y) == 0 else np.broadcast_to(_as_float64(y), shape)
+    values, exponents = (_as_float64(one) for one in (x, y))
+    if values.ndim:
+        values = np.ascontiguousarray(np.broadcast_to(values, shape))
+    if exponents.ndim:
+        exponents = np.ascontiguousarray(np.broadcast_to(exponents, shape))
     out = np.empty(shape)
-    elementary.power(np.ascontiguousarray(values).ravel(), np.ascontiguousarray(exponents).ravel(), out.reshape(-1))
+    elementary.power(values.reshape(-1), exponents.reshape(-1), out.reshape(-1))
     return out
 
 

@@ -70,6 +70,11 @@ def test_powers_of_arrays_are_broadcast():
     assert elementary.power(x, y).tolist() == [[0.5, 0.25, 2.0], [2.0, 4.0, 0.5]]
     assert elementary.power(2, y).tolist() == [2.0, 4.0, 0.5]
     assert elementary.power(x, 3).tolist() == [[0.125], [8.0]]
+    assert elementary.power(np.array([2.0]), np.array([[1.0, 2.0], [3.0, -1.0]])).tolist() == [[2.0, 4.0], [8.0, 0.5]]
+    assert elementary.power(np.array([1.0, 2.0]), np.array([3.0])).tolist() == [1.0, 8.0]
+    for result in (elementary.power(2.0, np.empty((0, 3))), elementary.power(np.empty((0, 3)), np.ones(3))):
+        assert result.shape == (0, 3)
+    assert elementary.power(np.array(2.0), np.array(3.0)).shape == ()
 
 
 def test_exact_cases():

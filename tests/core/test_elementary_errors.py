@@ -159,7 +159,7 @@ print(*hashes())
 def hashes() -> list[str]:
     results = [getattr(elementary, name)(arguments(name)) for name in BOUNDS]
     x, y = pairs()
-    results += [elementary.power(x, y), elementary.power(x, 0.7)]
+    results += [elementary.power(x, y), elementary.power(x, 0.7), elementary.power(2.5, y)]
     return [hashlib.sha256(result.tobytes()).hexdigest() for result in results]
 
 
@@ -185,4 +185,8 @@ def test_powers_have_the_same_bits_alone():
     assert elementary.power(x, y).tolist() == [
         elementary.power(*row) for row in zip(x.tolist(), y.tolist(), strict=True)
     ]
-    assert elementary.power(x, 0.3).tolist() == [elementary.power(value, 0.3) for value in x.tolist()]
+    for exponent in (0.3, 0.0, -2.0, 1e-30, 1e300):
+        assert elementary.power(x, exponent).tolist() == [elementary.power(value, exponent) for value in x.tolist()]
+    for base in (2.5, 1.0, 0.0, -3.0, 5e-324, np.inf):
+        found, alone = elementary.power(base, y), [elementary.power(base, value) for value in y.tolist()]
+        np.testing.assert_array_equal(found, alone)

@@ -32,3 +32,4 @@ cdef extern from "numeric/elementary.h":
     void fm_arctangents(const double* values, Py_ssize_t n, double* out) noexcept nogil
     void fm_powers_of_pairs(const double* values, const double* exponents, Py_ssize_t n, double* out) noexcept nogil
     void fm_powers_of(const double* values, double exponent, Py_ssize_t n, double* out) noexcept nogil
+    void fm_powers_with_base(double x, const double* exponents, Py_ssize_t n, double* out) noexcept nogil

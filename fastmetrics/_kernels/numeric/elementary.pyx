@@ -6,7 +6,7 @@ A function that ends in `_of` is that of one number. The others fill `out`, whic
 from fastmetrics._kernels.numeric.elementary cimport (
     fm_asin, fm_atan, fm_cos, fm_exp, fm_exp2, fm_expm1, fm_log, fm_log1p, fm_log2, fm_pow, fm_sin, fm_tan, fm_arcsines,
     fm_arctangents, fm_cosines, fm_exp2s, fm_expm1s, fm_exps, fm_log1ps, fm_log2s, fm_logs, fm_powers_of,
-    fm_powers_of_pairs, fm_sins, fm_tangents,
+    fm_powers_of_pairs, fm_powers_with_base, fm_sins, fm_tangents,
 )
 
 ctypedef void (*loop_t)(const double* values, Py_ssize_t n, double* out) noexcept nogil
@@ -118,14 +118,16 @@ def arctan_of(double x) -> float:
 
 
 def power(const double[::1] values, const double[::1] exponents, double[::1] out):
-    """values[i]^exponents[i]. With one exponent, it is that of all values."""
-    if not values.shape[0]:
+    """values[i]^exponents[i]. One value or one exponent is that of all."""
+    if not out.shape[0]:
         return
     with nogil:
         if exponents.shape[0] == 1:
-            fm_powers_of(&values[0], exponents[0], values.shape[0], &out[0])
+            fm_powers_of(&values[0], exponents[0], out.shape[0], &out[0])
+        elif values.shape[0] == 1:
+            fm_powers_with_base(values[0], &exponents[0], out.shape[0], &out[0])
         else:
-            fm_powers_of_pairs(&values[0], &exponents[0], values.shape[0], &out[0])
+            fm_powers_of_pairs(&values[0], &exponents[0], out.shape[0], &out[0])
 
 
 def power_of(double x, double y) -> float:

@@ -120,17 +120,26 @@ FM_WIDE static void fm_exp_pairs(const double* high, const double* low, ptrdiff_
     for (i = 0; i < n; i++) out[i] = fm_exp_pair_core(high[i], low[i]);
 }
 
+#define FM_HAS_NORMAL_POWER(x, exponent) (FM_IS_POSITIVE_NORMAL(x) & FM_HAS_NORMAL_EXP(exponent))
+
 /* out[i] = values[i]^e, for any values; out may be values. */
 static inline void fm_powers_of(const double* values, double e, ptrdiff_t n, double* out) {
     enum { BLOCK = 256 };
-    double high[BLOCK], low[BLOCK];
+    double high[BLOCK], low[BLOCK], powers[BLOCK];
     ptrdiff_t start, i;
     for (start = 0; start < n; start += BLOCK) {
+        const double* own = values + start;
         ptrdiff_t length = n - start < BLOCK ? n - start : BLOCK;
-        if (FM_IS_USUAL_EXPONENT(e) && fm_power_exponents(values + start, length, e, high, low) == length)
-            fm_exp_pairs(high, low, length, out + start);
-        else
-            for (i = start; i < start + length; i++) out[i] = fm_pow(values[i], e);
+        if (!FM_IS_USUAL_EXPONENT(e)) {
+            for (i = 0; i < length; i++) out[start + i] = fm_pow(own[i], e);
+            continue;
+        }
+        int64_t ordinary = fm_power_exponents(own, length, e, high, low);
+        fm_exp_pairs(high, low, length, powers);
+        if (ordinary != length)
+            for (i = 0; i < length; i++)
+                if (!FM_HAS_NORMAL_POWER(own[i], high[i])) powers[i] = fm_pow(own[i], e);
+        memcpy(out + start, powers, (size_t)length * sizeof(double));
     }
 }
 
@@ -157,10 +166,46 @@ static inline void fm_powers_of_pairs(const double* values, const double* expone
     ptrdiff_t start, i;
     for (start = 0; start < n; start += BLOCK) {
         ptrdiff_t length = n - start < BLOCK ? n - start : BLOCK;
-        if (fm_power_exponents_of_pairs(values + start, exponents + start, length, high, low) == length)
-            fm_exp_pairs(high, low, length, out + start);
-        else
-            for (i = start; i < start + length; i++) out[i] = fm_pow(values[i], exponents[i]);
+        int64_t ordinary = fm_power_exponents_of_pairs(values + start, exponents + start, length, high, low);
+        fm_exp_pairs(high, low, length, out + start);
+        if (ordinary != length)
+            for (i = 0; i < length; i++) {
+                double x = values[start + i], y = exponents[start + i];
+                if (!(FM_HAS_NORMAL_POWER(x, high[i]) & FM_IS_USUAL_EXPONENT(y))) out[start + i] = fm_pow(x, y);
+            }
+    }
+}
+
+FM_WIDE static int64_t fm_multiples_of_logarithm(
+    fm_pair split, const double* exponents, ptrdiff_t n, double* restrict high, double* restrict low
+) {
+    int64_t ordinary = 0;
+    ptrdiff_t i;
+    for (i = 0; i < n; i++) {
+        fm_pair exponent = fm_multiple_of_logarithm(split, exponents[i]);
+        ordinary += (int64_t)FM_HAS_NORMAL_EXP(exponent.high) & (int64_t)FM_IS_USUAL_EXPONENT(exponents[i]);
+        high[i] = exponent.high;
+        low[i] = exponent.low;
+    }
+    return ordinary;
+}
+
+/* out[i] = x^exponents[i] */
+static inline void fm_powers_with_base(double x, const double* exponents, ptrdiff_t n, double* out) {
+    enum { BLOCK = 256 };
+    double high[BLOCK], low[BLOCK];
+    int is_ordinary = FM_IS_POSITIVE_NORMAL(x);
+    fm_pair split = fm_split_of(is_ordinary ? x : 1.0);
+    ptrdiff_t start, i;
+    for (start = 0; start < n; start += BLOCK) {
+        ptrdiff_t length = n - start < BLOCK ? n - start : BLOCK;
+        int64_t ordinary = fm_multiples_of_logarithm(split, exponents + start, length, high, low);
+        fm_exp_pairs(high, low, length, out + start);
+        if (!is_ordinary || ordinary != length)
+            for (i = 0; i < length; i++) {
+                double y = exponents[start + i];
+                if (!(is_ordinary & FM_HAS_NORMAL_EXP(high[i]) & FM_IS_USUAL_EXPONENT(y))) out[start + i] = fm_pow(x, y);
+            }
     }
 }
 

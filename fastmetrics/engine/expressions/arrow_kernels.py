@@ -259,10 +259,15 @@ def without_zeros(found: Any) -> Any:
 
 
 def numpy_kernel(function: Callable[..., Any], *arguments: Any) -> Any:
-    """A function of NumPy on floats; NULL of any argument is NULL."""
+    """A function of NumPy on floats; NULL of any argument is NULL. A constant beside a column stays a number."""
     rows = max((len(argument) for argument in arguments if isinstance(argument, pa.Array)), default=1)
-    arrays, missing = [], np.zeros(rows, bool)
+    has_column = any(isinstance(argument, pa.Array) for argument in arguments)
+    arrays: list[Any] = []
+    missing = np.zeros(rows, bool)
     for argument in arguments:
+        if has_column and isinstance(argument, pa.Scalar) and argument.is_valid:
+            arrays.append(float(argument.as_py()))
+            continue
         array = argument if isinstance(argument, pa.Array) else pa.repeat(argument, rows)
         if array.null_count:
             missing |= np.asarray(array.is_null())

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.elementary import arcsin, cos, power, sin
+from fastmetrics._core.elementary import arcsin, cos, sin
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._kernels.clustering import distances as kernel
+from fastmetrics._kernels.numeric import elementary
 from fastmetrics.metrics.clustering.inverse_covariance import inverse_covariance
 
 # Distances of sets: a value other than 0 says that the row has the element.
@@ -66,16 +67,22 @@ def needs_powers(options: Mapping[str, Any]) -> bool:
 
 def minkowski_blocks(x: np.ndarray, p: float, weights: Any) -> ReadBlock:
     """(sum_k w_k |x_k - y_k|^p)^(1/p). SciPy's takes powers from the C library, whose last digits differ."""
-    columns = x.astype(np.float64).T
+    columns, exponent = x.astype(np.float64).T, np.array([p])
     w = np.ones(columns.shape[0]) if weights is None else np.asarray(weights, np.float64)
     if w.shape != (columns.shape[0],) or not (w >= 0).all():
         raise ValueError(f"w must have {columns.shape[0]} weights of at least 0, one for each column of X")
 
     def read(start: int, stop: int) -> np.ndarray:
-        block = np.zeros((stop - start, columns.shape[1]))
+        block, terms = np.zeros((2, stop - start, columns.shape[1]))
         for weight, column in zip(w.tolist(), columns, strict=True):
-            block += weight * power(np.abs(column[start:stop, None] - column), p)
-        return np.asarray(power(block, 1 / p))
+            np.subtract(column[start:stop, None], column, out=terms)
+            np.abs(terms, out=terms)
+            elementary.power(terms.reshape(-1), exponent, terms.reshape(-1))
+            if weights is not None:
+                terms *= weight
+            block += terms
+        elementary.power(block.reshape(-1), 1 / exponent, block.reshape(-1))
+        return block
 
     return read
 
