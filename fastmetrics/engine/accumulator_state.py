@@ -22,8 +22,7 @@ from fastmetrics.engine.input.column_types import (
     LISTS,
     convert_batch,
     join_types,
-    type_name,
-    type_of_classes,
+    types_of_columns,
 )
 from fastmetrics.engine.input.computed_columns import open_columns
 from fastmetrics.engine.input.files.numerals.numeral_texts import MixedKeysError
@@ -170,13 +169,13 @@ def update_from(states: Sequence[AccumulatorState], source: Source, n_threads: i
     for state in states:
         state.log_scan.find_numerals(source)
     columns = list(dict.fromkeys(name for state in states for name in state.log_scan.distinct_columns()))
+    slices = dict(chain.from_iterable(state.log_scan.slices_by_value() for state in states))
     updates = [StateUpdate(state) for state in states]
     try:
         first_row = 0
         for rows in source.batches(columns, use_threads=False):
-            known = [part.known_types() for state in states for part in state.parts]
-            types = dict(chain.from_iterable(own.items() for own in known))
-            rows = convert_batch(rows, types, source.only_numbers, first_row)
+            known = chain.from_iterable(part.known_types().items() for state in states for part in state.parts)
+            rows = convert_batch(rows, dict(known), source.only_numbers, slices, first_row)
             first_row += rows.num_rows
             for update in updates:
                 with name_task_in_errors(update.state.task.name):
@@ -302,7 +301,7 @@ class PartState:
     def known_types(self) -> dict[str, str]:
         """The Arrow types of columns as of the first batch, but for labels that are of any type."""
         columns = zip(self.typed_columns(), self.types or (), strict=False)
-        return {name: known for name, known in columns if name not in self.scan.names.labels}
+        return {name: known for name, known in reversed([*columns]) if name not in self.scan.names.labels}
 
     @property
     def reads_vectors(self) -> bool:
@@ -311,10 +310,8 @@ class PartState:
 
     def check_types(self, schema: Any) -> None:
         """Types have to be those of the first batch: hashes and scores of different types never compare equal."""
-        names, numerals = self.typed_columns(), self.scan.reader.numerals
-        types = [type_name(schema.field(name).type) for name in names]
-        for number in range(self.n_class_columns):
-            types[number] = type_of_classes(types[number], names[number] in numerals)
+        names, numerals = self.typed_columns(), self.scan.reader.numerals | self.scan.slices.numerals
+        types = types_of_columns(schema, names, self.n_class_columns, len(self.scan.names.by), numerals)
         joined = self.join_types(types)
         for name, earlier, found, common in zip(names, self.types or types, types, joined, strict=True):
             if common is None:
@@ -439,11 +436,11 @@ class PartState:
 
     def check_mergeable(self, other: PartState) -> None:
         """Column types and kinds of labels have to fit each other."""
-        if self.types and other.types and None in self.join_types(other.types):
-            raise TypeError(
-                f"states of different column types do not merge: {self.typed_columns()} are {self.types} here, "
-                f"{other.types} there"
-            )
+        types = other.types or self.types or ()
+        columns = zip(self.typed_columns(), self.types or types, types, self.join_types(types), strict=False)
+        bad = [f"{name!r} is {here} here, {there} there" for name, here, there, joined in columns if joined is None]
+        if bad:
+            raise TypeError(f"states of different column types do not merge: {', '.join(bad)}; cast each to one type")
         self.scan.reader.key_texts.check_mergeable(other.scan.reader.key_texts)
         classes = {self.scan.n_classes, other.scan.n_classes} - {None}
         if len(classes) > 1:

@@ -30,6 +30,8 @@ TASKS_FORMAT = FORMAT = 3  # several tasks
 PREFIX = struct.Struct("<8sIIQ16s")
 ALIGNMENT = 8
 MAX_DIMENSIONS = 2
+MARKED = "marked"  # ends the name of a column of slices whose values are texts that begin with one of these
+NUMBER_MARK, TEXT_MARK = "n", "t"
 
 
 def pack_state(header: dict[str, Any], arrays: ArrayWriter, number: int) -> bytes:

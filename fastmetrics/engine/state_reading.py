@@ -29,6 +29,7 @@ from fastmetrics._core.exchange.block_store import TEXT_PADDING, Block, BlockSto
 from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, HashExchange
 from fastmetrics._core.exchange.score_histogram import KEY_BITS, ScoreHistogram
 from fastmetrics._core.kinds import PREDICTION_ROLE, PROBABILITIES_ROLE, ClassNumber, Distribution, Probability
+from fastmetrics._core.object_keys import value_of_numeral
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.registry import parse
 from fastmetrics._core.tables.key_texts import TEXTS, KeyTexts
@@ -43,7 +44,7 @@ from fastmetrics.engine.plan.column_names import key_columns, with_text_names
 from fastmetrics.engine.plan.tasks import Task
 from fastmetrics.engine.scan.slice_counts import RowCount, SliceCounts
 from fastmetrics.engine.scan.state_counts import find_counts
-from fastmetrics.engine.state_format import ArrayReader, is_count, require
+from fastmetrics.engine.state_format import MARKED, NUMBER_MARK, TEXT_MARK, ArrayReader, is_count, require
 from fastmetrics.engine.state_writing import describe_exchange
 
 ALL_KINDS = kernels.SAW_ZERO | kernels.SAW_ONE | kernels.SAW_MINUS_ONE
@@ -163,7 +164,21 @@ def slices_from_array(data: np.ndarray, n_columns: int) -> list[tuple[Any, ...]]
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(f"the state is damaged: its slices cannot be read ({error})") from error
     require(table.num_columns == n_columns, "slices lack values")
-    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    columns = zip(table.column_names, table.columns, strict=True)
+    return list(zip(*(read_values(name, column.to_pylist()) for name, column in columns), strict=True))
+
+
+def read_values(name: str, values: list[Any]) -> list[Any]:
+    """The values of a column of slices; of marked ones, the numbers and texts that they stand for."""
+    if not name.endswith(MARKED):
+        return values
+    known = [value for value in values if value is not None]
+    are_marked = all(isinstance(value, str) and value[:1] in (NUMBER_MARK, TEXT_MARK) for value in known)
+    require(are_marked, "values of slices have no type")
+    return [
+        value if value is None else value_of_numeral(value[1:]) if value[0] == NUMBER_MARK else value[1:]
+        for value in values
+    ]
 
 
 def read_labels(part: PartState, header: dict[str, Any]) -> None:

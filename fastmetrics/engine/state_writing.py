@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.key_types import TAIL, TEXT, parts_of
+from fastmetrics._core.columns.label_columns import MIXED, NUMBER
 from fastmetrics._core.columns.row_blocks import SLICE, slice_code_name
 from fastmetrics._core.exchange.block_store import NO_TEXT, TEXT_PADDING, Block
 from fastmetrics._core.exchange.hash_exchange import HashExchange
@@ -22,7 +23,16 @@ from fastmetrics.engine.plan.column_names import key_columns
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.scan import Scan
 from fastmetrics.engine.scan.state_counts import find_counts
-from fastmetrics.engine.state_format import FIRST_FORMAT, PARTS_FORMAT, TASKS_FORMAT, ArrayWriter, pack_state
+from fastmetrics.engine.state_format import (
+    FIRST_FORMAT,
+    MARKED,
+    NUMBER_MARK,
+    PARTS_FORMAT,
+    TASKS_FORMAT,
+    TEXT_MARK,
+    ArrayWriter,
+    pack_state,
+)
 
 
 def write_states(states: Sequence[AccumulatorState], state_size: int, min_rows: int = 0) -> bytes:
@@ -195,20 +205,27 @@ def values_to_array(values: list[tuple[Any, ...]], types: list[str]) -> np.ndarr
     """Values as Arrow's IPC bytes, which keep dates as dates; `types` are those of the columns."""
     if not values:
         return NO_TEXT
-    columns = [
-        pyarrow.array(column, exact_type(name)) for column, name in zip(zip(*values, strict=True), types, strict=True)
-    ]
-    table = pyarrow.table(columns, names=[str(number) for number in range(len(types))])
+    names, columns = [], []
+    for number, (column, name) in enumerate(zip(zip(*values, strict=True), types, strict=True)):
+        is_marked = name in (NUMBER, MIXED, "uint64") or name.startswith("decimal")
+        names.append(f"{number} {MARKED}" if is_marked else str(number))
+        columns.append(pyarrow.array(map(mark_value, column) if is_marked else column, exact_type(name)))
+    table = pyarrow.table(columns, names=names)
     sink = pyarrow.BufferOutputStream()
     with pyarrow.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return np.frombuffer(sink.getvalue(), np.uint8)
 
 
+def mark_value(value: Any) -> str | None:
+    """A number of any width, or a text, as a text that says which of them it is."""
+    if value is None:
+        return None
+    return TEXT_MARK + value if isinstance(value, str) else f"{NUMBER_MARK}{value}"
+
+
 def exact_type(name: str) -> Any:
     """The Arrow type of that name, if Arrow would infer a type from Python values that cannot hold them all."""
-    if name == "uint64":
-        return pyarrow.uint64()
     if name == "duration[ns]":
         return pyarrow.duration("ns")
     if name.startswith("timestamp[ns"):

@@ -13,7 +13,7 @@ import numpy as np
 from fastmetrics._core import object_keys
 from fastmetrics._core.columns import arrow_columns, validation
 from fastmetrics._core.columns.key_columns import FixedWidthKeys, Keys, NumberKeys, TextKeys, tuple_of
-from fastmetrics._core.columns.key_types import TEXT, dtype_of_arrow
+from fastmetrics._core.columns.key_types import NUMBERS, NUMBERS_AND_FLOATS, TEXT, dtype_of_arrow
 from fastmetrics._core.columns.wide_integers import wide_integers
 from fastmetrics._core.object_keys import WANTED
 from fastmetrics._core.optional_imports import pyarrow
@@ -45,7 +45,9 @@ def as_keys(values: Any, name: str = "groups") -> Keys:
     validation.check_column(array, name)
     if array.dtype.kind == "S":
         array = array.astype(object)
+    dtype = TEXT
     if array.dtype.kind == "O":
+        dtype = dtype_of_objects(array)
         array = object_keys.plain_keys(array, name)
     kind = array.dtype.kind
     if kind in "biufmM":
@@ -53,8 +55,19 @@ def as_keys(values: Any, name: str = "groups") -> Keys:
     if kind == "U":
         return FixedWidthKeys(validation.contiguous(array), name)
     if kind in "OT":
-        return encode_objects(array, name)
+        return encode_objects(array, name, dtype)
     raise TypeError(f"{name} has dtype {array.dtype}: {WANTED}; convert it, for example with astype(str)")
+
+
+def dtype_of_objects(array: np.ndarray) -> np.dtype:
+    """The type of keys of Python's objects, if they become texts: that of numbers, or of texts."""
+    if not array.shape[0] or isinstance(array[0], str):
+        return TEXT
+    kinds = set(map(type, array.tolist()))
+    if all(issubclass(kind, object_keys.NUMBERS) for kind in kinds):
+        return NUMBERS_AND_FLOATS
+    is_decimal = any(kind.__module__ in ("decimal", "_decimal") for kind in kinds)
+    return NUMBERS if is_decimal else TEXT
 
 
 def columns_of(values: Any) -> list[tuple[Any, Any]] | None:
@@ -123,7 +136,7 @@ def widen_integers(array: np.ndarray) -> np.ndarray:
     return validation.contiguous(array)
 
 
-def encode_objects(array: np.ndarray, name: str) -> TextKeys:
+def encode_objects(array: np.ndarray, name: str, dtype: np.dtype = TEXT) -> TextKeys:
     """Python strings (object or StringDType arrays) to UTF-8."""
     texts = []
     for row, value in enumerate(array.tolist()):
@@ -138,7 +151,7 @@ def encode_objects(array: np.ndarray, name: str) -> TextKeys:
             raise ValueError(f"{name} has {value!r} at row {row}, which is not valid Unicode text") from None
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
-    return TextKeys(np.frombuffer(b"".join(texts), np.uint8), offsets)
+    return TextKeys(np.frombuffer(b"".join(texts), np.uint8), offsets, dtype)
 
 
 def as_arrow(values: Any) -> Any:
@@ -189,7 +202,8 @@ def arrow_keys(values: Any, name: str) -> Keys:
     if arrow_columns.is_binary(kind):
         return TextKeys(*arrow_columns.binary_keys(values))
     if arrow_columns.is_decimal(kind):
-        return arrow_keys(arrow_columns.decimal_keys(values), name)
+        keys = arrow_keys(arrow_columns.decimal_keys(values), name)
+        return TextKeys(keys.data, keys.offsets, NUMBERS) if isinstance(keys, TextKeys) else keys
     if types.is_temporal(kind):
         stored = values.cast(pyarrow.int32() if kind.bit_width == 32 else pyarrow.int64())
         return NumberKeys(widen_integers(validation.arrow_to_numpy(stored, name)), dtype)

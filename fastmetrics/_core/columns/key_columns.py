@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.key_types import TAIL, TEXT, dtype_of_columns, numbers_of, slots_of, texts_of
+from fastmetrics._core.columns.key_types import TAIL, TEXT, dtype_of_columns, numbers_of, slots_of, values_of_texts
 from fastmetrics._core.columns.row_blocks import addresses
 from fastmetrics._kernels.exchange import hash_partition, tuple_keys
 
@@ -100,12 +100,12 @@ class TextKeys:
         offsets = self.offsets.astype(np.int64)
         lengths = offsets[1:] - offsets[:-1]
         data = self.data[offsets[0] : offsets[-1]][np.repeat(mask, lengths)]
-        return TextKeys(data, np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths[mask]))))
+        return TextKeys(data, np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths[mask]))), self.dtype)
 
     def to_numpy(self) -> np.ndarray:
         bounds = self.offsets.tolist()
         whole = self.data[: bounds[-1]].tobytes()
-        return texts_of([whole[start:stop] for start, stop in pairwise(bounds)])
+        return values_of_texts([whole[start:stop] for start, stop in pairwise(bounds)], self.dtype)
 
     def concatenate(self, others: Sequence[Any]) -> TextKeys:
         data, offsets, end = [], [np.zeros(1, np.int64)], 0
@@ -113,7 +113,7 @@ class TextKeys:
             data.append(block.data[block.offsets[0] : block.offsets[-1]])
             offsets.append(block.offsets[1:].astype(np.int64) + (end - int(block.offsets[0])))
             end = int(offsets[-1][-1])
-        return TextKeys(np.concatenate(data), np.concatenate(offsets))
+        return TextKeys(np.concatenate(data), np.concatenate(offsets), self.dtype)
 
 
 class FixedWidthKeys:

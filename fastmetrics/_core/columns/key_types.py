@@ -13,11 +13,15 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.arrow_columns import is_integer_decimal
-from fastmetrics._core.object_keys import WANTED
+from fastmetrics._core.object_keys import WANTED, value_of_numeral
 from fastmetrics._kernels.exchange import hash_partition, tuple_keys
 
 HEAD, TAIL = "head", "tail"  # columns that keys have beside their hashes, see hash_partition.pyx and tuple_keys.pyx
 TEXT = np.dtype(object)
+# Numbers that no other type holds: texts, equal to TEXT, of which each is the shortest of its number. They are shown as
+# integers, and numbers with a fraction as decimals, or as the floats that they were.
+NUMBERS = np.dtype(object, metadata={"fractions": "decimals"})
+NUMBERS_AND_FLOATS = np.dtype(object, metadata={"fractions": "floats"})
 TEXT_TYPES = ("string", "large_string", "string_view")
 PLAIN_TYPES: dict[str, Any] = {
     "bool": np.bool_, "uint64": np.uint64,
@@ -58,7 +62,7 @@ def dtype_of_arrow(type_name: str, title: str) -> np.dtype:
     if type_name in TEXT_TYPES or re.fullmatch(BINARY_TYPE, type_name):
         return TEXT
     if decimal := re.fullmatch(DECIMAL_TYPE, type_name):
-        return np.dtype(np.int64) if is_integer_decimal(int(decimal[1]), int(decimal[2])) else TEXT
+        return np.dtype(np.int64) if is_integer_decimal(int(decimal[1]), int(decimal[2])) else NUMBERS
     if time := re.fullmatch(TIME_TYPE, type_name):
         return np.dtype(f"{'M8' if time[1] == 'timestamp' else 'm8'}[{time[2]}]")
     advice = "cast it to one of them, for example column.cast('string')"
@@ -77,14 +81,14 @@ def decode_keys(dtype: np.dtype, hashes: np.ndarray, heads: np.ndarray, tails: n
 def decode_texts(dtype: np.dtype, encoded: list[bytes]) -> np.ndarray:
     """The values of keys that are stored as bytes. Raises ValueError for bytes that no key of the type has."""
     if dtype == TEXT:
-        return texts_of(encoded)
+        return values_of_texts(encoded, dtype)
     parts = parts_of(dtype)
     kinds = np.array([kind_of(part) for part in parts], np.uint8)
     numbers = np.empty((len(parts), len(encoded)), np.uint64)
     texts = iter(tuple_keys.decode_tuples(encoded, kinds, numbers))
     out = np.empty(len(encoded), dtype)
     for name, part, own_numbers in zip(dtype.names or (), parts, numbers, strict=True):
-        out[name] = texts_of(next(texts)) if part == TEXT else numbers_of(own_numbers, part)
+        out[name] = values_of_texts(next(texts), part) if part == TEXT else numbers_of(own_numbers, part)
     return out
 
 
@@ -117,10 +121,17 @@ def numbers_of(bits: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return (bits if dtype.kind == "u" else bits.view(np.int64)).astype(dtype)
 
 
-def texts_of(encoded: list[bytes]) -> np.ndarray:
-    """UTF-8 as an array of Python strings."""
+def values_of_texts(encoded: list[bytes], dtype: np.dtype) -> np.ndarray:
+    """UTF-8 as an array of Python's strings, or of the numbers that these write."""
     out = np.empty(len(encoded), object)
-    out[:] = [text.decode() for text in encoded]
+    texts = [text.decode() for text in encoded]
+    fractions = None if dtype.metadata is None else dtype.metadata["fractions"]
+    if fractions == "decimals":
+        out[:] = list(map(value_of_numeral, texts))
+    elif fractions == "floats":
+        out[:] = [float(text) if type(value_of_numeral(text)) is not int else int(text) for text in texts]
+    else:
+        out[:] = texts
     return out
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core.optional_imports import import_extra
+from fastmetrics._core.results.table_columns import array_of_values
 
 if TYPE_CHECKING:
     import pyarrow
@@ -18,9 +19,9 @@ def arrow_array(column: np.ndarray) -> pyarrow.Array:
     import pyarrow
 
     if column.dtype.names is None:
-        return pyarrow.array(column)
+        return array_of_values(column)
     names = list(column.dtype.names)
-    return pyarrow.StructArray.from_arrays([pyarrow.array(column[name]) for name in names], names)
+    return pyarrow.StructArray.from_arrays([array_of_values(column[name]) for name in names], names)
 
 
 class ColumnTable:

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.optional_imports import import_extra
+from fastmetrics._core.optional_imports import import_extra, pyarrow
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,18 +54,31 @@ def interval_columns(intervals: Sequence[tuple[float, float] | None]) -> list[Ta
     ]
 
 
+def array_of_values(values: Any) -> Any:
+    """A pyarrow array of values: integers that it has no type for are decimals, values of several types texts."""
+    from decimal import Decimal
+
+    try:
+        return pyarrow.array(values)
+    except (pyarrow.ArrowException, OverflowError):
+        known = [value for value in values if value is not None]
+        if all(type(value) in (int, Decimal) for value in known):
+            try:
+                return pyarrow.array([None if value is None else Decimal(value) for value in values])
+            except pyarrow.ArrowException:
+                pass  # too long for decimals
+        return pyarrow.array([None if value is None else str(value) for value in values], pyarrow.string())
+
+
 def arrow_table(columns: Iterable[TableColumn], caller: str) -> pa.Table:
     """The columns as an Arrow table."""
-    pyarrow = import_extra("pyarrow", caller)
+    import_extra("pyarrow", caller)
     types = {"text": pyarrow.string(), "number": pyarrow.float64(), "count": pyarrow.int64()}
 
     def array(column: TableColumn) -> Any:
         if column.kind != "slice":
             return pyarrow.array(column.values, types[column.kind])
-        try:
-            found = pyarrow.array(column.values)
-        except (pyarrow.ArrowException, OverflowError):  # values of several types
-            return pyarrow.array([None if value is None else str(value) for value in column.values], pyarrow.string())
+        found = array_of_values(column.values)
         return found.cast(pyarrow.string()) if pyarrow.types.is_null(found.type) else found
 
     return pyarrow.table({column.name: array(column) for column in columns})

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.arrow_columns import EXACT_INTEGER, is_list, plain_type
+from fastmetrics._core.columns.key_types import dtype_of_arrow
 from fastmetrics._core.columns.label_codes import common_type
 from fastmetrics._core.columns.label_columns import MIXED, NUMBER, TEXT
 from fastmetrics._core.optional_imports import pyarrow
@@ -83,11 +84,30 @@ def type_of_classes(name: str, are_numerals: bool = False) -> str:
     """What labels of classes of the named type are; numerals are texts of a text file that may write numbers."""
     if name.startswith(LISTS) and name != NO_ITEMS:
         return LISTS + type_of_classes(name.removeprefix(LISTS))
-    if name in (*INTEGERS, "uint64", "bool", "halffloat", "float", "double") or name.startswith("decimal"):
+    if is_exact_number(name) or name in ("bool", "halffloat", "float", "double"):
         return NUMBER
     if stored_type(name) == "string":
         return MIXED if are_numerals else TEXT
     return name
+
+
+def type_of_slices(name: str, are_numerals: bool = False) -> str:
+    """What values of slices of the named type are; numerals are texts of a text file that may write numbers."""
+    return MIXED if are_numerals and stored_type(name) == "string" else name
+
+
+def types_of_columns(
+    schema: Any, names: Sequence[str], n_classes: int, n_slices: int, numerals: Collection[str]
+) -> list[str]:
+    """The types of columns of a batch for `join_types`; the texts of `numerals` may write numbers."""
+    types = [type_name(schema.field(name).type) for name in names]
+    first_slice = len(names) - n_slices
+    for number, name in enumerate(names):
+        if number < n_classes:
+            types[number] = type_of_classes(types[number], name in numerals)
+        elif number >= first_slice:
+            types[number] = type_of_slices(types[number], name in numerals)
+    return types
 
 
 def join_types(
@@ -95,19 +115,45 @@ def join_types(
 ) -> list[str | None]:
     """The types of columns together with those of further rows: None for each that does not fit.
 
-    The first `n_numbers` columns are only read as numbers. The first `n_classes` columns have labels of classes, which
-    are compared by value, the last `n_slices` slices.
+    The first `n_numbers` columns are only read as numbers. The first `n_classes` columns have labels of classes and the
+    last `n_slices` slices, which are compared by value; those between are scores, labels of other metrics, and keys.
     """
     joined: list[str | None] = []
     for number, (first, second) in enumerate(zip(known, found, strict=True)):
-        if number >= len(known) - n_slices and NO_TYPE in (first, second):
-            # Nulls alone have a type that says nothing about other batches, and they are a slice.
-            joined.append(second if first == NO_TYPE else first)
-        elif types_fit(first, second, number < n_numbers):
+        if types_fit(first, second, number < n_numbers):
             joined.append(first)
+        elif number < n_classes:
+            joined.append(common_type(first, second))
+        elif number >= len(known) - n_slices:
+            joined.append(join_slice_types(first, second))
         else:
-            joined.append(common_type(first, second) if number < n_classes else None)
+            joined.append(first if are_same_keys(first, second) else None)
     return joined
+
+
+def join_slice_types(first: str, second: str) -> str | None:
+    """The type of values of slices of two types; None if they are not compared.
+
+    Nulls alone have a type that says nothing about other rows, and they are a slice.
+    """
+    if NO_TYPE in (first, second):
+        return second if first == NO_TYPE else first
+    forms = {NUMBER if is_exact_number(name) else stored_type(name) for name in (first, second)}
+    if forms == {NUMBER}:
+        return NUMBER
+    return MIXED if MIXED in forms and forms <= {MIXED, NUMBER, "string"} else None
+
+
+def is_exact_number(name: str) -> bool:
+    """Is it the type of integers or decimals?"""
+    return name in (*INTEGERS, "uint64", NUMBER) or name.startswith("decimal")
+
+
+def are_same_keys(first: str, second: str) -> bool:
+    """Are equal integers or decimals of both types stored as the same keys?"""
+    if not is_exact_number(first) or not is_exact_number(second):
+        return False
+    return dtype_of_arrow(first, "") == dtype_of_arrow(second, "")
 
 
 def shared_type(first: Any, second: Any) -> Any | None:
@@ -147,10 +193,13 @@ def type_named(name: str) -> Any | None:
     return pyarrow.type_for_alias(name) if is_known else None
 
 
-def convert_batch(batch: Any, types: Mapping[str, str], numbers: Collection[str], first_row: int) -> Any:
+def convert_batch(
+    batch: Any, types: Mapping[str, str], numbers: Collection[str], slices: Mapping[str, bool], first_row: int
+) -> Any:
     """The batch with columns in the named types, where these hold all values; raise TypeError where they do not.
 
-    `numbers` are the columns that are only read as numbers.
+    `numbers` are the columns that are only read as numbers, `slices` those that are only slices, and whether their
+    texts may write numbers: their values need not be of one type.
     """
     for name, wanted in types.items():
         number = batch.schema.get_field_index(name)
@@ -158,6 +207,10 @@ def convert_batch(batch: Any, types: Mapping[str, str], numbers: Collection[str]
         found = type_name(column.type)
         target = type_named(wanted)
         if types_fit(wanted, found, name in numbers) or target is None or pyarrow.types.is_null(column.type):
+            continue
+        if are_same_keys(wanted, found) or (
+            name in slices and join_slice_types(wanted, type_of_slices(found, slices[name])) is not None
+        ):
             continue
         converted = convert_exactly(column, target)
         if converted is None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.arrow_columns import numpy_values
+from fastmetrics._core.columns.arrow_columns import decimal_keys, numpy_values
 from fastmetrics._core.object_keys import value_of_numeral
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.exchange import slice_rows
@@ -139,7 +139,10 @@ def find_numerals(source: Source, names: Iterable[str]) -> frozenset[str]:
 
 
 def encode_column(column: Any, name: str, are_numerals: bool = False) -> tuple[np.ndarray, list[Any]]:
-    """A column's values as codes, and the values that the codes stand for; of numerals the numbers."""
+    """A column's values as codes, and the values that the codes stand for; of numerals the numbers.
+
+    Of decimals, those without a fraction are integers, and others have no zeros at the end: equal ones are shown alike.
+    """
     types = pyarrow.types
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
     if types.is_nested(kind):
@@ -154,9 +157,10 @@ def encode_column(column: Any, name: str, are_numerals: bool = False) -> tuple[n
     coded = column if types.is_dictionary(column.type) else column.dictionary_encode()
     if types.is_time64(kind) and kind.unit == "ns":
         coded = times_in_microseconds(coded, name)
-    values = coded.dictionary.to_pylist()
-    if are_numerals:
-        values = [value_of_numeral(value) for value in values]
+    is_decimal = types.is_decimal(kind)
+    values = (decimal_keys(coded.dictionary) if is_decimal else coded.dictionary).to_pylist()
+    if are_numerals or is_decimal:
+        values = [value_of_numeral(value) if isinstance(value, str) else value for value in values]
     if types.is_floating(kind):
         # -0.0 becomes 0.0: they are equal, but differ in print. NaN is no value.
         values = [None if value is None or value != value else value + 0.0 for value in values]

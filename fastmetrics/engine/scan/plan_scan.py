@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
@@ -10,6 +10,7 @@ from fastmetrics.engine.input.batch_validation import ValidatedBatch
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.row_selection import RowSelector
 from fastmetrics.engine.input.slices import SliceNumbers, find_numerals
+from fastmetrics.engine.plan.column_names import key_columns
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.scan import Scan
 
@@ -63,6 +64,12 @@ class LogScan:
         self.slices.numerals = find_numerals(source, self.slices.names)
         for scan in self.scans:
             scan.reader.numerals = find_numerals(source, [*scan.names.labels, *map(str, scan.names.scores)])
+
+    def slices_by_value(self) -> Iterator[tuple[str, bool]]:
+        """The columns that are only slices, and whether they come as texts of which some write numbers."""
+        names = [scan.names for scan in self.scans]
+        keys = {name for own in names for key in (own.group, own.unit) for name in key_columns(key)}
+        return ((name, name in self.slices.numerals) for name in names[0].slice_columns if name not in keys)
 
     def record_filtered(self, rows: int) -> None:
         """Count rows that a filter left out before the scan."""

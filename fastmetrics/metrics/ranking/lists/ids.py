@@ -16,11 +16,15 @@ SIGN_BIT = 1 << 63
 
 
 class TextIds(NamedTuple):
-    """Ids that are UTF-8 text: id i is data[starts[i]:stops[i]]. starts and stops are contiguous, int32 or int64."""
+    """Ids that are UTF-8 text: id i is data[starts[i]:stops[i]]. starts and stops are contiguous, int32 or int64.
+
+    If they `write_numbers`, they are numbers that no integer of 64 bits holds.
+    """
 
     data: np.ndarray
     starts: np.ndarray
     stops: np.ndarray
+    write_numbers: bool = False
 
     @property
     def rows(self) -> int:
@@ -28,26 +32,33 @@ class TextIds(NamedTuple):
 
     @property
     def kind(self) -> str:
-        return "strings"
+        return "numbers" if self.write_numbers else "strings"
+
+    @property
+    def spans(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The bytes, and where each id begins and ends."""
+        return self.data, self.starts, self.stops
 
     def take(self, rows: np.ndarray) -> TextIds:
-        return TextIds(self.data, self.starts[rows], self.stops[rows])
+        return TextIds(self.data, self.starts[rows], self.stops[rows], self.write_numbers)
 
-    def at(self, row: int) -> str:
-        return self.data[self.starts[row] : self.stops[row]].tobytes().decode(errors="backslashreplace")
+    def at(self, row: int) -> Any:
+        return self.take(np.array([row])).to_list()[0]
 
-    def to_list(self) -> list[str]:
-        """All ids as Python strings."""
+    def to_list(self) -> list[Any]:
+        """All ids as Python's strings, or as the numbers that they write."""
         if not self.rows:
             return []
         first = int(self.starts.min())
         whole = self.data[first : int(self.stops.max())].tobytes()
         spans = zip((self.starts - first).tolist(), (self.stops - first).tolist(), strict=True)
-        return [whole[start:stop].decode(errors="backslashreplace") for start, stop in spans]
+        texts = [whole[start:stop].decode(errors="backslashreplace") for start, stop in spans]
+        return list(map(object_keys.value_of_numeral, texts)) if self.write_numbers else texts
 
     def as_texts(self) -> TextIds:
         """The same ids with offsets of 64 bits."""
-        return TextIds(self.data, self.starts.astype(np.int64, copy=False), self.stops.astype(np.int64, copy=False))
+        starts, stops = (own.astype(np.int64, copy=False) for own in (self.starts, self.stops))
+        return TextIds(self.data, starts, stops, self.write_numbers)
 
 
 class IntegerIds(NamedTuple):
@@ -79,6 +90,13 @@ class IntegerIds(NamedTuple):
         """The eight bytes of each integer as a text, so that integers can be numbered like texts."""
         starts = np.arange(0, 8 * self.rows, 8, dtype=np.int64)
         return TextIds(np.ascontiguousarray(self.values).view(np.uint8), starts, starts + 8)
+
+    def as_numbers(self) -> TextIds:
+        """The integers as the texts that write them, comparable with numbers of any width."""
+        texts = [str(integer).encode() for integer in self.to_list()]
+        ends = np.cumsum(np.fromiter(map(len, texts), np.int64, self.rows), dtype=np.int64)
+        data = np.frombuffer(b"".join(texts), np.uint8)
+        return TextIds(data, np.concatenate((np.zeros(1, np.int64), ends))[:-1], ends, True)
 
 
 class DictionaryIds(NamedTuple):
@@ -152,10 +170,7 @@ def ids_from_objects(names: list[Any], what: str) -> Ids:
     if not all(issubclass(kind, (int, np.integer)) for kind in set(map(type, names))):
         row = next(row for row, name in enumerate(names) if not isinstance(name, (int, np.integer)))
         raise TypeError(f"{what} has {names[row]!r} at row {row}: {WANTED}, all of one kind")
-    try:
-        return as_ids(np.array(names), what)
-    except OverflowError:
-        raise ValueError(f"{what} has integers beyond 64 bits") from None
+    return as_ids(names, what)
 
 
 def as_ids(values: Any, name: str) -> Ids:
@@ -173,7 +188,8 @@ def ids_from_keys(column: key_columns.Keys, name: str) -> Ids:
     if isinstance(column, key_columns.FixedWidthKeys):
         column = column.as_texts()
     if isinstance(column, key_columns.TextKeys):
-        return TextIds(column.data, column.offsets[:-1], column.offsets[1:])
+        are_numbers = column.dtype.metadata is not None
+        return TextIds(column.data, column.offsets[:-1], column.offsets[1:], are_numbers)
     if isinstance(column, key_columns.NumberKeys) and column.has_integers:
         values = column.values
         if values.dtype == np.uint64:
@@ -197,7 +213,8 @@ def as_query_ids(values: Any, name: str) -> QueryIds:
 
 def align_ids(first: Ids, second: Ids, what: str) -> tuple[Ids, Ids]:
     """Two columns of ids, made comparable: of one kind, with offsets of one type. `what` names them in the error."""
-    if isinstance(first, TextIds) and isinstance(second, TextIds):
+    first, second = align_numbers(first, second)
+    if isinstance(first, TextIds) and isinstance(second, TextIds) and first.write_numbers == second.write_numbers:
         if first.starts.dtype == second.starts.dtype:
             return first, second
         return first.as_texts(), second.as_texts()
@@ -206,11 +223,25 @@ def align_ids(first: Ids, second: Ids, what: str) -> tuple[Ids, Ids]:
     raise TypeError(f"{what} {first.kind} and {second.kind}: cast one of them to the type of the other")
 
 
+def align_numbers(first: Ids, second: Ids) -> tuple[Ids, Ids]:
+    """Integers as texts if those of the other column are, or if their bits mean other integers there."""
+    if isinstance(first, IntegerIds) and isinstance(second, IntegerIds):
+        return (first, second) if bits_are_comparable(first, second) else (first.as_numbers(), second.as_numbers())
+    if isinstance(first, IntegerIds) and isinstance(second, TextIds) and second.write_numbers:
+        return first.as_numbers(), second
+    if isinstance(second, IntegerIds) and isinstance(first, TextIds) and first.write_numbers:
+        return first, second.as_numbers()
+    return first, second
+
+
 def docid_order(items: Ids) -> Any:
     """What decides ties="docid" (Lists.order): the greater id comes first, integers as numbers, text by its bytes."""
     if isinstance(items, IntegerIds):
         bits = ~items.values.view(np.uint64)
         return bits if items.is_unsigned else bits ^ np.uint64(SIGN_BIT)
+    if items.write_numbers:
+        ranks = np.unique(np.fromiter(items.to_list(), object, items.rows), return_inverse=True)[1]
+        return ~ranks.astype(np.uint64)
     return items.as_texts()
 
 

@@ -211,7 +211,7 @@ def measure_lists(
         if isinstance(lists.order, np.ndarray):
             keys = lists.order
         else:
-            data, starts, stops = lists.order
+            data, starts, stops = lists.order[:3]
             rule, text = TEXT_TIES, (data, starts.astype(np.int64, copy=False), stops.astype(np.int64, copy=False))
     scores, grades = padded(lists.scores), padded(lists.grades)
 

@@ -400,7 +400,7 @@ def select_rows(lists: Lists, keep: np.ndarray) -> Lists:
     if keep.all():
         return lists
     before = np.concatenate((np.zeros(1, np.int64), np.cumsum(keep)))
-    data, starts, stops = lists.order
+    data, starts, stops = lists.order[:3]
     return lists._replace(
         scores=lists.scores[keep],
         grades=lists.grades[keep],

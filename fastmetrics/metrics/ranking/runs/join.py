@@ -130,7 +130,6 @@ def group_by_query(query: QueryIds, item: Ids, values: np.ndarray, name: str, n_
 
 def match_queries(run: RowsByQuery, qrels: RowsByQuery) -> np.ndarray:
     """For every query of the run its number in the qrels, or -1."""
-    align_ids(run.queries, qrels.queries, f"queries of {run.name} and {qrels.name} are")
     run_texts, qrels_texts = run.queries.as_texts(), qrels.queries.as_texts()
     numbers = np.empty(run.n_queries, np.int64)
     run_qrels_join.look_up_texts(
@@ -153,7 +152,19 @@ def join_run(run: RowsByQuery, qrels: RowsByQuery, *, missing: str = "zero", n_t
     TypeError
         The ids of run and qrels are of different kinds.
     """
+    queries, judged = align_ids(run.queries, qrels.queries, f"queries of {run.name} and {qrels.name} are")
+    run, qrels = run._replace(queries=queries), with_queries(qrels, judged)
     return join_matched(run, qrels, match_queries(run, qrels), missing, n_threads)
+
+
+def with_queries(rows: RowsByQuery, queries: Ids) -> RowsByQuery:
+    """The rows with the same queries in a form that can be compared with other ids."""
+    if isinstance(queries, IntegerIds) == isinstance(rows.queries, IntegerIds):
+        return rows._replace(queries=queries)
+    table, texts = np.zeros_like(rows.table), queries.as_texts()
+    numbers, firsts = np.empty(queries.rows, np.int64), np.empty(queries.rows, np.int64)
+    run_qrels_join.number_texts(texts.data, texts.starts, texts.stops, table, numbers, firsts)
+    return rows._replace(queries=queries, table=table)
 
 
 def join_matched(run: RowsByQuery, qrels: RowsByQuery, numbers: np.ndarray, missing: str, threads: int) -> JoinedLists:
@@ -202,6 +213,7 @@ def concatenate_ids(first: Ids, last: Ids | None) -> Ids:
         np.concatenate((first_texts.data, last_texts.data)),
         np.concatenate((first_texts.starts, last_texts.starts + shift)),
         np.concatenate((first_texts.stops, last_texts.stops + shift)),
+        first.kind == "numbers",
     )
 
 
@@ -243,7 +255,7 @@ def join_items(
                 sparse_unretrieved, n_unretrieved, repeated,
             )  # fmt: skip
             if isinstance(items, TextIds) and isinstance(judged_items, TextIds):
-                has_repeated[unit] = run_qrels_join.join_texts(*items, *judged_items, *rest)
+                has_repeated[unit] = run_qrels_join.join_texts(*items.spans, *judged_items.spans, *rest)
             elif isinstance(items, IntegerIds) and isinstance(judged_items, IntegerIds):
                 has_repeated[unit] = run_qrels_join.join_integers(items.values, judged_items.values, *rest)
 

@@ -88,7 +88,7 @@ class TrecFile:
     def query(self) -> TextIds:
         """The query of every row."""
         lengths = np.diff(self.segments)
-        data, starts, stops = self.segment_query
+        data, starts, stops = self.segment_query.spans
         return TextIds(data, np.repeat(starts, lengths), np.repeat(stops, lengths))
 
     def to_arrow(self) -> pyarrow.Table:
