@@ -8,6 +8,7 @@ from fastmetrics._core.distributions.incomplete_integrals import beta_density, b
 from fastmetrics._core.distributions.normal import normal_quantile
 from fastmetrics._core.distributions.quantiles import solve_log_tail
 from fastmetrics._core.elementary import exp
+from fastmetrics._kernels.significance import tail_integrals
 
 
 def binomial_cdf(k: int, n: int, p: float) -> float:
@@ -31,7 +32,7 @@ def beta_quantile(a: float, b: float, tail: float, *, mid: bool = False) -> floa
     w = z * math.sqrt(max(mean + third, 0.0)) / mean - (of_b - of_a) * (third + 5 / 6 - 2 / (3 * mean))
 
     def tail_and_rise(x: float) -> tuple[float, float]:
-        below, rise = beta_tails(a, b, x, 1 - x).below, beta_density(a, b, x, 1 - x) / (1 - x)
+        below, rise = tail_integrals.beta_tails(a, b, x, 1 - x)[0], beta_density(a, b, x, 1 - x) / (1 - x)
         if not mid:
             return below, rise
         half = rise / a / 2  # half of the probability of a successes

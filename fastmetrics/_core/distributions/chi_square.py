@@ -20,7 +20,7 @@ def chi_square_pvalue(statistic: float, df: int) -> float:
     """The upper tail probability of the chi-square distribution, with full relative precision."""
     if df == 1:
         return normal_pvalue(math.sqrt(statistic), "two-sided")
-    return gamma_tails(df / 2, statistic / 2).above
+    return tail_integrals.gamma_tails(df / 2, statistic / 2)[1]
 
 
 def solve_noncentrality(statistic: float, df: int, p: float) -> float:

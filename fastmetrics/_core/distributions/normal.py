@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -36,6 +37,7 @@ def two_sided_quantile(level: float) -> float:
     return -normal_quantile((1 - level) / 2)
 
 
+@lru_cache(maxsize=1024)
 def normal_quantile(p: float) -> float:
     """The z that a standard normal variable is below with probability p, strictly between 0 and 1.
 
