@@ -51,6 +51,7 @@ class LogOptions(NamedTuple):
     decimal_point: input_options.DecimalPoint = None
     encoding: input_options.Encoding = None
     missing_columns: input_options.MissingColumns = "raise"
+    time_zone: input_options.TimeZone = None
     threads: options.Threads = None
     memory_limit: options.MemoryLimit = None
     spill_dir: options.SpillFolder = None
@@ -94,6 +95,7 @@ class LogOptions(NamedTuple):
                 self.decimal_point, self.encoding,
             ),
             "missing_columns": self.missing_columns,
+            "time_zone": self.time_zone,
             "n_threads": self.threads,
             "memory_limit": self.memory_limit,
             "spill_dir": self.spill_dir,

@@ -243,6 +243,7 @@ class Accumulator:
         format: Format | None = None,  # noqa: A002
         format_options: Mapping[str, Any] | None = None,
         missing_columns: MissingColumns = "raise",
+        time_zone: str | None = None,
     ) -> None:
         """Take in rows. If they are refused, the accumulator is unchanged.
 
@@ -251,9 +252,9 @@ class Accumulator:
         batch : Arrow data, data frame, dict of arrays or path
             Anything that `evaluate` reads, with the columns named. Column types have to stay the same from batch to
             batch.
-        filesystem, storage_options, version, timestamp, format, format_options, missing_columns : optional
-            How the batch is read, if it is a path: as for `evaluate`. A column that no file of the batch has is an
-            error also with ``missing_columns="null"``.
+        filesystem, storage_options, version, timestamp, format, format_options, missing_columns, time_zone : optional
+            How the batch is read: as for `evaluate`. `time_zone` is for every batch, the others for paths. A column
+            that no file of the batch has is an error also with ``missing_columns="null"``.
 
         Raises
         ------
@@ -268,7 +269,7 @@ class Accumulator:
         from fastmetrics.engine.input.sources import open_source
 
         options = InputOptions(
-            filesystem, storage_options, version, timestamp, format, format_options, missing_columns
+            filesystem, storage_options, version, timestamp, format, format_options, missing_columns, time_zone
         )
         update_states(self._states, open_source(batch, options), self.n_threads)
 

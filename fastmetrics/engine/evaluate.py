@@ -61,6 +61,7 @@ def evaluate(
     format: Format | None = None,  # noqa: A002
     format_options: Mapping[str, Any] | None = None,
     missing_columns: MissingColumns = "raise",
+    time_zone: str | None = None,
     tasks: Mapping[str, Task] | None = None,
 ) -> Report:
     """Evaluate a log: every metric, exactly, in one scan that reads only the columns it needs.
@@ -196,6 +197,11 @@ def evaluate(
         For a column that some of the files lack: raise an error that names the first of them, or read it as null in
         them; `notes` of the result names these files. A column that no file has is an error. Tables of Delta Lake and
         Iceberg have nulls where an older file lacks a column.
+    time_zone : str, optional
+        The zone in which expressions count days and hours, such as "Asia/Tokyo" or "+09:00": `date_trunc`, `extract`,
+        casts to dates and timestamps, and texts beside times. Timestamps without a zone are then instants in UTC. By
+        default those of a zone are in their own zone, and those without one are as they are written; those of Spark are
+        in UTC.
     tasks : dict of str and Task, optional
         Several questions of one log, answered in one scan: ``{"ctr": Task(label="click", score="pctr"), "cvr": ...}``.
         What a task does not name is that of the call. Every `Result` has the name of its `task`.
@@ -245,7 +251,7 @@ def evaluate(
         planned = [task._replace(parts=own.add_statistics(task.parts)) for task, own in pairs]
     threads = count_threads(n_threads)
     input_options = InputOptions(
-        filesystem, storage_options, version, timestamp, format, format_options, missing_columns
+        filesystem, storage_options, version, timestamp, format, format_options, missing_columns, time_zone
     )
     budget = make_memory_budget(memory_limit, spill_dir, threads)
     by_unit = ci is not None and not plots

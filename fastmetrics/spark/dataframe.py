@@ -16,6 +16,7 @@ from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.optional_imports import check_version
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.results.slice_order import check_min_rows
+from fastmetrics.engine.input.input_options import check_time_zone
 from fastmetrics.engine.input.row_selection import POLICIES
 from fastmetrics.engine.plan.resampling_options import refuse_row_units
 from fastmetrics.engine.plan.slice_bins import refuse_quantiles
@@ -54,6 +55,7 @@ def evaluate(
     roles: Mapping[str, str] | None = None,
     tasks: Mapping[str, Task] | None = None,
     min_rows: int = 0,
+    time_zone: str | None = None,
 ) -> Report:
     """Evaluate a Spark DataFrame: the same metrics, to the same bits, as `fastmetrics.evaluate` over its rows.
 
@@ -164,6 +166,11 @@ def evaluate(
     tasks : dict of str and Task, optional
         Several questions of one log, answered in one scan: ``{"ctr": Task(label="click", score="pctr"), "cvr": ...}``.
         What a task does not name is that of the call. Every `Result` has the name of its `task`.
+    time_zone : str, optional
+        The zone in which expressions count days and hours, such as "Asia/Tokyo" or "+09:00": `date_trunc`, `extract`,
+        casts to dates and timestamps, and texts beside times. Timestamps without a zone are then instants in UTC. By
+        default those of a zone are in their own zone, and those without one are as they are written; those of Spark are
+        in UTC.
 
     Returns
     -------
@@ -193,6 +200,7 @@ def evaluate(
     check_version("pyspark", "fastmetrics.spark.evaluate")
     check_option(on_invalid, "on_invalid", POLICIES)
     check_min_rows(min_rows)
+    check_time_zone(time_zone)
     call = Task(
         label, score, group, weight, metrics, prediction, probabilities, item, treatment, propensity, roles, where
     )
@@ -204,6 +212,6 @@ def evaluate(
             refuse_quantiles(task.names.bins, "a partition on Spark")
     plugins = pack_plugins([metric for task in planned for metric in task.plan.metrics])
     limit = parse_size(memory_limit, "memory_limit")
-    settings = PassSettings(on_invalid, limit, spill_dir, n_partitions, plugins)
+    settings = PassSettings(on_invalid, limit, spill_dir, n_partitions, plugins, time_zone)
     resolved = SparkRun(df, planned, settings).resolve()
     return make_report(resolved, time.perf_counter() - started, min_rows)

@@ -9,7 +9,7 @@ from typing import Any
 from fastmetrics._core.columns.validation import missing_column_text
 from fastmetrics.engine.expressions.errors import ExpressionError
 from fastmetrics.engine.expressions.parser import is_plain_name, parse_expression
-from fastmetrics.engine.expressions.primitives import Primitive, ValueType
+from fastmetrics.engine.expressions.primitives import Primitive, ValueType, in_zone
 from fastmetrics.engine.expressions.spark_sql import MARK, spark_type, to_spark_sql
 from fastmetrics.engine.expressions.tree import Column, Expression, iterate_nodes
 from fastmetrics.engine.input.batches import require_column, split_path
@@ -18,17 +18,17 @@ from fastmetrics.engine.input.computed_columns import WHERE, check_condition, ch
 THE_FRAME = "the DataFrame"
 
 
-def sql_of_column(df: Any, role: str, name: str, title: str) -> str | None:
+def sql_of_column(df: Any, role: str, name: str, title: str, time_zone: str | None) -> str | None:
     """The SQL of a computed column, or None for a column of the DataFrame. `title` begins the messages of errors."""
     expression = find_expression(df, role, name)
     if expression is None:
         return None
-    return sql_of(df, check_expression(expression, role, lambda column: type_of_column(df, column)), title)
+    return sql_of(df, check_expression(expression, role, lambda column: type_of_column(df, column, time_zone)), title)
 
 
-def sql_of_condition(df: Any, text: str, title: str) -> str:
+def sql_of_condition(df: Any, text: str, title: str, time_zone: str | None) -> str:
     """The SQL of a filter. `title` begins the messages of errors."""
-    value = check_condition(read_columns(df, WHERE, text), lambda column: type_of_column(df, column))
+    value = check_condition(read_columns(df, WHERE, text), lambda column: type_of_column(df, column, time_zone))
     return sql_of(df, value, title)
 
 
@@ -61,12 +61,12 @@ def is_column(df: Any, name: str) -> bool:
     return split_path(name, df.columns)[0] in df.columns
 
 
-def type_of_column(df: Any, name: str) -> ValueType:
+def type_of_column(df: Any, name: str, time_zone: str | None) -> ValueType:
     root, fields = split_path(name, df.columns)
     found = df.schema[root].dataType
     for field in fields:
         found = found[field].dataType
-    return spark_type(found)
+    return in_zone(spark_type(found), time_zone)
 
 
 def sql_of(df: Any, value: Primitive, title: str) -> str:

@@ -58,6 +58,7 @@ class PassSettings(NamedTuple):
     spill_dir: str | None
     n_partitions: int | None
     plugins: Plugins
+    time_zone: str | None = None
 
     def shuffle(self, repartition: Callable[..., Any], *keys: str) -> Any:
         return repartition(*keys) if self.n_partitions is None else repartition(self.n_partitions, *keys)
@@ -116,7 +117,7 @@ class SparkRun:
     """All passes over a DataFrame for the tasks of a call."""
 
     def __init__(self, df: Any, tasks: Sequence[PlannedTask], settings: PassSettings) -> None:
-        self.frame = SharedFrame(df, tasks)
+        self.frame = SharedFrame(df, tasks, settings.time_zone)
         self.tasks = tasks
         self.settings = settings
         self.runs: dict[PartId, PartRun] = {}

@@ -88,13 +88,13 @@ class FramePass(NamedTuple):
 class SharedFrame:
     """A DataFrame and the columns that each task reads of it."""
 
-    def __init__(self, df: Any, tasks: Sequence[PlannedTask]) -> None:
+    def __init__(self, df: Any, tasks: Sequence[PlannedTask], time_zone: str | None) -> None:
         self.df = df
         self.tasks = []
         filters: dict[str, str] = {}
         for task in tasks:
             with name_task_in_errors(task.name):
-                self.tasks.append(read_task(df, task, filters))
+                self.tasks.append(read_task(df, task, filters, time_zone))
 
     def is_masked(self, task: int, names: Iterable[str]) -> bool:
         """Is one of these columns computed for the rows of the task's filter only?"""
@@ -146,18 +146,18 @@ class SharedFrame:
         return rows, [next(found) if one.conditions else None for one in passes]
 
 
-def read_task(df: Any, task: PlannedTask, filters: dict[str, str]) -> TaskColumns:
+def read_task(df: Any, task: PlannedTask, filters: dict[str, str], time_zone: str | None) -> TaskColumns:
     """The columns and the filter of a task. `filters` are those of all tasks so far: an equal one is shared."""
     refuse_native(task.where, "Spark")
     start = "" if task.name is None else f"task {task.name!r}: "
     where = "" if task.where is None else task.where.name
     if where and where not in filters:
-        filters[where] = f"({sql_of_condition(df, where, f'{start}{WHERE} {where!r}')})"
+        filters[where] = f"({sql_of_condition(df, where, f'{start}{WHERE} {where!r}', time_zone)})"
     condition = filters.get(where)
     roles = {name: role for part in task.parts for role, name in reversed(part.names.columns_with_roles)}
     columns = {}
     for name, role in roles.items():
-        sql = sql_of_column(df, role, name, start + describe_column(role, name))
+        sql = sql_of_column(df, role, name, start + describe_column(role, name), time_zone)
         columns[name] = FrameColumn(name, quote_path(df, name)) if sql is None else FrameColumn(name, sql, condition)
     return TaskColumns(columns, condition, where)
 

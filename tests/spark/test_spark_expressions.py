@@ -9,6 +9,7 @@ import pytest
 import fastmetrics as fm
 from fastmetrics.engine.expressions.arrow_values import compute, value_type
 from fastmetrics.engine.expressions.parser import parse_expression
+from fastmetrics.engine.expressions.primitives import in_zone
 from fastmetrics.engine.expressions.type_check import check_types
 from support.expression_cases import TABLE, TRUTH_TABLE, ZONES, comparable, times_table
 
@@ -46,7 +47,47 @@ def test_times_in_zones(spark, tmp_path):
         assert list(map(comparable, column.to_pylist())) == list(map(comparable, expected.to_pylist())), text
 
 
-def spark_values(spark, table, texts, ansi):
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+def test_days_and_hours_of_a_zone(spark, tmp_path):
+    """With time_zone=, times of Spark and of one machine have the same days, whatever the zone of the session."""
+    times = times_table("us")
+    pq.write_table(times, tmp_path / "times.parquet")
+    frame = spark.read.parquet(str(tmp_path / "times.parquet"))
+    calls = ("date_trunc('{}', {})", "extract({} from {})")
+    units = ("minute", "hour", "day", "week")
+    texts = [call.format(unit, name) for call in calls for unit in units for name in times.column_names]
+    texts += [text.format(name) for text in ("cast({} as date)", "{} >= '2026-10-25'") for name in times.column_names]
+    for zone in ("Europe/Berlin", "Atlantic/Azores", "Australia/Lord_Howe", "+09:00", "UTC"):
+        found = spark_values(spark, frame, texts, "true", zone)
+        for text, column in zip(texts, found.columns, strict=True):
+            types = {field.name: in_zone(value_type(field.type), zone) for field in times.schema}
+            value = check_types(parse_expression(text), types.__getitem__)
+            expected = compute(value, {name: times[name].combine_chunks() for name in times.column_names}, len(times))
+            values = [list(map(comparable, own.to_pylist())) for own in (column, expected)]
+            assert values[0] == values[1], (zone, text)
+
+
+def test_reports_by_days_of_a_zone(spark, tmp_path):
+    import fastmetrics.spark
+
+    times = times_table("us").slice(0, 900)
+    log = times.append_column("y", pa.array([0, 1, 1] * 300)).append_column("p", pa.array([0.5, 0.25, 0.75] * 300))
+    pq.write_table(log, tmp_path / "log.parquet")
+    frame = spark.read.parquet(str(tmp_path / "log.parquet"))
+    for name in ("z", "ts"):
+        options = {"label": "y", "score": "p", "by": f"date_trunc('day', {name})", "time_zone": "Asia/Tokyo"}
+        options["where"] = f"{name} >= '2026-03-29' and extract(hour from {name}) > 3"
+        found = fastmetrics.spark.evaluate(frame, "rmse,auc", **options)
+        here = fm.evaluate(log, "rmse,auc", **options)
+        assert found.filtered == here.filtered
+        assert [(own.metric, own.slice, own.value, own.rows) for own in found if own.slice] == [
+            (own.metric, own.slice, own.value, own.rows) for own in here if own.slice
+        ]
+    with pytest.raises(ValueError, match="time_zone: there is no time zone 'Asia/Tokio'; did you mean Asia/Tokyo"):
+        fastmetrics.spark.evaluate(frame, "rmse", label="y", score="p", time_zone="Asia/Tokio")
+
+
+def spark_values(spark, table, texts, ansi, time_zone=None):
     """The values of expressions in a session with a zone of its own, as an Arrow table."""
     from pyspark.sql import functions
 
@@ -60,7 +101,7 @@ def spark_values(spark, table, texts, ansi):
             spark.conf.set(name, value)
         columns = []
         for number, text in enumerate(texts):
-            value = check_types(parse_expression(text), lambda name: type_of_column(table, name))
+            value = check_types(parse_expression(text), lambda name: type_of_column(table, name, time_zone))
             sql = to_spark_sql(value, "column", lambda name: quote_path(table, name))
             columns.append(functions.expr(sql).alias(f"c{number}"))
         return table.select(*columns).toArrow()

@@ -35,7 +35,7 @@ TABLE = pa.table({
             utc(2026, 11, 1, 0, 34, 56, 789), utc(1969, 12, 31, 23, 59, 59, 999999), None,
             utc(2026, 3, 29, 1, 30), utc(2026, 11, 2),
         ],
-        pa.timestamp("us", "Europe/Berlin"),
+        pa.timestamp("us", "UTC"),
     ),
 })  # fmt: skip
 

@@ -12,11 +12,15 @@ from fastmetrics._core import elementary
 from fastmetrics._core.columns.arrow_columns import numpy_values
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.expressions.arrow_casts import decimal_to_double
-from fastmetrics.engine.expressions.primitives import DECIMAL, DOUBLE, Primitive
+from fastmetrics.engine.expressions.primitives import DECIMAL, DOUBLE, INT64_MAX, INT64_MIN, Primitive
 from fastmetrics.engine.expressions.row_errors import RowError, first_failing_row, value_at
+from fastmetrics.engine.expressions.time_zones import offset_of
 
 SYMBOLS = {"add": "+", "subtract": "-", "multiply": "*", "int_divide": "//"}
 UNITS = ("s", "ms", "us", "ns")
+TIME_UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+# The first and the last second of the years 1 to 9999.
+FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799
 PLAIN = set(".^$*+?{}[]\\|()")
 
 
@@ -376,20 +380,50 @@ def shift_days(value: Primitive, found: Any) -> Any:
     return days.cast(pa.date32())
 
 
+def admit_times(value: Primitive, found: Any) -> Any:
+    """The times, which have to lie within the years 1 to 9999, and two days within the limits of 64 bits."""
+    pc = compute_module()
+    per_second = 1000 ** UNITS.index(found.type.unit)
+    margin = 2 * 86_400 * per_second
+    low, high = max(FIRST_SECOND * per_second, INT64_MIN + margin), min(LAST_SECOND * per_second, INT64_MAX - margin)
+    numbers = found.cast(pa.int64())
+    least, greatest = pc.min_max(numbers).as_py().values()
+    if least is None or (least >= low and greatest <= high):
+        return found
+    bad = np.asarray(pc.or_(pc.less(numbers, low), pc.greater(numbers, high)).fill_null(False))
+    row = int(np.flatnonzero(bad)[0])
+    far = f"{value_at(numbers, row)} {TIME_UNITS[found.type.unit]} since 1970"
+    raise RowError(row, f"{far}, which is out of the years 1 to 9999, or of 64 bits, for {value.options[0]}")
+
+
 def to_local(value: Primitive, found: Any) -> Any:
     """The local times of instants in a zone."""
+    pc = compute_module()
     (zone,) = value.options
-    return compute_module().local_timestamp(found.cast(pa.timestamp(found.type.unit, zone)))
+    found = admit_times(value, found)
+    if (offset := offset_of(zone)) is not None:
+        return pc.add(found.cast(pa.timestamp(found.type.unit)), pa.scalar(offset, pa.duration(found.type.unit)))
+    return pc.local_timestamp(found.cast(pa.timestamp(found.type.unit, zone)))
 
 
 def from_local(value: Primitive, found: Any) -> Any:
-    """The instants of local times in a zone: the later one of two, and in a gap with the offset before it."""
+    """The instants of local times in a zone: the later one of two, or the first; in a gap with the offset before it."""
     pc = compute_module()
-    (zone,) = value.options
-    instant = pc.assume_timezone(found, zone, ambiguous="latest", nonexistent="earliest")
+    zone, *which = value.options
+    found = admit_times(value, found)
+    if (fixed := offset_of(zone)) is not None:
+        moved = pc.subtract(found, pa.scalar(fixed, pa.duration(found.type.unit)))
+        return moved.cast(pa.timestamp(found.type.unit, "UTC"))
+    instant = pc.assume_timezone(found, zone, ambiguous="earliest" if which else "latest", nonexistent="earliest")
     utc = pa.timestamp(found.type.unit, "UTC")
     offset = pc.subtract(pc.local_timestamp(instant), pc.local_timestamp(instant.cast(utc)))
     return pc.subtract(found, offset).cast(utc)
+
+
+def clock_trunc(value: Primitive, found: Any, local: Any) -> Any:
+    """Instants without what clocks have shown since the last full hour, minute or second."""
+    pc = compute_module()
+    return pc.subtract(found, pc.subtract(local, pc.floor_temporal(local, 1, value.options[0])))
 
 
 def date_trunc(value: Primitive, found: Any) -> Any:
@@ -430,4 +464,5 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "exp": exponential, "power": power, "lower": change_case, "upper": change_case, "length": length,
     "substr": substring, "concat": concat, "to_timestamp": to_timestamp, "shift": shift, "shift_days": shift_days,
     "date_trunc": date_trunc, "extract": extract, "to_local": to_local, "from_local": from_local,
+    "clock_trunc": clock_trunc,
 }  # fmt: skip

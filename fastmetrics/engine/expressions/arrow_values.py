@@ -33,6 +33,7 @@ from fastmetrics.engine.expressions.primitives import (
     ValueType,
 )
 from fastmetrics.engine.expressions.row_errors import RowError, first_failing_row, value_at
+from fastmetrics.engine.expressions.time_zones import zone_of_column
 
 
 def value_type(arrow_type: Any) -> ValueType:
@@ -46,7 +47,7 @@ def value_type(arrow_type: Any) -> ValueType:
             return ValueType(DECIMAL, precision, arrow_type.scale)
         return ValueType(OTHER, name=str(arrow_type))
     if types.is_timestamp(arrow_type):
-        return ValueType(TIMESTAMP if arrow_type.tz is None else INSTANT)
+        return ValueType(TIMESTAMP if arrow_type.tz is None else INSTANT, name=zone_of_column(arrow_type.tz))
     for is_kind, kind in (
         (types.is_uint64, UNSIGNED), (types.is_integer, INTEGER), (types.is_floating, DOUBLE),
         (types.is_boolean, BOOLEAN), (types.is_date, DATE), (types.is_null, NULL),

@@ -29,6 +29,7 @@ from fastmetrics.engine.expressions.primitives import (
     Primitive,
     ValueType,
 )
+from fastmetrics.engine.expressions.time_zones import instant_of
 from fastmetrics.engine.expressions.tree import Call, Literal, Node, Number
 
 DECIMAL_DIGITS = {INTEGER: 19, UNSIGNED: 20}  # of the decimal that holds every value
@@ -138,8 +139,13 @@ class CommonTypes:
             return None
         return self.make(node, "literal", ValueType(DECIMAL, precision, -exponent), options=(exact,))
 
-    def as_time(self, node: Node, value: Primitive, kind: str) -> Primitive:
-        """A text between quotes beside dates and timestamps, as one of them."""
+    def common_zone(self, values: Sequence[Primitive]) -> str:
+        """The zone of all instants; UTC if they have several."""
+        zones = {value.type.name for value in values if value.kind == INSTANT and not value.is_literal}
+        return zones.pop() if len(zones) == 1 else ""
+
+    def as_time(self, node: Node, value: Primitive, kind: str, zone: str = "") -> Primitive:
+        """A text between quotes beside dates and timestamps, as one of them: beside instants a time of their zone."""
         if not value.is_literal or value.kind != TEXT:
             return value
         text = value.options[0]
@@ -149,6 +155,11 @@ class CommonTypes:
         found = parse_time(text, words[kind])
         if found is None:
             raise self.refuse(node, f"{text!r} is no {words[kind]}: write '2026-11-01' or '2026-11-01 12:00:00'")
+        if kind == INSTANT and zone and isinstance(local := parse_time(text, "timestamp"), datetime):
+            try:
+                found = instant_of(local, zone, first=parse_time(text, "date") is not None)
+            except OverflowError:
+                raise self.refuse(node, f"the time is out of range in zone {zone}") from None
         return self.make(node, "literal", ValueType(kind), options=(found,))
 
     def to_timestamp(self, node: Node, value: Primitive) -> Primitive:
@@ -169,7 +180,8 @@ class CommonTypes:
             kinds = {value.kind for value in values} - {NULL}
         times = [kind for kind in (INSTANT, TIMESTAMP, DATE) if kind in kinds]
         if times and TEXT in kinds:
-            values = [self.as_time(own, value, times[0]) for own, value in zip(nodes, values, strict=True)]
+            zone = self.common_zone(values)
+            values = [self.as_time(own, value, times[0], zone) for own, value in zip(nodes, values, strict=True)]
             kinds = {value.kind for value in values} - {NULL}
         if BOOLEAN in kinds and INTEGER in kinds:
             values = [self.as_boolean(own, value) for own, value in zip(nodes, values, strict=True)]

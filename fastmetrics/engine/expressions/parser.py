@@ -10,6 +10,7 @@ from typing import Any
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.suggestions import close_matches
 from fastmetrics.engine.expressions.errors import ExpressionError
+from fastmetrics.engine.expressions.time_zones import explain_zone
 from fastmetrics.engine.expressions.tree import SLICE_FUNCTIONS, Call, Column, Expression, Literal, Node, Number, Place
 
 MAX_CHARACTERS = 20_000
@@ -374,10 +375,8 @@ class Reader:
         zone = node.args["zone"]
         if type(zone).__name__ != "Literal" or not zone.is_string:
             raise self.refuse(node, "AT TIME ZONE is followed by a name between quotes, as in 'Europe/Berlin'")
-        if zone.this not in time_zones():
-            similar = close_matches(zone.this, sorted(time_zones()))[:3]
-            ask = f"; did you mean {' or '.join(similar)}?" if similar else "; write 'Europe/Berlin' or 'UTC'"
-            raise self.refuse(node, f"there is no time zone {zone.this!r}{ask}")
+        if (wrong := explain_zone(zone.this)) is not None:
+            raise self.refuse(node, wrong)
         return self.call(node, "at time zone", node.this, options=(zone.this,))
 
     def date_call(
@@ -408,14 +407,6 @@ EXAMPLES = {
     "timestamp": "timestamp '2026-11-01 12:00:00'",
     "timestamptz": "timestamptz '2026-11-01 12:00:00+01:00'",
 }
-
-
-@cache
-def time_zones() -> frozenset[str]:
-    """The names of time zones: areas with places, and UTC. Short names such as EST differ between databases."""
-    from zoneinfo import available_timezones
-
-    return frozenset(name for name in available_timezones() if "/" in name or name in ("UTC", "GMT"))
 
 
 def parse_time(text: str, kind: str) -> date | datetime | None:

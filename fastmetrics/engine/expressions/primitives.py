@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics.engine.expressions.time_zones import zone_of_column
 
 # Kinds of types. "timestamp" has no zone; "instant" is a point in time. "other" are types that can only be null or not.
 BOOLEAN, INTEGER, UNSIGNED, DOUBLE, DECIMAL = "boolean", "integer", "unsigned", "double", "decimal"
@@ -14,12 +15,17 @@ NUMBERS = (INTEGER, UNSIGNED, DECIMAL, DOUBLE)
 
 INT64_MIN, INT64_MAX, UINT64_MAX = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
 MAX_PRECISION = 38
+FIRST = "first"  # of two instants with the same local time
 # Primitives that may refuse a row.
 CAN_FAIL = {"add", "subtract", "multiply", "negate", "abs", "int_divide", "cast"}
 
 
 class ValueType(NamedTuple):
-    """The type of a value: `precision` and `scale` are those of decimals, `name` is that of another type."""
+    """The type of a value: `precision` and `scale` are those of decimals, `name` is that of another type.
+
+    The name of an instant is the zone in which its days and hours are counted; empty: UTC. A timestamp without a zone
+    has one if it is an instant in UTC for the caller.
+    """
 
     kind: str
     precision: int = 0
@@ -36,6 +42,13 @@ TYPE_TITLES = {
     INTEGER: "an integer", UNSIGNED: "an unsigned integer", DOUBLE: "a float", TEXT: "a text", DATE: "a date",
     BOOLEAN: "a boolean", TIMESTAMP: "a timestamp without a zone", INSTANT: "a timestamp with a zone", NULL: "NULL",
 }  # fmt: skip
+
+
+def in_zone(kind: ValueType, zone: str | None) -> ValueType:
+    """The type of a column whose times a caller reads in a zone; None: as the column has them."""
+    if zone is None or kind.kind not in (TIMESTAMP, INSTANT):
+        return kind
+    return kind._replace(name=zone_of_column(zone) if kind.kind == INSTANT else zone)
 
 
 class Primitive(NamedTuple):

@@ -16,6 +16,7 @@ from fastmetrics.engine.expressions.primitives import (
     DATE,
     DECIMAL,
     DOUBLE,
+    FIRST,
     INSTANT,
     INT64_MAX,
     INT64_MIN,
@@ -350,6 +351,8 @@ class Writer:
         micros = self.micros(value.arguments[0])
         local = f"timestamp_micros({micros})"
         earlier = f"to_utc_timestamp({local}, {zone})"
+        if FIRST in value.options:
+            return earlier
         next_day = f"unix_micros({earlier}) + {DAY}L"
         local_next_day = f"unix_micros(from_utc_timestamp(timestamp_micros({next_day}), {zone}))"
         later = f"timestamp_micros({micros} - ({local_next_day} - ({next_day})))"
@@ -384,6 +387,10 @@ class Writer:
         if value.kind == INSTANT:
             return f"timestamp_micros(unix_date({first}) * {DAY}L)"
         return f"cast({first} as {sql_type(value.type)})"
+
+    def write_clock_trunc(self, value: Primitive) -> str:
+        instant, local = map(self.micros, value.arguments)
+        return f"timestamp_micros({instant} - pmod({local}, {CLOCK[value.options[0]]}L))"
 
     def write_extract(self, value: Primitive) -> str:
         (unit,), (argument,) = value.options, value.arguments

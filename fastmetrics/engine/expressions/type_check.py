@@ -13,6 +13,7 @@ from fastmetrics.engine.expressions.primitives import (
     DATE,
     DECIMAL,
     DOUBLE,
+    FIRST,
     INSTANT,
     INT64_MAX,
     INT64_MIN,
@@ -28,6 +29,7 @@ from fastmetrics.engine.expressions.primitives import (
     Primitive,
     ValueType,
 )
+from fastmetrics.engine.expressions.time_zones import explain_zone, zone_of_column
 from fastmetrics.engine.expressions.tree import SLICE_FUNCTIONS, Call, Column, Expression, Literal, Node, Number
 
 COMPARISONS = {"=": "equal", "<>": "not_equal", "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
@@ -76,7 +78,7 @@ class Checker(CommonTypes):
 
     def check(self, node: Node) -> Primitive:
         if isinstance(node, Column):
-            return Primitive("column", self.type_of(node.name), (), (node.name,))
+            return self.column(node)
         if isinstance(node, Literal):
             return self.literal(node, node.value)
         if node.name in COMPARISONS:
@@ -84,6 +86,16 @@ class Checker(CommonTypes):
         if node.name in ARITHMETIC:
             return self.arithmetic(node)
         return self.checker(node)(node)
+
+    def column(self, node: Column) -> Primitive:
+        """A column; a timestamp without a zone that is an instant for the caller, as one."""
+        found = self.type_of(node.name)
+        if found.kind == INSTANT and found.name and (wrong := explain_zone(found.name, of_column=True)) is not None:
+            raise self.refuse(node, f"the column has a zone that is not known: {wrong}; cast it to another zone")
+        if found.kind != TIMESTAMP or not found.name:
+            return Primitive("column", found, (), (node.name,))
+        column = Primitive("column", ValueType(TIMESTAMP), (), (node.name,))
+        return self.make(node, "cast", ValueType(INSTANT, name=zone_of_column(found.name)), column)
 
     def checker(self, node: Call) -> Callable[[Call], Primitive]:
         methods: dict[str, Callable[[Call], Primitive]] = {
@@ -219,7 +231,8 @@ class Checker(CommonTypes):
         return self.make(node, "case", self.type_of_values(values), *pairs, values[-1])
 
     def type_of_values(self, values: Sequence[Primitive]) -> ValueType:
-        return next((value.type for value in values if value.kind != NULL), ValueType(NULL))
+        found = next((value.type for value in values if value.kind != NULL), ValueType(NULL))
+        return ValueType(INSTANT, name=self.common_zone(values)) if found.kind == INSTANT else found
 
     def coalesce(self, node: Call) -> Primitive:
         values = self.unify(node, node.arguments)
@@ -392,9 +405,23 @@ class Checker(CommonTypes):
         name, kind = ("to_local", TIMESTAMP) if value.kind == INSTANT else ("from_local", INSTANT)
         return self.make(node, name, ValueType(kind), value, options=node.options)
 
+    def to_local(self, node: Node, value: Primitive) -> Primitive:
+        """An instant as the local time of its zone; other values as they are."""
+        if value.kind != INSTANT or not value.type.name or value.is_literal:
+            return value
+        return self.make(node, "to_local", ValueType(TIMESTAMP), value, options=(value.type.name,))
+
     def date_part(self, node: Call) -> Primitive:
         value = self.wanted(node.arguments[0], self.check(node.arguments[0]), "a date or a timestamp", *TIMES)
         (unit,) = node.options
+        local = self.to_local(node, value)
+        if local is not value and node.name == "date_trunc":
+            if unit in CLOCK_UNITS:
+                return self.make(node, "clock_trunc", value.type, value, local, options=node.options)
+            first = self.make(node, "date_trunc", local.type, local, options=node.options)
+            return self.make(node, "from_local", value.type, first, options=(value.type.name, FIRST))
+        if unit != "epoch":
+            value = local
         if value.kind == DATE and unit in CLOCK_UNITS:
             if node.name == "date_trunc":
                 raise self.refuse(node, f"a date has no {unit}: cast it to timestamp")
@@ -415,6 +442,8 @@ class Checker(CommonTypes):
             return self.make(node, "literal", target, options=(None,))
         if value.kind == target.kind and value.kind != DECIMAL and word not in INTEGER_RANGES:
             return value
+        if target.kind in (DATE, TIMESTAMP) and (local := self.to_local(inner, value)) is not value:
+            return local if target.kind == TIMESTAMP else self.make(node, "cast", target, local, options=safe)
         allowed = CASTS_FROM.get(value.kind, ())
         if target.kind not in allowed:
             can = ", ".join(allowed) or "nothing"

@@ -19,7 +19,7 @@ from fastmetrics.engine.expressions.arrow_values import arrow_type_of, compute, 
 from fastmetrics.engine.expressions.column_tests import ColumnTest, tests_of
 from fastmetrics.engine.expressions.errors import ExpressionError
 from fastmetrics.engine.expressions.parser import is_plain_name, parse_expression
-from fastmetrics.engine.expressions.primitives import BOOLEAN, NULL, OTHER, Primitive, ValueType
+from fastmetrics.engine.expressions.primitives import BOOLEAN, NULL, OTHER, Primitive, ValueType, in_zone
 from fastmetrics.engine.expressions.row_errors import RowError
 from fastmetrics.engine.expressions.tree import Column, Expression, iterate_nodes
 from fastmetrics.engine.expressions.type_check import check_types
@@ -244,6 +244,7 @@ class BatchColumns:
         self.inputs = list(dict.fromkeys(needed)) or source.source.column_names[:1]
         self.checked: tuple[dict[str, Primitive], dict[str, Primitive]] | None = None
         self.left_out: list[Any] = []  # the last skipped rows
+        self.time_zone = source.source.time_zone
         self.push_down(source)
 
     def push_down(self, source: ComputedColumns) -> None:
@@ -251,9 +252,10 @@ class BatchColumns:
         filters: list[list[ColumnTest]] = []
         for name, mask in self.masks.items():
             tests: list[ColumnTest] = []
+            zone = source.source.time_zone
             types = {own: source.source.type_of(own) for own in mask.columns}
             if mask.expression is not None and all(own is not None for own in types.values()):
-                condition = check_condition(mask.expression, lambda own: value_type(types[own]))  # noqa: B023
+                condition = check_condition(mask.expression, lambda own: in_zone(value_type(types[own]), zone))  # noqa: B023
                 tests = tests_of(condition)
             self.needed_by[name] = {test.column for test in tests}
             filters.append(tests)
@@ -314,7 +316,7 @@ class BatchColumns:
     def check(self, schema: Any) -> tuple[dict[str, Primitive], dict[str, Primitive]]:
         """The primitives of all expressions and of all filters; types are checked with the first batch."""
         if self.checked is None:
-            types = {field.name: value_type(field.type) for field in schema}
+            types = {field.name: in_zone(value_type(field.type), self.time_zone) for field in schema}
             values = {
                 name: check_expression(own.expression, own.role, types.__getitem__)
                 for name, own in self.computed.items()

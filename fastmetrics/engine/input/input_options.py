@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics.engine.expressions.time_zones import explain_zone
 
 
 class InputOptions(NamedTuple):
@@ -28,6 +29,8 @@ class InputOptions(NamedTuple):
         Options of the format, such as the delimiter of CSV.
     missing_columns : {"raise", "null"}
         A column that some files lack is an error, or null in them.
+    time_zone : str or None
+        The zone in which expressions count days and hours. None: that of a column.
     """
 
     filesystem: Any = None
@@ -37,10 +40,17 @@ class InputOptions(NamedTuple):
     format: str | None = None
     format_options: Mapping[str, Any] | None = None
     missing_columns: str = "raise"
+    time_zone: str | None = None
 
 
 NO_INPUT_OPTIONS = InputOptions()
 OF_MISSING_COLUMNS = ("raise", "null")
+
+
+def check_time_zone(name: object) -> None:
+    """Raise ValueError for a time zone that is not known."""
+    if name is not None and (wrong := explain_zone(name)) is not None:
+        raise ValueError(f"time_zone: {wrong}")
 
 
 def check_missing_columns(options: InputOptions) -> None:

@@ -32,7 +32,12 @@ from fastmetrics.engine.input.frame_sources import (
     open_with_narwhals,
     refuse_cluster_frames,
 )
-from fastmetrics.engine.input.input_options import NO_INPUT_OPTIONS, InputOptions, check_missing_columns
+from fastmetrics.engine.input.input_options import (
+    NO_INPUT_OPTIONS,
+    InputOptions,
+    check_missing_columns,
+    check_time_zone,
+)
 from fastmetrics.engine.input.lake.table_objects import open_table_object
 from fastmetrics.engine.input.path_sources import (
     open_paths,
@@ -79,6 +84,14 @@ def open_source(data: object, options: InputOptions = NO_INPUT_OPTIONS) -> Sourc
     """
     import_extra("pyarrow", "reading data")
     check_missing_columns(options)
+    check_time_zone(options.time_zone)
+    source = _open_data(data, options)
+    source.time_zone = options.time_zone
+    return source
+
+
+def _open_data(data: Any, options: InputOptions) -> Source:
+    """See `open_source`."""
     if isinstance(data, str | os.PathLike):
         return open_paths([data], options)
     if isinstance(data, list | tuple) and all(isinstance(item, str | os.PathLike) for item in data):

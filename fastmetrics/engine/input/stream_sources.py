@@ -63,7 +63,8 @@ class BatchesSource(Source):
         if self.reads_once:
             self._items = None
         types = self._common_types(items, columns) if isinstance(items, Sequence) else {}
-        return give_one_schema(self._numbered_batches(items, columns), self.label, types, self.only_numbers)
+        batches = self._one_zone(self._numbered_batches(items, columns))
+        return give_one_schema(batches, self.label, types, self.only_numbers)
 
     def _common_types(self, items: Sequence[Any], columns: list[str]) -> dict[str, pa.DataType]:
         """A type for the values of all batches of a list, of columns whose types are known before they are read."""
@@ -78,6 +79,20 @@ class BatchesSource(Source):
                 known = common.get(column, data_type)
                 common[column] = None if known is None or data_type is None else shared_type(known, data_type)
         return {column: found for column, found in common.items() if found is not None}
+
+    def _one_zone(self, batches: Iterator[tuple[int, pa.RecordBatch]]) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """The batches; one whose days would be counted in another zone than those of the first is refused."""
+        zones: dict[str, str] = {}
+        for number, batch in batches:
+            for field in batch.schema if self.time_zone is None else ():
+                if field.name in self.compared and pa.types.is_timestamp(field.type) and field.type.tz is not None:
+                    zone = zones.setdefault(field.name, field.type.tz)
+                    if zone != field.type.tz:
+                        raise ValueError(
+                            f"data: batch {number} of {self.label} has column {field.name!r} in zone {field.type.tz}, "
+                            f"but those before it are in {zone}: time_zone= says in which zone expressions count days"
+                        )
+            yield number, batch
 
     def _numbered_batches(self, items: Iterable[Any], columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
         for number, item in enumerate(items):

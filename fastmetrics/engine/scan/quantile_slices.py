@@ -29,7 +29,7 @@ def find_edges(
     if isinstance(columns, ComputedColumns):
         wanted = BatchColumns(columns, wanted).inputs
     with read_twice(source, wanted, budget) as again:
-        again.memory_limit, again.n_threads = budget.explicit_limit, n_threads
+        again.memory_limit, again.n_threads, again.time_zone = budget.explicit_limit, n_threads, source.time_zone
         columns = open_columns(again, parts, filters)
         found = []
         for task in tasks:
