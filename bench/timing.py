@@ -16,7 +16,7 @@ from bench.workloads import ROWS_PER_USER
 Call = Callable[[], Any]
 
 OURS_ROUNDS = 6
-MOST_SECONDS = 20  # of the turns of a peer: one that takes longer has one turn
+MOST_SECONDS = 8  # of the turns of a peer: one that takes longer has one turn
 
 
 class Timing:

@@ -140,3 +140,16 @@ def click_log(folder: Path, rows: int, rows_per_user: int = ROWS_PER_USER) -> Pa
     command = [sys.executable, "-m", "fastmetrics", *map(str, arguments)]
     subprocess.run(command, check=True, capture_output=True)
     return path
+
+
+def unit_weights(ids: np.ndarray, seed: int, replicates: int) -> tuple[np.ndarray, np.ndarray]:
+    """The weights that the first replicates give (unit bucket, replicate), and the bucket of each row's unit."""
+    from fastmetrics._core.columns.group_keys import as_keys
+    from fastmetrics._core.columns.key_columns import KeyScratch
+    from fastmetrics._core.resampling.resampling_units import draw_weights, find_unit_buckets
+
+    keys = as_keys(ids)
+    scratch = KeyScratch(keys.rows, keys.dtype)
+    keys.hash_block(0, keys.rows, scratch)
+    buckets = find_unit_buckets([scratch.hashes])
+    return draw_weights(buckets, seed, 0, replicates), buckets.bucket_of(scratch.hashes)

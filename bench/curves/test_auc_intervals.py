@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core.columns.group_keys import KeyScratch, as_keys
-from fastmetrics._core.resampling.resampling_units import draw_weights, find_unit_buckets
+from bench.workloads import unit_weights
 
 ROWS = 1_000_000
 ROWS_PER_USER = 10
@@ -52,12 +51,7 @@ class PeerBootstrap:
     """The first replicates with the same weights of users, one after another. Drawing the weights is not timed."""
 
     def __init__(self, log, measure):
-        keys = as_keys(log["user"])
-        scratch = KeyScratch(keys.rows, keys.is_text)
-        keys.hash_block(0, keys.rows, scratch)
-        buckets = find_unit_buckets([scratch.hashes])
-        self.times = draw_weights(buckets, SEED, 0, PEER_REPLICATES)
-        self.bucket_of_row = buckets.bucket_of(scratch.hashes)
+        self.times, self.bucket_of_row = unit_weights(log["user"], SEED, PEER_REPLICATES)
         self.log = log
         self.measure = measure
 

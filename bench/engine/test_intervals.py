@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core.columns.group_keys import as_keys
-from fastmetrics._core.columns.key_columns import KeyScratch
-from fastmetrics._core.resampling.resampling_units import draw_weights, find_unit_buckets
+from bench.workloads import unit_weights
 
 WORK = "1000 replicates by user, `evaluate` {0} of {{rows}} rows, 10 rows a user (int64 ids, shuffled)"
 COLUMNS = {"label": "click", "score": "pctr", "group": "user"}
@@ -21,12 +19,9 @@ def log(clicks, rows):
 
 def repeated(log, seed):
     """Repeat the rows of each user by the weight of its unit bucket. Copies of a user are different users."""
-    keys = as_keys(log["user"])
-    scratch = KeyScratch(keys.rows, keys.dtype)
-    keys.hash_block(0, keys.rows, scratch)
-    buckets = find_unit_buckets([scratch.hashes])
-    times = draw_weights(buckets, seed, 0, 1)[:, 0][buckets.bucket_of(scratch.hashes)].astype(np.int64)
-    chosen = np.repeat(np.arange(keys.rows), times)
+    weights, bucket_of_row = unit_weights(log["user"], seed, 1)
+    times = weights[bucket_of_row, 0].astype(np.int64)
+    chosen = np.repeat(np.arange(len(times)), times)
     copy = np.arange(len(chosen)) - np.repeat(np.cumsum(times) - times, times)
     rows = {name: column[chosen] for name, column in log.items()}
     return rows | {"user": 16 * rows["user"] + copy}

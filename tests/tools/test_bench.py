@@ -1,5 +1,6 @@
 """`python -m bench`: one run of all files, kept after each, and pages that say where they are not one whole run."""
 
+import ast
 import copy
 import importlib
 import json
@@ -130,3 +131,13 @@ def test_a_file_is_measured_in_a_process_of_its_own(bench, monkeypatch):
     assert bench.measure_file("bench/x.py", ["--rows=5"]) == (None, "outerr")
     code, printed = 0, "1 skipped\nSKIPPED [1] x.py: could not import 'ranx'\n"
     assert bench.measure_file("bench/x.py", ["--rows=5"]) == (None, printed + "err")
+
+
+def test_what_benchmarks_import_from_the_package_is_there():
+    """They run too rarely to notice it."""
+    for path in sorted((ROOT / "bench").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "fastmetrics":
+                module = importlib.import_module(node.module)
+                for name in (alias.name for alias in node.names if not hasattr(module, alias.name)):
+                    importlib.import_module(f"{node.module}.{name}")
