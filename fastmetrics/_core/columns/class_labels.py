@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeGuard
 import numpy as np
 
 from fastmetrics._core import object_keys
-from fastmetrics._core.columns import categorical, validation
+from fastmetrics._core.columns import categorical, group_keys, validation
 from fastmetrics._core.columns.categorical import CategoricalColumn
 from fastmetrics._core.columns.weights import as_weights, check_some_weight
 from fastmetrics._core.parallel import for_each
@@ -50,6 +50,8 @@ def read_labels(values: Any, name: str, one_label: bool = False) -> Target:
         if object_keys.has_integers_beside_floats(values, array):
             exact = object_keys.plain_numbers(list(values))
             array = array if exact is None else exact
+    elif (decimals := decimal_labels(values)) is not None:
+        array = decimals
     else:
         encoded = categorical.encode_text_column(values, name)
         if encoded is not None:
@@ -60,6 +62,17 @@ def read_labels(values: Any, name: str, one_label: bool = False) -> Target:
     if array.dtype.kind == "T":
         array = array.astype(object)
     return wide_labels(array) if array.dtype == object and array.ndim == 1 else array
+
+
+def decimal_labels(values: Any) -> np.ndarray | None:
+    """The numbers of an Arrow column of decimals, or of integers of 128 bits, as objects; None for other columns."""
+    type_name = str(getattr(values, "type", getattr(values, "dtype", ""))).lower()
+    if "decimal" not in type_name and "int128" not in type_name:
+        return None
+    column = group_keys.as_arrow(values)
+    if column is None or column.null_count or not len(column):
+        return None
+    return group_keys.as_keys(column).to_numpy().astype(object)
 
 
 def wide_labels(array: np.ndarray) -> Target:

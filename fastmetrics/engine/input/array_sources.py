@@ -5,6 +5,7 @@ Only requested columns are converted to Arrow.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -143,6 +144,7 @@ def arrow_column(name: str, values: Any, lists: bool = False) -> pa.Array | pa.C
                 return exact
         raise ValueError(f"data[{name!r}] cannot be read as one column: {first_line(error)}") from error
     check_bytes(name, column, values)
+    check_dates(name, column, values)
     if pa.types.is_nested(column.type) and (isinstance(values, list | tuple) or has_objects(values)):
         check_masked_items(values, f"data[{name!r}]")
     # Of a struct, a field may be read; a struct itself is refused where its values are read.
@@ -221,6 +223,16 @@ def check_bytes(name: str, column: pa.Array | pa.ChunkedArray, values: Any) -> N
     for row, value in enumerate(values):
         if isinstance(value, str):
             what = f"has the text {value!r} at row {row}, and bytes in other rows"
+            raise ValueError(f"data[{name!r}] {what}; give one kind")
+
+
+def check_dates(name: str, column: pa.Array | pa.ChunkedArray, values: Any) -> None:
+    """Raise ValueError if times stand beside dates among Python's objects, of which Arrow makes dates."""
+    if not pa.types.is_date(column.type) or not (isinstance(values, list | tuple) or has_objects(values)):
+        return
+    for row, value in enumerate(values):
+        if isinstance(value, datetime.datetime) and value == value:
+            what = f"has the time {value} at row {row}, and dates in other rows"
             raise ValueError(f"data[{name!r}] {what}; give one kind")
 
 

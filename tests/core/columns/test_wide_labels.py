@@ -1,6 +1,9 @@
 """Labels beyond 64 bits, and beside floats, stay what they are."""
 
+from decimal import Decimal
+
 import numpy as np
+import pyarrow as pa
 
 import fastmetrics as fm
 from support.cases import each_case
@@ -27,3 +30,13 @@ def test_every_number_is_a_label_of_its_own(container, labels):
     order = [sorted(labels).index(label) for label in labels]
     assert fm.confusion_matrix(column, other)[np.ix_(order, order)].tolist() == expected.tolist()
     assert fm.adjusted_rand_score(column, other) == fm.adjusted_rand_score([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 2, 2])
+
+
+@each_case("numbers", [[10**50, 10**50 + 1, 1], [2**63, 2**63 + 1, -1], [1, 2, 3]])
+@each_case("is_coded", [False, True])
+def test_decimals_of_arrow_are_labels(numbers, is_coded):
+    codes = [0, 0, 1, 1, 2, 2]
+    column = pa.array([Decimal(numbers[code]) for code in codes], pa.decimal256(60, 0))
+    column = column.dictionary_encode() if is_coded else column
+    assert fm.rand_score(codes, column) == fm.v_measure_score(column, codes) == 1.0
+    assert fm.accuracy_score(column, [numbers[code] for code in codes]) == 1.0

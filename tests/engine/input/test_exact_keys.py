@@ -1,5 +1,6 @@
 """Keys in dicts, lists and data frames that no integers or floats of Arrow hold: each is a group of its own."""
 
+import datetime
 import uuid
 from decimal import Decimal
 
@@ -82,3 +83,10 @@ def test_a_missing_key_stays_missing():
 def test_keys_of_two_kinds_are_an_error():
     with pytest.raises(ValueError, match=r"data\['g'\] cannot be read as one column"):
         fm.evaluate({"y": LABELS, "s": SCORES, "g": [1, "a"] * 3}, ["gauc"], group="g", **NAMES)
+
+
+def test_times_beside_dates_are_an_error():
+    """Arrow would drop the hours."""
+    days = [datetime.date(2026, 1, 1), datetime.datetime(2026, 1, 1, 12), datetime.date(2026, 1, 2)]
+    with pytest.raises(ValueError, match=r"data\['g'\] has the time 2026-01-01 12:00:00 at row 2, and dates in other"):
+        fm.evaluate({"y": LABELS, "s": SCORES, "g": in_pairs(days)}, ["gauc"], group="g", **NAMES)
