@@ -26,7 +26,7 @@ from fastmetrics.engine.scan.log_scan import check_rows
 from fastmetrics.engine.scan.resolve import FinalStates, merge_slices
 
 if TYPE_CHECKING:
-    from fastmetrics._core.types.arrays import Log
+    from fastmetrics._core.types.arrays import ColumnName, Log
     from fastmetrics._core.types.options import Format, IntervalMethod, MissingColumns, OnInvalid
 
 __all__ = ["Accumulator"]
@@ -177,13 +177,13 @@ class Accumulator:
         self,
         metrics: str | Metric | Sequence[str | Metric],
         *,
-        label: str | Sequence[str] | None = None,
-        score: str | Sequence[str] | None = None,
-        group: str | Sequence[str] | None = None,
-        weight: str | None = None,
+        label: ColumnName | Sequence[ColumnName] | None = None,
+        score: ColumnName | Sequence[ColumnName] | None = None,
+        group: ColumnName | Sequence[ColumnName] | None = None,
+        weight: ColumnName | None = None,
         where: object = None,
         min_rows: int = 0,
-        by: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
+        by: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None = None,
         on_invalid: OnInvalid = "raise",
         n_threads: int | None = None,
         approximate: bool = False,
@@ -192,13 +192,13 @@ class Accumulator:
         ci_method: IntervalMethod = "bootstrap",
         replicates: int = 1000,
         seed: int = 0,
-        unit: str | Sequence[str] | None = None,
-        item: str | None = None,
-        treatment: str | None = None,
-        propensity: str | None = None,
-        prediction: str | Sequence[str] | None = None,
-        probabilities: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
-        roles: Mapping[str, str] | None = None,
+        unit: ColumnName | Sequence[ColumnName] | None = None,
+        item: ColumnName | None = None,
+        treatment: ColumnName | None = None,
+        propensity: ColumnName | None = None,
+        prediction: ColumnName | Sequence[ColumnName] | None = None,
+        probabilities: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None = None,
+        roles: Mapping[str, ColumnName] | None = None,
         tasks: Mapping[str, Task] | None = None,
     ) -> None:
         call = Task(

@@ -25,6 +25,7 @@ from fastmetrics.engine.plan.column_names import (
     format_key,
     key_columns,
     named_model_roles,
+    with_text_names,
 )
 from fastmetrics.engine.plan.metric_plan import list_metric_names
 from fastmetrics.engine.plan.plan_parts import PlanPart
@@ -36,7 +37,7 @@ from fastmetrics.engine.scan.plan_scan import LogScan
 from fastmetrics.engine.scan.small_slices import SmallSlices
 
 if TYPE_CHECKING:
-    from fastmetrics._core.types.arrays import Log
+    from fastmetrics._core.types.arrays import ColumnName, Log
     from fastmetrics._core.types.options import Correction, Format, IntervalMethod, MissingColumns, OnInvalid
 
 __all__ = ["compare"]
@@ -49,29 +50,29 @@ def compare(
     data: Log,
     metrics: str | Metric | Sequence[str | Metric],
     *,
-    scores: Sequence[str] | None = None,
-    label: str | Sequence[str] | None = None,
-    group: str | Sequence[str] | None = None,
-    weight: str | None = None,
+    scores: Sequence[ColumnName] | None = None,
+    label: ColumnName | Sequence[ColumnName] | None = None,
+    group: ColumnName | Sequence[ColumnName] | None = None,
+    weight: ColumnName | None = None,
     where: object = None,
     min_rows: int = 0,
-    by: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
-    unit: str | Sequence[str] | None = None,
+    by: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None = None,
+    unit: ColumnName | Sequence[ColumnName] | None = None,
     ci: float = 0.95,
     ci_method: IntervalMethod = "bootstrap",
     replicates: int = 1000,
     seed: int = 0,
     correction: Correction | None = "holm",
-    baseline: str | Sequence[str] | None = None,
+    baseline: ColumnName | Sequence[ColumnName] | None = None,
     memory_limit: int | str | None = None,
     spill_dir: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
     on_invalid: OnInvalid = "raise",
     progress: Progress | None = None,
-    item: str | None = None,
-    treatment: str | None = None,
-    propensity: str | None = None,
-    roles: Mapping[str, str] | None = None,
+    item: ColumnName | None = None,
+    treatment: ColumnName | None = None,
+    propensity: ColumnName | None = None,
+    roles: Mapping[str, ColumnName] | None = None,
     predictions: Sequence[str] | None = None,
     probabilities: Sequence[str | Sequence[str]] | None = None,
     filesystem: object = None,
@@ -350,6 +351,7 @@ def order_columns(columns: Any, baseline: Any, argument: str) -> tuple[Key, ...]
         raise ValueError(f"{argument} must name two different columns or more, one of each model; found {columns!r}")
     if baseline is None:
         return names
+    baseline = with_text_names(baseline)
     first = baseline if isinstance(baseline, str) else as_model(baseline)
     known = {format_key(name): name for name in names} | {name: name for name in names}
     if first not in known:

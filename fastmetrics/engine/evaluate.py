@@ -19,7 +19,7 @@ from fastmetrics.engine.scan.final_report import ResolvedTask, make_report, reso
 from fastmetrics.engine.scan.log_scan import Progress, make_memory_budget, scan_log
 
 if TYPE_CHECKING:
-    from fastmetrics._core.types.arrays import Log
+    from fastmetrics._core.types.arrays import ColumnName, Log
     from fastmetrics._core.types.options import Format, IntervalMethod, MissingColumns, OnInvalid
     from fastmetrics.engine.scan.plots import PlotPlan
 
@@ -30,13 +30,13 @@ def evaluate(
     data: Log,
     metrics: str | Metric | Sequence[str | Metric],
     *,
-    label: str | Sequence[str] | None = None,
-    score: str | Sequence[str] | None = None,
-    group: str | Sequence[str] | None = None,
-    weight: str | None = None,
+    label: ColumnName | Sequence[ColumnName] | None = None,
+    score: ColumnName | Sequence[ColumnName] | None = None,
+    group: ColumnName | Sequence[ColumnName] | None = None,
+    weight: ColumnName | None = None,
     where: object = None,
     min_rows: int = 0,
-    by: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
+    by: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None = None,
     memory_limit: int | str | None = None,
     spill_dir: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
@@ -46,14 +46,14 @@ def evaluate(
     ci_method: IntervalMethod = "bootstrap",
     replicates: int = 1000,
     seed: int = 0,
-    unit: str | Sequence[str] | None = None,
+    unit: ColumnName | Sequence[ColumnName] | None = None,
     curves: bool = False,
-    item: str | None = None,
-    treatment: str | None = None,
-    propensity: str | None = None,
-    prediction: str | Sequence[str] | None = None,
-    probabilities: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
-    roles: Mapping[str, str] | None = None,
+    item: ColumnName | None = None,
+    treatment: ColumnName | None = None,
+    propensity: ColumnName | None = None,
+    prediction: ColumnName | Sequence[ColumnName] | None = None,
+    probabilities: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None = None,
+    roles: Mapping[str, ColumnName] | None = None,
     filesystem: object = None,
     storage_options: Mapping[str, str] | None = None,
     version: int | str | None = None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.columns.validation import check_option
 from fastmetrics._core.exchange.memory_size import parse_size
@@ -26,18 +26,21 @@ from fastmetrics.engine.scan.final_report import make_report
 from fastmetrics.spark.passes import PassSettings, SparkRun
 from fastmetrics.spark.plugins import pack_plugins
 
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ColumnName
+
 __all__ = ["evaluate"]
 
 def evaluate(
     df: Any,
     metrics: str | Metric | Sequence[str | Metric],
     *,
-    label: str | Sequence[str] | None = None,
-    score: str | Sequence[str] | None = None,
-    group: str | Sequence[str] | None = None,
-    weight: str | None = None,
+    label: ColumnName | Sequence[ColumnName] | None = None,
+    score: ColumnName | Sequence[ColumnName] | None = None,
+    group: ColumnName | Sequence[ColumnName] | None = None,
+    weight: ColumnName | None = None,
     where: Any = None,
-    by: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
+    by: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None = None,
     on_invalid: str = "raise",
     n_partitions: int | None = None,
     memory_limit: int | str | None = None,
@@ -46,13 +49,13 @@ def evaluate(
     ci_method: str = "bootstrap",
     replicates: int = 1000,
     seed: int = 0,
-    unit: str | Sequence[str] | None = None,
-    item: str | None = None,
-    treatment: str | None = None,
-    propensity: str | None = None,
-    prediction: str | Sequence[str] | None = None,
-    probabilities: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
-    roles: Mapping[str, str] | None = None,
+    unit: ColumnName | Sequence[ColumnName] | None = None,
+    item: ColumnName | None = None,
+    treatment: ColumnName | None = None,
+    propensity: ColumnName | None = None,
+    prediction: ColumnName | Sequence[ColumnName] | None = None,
+    probabilities: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None = None,
+    roles: Mapping[str, ColumnName] | None = None,
     tasks: Mapping[str, Task] | None = None,
     min_rows: int = 0,
     time_zone: str | None = None,

@@ -115,3 +115,14 @@ one: NDArray[np.float64] = fm.ndcg_score([[1, 0]], [[0.1, 0.2]], k=2)  # type: i
 several: float = fm.ndcg_score([[1, 0]], [[0.1, 0.2]], k=[1, 2])  # type: ignore[assignment]
 by_label: float = fm.f1_score([0, 1], [0, 1], average=None)  # type: ignore[assignment]
 matrix: NDArray[np.int64] = fm.confusion_matrix([0, 1], [0, 1], normalize="all")  # type: ignore[assignment]
+
+# Data frames may have numbers as names of columns.
+numbered = pl.DataFrame({"0": [0, 1], "1": [0.1, 0.9]})
+named_by_numbers = [
+    fm.evaluate(numbered, "gauc", label=0, score=[1, "2"], group=[3, 4], weight=5, by=[6], item=7, unit=8, ci=0.9),
+    fm.evaluate(numbered, "logloss", label=0, probabilities=[[1, 2], [3, 4]], by=[[5], [6, "day"]], roles={"x": 7}),
+    fm.Accumulator("auc", label=0, score=1).result(),
+    fm.evaluate(numbered, "auc", tasks={"a": fm.Task(label=0, score=1)}),
+]
+fm.compare(numbered, "auc", label=0, scores=[1, 2], unit=3, baseline=2)
+fm.evaluate(numbered, "auc", label=0.5, score=1)  # type: ignore[arg-type]

@@ -120,6 +120,8 @@ SupportsArrow: TypeAlias = SupportsArrowStream | SupportsArrowArray
 # Keys of several columns are a frame, an Arrow table or a dict of columns.
 KeysLike: TypeAlias = ArrayLike | SupportsArrow | Mapping[str, object]
 Cutoffs: TypeAlias = Values[Int] | NDArray[np.integer]
+# Data frames may have numbers as names of columns.
+ColumnName: TypeAlias = str | int
 Log: TypeAlias = (
     Path
     | SupportsRead

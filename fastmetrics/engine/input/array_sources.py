@@ -142,6 +142,7 @@ def arrow_column(name: str, values: Any, lists: bool = False) -> pa.Array | pa.C
             check_masked_items(values, f"data[{name!r}]")
             if (exact := exact_column(values)) is not None:
                 return exact
+            check_kinds(name, values)
         raise ValueError(f"data[{name!r}] cannot be read as one column: {first_line(error)}") from error
     check_bytes(name, column, values)
     check_dates(name, column, values)
@@ -202,6 +203,20 @@ def exact_column(values: Any) -> pa.Array | None:
         return decimals
     keys = iter(found)
     return pa.array([next(keys) if is_there else None for is_there in present], pa.array(found[:1]).type)
+
+
+def check_kinds(name: str, values: Any) -> None:
+    """Raise ValueError for the first of some objects that is of another kind than the first one."""
+    known: tuple[int, Any] | None = None
+    for row, value in enumerate(values):
+        if not isinstance(value, (*object_keys.NUMBERS, str, bytes, list, tuple, dict)):
+            continue  # perhaps a missing value
+        known = known or (row, value)
+        if isinstance(value, object_keys.NUMBERS) != isinstance(known[1], object_keys.NUMBERS):
+            raise ValueError(
+                f"data[{name!r}] cannot be read as one column: it has {value!r} at row {row}, {type(value).__name__}, "
+                f"and {known[1]!r} at row {known[0]}, {type(known[1]).__name__}; give one kind"
+            )
 
 
 def decimals_of(texts: Iterator[str], present: Sequence[bool]) -> pa.Array | None:

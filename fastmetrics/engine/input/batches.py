@@ -94,11 +94,17 @@ class Source(ABC):
         """
         root, fields = split_path(column, self.column_names)
         require_column(root, argument, self.label, self.column_names)
-        if fields and (found := self.type_of(root)) is not None:
+        if fields:
             try:
-                type_of_field(found, root, fields)
+                self._require_field(column, root, fields)
             except ValueError as error:
                 raise ValueError(f"{argument}: {error}") from None
+
+    def _require_field(self, column: str, root: str, fields: Sequence[str]) -> None:
+        """Raise ValueError if the column `root` is known to have no such field."""
+        found = self.type_of(root)
+        if found is not None:
+            type_of_field(found, root, fields)
 
     def expect_filters(self, filters: Sequence[Sequence[ColumnTest]]) -> None:  # noqa: B027 - not every source can
         """Expect filters, of which each is a list of tests that hold for every row that it keeps.

@@ -230,6 +230,10 @@ def convert_exactly(column: Any, wanted: Any) -> Any | None:
     if not is_same_kind(found, wanted):
         return None
     try:
+        if is_list(found):
+            converted = column.cast(wanted)
+            same = not types.is_floating(found.value_type) or holds_floats(column.flatten(), converted.flatten())
+            return converted if same else None
         if types.is_dictionary(found) and not is_text(found):
             return convert_exactly(column.dictionary_decode(), wanted)
         if types.is_dictionary(wanted) and not is_text(wanted):
@@ -258,6 +262,9 @@ def is_same_kind(found: Any, wanted: Any) -> bool:
     types = pyarrow.types
     if types.is_null(found) or (is_text(found) and is_text(wanted)):
         return True
+    if is_list(found) and is_list(wanted):
+        items = found.value_type, wanted.value_type
+        return items[0] == items[1] or is_same_kind(*items)
     if types.is_dictionary(found) or types.is_dictionary(wanted):
         plain = [own.value_type if types.is_dictionary(own) else own for own in (found, wanted)]
         return not (is_text(plain[0]) or is_text(plain[1])) and (plain[0] == plain[1] or is_same_kind(*plain))

@@ -21,6 +21,7 @@ from fastmetrics._core.kinds import (
     PROBABILITIES_ROLE,
     Binary,
     Category,
+    ClassLabel,
     ClassNumber,
     Distribution,
     Kind,
@@ -335,11 +336,11 @@ def find_key_columns(parts: Sequence[PlanPart]) -> list[str]:
 
 
 def find_number_columns(parts: Sequence[PlanPart]) -> list[str]:
-    """The columns that are only read as numbers, whatever their type."""
+    """The columns that are only read as numbers, or as labels of classes, whatever the type of numbers."""
     are_numbers: dict[str, bool] = {}
     for part in parts:
         for role, name, kind in part.column_kinds:
-            is_number = isinstance(kind, Binary | Real) or role == "weight"
+            is_number = isinstance(kind, Binary | Real | ClassLabel | ClassNumber) or role == "weight"
             are_numbers[name] = is_number and are_numbers.get(name, True)
         are_numbers.update((own.column, False) for own in part.names.bins)
     return [name for name, is_number in are_numbers.items() if is_number]

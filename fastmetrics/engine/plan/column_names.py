@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair
 from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
@@ -13,6 +13,9 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import GROUP_ROLE, Metric
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 from fastmetrics.engine.plan.slice_bins import SliceBins, read_bins
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ColumnName
 
 ROW_UNITS = "row"  # the resampling unit if no column is named: every row by itself
 # Roles with keywords of their own in the entry points. Any other role is named by `roles`.
@@ -22,7 +25,7 @@ Key = str | tuple[str, ...]  # the column of a group, of a resampling unit or of
 
 
 class ColumnFields(NamedTuple):
-    """The attributes of `ColumnNames`, which has what follows from them too."""
+    """The attributes of `strs`, which has what follows from them too."""
 
     labels: tuple[str, ...]
     scores: tuple[Any, ...]  # a Key for each model
@@ -131,7 +134,7 @@ def format_key(key: Key) -> str:
     return ", ".join(key_columns(key))
 
 
-def as_key(role: str, names: str | Sequence[str] | None) -> Key | None:
+def as_key(role: str, names: ColumnName | Sequence[ColumnName] | None) -> Key | None:
     """The caller's column of a key; several columns are a tuple."""
     if names is None:
         return None
@@ -141,11 +144,11 @@ def as_key(role: str, names: str | Sequence[str] | None) -> Key | None:
 
 def read_column_names(
     plan: Plan,
-    label: str | Sequence[str] | None,
-    score: str | Sequence[str] | None,
-    group: str | Sequence[str] | None,
-    weight: str | None,
-    by: str | Sequence[str] | Sequence[Sequence[str]] | None,
+    label: ColumnName | Sequence[ColumnName] | None,
+    score: ColumnName | Sequence[ColumnName] | None,
+    group: ColumnName | Sequence[ColumnName] | None,
+    weight: ColumnName | None,
+    by: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None,
     roles: Mapping[str, Any] | None = None,
 ) -> ColumnNames:
     """Check the caller's column names. They need not have all that metrics read: `divide_plan` tells."""
@@ -220,7 +223,7 @@ def default_columns(metric: Metric, role: str) -> tuple[str, ...]:
     return as_column_tuple(role, kind.column)
 
 
-def join_roles(keywords: Mapping[str, Any], roles: Mapping[str, str] | None) -> dict[str, Any]:
+def join_roles(keywords: Mapping[str, Any], roles: Mapping[str, ColumnName] | None) -> dict[str, Any]:
     """The columns of roles that have keywords, and those of `roles`. A role is named once."""
     if roles is None:
         return dict(keywords)
@@ -278,6 +281,7 @@ def as_models(probabilities: Any) -> tuple[Key, ...]:
 
 def as_model(columns: Any) -> Key:
     """The columns of probabilities of one model, in the order of the classes."""
+    columns = with_text_names(columns)
     names = as_column_tuple(PROBABILITIES_ROLE, columns)
     if not isinstance(columns, str) and len(names) < len(columns):
         raise ValueError(f"probabilities must be different columns, one for each class; found {columns!r}")
@@ -291,7 +295,7 @@ def with_text_names(names: Any) -> Any:
     return list(map(with_text_names, names)) if isinstance(names, (list, tuple)) else names
 
 
-def as_column_tuple(role: str, names: str | Sequence[str] | None) -> tuple[str, ...]:
+def as_column_tuple(role: str, names: ColumnName | Sequence[ColumnName] | None) -> tuple[str, ...]:
     """One column name or several as a tuple, each once."""
     if names is None:
         raise TypeError(f"{role} is missing: name the column, {role}=...")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import GROUP_ROLE
 from fastmetrics.engine.plan.column_names import ROW_UNITS, Key, as_key, format_key, with_text_names
 from fastmetrics.engine.plan.metric_plan import Plan
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ColumnName
 
 DELONG = "delong"
 METHODS = ("bootstrap", "normal", DELONG)
@@ -43,7 +46,7 @@ def read_resampling(
     unit: Any,
     group: Key | None = None,
     plan: Plan | None = None,
-    weight: str | None = None,
+    weight: ColumnName | None = None,
 ) -> Resampling | None:
     """Check the options of intervals; None if no intervals are asked for.
 
@@ -85,7 +88,7 @@ def own_group(plan: Plan) -> Key | None:
     return as_key("group", next(iter(groups))) if groups else None
 
 
-def check_delong_options(unit: Key | None, plan: Plan | None, weight: str | None) -> None:
+def check_delong_options(unit: Key | None, plan: Plan | None, weight: ColumnName | None) -> None:
     """DeLong's method needs metrics that have such an interval, rows as units, and no weights."""
     for metric in () if plan is None else plan.metrics:
         if metric.spec.interval is None or metric.spec.interval.method != DELONG or not metric.interval_statistics():

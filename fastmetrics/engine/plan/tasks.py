@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
@@ -13,6 +13,9 @@ from fastmetrics.engine.plan.metric_plan import Plan, make_plan
 from fastmetrics.engine.plan.plan_parts import PlanPart, divide_plan
 from fastmetrics.engine.plan.resampling_options import Resampling, read_resampling
 from fastmetrics.engine.plan.row_filters import RowFilter, join_filters, read_filter
+
+if TYPE_CHECKING:
+    from fastmetrics._core.types.arrays import ColumnName
 
 __all__ = ["Task"]
 
@@ -45,17 +48,17 @@ class Task(NamedTuple):
     1.0
     """
 
-    label: str | Sequence[str] | None = None
-    score: str | Sequence[str] | None = None
-    group: str | Sequence[str] | None = None
-    weight: str | None = None
+    label: ColumnName | Sequence[ColumnName] | None = None
+    score: ColumnName | Sequence[ColumnName] | None = None
+    group: ColumnName | Sequence[ColumnName] | None = None
+    weight: ColumnName | None = None
     metrics: str | Metric | Sequence[str | Metric] | None = None
-    prediction: str | Sequence[str] | None = None
-    probabilities: str | Sequence[str] | Sequence[Sequence[str]] | None = None
-    item: str | None = None
-    treatment: str | None = None
-    propensity: str | None = None
-    roles: Mapping[str, str] | None = None
+    prediction: ColumnName | Sequence[ColumnName] | None = None
+    probabilities: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None = None
+    item: ColumnName | None = None
+    treatment: ColumnName | None = None
+    propensity: ColumnName | None = None
+    roles: Mapping[str, ColumnName] | None = None
     where: Any = None
 
     def other_roles(self) -> dict[str, Any]:
@@ -80,7 +83,7 @@ class Task(NamedTuple):
 UNCHANGED_ERRORS = nullcontext()
 
 # A column of slices, several, or several grouping sets.
-SliceColumns = str | Sequence[str] | Sequence[Sequence[str]] | None
+SliceColumns = str | int | Sequence[str | int] | Sequence[Sequence[str | int]] | None
 
 
 class IntervalArguments(NamedTuple):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from support.cases import assert_raises
+from support.cases import assert_raises, each_case
 from support.peers import pandas
 
 LABELS = [1, 0, 1, 0, 1, 0, 1, 0]
@@ -30,6 +30,29 @@ def test_columns_may_be_named_by_integers():
     state = fm.Accumulator(["auc"], label=0, score=1)
     state.update(frame)
     assert state.result()["auc"] == 0.8125
+
+
+def test_models_and_baselines_may_be_named_by_integers():
+    rows = pandas().DataFrame(np.c_[LABELS, SCORES, SCORES[::-1], GROUPS])
+    texts = rows.rename(columns=str)
+    named = fm.compare(texts, "auc", label="0", scores=["1", "2"], unit="3", baseline="2")
+    for scores, baseline in (([1, 2], 2), ([1, "2"], np.int64(2)), ([1, 2], "2")):
+        found = fm.compare(rows, "auc", label=0, scores=scores, unit=3, baseline=baseline)
+        assert [(own.baseline, own.difference) for own in found] == [(own.baseline, own.difference) for own in named]
+    lists = pandas().DataFrame({0: LABELS, 1: [[0.5, 0.5]] * 8, 2: [[1 - own, own] for own in SCORES]})
+    for models, baseline in (([1, 2], 1), ([[1], [2]], [1])):
+        found = fm.compare(lists, "logloss", label=0, probabilities=models, unit="row", baseline=baseline)
+        assert found.differences[0].baseline == "1"
+
+
+@each_case("make", [list, lambda values: np.array(values, object)])
+@each_case("odd", ["text", b"bytes"])
+def test_a_column_of_numbers_and_texts_names_both_and_their_rows(make, odd):
+    column = make([None, 1, True, 0, odd, 1, 0, 1])
+    error = rf"data\['y'\] .*{odd!r} at row 4, {type(odd).__name__}, and 1 at row 1, int; give one kind"
+    data = {"y": column, "s": SCORES}
+    for log in (data, pandas().DataFrame(data)):
+        assert_raises(ValueError, error, fm.evaluate, log, "auc", label="y", score="s")
 
 
 def test_a_number_that_is_no_column_is_no_expression():

@@ -7,7 +7,7 @@ first block that has one.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator
 from itertools import chain
 from typing import Any
 
@@ -203,9 +203,9 @@ def find_text(
         blocks.close()
     nulls = {None, "", *(options.null_values or default_null_words())}
     for row, text in enumerate(texts, 1 + (options.header is True)):
-        if text not in nulls and not is_number(text.replace(options.decimal_point, ".")):
+        if text not in nulls and not is_number_with(text, options.decimal_point):
             where = f"at row #{row:,} of {data_file}"
-            return f"{text[:SHOWN]!r} {where}: numbers are needed. {advise_on_text(column, text)}"
+            return f"{text[:SHOWN]!r} {where}: numbers are needed. {advise_on_text(column, text, options)}"
     return None
 
 
@@ -221,23 +221,46 @@ def read_csv(
 ) -> Iterator[pa.RecordBatch]:
     """The batches of some columns, each of one block; `names` are the names of all columns."""
     nulls = ["", *(options.null_values or default_null_words())]
+    has_header = options.header is True
 
     def parse(block: FileBlock) -> pa.Table:
         table = parse_csv(block.data, options, names if block.number else None, as_texts(schema, keys.numerals))
+        if has_header:
+            check_headers(table, 1 if block.number == 0 else 0)
         table = nulls_among_numbers(table, keys.numbers, nulls)
         return shorten_columns(table, keys.numerals, options.decimal_point).cast(schema)
 
     rows = 0
-    has_header = options.header is True
     try:
         for block, table in parse_blocks(open_blocks(data_file, compression, options), parse, n_threads, use_threads):
             if isinstance(table, Exception):
                 check_mixed_keys(table, names, keys)
-                raise explain_error(table, block, names, rows + has_header if block.number else 0) from table
+                first_row = rows + has_header if block.number else 0
+                raise explain_error(table, block, names, first_row, options, keys.values) from table
             rows += table.num_rows
             yield from table.to_batches()
     except LongRowError as error:
         raise pa.ArrowInvalid(explain_long_row(1 + rows)) from error
+
+
+def check_headers(table: pa.Table, rows_before: int) -> None:
+    """Raise pyarrow.ArrowInvalid if all columns that are read are texts, and have their own names in a row.
+
+    Files that were put behind each other have such rows. Among numbers they are errors anyway.
+    """
+    from pyarrow import compute
+
+    is_text = (pa.types.is_string(own) or pa.types.is_dictionary(own) for own in table.schema.types)
+    if table.num_columns < 2 or not all(is_text):
+        return
+    found = None
+    for name, column in zip(table.schema.names, table.columns, strict=True):
+        is_name = compute.equal(column, name)
+        found = is_name if found is None else compute.and_(found, is_name)
+        if not compute.any(found).as_py():
+            return
+    row = compute.index(found, True).as_py() + 1 + rows_before
+    raise pa.ArrowInvalid(f"Row #{row} is the header again: remove it")
 
 
 def check_mixed_keys(error: Exception, names: list[str], keys: TextKeyColumns) -> None:
@@ -247,10 +270,21 @@ def check_mixed_keys(error: Exception, names: list[str], keys: TextKeyColumns) -
         raise MixedKeysError(names[int(bad[1])]) from error
 
 
-def advise_on_text(column: str, text: str) -> str:
+def is_number_with(text: str, decimal_point: str) -> bool:
+    """Is a text a number with this decimal point?"""
+    return is_number(text if decimal_point == "." else text.replace(".", "_").replace(decimal_point, "."))
+
+
+def advise_on_text(column: str, text: str, options: TextOptions) -> str:
     """What to do about a text among the numbers of a column."""
     if text == column:
         return "The header stands there again: remove it"
+    other = "." if options.decimal_point == "," else ","
+    if is_number_with(text, other):
+        return (
+            f"If its decimal point is {other!r}, type format_options={{'decimal_point': {other!r}}}, or "
+            f"--decimal-point {other}"
+        )
     return f"If it means a null, name it: format_options={{'null_values': [{text[:SHOWN]!r}]}}, or --null-value"
 
 
@@ -262,7 +296,14 @@ def number_type(text: str) -> str:
     return "double"
 
 
-def explain_error(error: Exception, block: FileBlock, names: list[str], rows_before: int) -> Any:
+def explain_error(
+    error: Exception,
+    block: FileBlock,
+    names: list[str],
+    rows_before: int,
+    options: TextOptions,
+    numbers: Collection[str],
+) -> Any:
     """Arrow's error with the row of the file, and for a value of another type with what to type."""
     if "UTF8" in str(error) and (problem := explain_bytes(block.data.to_pybytes(), block.line)):
         return pa.ArrowInvalid(problem)
@@ -275,13 +316,16 @@ def explain_error(error: Exception, block: FileBlock, names: list[str], rows_bef
             wanted = "timestamp" if value[:1].isdigit() else "string"
         where = "" if bad[2] is None else f" at row #{int(bad[2]) + rows_before:,}"
         shown = value if len(value) <= SHOWN else value[:SHOWN] + "..."
+        problem = f"column {column!r} has {shown!r}{where}, but its first values have the type {bad[3]}"
         advice = "Give its type"
         if bad[3] in NUMBER_TYPES and wanted == "string":
-            advice = f"{advise_on_text(column, value)}. If the column holds texts, give its type"
+            advice = advise_on_text(column, value, options)
+            if column in numbers:  # texts are an error there too
+                return pa.ArrowInvalid(f"{problem}: numbers are needed. {advice}")
+            advice += ". If the column holds texts, give its type"
         return pa.ArrowInvalid(
-            f"column {column!r} has {shown!r}{where}, but its first values have the type {bad[3]}. {advice}: "
-            f"format_options={{'column_types': {{{column!r}: {wanted!r}}}}}, or --column-type {column}={wanted}"
+            f"{problem}. {advice}: format_options={{'column_types': {{{column!r}: {wanted!r}}}}}, or --column-type "
+            f"{column}={wanted}"
         )
     located = ROW.sub(lambda row: f"Row #{int(row[1]) + rows_before:,}", text)
     return type(error)(located)
-

@@ -121,6 +121,18 @@ class FileSource(Source):
     def _type_of(self, column: str) -> pa.DataType | None:
         return self._unified_type(column)
 
+    def _require_field(self, column: str, root: str, fields: Sequence[str]) -> None:
+        problem: ValueError | None = None
+        for file in self.files:  # whose other fields may have other types
+            if root in file.own_names:
+                try:
+                    type_of_field(plain_type(file.schema.field(root).type), root, fields)
+                    return
+                except ValueError as error:
+                    problem = problem or error
+        if problem is not None:
+            raise problem
+
     def _read_fields(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         return self._read(columns, use_threads)
 

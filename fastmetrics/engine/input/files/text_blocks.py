@@ -154,11 +154,12 @@ def have_numbers_of_rows(data: bytes, field: QuotedField, delimiter: bytes) -> b
 
 
 def is_number(text: str | bytes) -> bool:
+    """Is a text a number to Arrow? Python takes more for one, such as 1_000."""
     try:
         float(text)
     except ValueError:
         return False
-    return True
+    return text.isascii() and "_" not in str(text)
 
 
 def describe_field(field: QuotedField, data: bytes, quoting: Quoting, line: int) -> str:

@@ -171,3 +171,33 @@ def test_floats_beyond_integers_are_not_taken_for_ids():
     batches[1] = batches[1].set_column(2, "x", pa.array([1.0, 2.0**53, 3.0, 4.0]))
     error = r"double, but .* have int64, which does not hold 9007199254740992.0 at row 5"
     assert_raises(ValueError, error, fm.evaluate, iter(batches), "gauc", label="y", score="s", group="x")
+
+
+@each_case("first, second", [("int64", "double"), ("double", "int8"), ("float", "uint64"), ("bool", "int64")])
+def test_labels_of_classes_are_compared_by_value(first, second, tmp_path):
+    labels, found = [1, 0, 1, 1, 0, 1, 0, 0], [1, 0, 0, 1, 0, 0, 1, 0]
+    names = {"label": "y", "prediction": "p"}
+    expected = fm.evaluate({"y": labels, "p": found}, ["accuracy", "mcc"], **names)
+    kinds = ((first, slice(0, 4)), (second, slice(4, 8)))
+    batches = [pa.table({"y": column_of(labels[own], kind), "p": column_of(found[own], kind)}) for kind, own in kinds]
+    for number, own in enumerate(batches):
+        write(own, tmp_path / f"{number}.parquet")
+    for data in (batches, iter(batches), str(tmp_path)):
+        assert values_of(fm.evaluate(data, ["accuracy", "mcc"], **names)) == values_of(expected)
+
+
+@each_case("first, second", [("float", "double"), ("double", "float"), ("int64", "double")])
+def test_lists_of_numbers(first, second):
+    rows = {"float": [[0.5, 0.5], [0.25, 0.75]], "double": [[0.3, 0.7], [0.1, 0.9]], "int64": [[1, 0], [0, 1]]}
+    batches = [
+        pa.table({"y": [0, 1], "p": pa.array(rows[kind], pa.list_(type_named(kind)))}) for kind in (first, second)
+    ]
+    names = {"label": "y", "probabilities": "p"}
+    whole = {"y": [0, 1, 0, 1], "p": rows[first] + rows[second]}
+    expected = fm.evaluate(whole, ["logloss"], **names)["logloss"]
+    assert fm.evaluate(batches, ["logloss"], **names)["logloss"] == expected
+    if first == "float":
+        error = r"list<.*double>, but .* list<.*float>, which does not hold \[0.3, 0.7\] at row 2"
+        assert_raises(ValueError, error, fm.evaluate, iter(batches), ["logloss"], **names)
+    else:
+        assert fm.evaluate(iter(batches), ["logloss"], **names)["logloss"] == expected

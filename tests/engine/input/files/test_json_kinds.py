@@ -121,3 +121,21 @@ def test_a_key_that_is_read_is_there_once(more, score, key, tmp_path):
     path = write_more(tmp_path / "log.jsonl", more, [12])
     error = rf"row 12 has the key '[{key}v]' twice"
     assert_raises(ValueError, error, fm.evaluate, path, "auc", label="y", score=score)
+
+
+def test_fields_that_are_not_read_may_have_other_kinds_in_every_file(tmp_path):
+    for name, scores, other in (("a", [1, 0, 1, 0], 5), ("b", [0.5, 0.25, 0.75, 0.5], "text")):
+        rows = [{"y": n % 2, "m": {"s": score, "z": other}} for n, score in enumerate(scores)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert fm.evaluate(str(tmp_path), "auc", label="y", score="m.s")["auc"] == 0.5 / 16
+    error = r"column 'm.z' is string in .*b.jsonl but int64 in those before it, such as .*a.jsonl"
+    assert_raises(ValueError, error, fm.evaluate, str(tmp_path), "auc", label="y", score="m.s", by="m.z")
+    assert_raises(
+        ValueError,
+        "no column 'x' in the fields of column 'm'",
+        fm.evaluate,
+        str(tmp_path),
+        "auc",
+        label="y",
+        score="m.x",
+    )

@@ -63,9 +63,8 @@ class ExactColumns:
         texts = {field.name for field in file.schema if pa.types.is_string(field.type)}
         numbers = numerals - texts
         integers = self.source.keys | self.source.compared
-        return TextKeyColumns(
-            numerals, numbers, frozenset() if self.source.reads_once else integers - numerals - self.mixed
-        )
+        unmixed = frozenset() if self.source.reads_once else integers - numerals - self.mixed
+        return TextKeyColumns(numerals, numbers, unmixed, self.source.numbers)
 
     def types_of(self, column: str) -> set[Any]:
         """The types of a column in the first blocks of all files, but for those without a value."""

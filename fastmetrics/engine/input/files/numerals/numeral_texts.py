@@ -35,11 +35,14 @@ class TextKeyColumns(NamedTuple):
         Those of them that begin with numbers: the words that mean null among numbers do so here.
     integers : frozenset of str
         Those that are read as integers. If another value comes, MixedKeysError is raised.
+    values : frozenset of str
+        No keys: the columns where numbers are needed.
     """
 
     numerals: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
     integers: frozenset[str] = frozenset()
+    values: frozenset[str] = frozenset()
 
 
 NO_KEYS = TextKeyColumns()
