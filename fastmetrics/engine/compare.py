@@ -31,7 +31,7 @@ from fastmetrics.engine.plan.metric_plan import list_metric_names
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
 from fastmetrics.engine.plan.tasks import IntervalArguments, PlannedTask, Task, name_task_in_errors, plan_tasks
-from fastmetrics.engine.scan.final_report import edges_of_tasks, rows_of_task
+from fastmetrics.engine.scan.final_report import edges_of_tasks, notes_on_words, rows_of_task
 from fastmetrics.engine.scan.log_scan import Progress, make_memory_budget, scan_log
 from fastmetrics.engine.scan.plan_scan import LogScan
 from fastmetrics.engine.scan.small_slices import SmallSlices
@@ -289,6 +289,7 @@ def compare(
                     compared.append(compare_part(scan, task.names.group, resampling, threads, progress))
                     notes += explain_missing_counts(scan.plan, compared[-1].replicates)
                     notes += [f"{name}: {describe_sums(far)}" for name, far in scan.noted_sums().items()]
+                    notes += notes_on_words(scan, compared[-1].states)
             differences += [
                 difference if task.name is None else difference.replace(task=task.name)
                 for slice_number, slice_values in small.keep_large(log_scan)

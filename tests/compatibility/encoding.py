@@ -20,8 +20,9 @@ VERSIONS = [
     (re.compile(r"version:[^|\s\"]+"), "version:*"),
     (re.compile(r"\|v\d[^|\s\"]*"), "|v*"),
 ]
-NOT_COMPARED = ("seconds", "version")
+NOT_COMPARED = ("seconds", "version", "rows_without_words")
 ADDED = ("rows", "positives", "groups")  # to every result, after 0.1; readers of documents ask for keys by name
+LATER_NOTE = "the tokenizer finds no word"
 EXPLANATIONS = ("reason", "interval")  # "interval" of a coverage says why there is none
 SHOWN = 3  # of an array's values; the digest stands for all of them
 # What users read of results that are no tuples, mappings or numbers. Other attributes may change.
@@ -64,6 +65,10 @@ def without_wording(value: Any) -> Any:
     left_out = NOT_COMPARED + (ADDED if "signature" in value else ())
     kept = {key: without_wording(own) for key, own in value.items() if key not in left_out}
     kept |= {key: "explained" for key, own in kept.items() if key in EXPLANATIONS and isinstance(own, str)}
+    if kept.get("notes"):
+        kept["notes"] = [note for note in kept["notes"] if LATER_NOTE not in note]
+        if not kept["notes"]:
+            del kept["notes"]
     return kept | ({"notes": len(kept["notes"])} if "notes" in kept else {})
 
 

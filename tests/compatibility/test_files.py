@@ -70,6 +70,8 @@ class TestEveryState:
 @pytest.mark.parametrize("name", write_files.REPORTS)
 def test_documents_of_reports(name):
     document = json.loads(evaluated(engine_cases()[name]).to_json())
+    if "notes" not in REPORTS[name]:
+        document.pop("notes", None)  # 0.1 says nothing of texts without words
     assert comparable(document) == comparable(REPORTS[name])
     assert document.keys() == REPORTS[name].keys()
 

@@ -15,6 +15,7 @@ from fastmetrics._kernels.text.tokens import arrow_text_rows
 
 WANTED = "texts are needed"
 MISSING = -1  # the start of a missing text
+LOST_WORDS = "rows_without_words"  # in the coverage: of texts in which only another tokenizer finds words
 # A block fits the second-level cache. For few rows, memory for usual rows is allocated.
 BLOCK_ROWS = 256
 BLOCK_POINTS = 1 << 16
@@ -119,6 +120,14 @@ class TextRows(NamedTuple):
     def row_number(self, row: int) -> int:
         """The number of a row of this block in the whole column."""
         return self.first_row + (row if self.row_numbers is None else int(self.row_numbers[row]))
+
+
+def describe_lost_words(rows: int) -> str:
+    """The note on rows with a text in which only another tokenizer finds words."""
+    return (
+        f"the tokenizer finds no word in a text of {rows:,} row{'' if rows == 1 else 's'}, and such a text matches "
+        "nothing: it has words of a-z and 0-9 only; for other scripts write rouge1(tokenizer=unicode)"
+    )
 
 
 def lower_texts(points: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.columns.arrow_columns import EXACT_INTEGER
+from fastmetrics._core.columns.text_columns import describe_lost_words
 from fastmetrics._core.immutable import freeze
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
@@ -130,6 +131,19 @@ class ResolvedPart(NamedTuple):
                     yield names.label_of(pair), names.score_of(pair), *found
 
 
+def notes_on_words(scan: Scan, states: FinalStates) -> list[str]:
+    """A note for every model of which texts of some rows have words for another tokenizer only, with the metrics."""
+    metrics: dict[tuple[str, int], list[str]] = {}
+    for metric in scan.plan.metrics:
+        for number, pair in enumerate(scan.score_label_pairs):
+            for statistic in metric.statistics():
+                if hasattr(statistic, "rows_without_words"):
+                    rows = statistic.rows_without_words(*states.select((statistic,), number, None))
+                    if rows:
+                        metrics.setdefault((scan.names.score_of(pair), rows), []).append(repr(metric))
+    return [f"{', '.join(own)}, {score}: {describe_lost_words(rows)}" for (score, rows), own in metrics.items()]
+
+
 def resolve_part(
     scan: Scan, resampling: Resampling | None, n_threads: int, progress: Progress | None, last: bool = True
 ) -> ResolvedPart:
@@ -201,7 +215,7 @@ def make_report(
         tasks={name: of_task for name, of_task in rows.items() if name is not None},
         small_slices=small.as_dict(),
         bins=edges_of_tasks([(one.task.name, one.log_scan) for one in resolved]),
-        notes=notes,
+        notes=[*notes, *(note for part in parts for note in notes_on_words(part.scan, part.states))],
     )
     matrices = [own for part in parts for own in part.tables_of_classes("confusion_matrix")]
     tables = [own for part in parts for own in part.tables_of_classes("label_table")]

@@ -10,12 +10,12 @@ import math
 from collections import deque
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import ColumnPair
-from fastmetrics._core.columns.text_columns import TextRows
+from fastmetrics._core.columns.text_columns import LOST_WORDS, TextRows
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import TEXTS
 from fastmetrics._core.registry import metric
@@ -27,14 +27,37 @@ from fastmetrics.metrics.text.tokens.tokenizers import TOKENIZERS
 NO_ROWS = "no rows"
 
 
-class TextCounts(Statistic):
-    """The state of a text metric over rows; the last count is the number of rows."""
+class SumsOfWords(Sums):
+    """A state whose last count is the number of rows with lost words. It is not stored if it is 0, as in 0.1."""
 
-    __slots__ = ("counters", "metric", "name")
+    __slots__ = ()
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        return (self.counts if self.counts[-1] else self.counts[:-1]), self.exact
+
+    def layout(self) -> tuple[tuple[Any, ...], ...]:
+        return (np.int64, None), super().layout()[1]
+
+    def load_arrays(self, *arrays: np.ndarray) -> None:
+        counts, sums = arrays
+        missing = self.counts.shape[0] - counts.shape[0]
+        if missing not in (0, 1):
+            raise ValueError("a state has not the counts it should have")
+        super().load_arrays(np.concatenate([counts, np.zeros(missing, np.int64)]), sums)
+
+
+class TextCounts(Statistic):
+    """The state of a text metric over rows; the count after those of the metric is the number of rows.
+
+    Of a metric with `rows_without_words`, one more count is the number of these rows.
+    """
+
+    __slots__ = ("counters", "looks_for_words", "metric", "name")
 
     def __init__(self, name: str, text_metric: TextMetric) -> None:
         self.name = name
         self.metric = text_metric
+        self.looks_for_words = hasattr(text_metric, "rows_without_words")
         # A pool of idle counters: a thread uses one for a batch and returns it, so that its vocabulary is kept.
         self.counters: deque[BlockCounter] = deque()
 
@@ -46,31 +69,55 @@ class TextCounts(Statistic):
 
     def new(self) -> Sums:
         sums = self.metric.new()
-        sums.counts = np.zeros(sums.counts.shape[0] + 1, np.int64)
+        if self.looks_for_words:
+            sums = SumsOfWords(0, 0).with_memory(sums.counts, sums.exact)
+        sums.counts = np.zeros(sums.counts.shape[0] + 1 + self.looks_for_words, np.int64)
         return sums
 
     def metric_state(self, sums: Sums) -> Sums:
         """Return the text metric's part of a state, as views of its arrays."""
         state = Sums(0, 0)
-        state.counts, state.exact = sums.counts[:-1], sums.exact
+        state.counts, state.exact = sums.counts[: -1 - self.looks_for_words], sums.exact
         return state
+
+    def rows(self, sums: Sums) -> int:
+        return sums.count(-1 - self.looks_for_words)
+
+    def rows_without_words(self, sums: Sums) -> int:
+        """The number of rows with a text in which only another tokenizer finds words."""
+        return sums.count(-1) if self.looks_for_words else 0
+
+    def coverage(self, sums: Sums) -> dict[str, Any]:
+        lost = self.rows_without_words(sums)
+        return {"rows": self.rows(sums), **({LOST_WORDS: lost} if lost else {})}
 
     def count_rows(self, rows: ColumnPair) -> np.ndarray:
         try:
             count = self.counters.popleft()
         except IndexError:
             count = self.metric.new_counter()
-        counts = np.empty((rows.score.rows, len(self.metric.columns)), np.int64)
+        n_columns = len(self.metric.columns)
+        counts = np.zeros((rows.score.rows, n_columns + self.looks_for_words), np.int64)
         texts = TextRows(rows.label, rows.score, rows.first_row, rows.name, rows.label_name, rows.row_numbers)
         for block in texts.blocks(lowercase=getattr(self.metric, "lowercase", False)):
-            block_counts = counts[block.first_row : block.first_row + block.segments.shape[0] - 1]
-            count(TextBlock(block.points, block.offsets, block.segments), block_counts)
+            texts_of_block = TextBlock(block.points, block.offsets, block.segments)
+            own = counts[block.first_row : block.first_row + block.segments.shape[0] - 1]
+            if not self.looks_for_words:
+                count(texts_of_block, own)
+                continue
+            block_counts = np.empty((own.shape[0], n_columns), np.int64)
+            count(texts_of_block, block_counts)
+            own[:, :-1] = block_counts
+            own[cast("Any", self.metric).rows_without_words(texts_of_block, block_counts), -1] = 1
         self.counters.append(count)
         return counts
 
     def add(self, sums: Sums, counts: np.ndarray) -> None:
+        if self.looks_for_words:
+            sums.counts[-1] += counts[:, -1].sum()
+            counts = np.ascontiguousarray(counts[:, :-1])
         self.metric.add(self.metric_state(sums), counts)
-        sums.counts[-1] += counts.shape[0]
+        sums.counts[-1 - self.looks_for_words] += counts.shape[0]
 
 
 Parameters = dict[str, tuple[Any, Any]]  # name -> default, and the allowed values or a function that checks a value
@@ -106,7 +153,7 @@ def register(
 
     def finalise(options: dict[str, Any], state: Sums) -> Value:
         (statistic,) = statistics(**options)
-        coverage: dict[str, Any] = {"rows": state.count(-1)}
+        coverage = statistic.coverage(state)
         if not coverage["rows"]:
             return Value(math.nan, coverage, NO_ROWS)
         text_metric = source.make_metric(**options, **implied)

@@ -26,6 +26,7 @@ from fastmetrics.metrics.text.tokens.rouge_words import (
     RougeTextEncoder,
     TokenListEncoder,
     first_row_without_words,
+    segments_without_words,
 )
 from fastmetrics.metrics.text.tokens.word_encoder import PRETOKENIZED
 
@@ -214,6 +215,12 @@ class Rouge(NamedTuple):
         sums = self.new()
         self.add_values(sums, values)
         return self.result(self.means(sums), n_pairs, n_references, values)
+
+    def rows_without_words(self, block: TextBlock, counts: np.ndarray) -> np.ndarray:
+        """The rows of a block with a text that has words for tokenizer="unicode" only."""
+        if self.tokenize != "default" or counts[:, 1 : len(COUNTS)].all():
+            return np.zeros(0, np.int64)
+        return segments_without_words(block)
 
     def warn_of_lost_words(self, counts: np.ndarray, segments: Segments) -> None:
         """Warn if a text has words for tokenizer="unicode" only. Only blocks with a count of 0 are read again."""

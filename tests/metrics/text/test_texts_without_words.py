@@ -1,11 +1,14 @@
 """Texts with letters in which ROUGE's tokenizer finds no word: a warning says so, and what it says to type works."""
 
+import pickle
 import re
 import warnings
 
 import numpy as np
+import pytest
 
 import fastmetrics as fm
+from fastmetrics._core.registry import parse
 from support.cases import each_case
 
 TEXTS = {"Thai": "สวัสดีครับ ทุกคน", "Chinese": "今天天气很好", "Greek": "καλημέρα κόσμε", "digits": "٣٤"}
@@ -67,3 +70,62 @@ def test_tokens_and_other_tokenizers_have_no_warning(text):
     found, result = messages(lambda: fm.rouge_score([text], [text], "rouge1", tokenizer="unicode"))
     assert found == []
     assert np.isclose(result["rouge1"].fmeasure, 1)
+
+
+NOTE = "rouge1, rougeL, hypothesis: the tokenizer finds no word in a text of 2 rows, "
+
+
+def assert_noted(result, *, times=1):
+    """The note of a report or comparison, and what it says to type."""
+    notes = [note for note in result.notes if "finds no word" in note]
+    assert len(notes) == 1
+    assert notes[0].startswith(NOTE.replace("2 rows", f"{2 * times} rows"))
+    assert "rouge1(tokenizer=unicode)" in notes[0]
+    assert notes[0] in str(result)
+
+
+@each_case("text", TEXTS.values())
+def test_logs_have_a_note(text):
+    pytest.importorskip("pyarrow")
+    log = {
+        "reference": ["the cat", text, text, "a dog"], "hypothesis": ["the cat", text, "a", "a cat"],
+        "day": [1, 2, 2, 1], "id": [1, 2, 3, 4],
+    }  # fmt: skip
+    metrics, columns = ["rouge1", "rougeL", "bleu"], {"label": "reference", "score": "hypothesis"}
+    for options in ({}, {"by": "day"}, {"n_threads": 2}, {"ci": 0.9, "unit": "id"}):
+        report = fm.evaluate(log, metrics, **columns, **options)
+        assert_noted(report)
+        assert "finds no word" in report.to_html()
+        assert report.to_dict()["notes"] == list(report.notes)
+        assert report.result("rouge1", slice={}).coverage["rows_without_words"] == 2
+    assert fm.evaluate(log, "rouge1(tokenizer=unicode)", **columns).notes == ()
+    first, second = (fm.Accumulator(metrics, **columns, by="day") for _ in range(2))
+    for state in (first, second):
+        state.update(log)
+    first.merge(fm.Accumulator.from_bytes(second.to_bytes())).merge(pickle.loads(pickle.dumps(second)))
+    assert_noted(first.result(), times=3)
+    both = {"label": "reference", "scores": ["hypothesis", "reference"], "unit": "id", "replicates": 20}
+    compared = fm.compare(log, ["rouge1", "rougeL"], **both)
+    assert [note.startswith("rouge1, rougeL, ") for note in compared.notes if "finds no word" in note] == [True, True]
+
+
+@each_case("text", ["", "...", "2 + 2", "naïve café", "今天 2024", "😀"])
+def test_logs_without_lost_letters_have_no_note(text):
+    pytest.importorskip("pyarrow")
+    log = {"reference": ["a cat", text], "hypothesis": [text, "a cat\n今天"]}
+    report = fm.evaluate(log, ["rouge1", "rougeLsum", "bleu", "chrf", "ter"], label="reference", score="hypothesis")
+    assert report.notes == ()
+    assert "rows_without_words" not in report.result("rouge1").coverage
+
+
+def test_states_of_version_0_1_have_no_count_of_such_rows():
+    pytest.importorskip("pyarrow")
+    (statistic,) = parse("rouge1").statistics()
+    state = statistic.new()
+    counts, sums = state.arrays()
+    assert counts.shape[0] == state.counts.shape[0] - 1
+    state.load_arrays(np.ones_like(counts), sums)
+    assert (statistic.rows(state), statistic.rows_without_words(state)) == (1, 0)
+    for wrong in (counts[:-1], np.ones(counts.shape[0] + 2, np.int64)):
+        with pytest.raises(ValueError, match="counts it should have"):
+            state.load_arrays(wrong, sums)

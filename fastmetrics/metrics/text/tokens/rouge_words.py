@@ -92,18 +92,21 @@ class RougeTextEncoder:
 
 
 def first_row_without_words(segments: Segments, blocks: Iterable[int]) -> int | None:
-    """The first segment with a text in which tokenizer="unicode" finds words and "default" finds none."""
-    default, unicode = (Tokenizer(TOKENIZERS[name]) for name in ("default", "unicode"))
+    """The first segment that `segments_without_words` finds."""
     scratch = Scratch()
     for number in blocks:
         block = segments.load(number, scratch, {})
-        if isinstance(block, TextBlock):
-            bounds, unicode_bounds = (own.split(block.points, block.offsets)[2] for own in (default, unicode))
-            lost = np.flatnonzero((bounds[1:] == bounds[:-1]) & (unicode_bounds[1:] > unicode_bounds[:-1]))
-            if lost.shape[0]:
-                row = int(np.searchsorted(block.segments, lost[0], side="right")) - 1
-                return segments.bounds(number)[0] + row
+        if isinstance(block, TextBlock) and (lost := segments_without_words(block)).shape[0]:
+            return segments.bounds(number)[0] + int(lost[0])
     return None
+
+
+def segments_without_words(block: TextBlock) -> np.ndarray:
+    """The segments with a text in which tokenizer="unicode" finds words and "default" finds none, in order."""
+    tokenizers = [Tokenizer(TOKENIZERS[name]) for name in ("default", "unicode")]
+    bounds, unicode_bounds = (own.split(block.points, block.offsets)[2] for own in tokenizers)
+    texts = np.flatnonzero((bounds[1:] == bounds[:-1]) & (unicode_bounds[1:] > unicode_bounds[:-1]))
+    return np.unique(np.searchsorted(block.segments, texts, side="right") - 1)
 
 
 class StemIds:
