@@ -1,4 +1,4 @@
-"""The names that are proposed: similar ones for one that is unknown, and the public ones of a module."""
+"""What is proposed: similar names for an unknown one, the public names of a module, functions for labels of classes."""
 
 from __future__ import annotations
 
@@ -33,3 +33,13 @@ def list_public(namespace: dict[str, Any]) -> Callable[[], list[str]]:
         return sorted({*namespace["__all__"], *special, *modules})
 
     return names
+
+
+def advice_for_classes(label: Any) -> str:
+    """What functions take for labels of more than two classes; empty if a label is no class, such as 0.5 or 'NaN'."""
+    if isinstance(label, str) or label % 1 != 0:
+        return ""
+    return (
+        ". For one class against the rest pass np.asarray(y_true) == CLASS; labels of more classes go with predictions "
+        "to accuracy_score or f1_score, with probabilities to log_loss or roc_auc_score(multi_class='ovr')"
+    )

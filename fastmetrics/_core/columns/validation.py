@@ -19,6 +19,7 @@ from fastmetrics._core import parallel
 from fastmetrics._core.columns import arrow_columns
 from fastmetrics._core.columns.probability_types import bfloat16_values, is_bfloat16
 from fastmetrics._core.columns.wide_integers import wide_integers
+from fastmetrics._core.suggestions import advice_for_classes
 from fastmetrics._kernels.columns import column_checks
 
 LABEL_TYPES = frozenset("bBhHiIlLqQfd")
@@ -354,7 +355,8 @@ def check_label_kinds(seen: int, find_row: Callable[[str], tuple[int, Any]], nam
     """Check the kinds of labels that decode_labels saw. `find_row` finds the first "other" or "minus one"."""
     if seen & column_checks.SAW_OTHER:
         row, value = find_row("other")
-        raise LabelError(f"{name} has {value} at row {row}: labels must be 0 and 1, or -1 and +1")
+        advice = advice_for_classes(value) if name == "y_true" else ""
+        raise LabelError(f"{name} has {value} at row {row}: labels must be 0 and 1, or -1 and +1{advice}")
     if seen & column_checks.SAW_MINUS_ONE and seen & column_checks.SAW_ZERO:
         row, _ = find_row("minus one")
         raise LabelError(f"{name} has -1 at row {row} and 0 elsewhere: labels must be 0 and 1, or -1 and +1, not a mix")

@@ -66,7 +66,7 @@ def count_edges(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
 
         n_edges = np.bincount(cells_of_numbers(edges), minlength=EDGE_CELLS)
         known: np.ndarray = np.where(n_edges > 0, -1, n_edges.cumsum()).astype(np.int32)
-        counts = known[cells_of_numbers(values)]
+        counts: np.ndarray = known[cells_of_numbers(values)]
     unknown = np.flatnonzero(counts < 0)
     counts[unknown] = np.searchsorted(edges, values[unknown], "right")
     return counts

@@ -58,3 +58,35 @@ def test_the_command_line(tmp_path):
         assert_is_a_message(done, *WORDS)
     words = ["--label", "y", "--prediction", "guess", "-m", "accuracy", "--json", "-"]
     assert '"value": 0.75' in run("evaluate", "log.parquet", *words, folder=tmp_path).stdout
+
+
+FUNCTIONS = {
+    "gauc_score": lambda y: fm.gauc_score(y, LOG["s"], LOG["g"]),
+    "normalized_entropy": lambda y: fm.normalized_entropy(y, LOG["s"]),
+    "roc_curve": lambda y: fm.roc_curve(y, LOG["s"]),
+    "det_curve": lambda y: fm.det_curve(y, LOG["s"]),
+    "expected_calibration_error": lambda y: fm.expected_calibration_error(y, LOG["s"]),
+    "copc": lambda y: fm.copc(y, LOG["s"]),
+    "ks_statistic": lambda y: fm.ks_statistic(y, LOG["s"]),
+}
+
+
+@each_case("call", FUNCTIONS.values())
+def test_functions_say_what_takes_classes(call):
+    y_true = LOG["y"]
+    for labels in (y_true, np.array(y_true), np.array(y_true, np.float32), [0, 1, -2, 1]):
+        with pytest.raises(ValueError, match=r"at row 2: labels must be 0 and 1.*np\.asarray\(y_true\) == CLASS"):
+            call(labels)
+    call(np.asarray(y_true) == 1)
+    for labels in ([0, 1, 0.5, 1], [0, 1, np.nan, 1], [0, -1, 1, 1]):
+        with pytest.raises(ValueError, match="labels must be 0 and 1") as caught:
+            call(labels)
+        assert "CLASS" not in str(caught.value)
+
+
+def test_what_functions_say_works():
+    probabilities = np.column_stack([LOG["p0"], LOG["p1"], LOG["p2"]])
+    assert fm.accuracy_score(LOG["y"], LOG["guess"]) == 0.75
+    assert fm.f1_score(LOG["y"], LOG["guess"], average="macro") > 0
+    assert fm.log_loss(LOG["y"], probabilities) > 0
+    assert fm.roc_auc_score(LOG["y"], probabilities, multi_class="ovr") > 0
