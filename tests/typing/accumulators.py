@@ -36,7 +36,6 @@ revealed: list[object] = [
 # Wrong uses are errors: under --strict an ignore that nothing needs is itself an error.
 fm.Accumulator()  # type: ignore[call-arg]
 fm.Accumulator(["auc"], label="y", score=0.5)  # type: ignore[arg-type]
-fm.Accumulator(["auc"], label=b"y", score="p")  # type: ignore[arg-type]
 fm.Accumulator(["auc"], label="y", score="p", state_size=4.0)  # type: ignore[arg-type]
 state.merge(state.to_bytes())  # type: ignore[arg-type]
 state.rows = 3  # type: ignore[misc]

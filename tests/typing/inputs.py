@@ -120,7 +120,7 @@ matrix: NDArray[np.int64] = fm.confusion_matrix([0, 1], [0, 1], normalize="all")
 numbered = pl.DataFrame({"0": [0, 1], "1": [0.1, 0.9]})
 named_by_numbers = [
     fm.evaluate(numbered, "gauc", label=0, score=[1, "2"], group=[3, 4], weight=5, by=[6], item=7, unit=8, ci=0.9),
-    fm.evaluate(numbered, "logloss", label=0, probabilities=[[1, 2], [3, 4]], by=[[5], [6, "day"]], roles={"x": 7}),
+    fm.evaluate(numbered, "logloss", label=0, probabilities=[[1, 2], [3, 4]], by=[[5], [6]], roles={"x": 7}),
     fm.Accumulator("auc", label=0, score=1).result(),
     fm.evaluate(numbered, "auc", tasks={"a": fm.Task(label=0, score=1)}),
 ]
