@@ -25,7 +25,7 @@ from fastmetrics._core.kinds import (
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.statistic import Value
 
-# The kinds of labels in the words of version 0.1.
+# What labels may be, in one word.
 TARGETS = ("binary", "real", "graded", "text", "partition", "prediction", "probabilities", "sets")
 TARGET_OF_KIND: dict[type[Kind], str] = {
     Binary: "binary", Text: "text", Category: "partition", ClassLabel: "prediction", ClassNumber: "probabilities",
@@ -33,39 +33,9 @@ TARGET_OF_KIND: dict[type[Kind], str] = {
 }  # fmt: skip
 REQUIRED = "required"
 DIRECTIONS = ("maximize", "minimize", "closest_to_one", "closest_to_zero", "none")
-# What `spec.best` was in version 0.1, by direction.
-BEST_OF_DIRECTION = dict(zip(DIRECTIONS, ("highest", "lowest", "one", "zero", "none"), strict=True))
 CUTOFF = "@k"  # ends the names of metrics that need a cutoff
-
-
-class Exchange(str):
-    """Which rows have to meet in one partition before a statistic can be computed.
-
-    "none": no rows. "range": rows with neighbouring scores. "hash": the rows of a group.
-
-    Version 0.1 called the last two "score" and "group". An exchange equals these words too, so that code written for
-    0.1 can still test `spec.exchange == "range"`. Its hash is that of the new word.
-    """
-
-    __slots__ = ()
-
-    @property
-    def legacy_name(self) -> str:
-        """The word of version 0.1."""
-        return LEGACY_EXCHANGES.get(str(self), str(self))
-
-    def __eq__(self, other: object) -> bool:
-        same = str.__eq__(self, other)
-        return same is True or (isinstance(other, str) and str(other) == LEGACY_EXCHANGES.get(str(self)))
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = str.__hash__
-
-
+# Which rows have to meet in one partition: none, those with neighbouring scores, or those of a group.
 EXCHANGES = ("none", "range", "hash")
-LEGACY_EXCHANGES = {"range": "score", "hash": "group"}
 
 
 class IntervalSpec(NamedTuple):
@@ -98,7 +68,7 @@ class MetricFields(NamedTuple):
     name: str
     summary: str
     family: str
-    exchange: Exchange
+    exchange: str
     parameters: dict[str, Any]
     checks: dict[str, Any]
     statistics: Callable[..., tuple[Any, ...]]
@@ -114,7 +84,6 @@ class MetricFields(NamedTuple):
     aliases: tuple[str, ...] = ()
     near_names: Mapping[str, str] = EMPTY
     other_forms: tuple[MetricSpec, ...] = ()
-    added: tuple[str, ...] = ()
     many: Callable[..., Any] | None = None
 
 
@@ -129,7 +98,7 @@ class MetricSpec(MetricFields):
         One line.
     family : str
         The package of `fastmetrics.metrics` that has it.
-    exchange : Exchange
+    exchange : str
         Which rows have to meet: "none", "range" (neighbouring scores) or "hash" (the rows of a group).
     parameters : dict
         Parameters with their defaults.
@@ -165,8 +134,6 @@ class MetricSpec(MetricFields):
     other_forms : tuple of MetricSpec
         The entries of the same metric for other columns of a model than scores: predicted labels, or probabilities of
         several classes.
-    added : tuple of str
-        Parameters that version 0.1 had not. Signatures leave them out at their defaults.
     many : callable or None
         `many(parameters, *states)` returns the values of many states of each statistic (`ManySums`): the bits of
         `finalise`, or NaN where it has to be asked. Intervals take less time with it.
@@ -198,7 +165,7 @@ class MetricSpec(MetricFields):
 
     @cached_property
     def target(self) -> str:
-        """The kind of labels in one word, as in version 0.1.
+        """The kind of labels in one word.
 
         Two classes ("binary"), any finite number ("real"), relevance grades of the rows of a group ("graded"),
         reference texts beside hypothesis texts ("text"), labels of any type beside clusters ("partition"), beside
@@ -222,16 +189,6 @@ class MetricSpec(MetricFields):
     def base_name(self) -> str:
         """The name without "@k": metric strings begin with it."""
         return self.name.removesuffix(CUTOFF)
-
-    @property
-    def word(self) -> str:
-        """The same as `base_name`: its name in version 0.1."""
-        return self.base_name
-
-    @property
-    def best(self) -> str:
-        """The direction in the words of version 0.1: "highest", "lowest", "one", "zero" or "none"."""
-        return BEST_OF_DIRECTION[self.direction]
 
     @property
     def example(self) -> str:

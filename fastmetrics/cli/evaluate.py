@@ -87,7 +87,7 @@ def evaluate(
 
 
 def warn_of_unused_columns(metrics: list[str] | str, model_roles: Sequence[str], log: LogOptions) -> None:
-    """Say which options do nothing: version 0.1 accepted them, so they are no wrong usage."""
+    """Say which options do nothing: scripts may pass the same columns whatever metrics they ask for."""
     from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
     from fastmetrics.engine.plan.metric_plan import make_plan
 

@@ -287,7 +287,7 @@ def write_result(compute: Callable[[], Any], outputs: Outputs, tables: Tables) -
         for file, path in zip(outputs.files, temporary, strict=True):
             WRITERS[file.suffix](result, path)
     for file in outputs.files:
-        if outputs.layout is not None and file.option != "--json":  # it was silent in version 0.1
+        if outputs.layout is not None:
             typer.echo(f"wrote {shown_path(file.path)}", err=True)
     if outputs.layout is not None:
         print_result(result, outputs, tables)

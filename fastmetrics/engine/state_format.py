@@ -3,8 +3,8 @@
 The layout is little-endian: MAGIC, format (uint32), length of the header (uint32), length of the arrays (uint64),
 checksum of header and arrays (16 bytes), header (JSON, padded to 8 bytes), arrays (each padded to 8 bytes).
 
-The format number decides who can read a state: every version reads the formats of all earlier versions, with the same
-result, and refuses newer ones. The header also records the version of the library that wrote it, for people.
+The format number decides who can read a state: a version of the library reads the format that it writes, and names both
+versions where a state has another one. The header records the version that wrote it.
 
 Nothing in a state is executed, and every number that a kernel uses as an index is checked first. A checksum is not a
 signature: anybody who can write a state can write one with other numbers.
@@ -24,9 +24,7 @@ import numpy as np
 from fastmetrics import _version
 
 MAGIC = b"FMSTATE\n"
-FIRST_FORMAT = 1  # one part with labels and scores: version 0.1 reads it too
-PARTS_FORMAT = 2  # several parts, and columns of other roles
-TASKS_FORMAT = FORMAT = 3  # several tasks
+FORMAT = 4
 PREFIX = struct.Struct("<8sIIQ16s")
 ALIGNMENT = 8
 MAX_DIMENSIONS = 2
@@ -34,12 +32,12 @@ MARKED = "marked"  # ends the name of a column of slices whose values are texts 
 NUMBER_MARK, TEXT_MARK = "n", "t"
 
 
-def pack_state(header: dict[str, Any], arrays: ArrayWriter, number: int) -> bytes:
-    """The bytes of a header and of the arrays that it refers to by number, in format `number`."""
+def pack_state(header: dict[str, Any], arrays: ArrayWriter) -> bytes:
+    """The bytes of a header and of the arrays that it refers to by number."""
     text = json.dumps({"library": _version.__version__} | header | {"arrays": arrays.shapes}, allow_nan=False).encode()
     text += b" " * (padded_length(len(text)) - len(text))
     body = b"".join(arrays.segments)
-    return b"".join((PREFIX.pack(MAGIC, number, len(text), len(body), checksum(text, body)), text, body))
+    return b"".join((PREFIX.pack(MAGIC, FORMAT, len(text), len(body), checksum(text, body)), text, body))
 
 
 def unpack_state(data: Any) -> tuple[dict[str, Any], memoryview]:
@@ -50,7 +48,6 @@ def unpack_state(data: Any) -> tuple[dict[str, Any], memoryview]:
     if len(data) < PREFIX.size or data[: len(MAGIC)] != MAGIC:
         raise ValueError("these bytes are no state of an Accumulator: they do not begin as to_bytes begins them")
     _, number, header_length, body_length, digest = PREFIX.unpack_from(data)
-    check_format(number)
     require(header_length == padded_length(header_length), "its arrays do not begin where arrays may")
     expected = PREFIX.size + header_length + body_length
     require(len(data) == expected, f"it has {len(data):,} bytes where {expected:,} are expected")
@@ -60,19 +57,14 @@ def unpack_state(data: Any) -> tuple[dict[str, Any], memoryview]:
     try:
         header = json.loads(bytes(view[:header_length]))
         require(isinstance(header["library"], str), "its header does not name the version that wrote it")
-        require(("tasks" in header) == (number == TASKS_FORMAT), "its header is not of its format")
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise ValueError(f"the state is damaged: its header cannot be read ({error})") from error
-    return header, view[header_length:]
-
-
-def check_format(number: int) -> None:
-    if number > FORMAT:
+    if number != FORMAT:
         raise ValueError(
-            f"the state has format {number}; fastmetrics {_version.__version__} reads format {FORMAT} and older ones: "
-            "read it with the version that wrote it, or a newer one"
+            f"fastmetrics {header['library']} wrote the state in format {number}, and {_version.__version__} reads "
+            f"format {FORMAT}: read it with the version that wrote it, or evaluate the rows again"
         )
-    require(number >= 1, f"it has format {number}, which no version writes")
+    return header, view[header_length:]
 
 
 @contextmanager

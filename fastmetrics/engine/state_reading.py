@@ -42,8 +42,7 @@ from fastmetrics.engine.input.row_selection import ZERO_WEIGHT
 from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import key_columns, with_text_names
 from fastmetrics.engine.plan.tasks import Task
-from fastmetrics.engine.scan.slice_counts import RowCount, SliceCounts
-from fastmetrics.engine.scan.state_counts import find_counts
+from fastmetrics.engine.scan.slice_counts import SliceCounts
 from fastmetrics.engine.state_format import MARKED, NUMBER_MARK, TEXT_MARK, ArrayReader, is_count, require
 from fastmetrics.engine.state_writing import describe_exchange
 
@@ -53,10 +52,12 @@ SINGLE_SCORES = ("halffloat", "float")  # kept as float32; all other types as fl
 
 def read_options(header: dict[str, Any]) -> dict[str, Any]:
     """The arguments of the accumulator that wrote a header."""
-    if "tasks" not in header:
-        columns, shared = read_task(header)
+    read = {name: read_task(own) for name, own in header["tasks"]}
+    if None in read:
+        columns, shared = read[None]
+        require(len(read) == 1, "a task has no name")
         return {name: value for name, value in columns._asdict().items() if value is not None} | shared
-    read = {name: read_task(own) for name, own in header["tasks"].items()}
+    require(read, "it has no task")
     shared = next(iter(read.values()))[1]
     # Groups of tasks may differ, and so may their units: each task resamples its group if no unit was named.
     units = [own.pop("unit", None) for _, own in read.values()]
@@ -77,15 +78,15 @@ def read_task(header: dict[str, Any]) -> tuple[Task, dict[str, Any]]:
     labels, scores, group, weight, by = header["names"]
     # An Accumulator takes integers as names too, and stores them as texts.
     require(with_text_names(header["names"]) == header["names"], "its names of columns are no texts")
-    roles = dict(header.get("roles", {}))
+    roles = dict(header["roles"])
     prediction, probabilities = (roles.pop(role, None) for role in (PREDICTION_ROLE, PROBABILITIES_ROLE))
     columns = Task(
         labels or None, scores or None, group, weight, header["metrics"], prediction, probabilities, roles=roles,
-        where=header.get("where"),
+        where=header["where"],
     )  # fmt: skip
     return columns, {
         "by": header.get("grouping_sets", by) or None, "on_invalid": header["on_invalid"],
-        "min_rows": header.get("min_rows", 0),
+        "min_rows": header["min_rows"],
         "approximate": header["approximate"], "state_size": header["state_size"], **header["intervals"],
     }  # fmt: skip
 
@@ -93,17 +94,16 @@ def read_task(header: dict[str, Any]) -> tuple[Task, dict[str, Any]]:
 def fill_states(states: Sequence[AccumulatorState], header: dict[str, Any], body: memoryview) -> None:
     """Fill empty states of the same options with what a header and its arrays hold."""
     arrays = ArrayReader(body, header["arrays"])
-    headers = list(header["tasks"].values()) if "tasks" in header else [header]
-    for state, own in zip(states, headers, strict=True):
+    for state, (_, own) in zip(states, header["tasks"], strict=True):
         fill_state(state, own, arrays)
     require(all(state.rows == states[0].rows for state in states), "its tasks have different rows")
 
 
 def fill_state(state: AccumulatorState, header: dict[str, Any], arrays: ArrayReader) -> None:
     """Fill an empty state of a task."""
-    headers = header.get("parts", [header])
+    headers = header["parts"]
     require(len(headers) == len(state.parts), "its parts are not those of its metrics")
-    rows, dropped, filtered = header["rows"], header["dropped"], header.get("filtered", 0)
+    rows, dropped, filtered = header["rows"], header["dropped"], header["filtered"]
     counts = [filtered, *dropped.values()]
     require(
         is_count(rows, 1 << 63) and all(map(is_count, counts)) and sum(counts) <= rows,
@@ -134,17 +134,14 @@ def fill_state(state: AccumulatorState, header: dict[str, Any], arrays: ArrayRea
         read_sums(part, part_header, arrays)
         read_histograms(part, part_header, arrays)
         read_rows(part, part_header, arrays)
-        read_counts(part, part_header)
+        read_counts(part, part_header, arrays)
 
 
 def read_slices(slices: SliceNumbers, header: dict[str, Any], arrays: ArrayReader) -> list[tuple[Any, ...]]:
     """The slices of a state in the order of their numbers. With grouping sets, codes of values are registered."""
     data = arrays.get(header["slices"], np.uint8, None)
     if not isinstance(slices, GroupingSets):
-        found = slices_from_array(data, len(slices.names))
-        has_nulls = any(None in values for values in found)
-        require("parts" in header or not has_nulls, "slices lack values")  # the first format has no null slices
-        return found
+        return slices_from_array(data, len(slices.names))
     for column, number in zip(slices.columns, header["slice_values"], strict=True):
         values = slices_from_array(arrays.get(number, np.uint8, None), 1)
         require([column.code(value) for (value,) in values] == [*range(len(values))], "a value is there twice")
@@ -225,29 +222,30 @@ def read_key_texts(key_texts: KeyTexts, header: dict[str, Any], arrays: ArrayRea
         raise ValueError(f"the state is damaged: {error}") from error
 
 
-def read_counts(part: PartState, header: dict[str, Any]) -> None:
-    """The rows of every slice: as they were counted, or as far as the rest of the state tells them."""
+def read_counts(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
+    """The rows of every slice."""
     scan = part.scan
     if "counts" not in header:
-        part.additive.counts = find_counts(scan, part.additive, part.histograms)
-        if part.additive.counts is None and scan.rows_kept:
-            part.additive.counts = SliceCounts(0, known=False)
+        require(not scan.rows_kept, "its counts of slices are missing")
         return
-    n_labels = len(scan.names.labels) if scan.plan.label_kinds.binary else 0
+    n_labels = len(scan.names.labels) if part.additive.has_classes else 0
     counts = SliceCounts(n_labels)
-    total = RowCount(0, (0,) * n_labels)
-    for number, *found in header["counts"]:
-        require(number is None or is_count(number, len(scan.slices)), "counts belong to no slice")
-        require(len(found) == 1 + n_labels and all(map(is_count, found)), "its counts of slices do not fit its labels")
-        count = RowCount(found[0], tuple(found[1:]))
-        require(all(own <= count.rows for own in count.positives), "a slice has more positives than rows")
-        counts.add_count(number, count)
-        total = total if number is None else total.plus(count)
-    times = len(scan.slices.sets) if isinstance(scan.slices, GroupingSets) else 1
-    whole = counts.count(None)
-    in_slices = RowCount(times * whole.rows, tuple(times * own for own in whole.positives))
+    total, numbers, by_slice = header["counts"]
+    counts.total = arrays.get(total, np.int64, 1 + n_labels).copy()
+    slices = arrays.get(numbers, np.int64, None)
+    found = arrays.get(by_slice, np.int64, 1 + n_labels, slices.shape[0])
     require(
-        whole.rows == scan.rows_kept and (total == in_slices or not scan.names.by),
+        ((slices >= 0) & (slices < len(scan.slices))).all() and (slices[1:] > slices[:-1]).all(),
+        "counts belong to no slice",
+    )
+    counts.add_many(slices, found)
+    for own in (counts.total, found):
+        require((own >= 0).all(), "a count is negative")
+        require((own[1:] <= own[0]).all(), "a slice has more positives than rows")
+    times = len(scan.slices.sets) if isinstance(scan.slices, GroupingSets) else 1
+    require(
+        counts.total[0] == scan.rows_kept
+        and (not scan.names.by or [sum(own) for own in found.tolist()] == [times * int(own) for own in counts.total]),
         "its slices have not the rows it counts",
     )
     part.additive.counts = counts

@@ -22,43 +22,38 @@ from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import key_columns
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.scan import Scan
-from fastmetrics.engine.scan.state_counts import find_counts
-from fastmetrics.engine.state_format import (
-    FIRST_FORMAT,
-    MARKED,
-    NUMBER_MARK,
-    PARTS_FORMAT,
-    TASKS_FORMAT,
-    TEXT_MARK,
-    ArrayWriter,
-    pack_state,
-)
+from fastmetrics.engine.state_format import MARKED, NUMBER_MARK, TEXT_MARK, ArrayWriter, pack_state
 
 
 def write_states(states: Sequence[AccumulatorState], state_size: int, min_rows: int = 0) -> bytes:
     """The bytes of the states of all tasks, whose rows are flushed, with the options of their accumulator."""
     arrays = ArrayWriter()
-    if states[0].task.name is None:
-        return pack_state(*write_state(states[0], state_size, arrays, min_rows))
-    headers = {state.task.name: write_state(state, state_size, arrays, min_rows)[0] for state in states}
-    return pack_state({"tasks": headers}, arrays, TASKS_FORMAT)
+    headers = [[state.task.name, write_state(state, state_size, arrays, min_rows)] for state in states]
+    return pack_state({"tasks": headers}, arrays)
 
 
-def write_state(
-    state: AccumulatorState, state_size: int, arrays: ArrayWriter, min_rows: int
-) -> tuple[dict[str, Any], ArrayWriter, int]:
-    """The header of a task's state, its arrays, which are appended, and the format that it needs."""
+def write_state(state: AccumulatorState, state_size: int, arrays: ArrayWriter, min_rows: int) -> dict[str, Any]:
+    """The header of a task's state. Its arrays are appended."""
     scan, metrics = state.log_scan, state.task.plan.metrics
     types = types_of_slices(state)
+    roles: dict[str, Any] = dict(state.names.others)
+    if state.names.predictions:
+        roles[PREDICTION_ROLE] = state.names.predictions
+    if state.names.probabilities:
+        roles[PROBABILITIES_ROLE] = list(map(key_columns, state.names.probabilities))
     header = {
         "metrics": [repr(metric) for metric in metrics],
         "names": list(state.names[:5]),
+        "roles": roles,
+        "where": None if state.task.where is None else state.task.where.name,
         "intervals": interval_options(state.task.resampling),
         "on_invalid": state.on_invalid,
         "approximate": state.approximate,
         "state_size": state_size,
+        "min_rows": min_rows,
         "rows": scan.rows,
         "dropped": scan.dropped,
+        "filtered": scan.filtered or 0,
         "slices": arrays.add(slices_to_array(scan.slices, types)),
     }
     if isinstance(scan.slices, GroupingSets):
@@ -67,26 +62,10 @@ def write_state(
             arrays.add(values_to_array([(value,) for value in column.values], [name]))
             for column, name in zip(scan.slices.columns, types or [""] * len(scan.slices.columns), strict=True)
         ]
-    if min_rows:
-        header["min_rows"] = min_rows
     plugins = plugins_of(metrics)
     if plugins:
         header["plugins"] = plugins
-    # Version 0.1 has neither grouping sets nor intervals, no slices of nulls, and no least number of rows.
-    has_new_slices = bool(state.names.grouping_sets or state.names.bins or min_rows)
-    has_new_slices |= any(None in values for values in scan.slices.values())
-    parts = [write_part(part, arrays) | write_counts(part, has_new_slices) for part in state.parts]
-    has_tuples = any(len(key_columns(key)) > 1 for key in (state.names.group, state.names.unit))
-    roles: dict[str, Any] = dict(state.names.others)
-    if state.names.predictions:
-        roles[PREDICTION_ROLE] = state.names.predictions
-    if state.names.probabilities:
-        roles[PROBABILITIES_ROLE] = list(map(key_columns, state.names.probabilities))
-    if state.task.where is not None:
-        header |= {"where": state.task.where.name, "filtered": scan.filtered}
-    if len(parts) == 1 and not roles and not has_tuples and not has_new_slices and state.task.where is None:
-        return header | parts[0], arrays, FIRST_FORMAT
-    return header | {"roles": roles, "parts": parts}, arrays, PARTS_FORMAT
+    return header | {"parts": [write_part(part, arrays) for part in state.parts]}
 
 
 def interval_options(resampling: Resampling | None) -> dict[str, Any]:
@@ -128,7 +107,7 @@ def write_part(part: PartState, arrays: ArrayWriter) -> dict[str, Any]:
         "units": None if scan.unit_exchange is scan.group_exchange else describe_exchange(scan.unit_exchange),
         "blocks": [write_block(block, arrays) for block in scan.range_store().blocks_in_memory],
         "unit_blocks": [write_block(block, arrays) for block in unit_blocks(scan)],
-    } | write_key_texts(scan.reader.key_texts, arrays)
+    } | write_key_texts(scan.reader.key_texts, arrays) | write_counts(part, arrays)
 
 
 def write_key_texts(key_texts: KeyTexts, arrays: ArrayWriter) -> dict[str, Any]:
@@ -138,18 +117,13 @@ def write_key_texts(key_texts: KeyTexts, arrays: ArrayWriter) -> dict[str, Any]:
     return {"key_texts": [key_texts.kind, *map(arrays.add, key_texts.arrays())]}
 
 
-def write_counts(part: PartState, always: bool) -> dict[str, Any]:
-    """The rows and positives of all rows and of every slice, if nothing else in the state tells them.
-
-    Without `always`, only those of labels of two classes: the values of other metrics know their rows.
-    """
+def write_counts(part: PartState, arrays: ArrayWriter) -> dict[str, Any]:
+    """The rows and positives of all rows, and of every slice that has rows."""
     counts = part.additive.counts
-    if counts is None or not counts.known or not part.scan.names.by or not (counts.n_labels or always):
+    if counts is None:
         return {}
-    if find_counts(part.scan, part.additive, part.histograms) is not None:
-        return {}
-    by_slice: list[Any] = [(None, counts.count(None)), *counts.counts().items()]
-    return {"counts": [[number, count.rows, *count.positives] for number, count in by_slice]}
+    numbers = np.flatnonzero(counts.by_slice[0])
+    return {"counts": [*map(arrays.add, (counts.total, numbers, counts.by_slice[:, numbers]))]}
 
 
 def describe_exchange(exchange: HashExchange | None) -> list[Any] | None:

@@ -71,7 +71,7 @@ def result_notes(result: Result, used_rows: int) -> str:
         notes.append(f"{coverage.pop('float_keys')}: {WIDE_FLOATS}")
     if "sum_distance" in coverage:
         notes.append(describe_sums(coverage.pop("sum_distance")))
-    coverage.pop("lots", None)
+    coverage.pop("unit_buckets", None)
     notes += [f"{key.replace('_', ' ')} {format_coverage_value(value)}" for key, value in coverage.items() if value]
     return "; ".join(notes)
 

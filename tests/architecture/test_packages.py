@@ -29,7 +29,7 @@ LONGEST_KERNEL = 700  # to divide a kernel costs a module, or makes its loops le
 SHORTEST_DOCSTRING = 2  # lines
 # Folders of tests that belong to no one package.
 TESTS_OF_ALL = {
-    "architecture", "common", "compatibility", "docs", "extend", "fuzz", "oracles", "parity", "smoke", "support",
+    "architecture", "common", "golden", "docs", "extend", "fuzz", "oracles", "parity", "smoke", "support",
     "tools", "typing",
 }  # fmt: skip
 

@@ -11,8 +11,8 @@ from support.cases import each_case
 pytestmark = pytest.mark.skipif(not PACKAGE.is_dir(), reason=f"no sources to read: {PACKAGE} is not a directory")
 
 SUFFIXES = {".py", ".pyi", ".pyx", ".pxd", ".h", ".md", ".toml", ".yml"}
-# The changelog tells what was; the guard holds what version 0.1 wrote; this file names the words.
-NOT_READ = ("CHANGELOG.md", "tests/compatibility/", "tests/architecture/test_words.py", "bench/results.json")
+# The changelog tells what was; this file names the words.
+NOT_READ = ("CHANGELOG.md", "tests/architecture/test_words.py", "bench/results.json")
 
 # What a word meant here -> the pattern that finds it. The field's word stands in the key.
 PRIVATE_WORDS = {
@@ -21,10 +21,7 @@ PRIVATE_WORDS = {
     "floor: say layer": r"\b(?:[Aa] |the |\d )floors?\b(?!\()|\bfloors\b|\bFLOORS\b",
     "room: say package, memory budget, scratch or capacity": r"\b[Rr]ooms?\b(?! for\b)|\b\w+_rooms?\b|\brooms?_\w+",
     "house: say architecture": r"\bhouse\b(?! prices)",
-    # Reports of version 0.1 have the coverage key "lots".
-    "lot: say unit bucket": (
-        r"(?<!\ba )(?<!\[\")(?<!\{\")(?<!pop\(\")\blots?\b|\blots?_|_lots?\b|\bLot[A-Z]\w*|\bLots\b"
-    ),
+    "lot: say unit bucket": r"(?<!\ba )\blots?\b|\blots?_|_lots?\b|\bLot[A-Z]\w*|\bLots\b",
     "giant: say large": r"giant|Giant",
     "abreast: say replicates per batch": r"\b[Aa]breast\b|\bABREAST\b",
     "falling order: say descending": r"\bfalling (?:order|score|scores)\b|[Ff]alling_?[Oo]rder|FallingRows",

@@ -356,9 +356,9 @@ def test_list_as_json(tmp_path):
     targets = {"binary", "real", "graded", "text", "partition", "prediction", "sets", "probabilities"}
     assert [metric["name"] for metric in metrics] == fastmetrics.list_metrics()
     for metric in metrics:
-        words = {"name", "summary", "family", "exchange", "target", "parameters", "cutoff", "undefined", "best"}
+        words = {"name", "summary", "family", "exchange", "target", "parameters", "cutoff", "undefined", "direction"}
         assert set(metric) == words | {"aliases", "of_predictions", "of_probabilities"}
-        assert metric["exchange"] in {"none", "score", "group"}
+        assert metric["exchange"] in {"none", "range", "hash"}
         assert metric["target"] in targets
         assert metric["cutoff"] in {None, "optional", "required"}
         assert (metric["cutoff"] == "required") == metric["name"].endswith("@k")

@@ -86,7 +86,7 @@ def test_slices_are_rows_and_metrics_columns_of_plain_text(folder):
 def test_labels_and_combinations_of_slices(folder):
     arguments = [*EVALUATE, "--label", "buy", "--score", "a", "--by", "channel", "--by", "country", "--metrics", "auc"]
     done = run(*arguments, "--json", "report.json", folder=folder)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "wrote report.json\n")
     header, *rows = table_of(done.stdout)
     assert header == ["label", "channel", "country", "rows", "positives", "auc"]
     assert [row[:3] for row in rows[:4]] == [
@@ -394,7 +394,7 @@ def test_grouping_sets_least_rows_and_order(folder):
     arguments = [*EVALUATE, "--score", "a", "--metrics", "auc,ctr", "--grouping-set", "channel"]
     arguments += ["--grouping-set", "channel, country", "--min-rows", "600", "--sort", "auc"]
     done = run(*arguments, "--json", "report.json", folder=folder)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "wrote report.json\n")
     log = pq.read_table(folder / "log.parquet")
     by = [["channel"], ["channel", "country"]]
     expected = fm.evaluate(log, "auc,ctr", label="click", score="a", by=by, min_rows=600)

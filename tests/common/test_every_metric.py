@@ -24,7 +24,7 @@ from support.registry_cases import METRICS, PUBLIC_FUNCTIONS, SPECS, own_metrics
 
 TESTS = Path(__file__).resolve().parents[1]
 ROOT = Path(fm.__file__).resolve().parents[1]
-# Their options are positional, or their groups an option, as in scikit-learn or in version 0.1.
+# Their options are positional, or their groups an option, as in scikit-learn.
 OWN_ARGUMENTS = {"det_curve", "ranking_by_group", "roc_auc_interval"}
 METRIC_CHECKS = {name: metric_checks(name) for name in METRICS}
 FUNCTION_CHECKS = {

@@ -1,6 +1,6 @@
 """The same bits on other machines: another processor, another C library and another BLAS, each put in its place.
 
-A child process computes all metrics of the registry with their intervals, and all values that tests/compatibility
+A child process computes all metrics of the registry with their intervals, and all values that tests/golden
 stores. NumPy's functions for wide registers are switched off, so that it asks the C library; a preloaded library moves
 every result of that by one unit in the last place; OpenBLAS takes the kernel of another processor; our own kernels take
 their versions for narrower registers.

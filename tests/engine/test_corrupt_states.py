@@ -4,7 +4,6 @@ They are refused with ValueError. No kernel reads or writes beyond its arrays, w
 """
 
 import contextlib
-import json
 
 import numpy as np
 import pyarrow as pa
@@ -14,10 +13,11 @@ from hypothesis import strategies as st
 
 import fastmetrics as fm
 from support.cases import assert_raises, each_case
-from support.states.accumulator_states import PREFIX, STATES, make, outcome
-from support.states.state_bytes_parts import body_of, encoded, put_together, seal, shapes_of, take_apart
+from support.states.accumulator_states import STATES, make, outcome
+from support.states.state_bytes_parts import body_of, encoded, nested, put_together, seal, shapes_of, take_apart
 
 GOOD = make("long text").to_bytes()
+FIELDS = list(take_apart(GOOD)[0])
 
 
 
@@ -350,7 +350,6 @@ NONSENSE = {
     "slices cut off": ("unsigned", cut_slices, "damaged"),
     "slices without names": ("integers", slices_of(pa.table({"0": ["a"]})), "damaged"),
     "slices of two columns": ("unsigned", slices_of(pa.table({"0": ["a", "b", "c"], "1": [1, 2, 3]})), "damaged"),
-    "slices that are null": ("unsigned", slices_of(pa.table({"0": ["a", None, "c"]})), "damaged"),
     "slices there twice": ("unsigned", slices_of(pa.table({"0": ["a", "b", "a"]})), "damaged"),
     "slices that are lists": ("unsigned", slices_of(pa.table({"0": [[1], [2], [3]]})), "damaged"),
     "fewer slices": ("unsigned", slices_of(pa.table({"0": ["a", "b"]})), "damaged"),
@@ -388,13 +387,13 @@ def test_lists_that_are_too_short(change):
     refuse(changed("only additive", change), "damaged|unpack")
 
 
-@pytest.mark.parametrize("name", list(json.loads(GOOD[PREFIX.size : PREFIX.size + PREFIX.unpack_from(GOOD)[2]])))
+@pytest.mark.parametrize("name", FIELDS)
 @each_case("value", [None, 0, -1, 1.5, "text", [], {}, [[]], True, 10**30, {"a": 1}], ids=str)
 def test_any_other_value_of_a_header_field(name, value):
     """Any other value of a field is refused with ValueError, or harmless: there is no other error."""
     header, arrays = take_apart(GOOD)
     if name == "arrays":
-        bad = seal(encoded({**header, "arrays": value}), body_of(arrays))
+        bad = seal(encoded(nested(header) | {"arrays": value}), body_of(arrays))
     else:
         bad = put_together({**header, name: value}, arrays)
     try:
@@ -405,11 +404,11 @@ def test_any_other_value_of_a_header_field(name, value):
     state.merge(state).to_bytes()
 
 
-@each_case("missing", list(json.loads(GOOD[PREFIX.size : PREFIX.size + PREFIX.unpack_from(GOOD)[2]])))
+@each_case("missing", FIELDS)
 def test_a_missing_header_field(missing):
     header, arrays = take_apart(GOOD)
     if missing == "arrays":
-        refuse(seal(encoded({name: own for name, own in header.items() if name != missing}), b""))
+        refuse(seal(encoded(nested(header)), b""))
         return
     del header[missing]
     refuse(put_together(header, arrays))
@@ -438,12 +437,12 @@ def test_impossible_arrays(kind, shape):
     header, arrays = take_apart(GOOD)
     shapes = shapes_of(arrays)
     shapes[header["blocks"][0][1]] = [kind, shape]
-    refuse(seal(encoded({**header, "arrays": shapes}), body_of(arrays)))
+    refuse(seal(encoded(nested(header) | {"arrays": shapes}), body_of(arrays)))
 
 
 def test_arrays_that_do_not_begin_at_eight_bytes():
     header, arrays = take_apart(GOOD)
-    text = encoded({**header, "arrays": shapes_of(arrays)})
+    text = encoded(nested(header) | {"arrays": shapes_of(arrays)})
     refuse(seal(text + b"   ", body_of(arrays)), "begin")
     refuse(seal(text, body_of(arrays) + bytes(8)), "shorter than its bytes")
     refuse(seal(text, body_of(arrays)[:-8]), "longer than its bytes")

@@ -148,7 +148,7 @@ def link_kernels(source, target):
 
 def copy_tree(folder):
     # Compiled modules are copied; a module that another process is writing has one more suffix.
-    ignored = shutil.ignore_patterns("*.c", "*.pyc.*", "compatibility", "parity")
+    ignored = shutil.ignore_patterns("*.c", "*.pyc.*", "golden", "parity")
     for name in ("fastmetrics", "tests", "tools", "docs"):
         shutil.copytree(ROOT / name, folder / name, ignore=ignored, copy_function=link_kernels)
     for name in ("CHANGELOG.md", "pyproject.toml"):

@@ -14,7 +14,7 @@ What `evaluate`, `compare`, `Accumulator`, Spark and the command line compute by
 An option that is left out has the value shown at the metric. `@k` is a cutoff of ranked lists.
 """
 MEET = {"none": "none", "range": "those with neighbouring scores", "hash": "those of a group"}
-BEST = {"highest": "higher", "lowest": "lower"}
+BETTER = {"maximize": "higher", "minimize": "lower"}
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -46,7 +46,7 @@ def fields(spec: MetricSpec) -> Iterator[tuple[str, str]]:
         roles = [*form.roles, "group"] if form.exchange == "hash" else form.roles
         yield f"Columns{of}", ", ".join(f"`{role}`" for role in dict.fromkeys(roles))
         yield f"Undefined{of}", form.undefined
-    yield "Better", BEST.get(spec.best, spec.best)
+    yield "Better", BETTER.get(spec.direction, spec.direction.replace("_", " "))
     yield "Rows that must meet", f"{MEET[spec.exchange]} ({WAYS[spec.exchange]})"
     yield "Function", f"{{py:obj}}`fastmetrics.{spec.function.__name__}`" if spec.function else ""
     yield "Also called", ", ".join(f"`{alias}`" for alias in spec.aliases)

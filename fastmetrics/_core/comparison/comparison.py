@@ -141,10 +141,6 @@ class Difference(Immutable):
             signature=signature, reason=reason, task=task,
         )  # fmt: skip
 
-    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        self._set(task=None)  # differences of version 0.1 have none
-        super().__setstate__(state)
-
     def __repr__(self) -> str:
         names = FIELDS if self.task is not None else [name for name in FIELDS if name != "task"]
         return f"Difference({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
@@ -262,11 +258,6 @@ class Comparison(ResultSet[Difference]):
             notes=tuple(notes), seconds=seconds, rows=rows, dropped=FrozenDict(dropped), columns=FrozenDict(columns),
             tasks=FrozenDict(tasks), filtered=filtered,
         )  # fmt: skip
-
-    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        # Comparisons of version 0.1 have none of these.
-        self._set(tasks=EMPTY, filtered=None, bins=EMPTY, small_slices=EMPTY)
-        super().__setstate__(state)
 
     @property
     def _items(self) -> tuple[Difference, ...]:

@@ -262,7 +262,7 @@ class Metric(metaclass=MetricNames):
         parts += [
             f"{name}:{format_value(value)}"
             for name, value in self.arguments.items()
-            if name not in self.spec.added or value != self.spec.parameters[name]
+            if value is not None  # an option that is not used
         ]
         parts += [f"{role}:{format_columns(names)}" for role, names in self.columns.items()]
         if self.spec.target in COLUMNS_OF_TARGET:

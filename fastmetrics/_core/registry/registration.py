@@ -18,7 +18,6 @@ from fastmetrics._core.metric_spec import (
     DIRECTIONS,
     EXCHANGES,
     REQUIRED,
-    Exchange,
     IntervalSpec,
     MetricSpec,
 )
@@ -90,7 +89,6 @@ def metric(
     variants: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
     near_names: Mapping[str, str] = EMPTY,
-    added: tuple[str, ...] = (),
     many: Callable[..., Any] | None = None,
 ) -> Callable[[Finaliser], Finaliser]:
     """Register the decorated finaliser as metric `name`. The first line of its docstring is the summary.
@@ -126,10 +124,10 @@ def metric(
         if not is_own(finalise.__module__):
             known_specs()  # a name that the library has is refused here, not there
         spec = MetricSpec(
-            name + suffix, summary, family_of(finalise.__module__), Exchange(exchange), parameters or {}, checks or {},
+            name + suffix, summary, family_of(finalise.__module__), exchange, parameters or {}, checks or {},
             (lambda: (statistics,)) if isinstance(statistics, Statistic) else statistics, finalise,
             function, undefined, default, cutoff, roles, direction, interval, variants,
-            tuple(alias + suffix for alias in aliases), near_names, (), added, many,
+            tuple(alias + suffix for alias in aliases), near_names, (), many,
         )  # fmt: skip
         add_spec(spec)
         return finalise
@@ -198,7 +196,7 @@ def metric_form(
         spec = _specs[name]
         form = spec._replace(
             roles=roles, statistics=statistics, undefined=undefined, parameters=parameters or {}, checks=checks or {},
-            variants=variants, finalise=finalise, interval=None, default=default, other_forms=(), added=(), many=None,
+            variants=variants, finalise=finalise, interval=None, default=default, other_forms=(), many=None,
             summary=(finalise.__doc__ or "").strip().partition("\n")[0],
             function=spec.function if has_function else None,
         )  # fmt: skip

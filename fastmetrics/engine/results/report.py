@@ -133,12 +133,6 @@ class Report(ResultSet[Result]):
             notes=tuple(notes),
         )  # fmt: skip
 
-    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        # Reports of version 0.1 have none of these.
-        self._set(confusion_matrices=(), label_tables=(), tasks=EMPTY, filtered=None, bins=EMPTY, small_slices=EMPTY)
-        self._set(notes=())
-        super().__setstate__(state)
-
     @property
     def _items(self) -> tuple[Result, ...]:
         return self.results
@@ -389,7 +383,7 @@ def count_columns(results: Sequence[Result]) -> list[TableColumn]:
     """
     cells = [{name: plain_number(value) for name, value in result.coverage.items()} for result in results]
     for result, own in zip(results, cells, strict=True):
-        own.pop("lots", None)  # of the method of resampling, not of the rows
+        own.pop("unit_buckets", None)  # of the method of resampling, not of the rows
         own |= {name: count for name in ("rows", "positives") if (count := getattr(result, name)) is not None}
     found = dict.fromkeys((*COUNTS, *(name for own in cells for name, number in own.items() if number is not None)))
     columns = []

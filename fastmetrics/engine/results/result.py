@@ -98,19 +98,11 @@ class Result(Immutable):
             task=task, rows=rows, positives=positives,
         )  # fmt: skip
 
-    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        self._set(task=None, rows=None, positives=None)  # results of version 0.1 have none
-        super().__setstate__(state)
-
     @property
     def groups(self) -> int | None:
         """The groups that the value is computed from; None if the metric is not computed inside groups."""
         groups = self.coverage.get("groups")
         return None if groups is None else int(groups)
-
-    def _content(self) -> tuple[object, ...]:
-        # States of version 0.1 do not have all counts.
-        return super()._content_without("rows", "positives")
 
     def __repr__(self) -> str:
         fields: tuple[str, ...] = (

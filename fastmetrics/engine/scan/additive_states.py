@@ -209,7 +209,7 @@ class AdditiveStates:
         if counts is None:
             return
         if self.counts is None:
-            self.counts = SliceCounts(counts.n_labels, counts.known)
+            self.counts = SliceCounts(counts.n_labels)
         self.counts.merge(counts, numbers)
 
     def clear(self) -> None:

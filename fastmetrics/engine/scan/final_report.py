@@ -72,8 +72,8 @@ class ResolvedPart(NamedTuple):
         """The results of a slice: these metrics for every pair of columns. `bins_signatures` are those of all bins."""
         names = self.scan.names
         count = self.scan.row_count(slice_number)
-        # Bytes of a state have positives only for slices. A metric of all rows says them in its coverage.
-        positives = count.positives or None if count is not None and names.by else None
+        # Without slices, a metric of all rows says its positives in its coverage.
+        positives = count.positives or None if names.by else None
         suffix = "".join(text for title, text in bins_signatures.items() if title in slice_values)
         if self.intervals is not None:
             suffix += self.intervals.resampling.signature_suffix

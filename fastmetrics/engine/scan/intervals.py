@@ -362,7 +362,7 @@ def make_interval(
     value: Value, values: np.ndarray | None, unit_buckets: UnitBuckets, resampling: Resampling
 ) -> Interval:
     """The interval of a value from its replicates. If there is none, coverage has the reason."""
-    coverage: dict[str, Any] = {"lots": unit_buckets.n_buckets}
+    coverage: dict[str, Any] = {"unit_buckets": unit_buckets.n_buckets}
     if math.isnan(value.value) or values is None:
         return Interval(None, None, coverage | {"interval": UNDEFINED})
     if unit_buckets.n_units < 2:

@@ -329,11 +329,9 @@ class Scan:
         self.counts = merged.counts
         return merged
 
-    def row_count(self, slice_number: int | None) -> RowCount | None:
-        """The rows of a slice, or of all slices (None), that were not dropped; None if they are not known."""
-        if self.counts is not None and self.counts.known:
-            return self.counts.count(slice_number)
-        return RowCount(self.rows_kept) if slice_number is None else None
+    def row_count(self, slice_number: int | None) -> RowCount:
+        """The rows of a slice, or of all slices (None), that were not dropped."""
+        return RowCount(self.rows_kept) if self.counts is None else self.counts.count(slice_number)
 
     def range_store(self) -> BlockStore:
         """The store with the rows of the range exchange."""

@@ -27,13 +27,11 @@ class RowCount(NamedTuple):
 class SliceCounts:
     """The rows and positives of every slice by its number, and of all rows together (None).
 
-    `n_labels` is the number of label columns of two classes, whose positives are counted. Counts of rows that a state
-    of an earlier version has not counted are not `known`, and stay so.
+    `n_labels` is the number of label columns of two classes, whose positives are counted.
     """
 
-    def __init__(self, n_labels: int, known: bool = True) -> None:
+    def __init__(self, n_labels: int) -> None:
         self.n_labels = n_labels
-        self.known = known
         self.total = np.zeros(1 + n_labels, np.int64)
         self.by_slice = np.zeros((1 + n_labels, 0), np.int64)
 
@@ -46,8 +44,6 @@ class SliceCounts:
 
     def add(self, columns: RowBlock) -> None:
         """Count the rows of a block: all of them, and by slice if they have slices."""
-        if not self.known:
-            return
         self.total[0] += columns.rows
         for number in range(self.n_labels):
             self.total[1 + number] += np.count_nonzero(columns.labels[number])
@@ -58,7 +54,7 @@ class SliceCounts:
         self, slices: np.ndarray, labels: tuple[np.ndarray, ...], numbers: np.ndarray | None = None
     ) -> None:
         """Count the rows of every slice. With `numbers`, those of a grouping set: its slice s is numbers[s]."""
-        if not slices.shape[0] or not self.known:
+        if not slices.shape[0]:
             return
         found = np.zeros((1 + self.n_labels, int(slices.max()) + 1), np.int64)
         for number, counts in enumerate(found):
@@ -71,7 +67,7 @@ class SliceCounts:
 
     def add_many(self, slices: np.ndarray, counts: np.ndarray) -> None:
         """Add the counts of several slices, a column for each; a slice may be there more than once."""
-        if slices.shape[0] and self.known:
+        if slices.shape[0]:
             self.reserve(int(slices.max()) + 1)
             for own, found in zip(self.by_slice, counts, strict=True):
                 np.add.at(own, slices, found)
@@ -87,9 +83,6 @@ class SliceCounts:
 
     def merge(self, other: SliceCounts, numbers: np.ndarray | None = None) -> None:
         """Add the counts of others; their slice s is numbers[s] here."""
-        self.known &= other.known
-        if not self.known:
-            return
         self.total += other.total
         for number, count in other.counts().items():
             self.add_count(number if numbers is None else int(numbers[number]), count)

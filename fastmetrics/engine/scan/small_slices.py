@@ -28,10 +28,6 @@ class SmallSlices:
         if not self.min_rows:
             return False
         count = log_scan.scans[0].row_count(slice_number)
-        if count is None:
-            raise ValueError(
-                "min_rows needs the rows of every slice, which a state of version 0.1 does not know; leave it out"
-            )
         is_small = count.rows < self.min_rows
         self.slices += is_small
         self.rows += count.rows * is_small

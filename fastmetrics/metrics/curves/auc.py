@@ -448,7 +448,6 @@ def check_optional_max_fpr(max_fpr: Any) -> None:
     function=roc_auc_score,
     undefined="one class only",
     parameters={"max_fpr": None},
-    added=("max_fpr",),
     checks={"max_fpr": check_optional_max_fpr},
     interval=IntervalSpec(
         "delong", lambda max_fpr: (Placements(),) if is_whole(max_fpr) else (), find_interval, compare_areas

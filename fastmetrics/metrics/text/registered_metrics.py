@@ -27,25 +27,6 @@ from fastmetrics.metrics.text.tokens.tokenizers import TOKENIZERS
 NO_ROWS = "no rows"
 
 
-class SumsOfWords(Sums):
-    """A state whose last count is the number of rows with lost words. It is not stored if it is 0, as in 0.1."""
-
-    __slots__ = ()
-
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        return (self.counts if self.counts[-1] else self.counts[:-1]), self.exact
-
-    def layout(self) -> tuple[tuple[Any, ...], ...]:
-        return (np.int64, None), super().layout()[1]
-
-    def load_arrays(self, *arrays: np.ndarray) -> None:
-        counts, sums = arrays
-        missing = self.counts.shape[0] - counts.shape[0]
-        if missing not in (0, 1):
-            raise ValueError("a state has not the counts it should have")
-        super().load_arrays(np.concatenate([counts, np.zeros(missing, np.int64)]), sums)
-
-
 class TextCounts(Statistic):
     """The state of a text metric over rows; the count after those of the metric is the number of rows.
 
@@ -69,8 +50,6 @@ class TextCounts(Statistic):
 
     def new(self) -> Sums:
         sums = self.metric.new()
-        if self.looks_for_words:
-            sums = SumsOfWords(0, 0).with_memory(sums.counts, sums.exact)
         sums.counts = np.zeros(sums.counts.shape[0] + 1 + self.looks_for_words, np.int64)
         return sums
 

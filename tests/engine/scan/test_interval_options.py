@@ -248,11 +248,11 @@ def test_days_are_units_as_dates_numbers_or_texts():
     assert (dates.interval, dates.standard_error) == (wanted.interval, wanted.standard_error)
     assert fm.evaluate(log, "ctr", **COLUMNS, ci=0.9, unit="time").result("ctr").interval == wanted.interval
     texts = fm.evaluate(log, "ctr", **COLUMNS, ci=0.9, unit="text").result("ctr")
-    assert texts.coverage["lots"] == 30
+    assert texts.coverage["unit_buckets"] == 30
     assert 0.5 < texts.standard_error / wanted.standard_error < 2
     log["float"] = log["day"] / 2
     floats = fm.evaluate(log, "ctr", **COLUMNS, ci=0.9, unit="float").result("ctr")
-    assert floats.coverage["lots"] == 30
+    assert floats.coverage["unit_buckets"] == 30
     assert 0.5 < floats.standard_error / wanted.standard_error < 2
 
 

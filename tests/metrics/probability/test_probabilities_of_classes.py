@@ -455,13 +455,13 @@ def test_damaged_states_are_refused():
 
     def damage(name, value):
         def change(header, arrays):
-            (columns, _, _), *_ = header["parts"][0]["blocks"]
+            (columns, _, _), *_ = header["blocks"]
             arrays[columns[name]][0] = value
 
         return change
 
     def set_classes(n):
-        return lambda header, arrays: header["parts"][0].update(n_classes=n)
+        return lambda header, arrays: header.update(n_classes=n)
 
     for change, words in (
         (damage("label 0", 4), "a label is of no class"),

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core.registry import parse
 from support.cases import each_case
 
 TEXTS = {"Thai": "สวัสดีครับ ทุกคน", "Chinese": "今天天气很好", "Greek": "καλημέρα κόσμε", "digits": "٣٤"}
@@ -116,16 +115,3 @@ def test_logs_without_lost_letters_have_no_note(text):
     report = fm.evaluate(log, ["rouge1", "rougeLsum", "bleu", "chrf", "ter"], label="reference", score="hypothesis")
     assert report.notes == ()
     assert "rows_without_words" not in report.result("rouge1").coverage
-
-
-def test_states_of_version_0_1_have_no_count_of_such_rows():
-    pytest.importorskip("pyarrow")
-    (statistic,) = parse("rouge1").statistics()
-    state = statistic.new()
-    counts, sums = state.arrays()
-    assert counts.shape[0] == state.counts.shape[0] - 1
-    state.load_arrays(np.ones_like(counts), sums)
-    assert (statistic.rows(state), statistic.rows_without_words(state)) == (1, 0)
-    for wrong in (counts[:-1], np.ones(counts.shape[0] + 2, np.int64)):
-        with pytest.raises(ValueError, match="counts it should have"):
-            state.load_arrays(wrong, sums)

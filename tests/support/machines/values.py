@@ -3,7 +3,7 @@
     python tests/support/machines/values.py LOG.pickle
 
 Inputs come from a file, and from arithmetic of integers, so that only the library computes. The values are those of all
-metrics of the registry, with intervals, and all values that tests/compatibility stores.
+metrics of the registry, with intervals, and all values that tests/golden stores.
 """
 
 import json
@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from compatibility import engine_cases, function_cases, object_cases
-from compatibility.encoding import outcome, text_of
+from golden import engine_cases, function_cases, object_cases
+from golden.encoding import outcome, text_of
 
 import fastmetrics as fm
 from fastmetrics._kernels.clustering.distances import widest_registers

@@ -135,11 +135,19 @@ def test_a_file_that_is_given_twice_is_an_error(tmp_path):
 
 
 def test_files_that_are_alike_are_two(tmp_path):
-    """A hard link too: each of its names is as good as the other."""
     files = [write(tmp_path, log(), name) for name in ("a.parquet", "b.parquet")]
-    os.link(files[0], tmp_path / "c.parquet")
+    for data in (tmp_path, str(tmp_path / "*.parquet"), files):
+        assert fm.evaluate(data, ["auc"], **COLUMNS).rows == 8
+
+
+def test_a_file_with_two_names_is_an_error(tmp_path):
+    """A hard link: nobody can say which of its names is meant, so it is not left out silently either."""
+    path = write(tmp_path, log())
+    os.link(path, tmp_path / "b.parquet")
     for data in (tmp_path, str(tmp_path / "*.parquet"), sorted(tmp_path.iterdir())):
-        assert fm.evaluate(data, ["auc"], **COLUMNS).rows == 12
+        with pytest.raises(ValueError, match=r"a\.parquet and .*b\.parquet are one file, and its rows would"):
+            fm.evaluate(data, ["auc"], **COLUMNS)
+    assert fm.evaluate(path, ["auc"], **COLUMNS).rows == 4
 
 
 def test_a_folder_with_links_to_its_own_files_has_them_once(tmp_path):

@@ -220,3 +220,15 @@ def test_other_values_are_an_error(value, logs):
     error = f"missing_columns must be 'raise' or 'null'; found {value!r}"
     options = {"label": "y", "score": "s", "missing_columns": value}
     assert_raises(ValueError, error, fm.evaluate, logs(".csv"), "auc", **options)
+
+
+def test_orc(tmp_path):
+    """It has no unsigned integers, so it is not among the formats above."""
+    orc = pytest.importorskip("pyarrow.orc")
+    new = {name: own for name, own in NEW.items() if name != "x"}
+    for name, columns in (("old", OLD), ("new", new)):
+        orc.write_table(pa.table(columns), tmp_path / f"{name}.orc")
+    columns = {"label": "y", "score": "s", "by": "d"}
+    assert_raises(ValueError, r"no column 'd' in .*old\.orc", fm.evaluate, tmp_path, "ctr", **columns)
+    report = fm.evaluate(tmp_path, "ctr", **columns, **NULL)
+    assert [(own.slice.get("d"), own.rows) for own in report] == [(None, 8), ("a", 2), ("b", 2), (None, 4)]

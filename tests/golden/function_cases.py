@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 import fastmetrics as fm
-from compatibility import data
+from golden import data
 
 Cases = dict[str, Callable[[], Any]]
 ROWS = 84
@@ -59,6 +59,9 @@ FUNCTIONS = {
     "far_frr_curve": of_scores(),
     "equal_error_rate": of_scores(*({"method": name} for name in ("interpolate", "mean", "max", "convex_hull"))),
     "lift_curve": of_scores(),
+    "lift": of_scores({}, {"q": 0.25}),
+    "confusion_matrix_at_thresholds": of_scores(),
+    "hinge_loss": of_scores(),
     "best_threshold": of_scores(
         {"metric": "f1"}, {"metric": "mcc"}, {"metric": "youden"}, {"metric": "fbeta", "beta": 2.0}
     ),

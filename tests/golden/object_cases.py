@@ -4,16 +4,15 @@ import contextlib
 import io
 import json
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import fastmetrics as fm
-from compatibility import data
-from compatibility.encoding import ADDED, read
-from compatibility.run_cases import RANKED, in_files, of_runs
+from golden import data
+from golden.run_cases import RANKED, in_files, of_runs
 
 Cases = dict[str, Callable[[], Any]]
 RANKED += ["err", "rbp", "cg@2", "dcg", "idcg", "auc@3", "mind_mrr"]
@@ -33,15 +32,10 @@ def object_cases() -> Cases:
         | of_spellings()
         | {"auc": lambda: fm.auc([0.0, 0.25, 0.5, 1.0], [0.0, 0.5, 0.625, 1.0])}
         | {"auc of falling x": lambda: fm.auc(np.array([3, 2, 1]), np.array([1, 2, 4]))}
-        | {"list_metrics": lambda: of_0_1(fm.list_metrics())}
-        | {"describe_metrics": lambda: of_0_1(spec.name for spec in fm.describe_metrics())}
+        | {"entropy": lambda: fm.entropy(["a", "b", "b", "", "a", "b"])}
+        | {"expected_mutual_information": lambda: fm.expected_mutual_information(np.array([[5, 2], [1, 9]]), 17)}
+        | {"metric_at_thresholds": lambda: fm.metric_at_thresholds([0, 1, 1], [0.25, 0.5, 0.125], fm.f1_score)}
     )
-
-
-def of_0_1(metrics: Iterable[str]) -> list[str]:
-    """The metrics that version 0.1 had, in the order given."""
-    known = read("surface.json")["metric_names"]
-    return [name for name in metrics if name in known]
 
 
 def of_samples() -> Cases:
@@ -353,28 +347,6 @@ def of_comparisons() -> Cases:
     return {f"compare {name}": lambda name=name: compared(name) for name in COMPARISONS}
 
 
-# The columns of `to_arrow` in version 0.1, in which slices and coverage records were JSON texts.
-COLUMNS_OF_REPORTS = [
-    "metric", "label", "score", "by", "day", "slice", "value", "interval_low", "interval_high", "standard_error",
-    "signature", "reason", "coverage",
-]  # fmt: skip
-COLUMNS_OF_COMPARISONS = [
-    "metric", "baseline", "other", "slice", "label", "value_a", "value_b", "difference", "interval_low",
-    "interval_high", "standard_error", "pvalue", "adjusted_pvalue", "won", "lost", "tied", "n_units", "method",
-    "signature", "reason",
-]  # fmt: skip
-
-
-def with_json_texts(found: fm.Report | fm.Comparison, names: list[str]) -> dict[str, list[Any]]:
-    """The table as version 0.1 had it: what was JSON text is in columns now, or in the items themselves."""
-    table = found.to_arrow()
-    columns = table.to_pydict()
-    slices = [{name: row[name] for name in row["sliced_by"].split(", ") if name} for row in table.to_pylist()]
-    columns["slice"] = [json.dumps(own, ensure_ascii=False) for own in slices]
-    columns["coverage"] = [json.dumps(own.to_dict().get("coverage"), ensure_ascii=False) for own in found]
-    return {name: columns[name] for name in names}
-
-
 def of_tables() -> Cases:
     """Results as tables of Arrow, and by their accessors."""
     log = data.click_log(90, 8)
@@ -389,14 +361,12 @@ def of_tables() -> Cases:
     order = fm.ScoreOrder(log["label"], log["score"])
     found = {"score": "second", "slice": {"day": 1, "by": "ulm"}}
     return {
-        "Report.to_arrow": lambda: with_json_texts(report(), COLUMNS_OF_REPORTS),
+        "Report.to_arrow": lambda: report().to_arrow().to_pydict(),
         "Report.value": lambda: report().value("ndcg@3", **found),
-        "Report.result": lambda: {
-            name: value for name, value in report().result("gauc", **found).to_dict().items() if name not in ADDED
-        },
+        "Report.result": lambda: report().result("gauc", **found).to_dict(),
         "Report.slices": lambda: report().slices(),
         "Report of one value": lambda: fm.evaluate(log, "auc", label="label", score="prob")["auc"],
-        "Comparison.to_arrow": lambda: with_json_texts(compared("slices"), COLUMNS_OF_COMPARISONS),
+        "Comparison.to_arrow": lambda: compared("slices").to_arrow().to_pydict(),
         "Comparison.difference": lambda: compared("units").difference("gauc").to_dict(),
         "GroupTable.to_arrow": lambda: by_group("auc_by_group", "label", "score"),
         "ErrorTable.to_arrow": lambda: by_group("errors_by_group", "target", "forecast"),

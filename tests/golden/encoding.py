@@ -20,9 +20,7 @@ VERSIONS = [
     (re.compile(r"version:[^|\s\"]+"), "version:*"),
     (re.compile(r"\|v\d[^|\s\"]*"), "|v*"),
 ]
-NOT_COMPARED = ("seconds", "version", "rows_without_words")
-ADDED = ("rows", "positives", "groups")  # to every result, after 0.1; readers of documents ask for keys by name
-LATER_NOTE = "the tokenizer finds no word"
+NOT_COMPARED = ("seconds", "version")
 EXPLANATIONS = ("reason", "interval")  # "interval" of a coverage says why there is none
 SHOWN = 3  # of an array's values; the digest stands for all of them
 # What users read of results that are no tuples, mappings or numbers. Other attributes may change.
@@ -62,13 +60,8 @@ def without_wording(value: Any) -> Any:
         return [without_wording(item) for item in value]
     if not isinstance(value, dict):
         return value
-    left_out = NOT_COMPARED + (ADDED if "signature" in value else ())
-    kept = {key: without_wording(own) for key, own in value.items() if key not in left_out}
+    kept = {key: without_wording(own) for key, own in value.items() if key not in NOT_COMPARED}
     kept |= {key: "explained" for key, own in kept.items() if key in EXPLANATIONS and isinstance(own, str)}
-    if kept.get("notes"):
-        kept["notes"] = [note for note in kept["notes"] if LATER_NOTE not in note]
-        if not kept["notes"]:
-            del kept["notes"]
     return kept | ({"notes": len(kept["notes"])} if "notes" in kept else {})
 
 
@@ -153,9 +146,7 @@ def read(name: str) -> dict[str, Any]:
     return dict(json.loads((FOLDER / "files" / name).read_text(encoding="utf-8")))
 
 
-def extend(name: str, entries: Mapping[str, Any]) -> None:
-    """Add entries to a stored file, one a line. Those that it has stay as they are."""
-    path = FOLDER / "files" / name
-    stored = read(name) if path.exists() else {}
-    lines = [f"{text_of(key)}: {text_of(value)}" for key, value in sorted({**entries, **stored}.items())]
-    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8", newline="\n")
+def write(name: str, entries: Mapping[str, Any]) -> None:
+    """Write a file, one entry a line."""
+    lines = [f"{text_of(key)}: {text_of(value)}" for key, value in sorted(entries.items())]
+    (FOLDER / "files" / name).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8", newline="\n")

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 import fastmetrics as fm
-from compatibility import data
-from compatibility.encoding import encode, text_of
+from golden import data
+from golden.encoding import encode, text_of
 
 ROWS = 210
 # The columns of a target. What a metric is computed from tells which target it has.
@@ -199,35 +199,3 @@ def accumulated(case: Case, n_states: int = 3) -> fm.Report:
     for state in states[:-1]:
         whole.merge(state)
     return whole.result()
-
-
-def refusals() -> dict[str, dict[str, bool]]:
-    """Which metric takes which option."""
-    log = data.click_log(60, 1)
-    choices: dict[str, dict[str, Any]] = {
-        "weight": {"weight": "whole"},
-        "bootstrap": {"ci": 0.9, "replicates": 3, "unit": "day"},
-        "delong": {"ci": 0.9, "ci_method": "delong"},
-    }
-    found: dict[str, dict[str, bool]] = {}
-    for target, metrics in TARGETS.items():
-        for metric in metrics:
-            found[metric] = {name: takes(log, metric, {**COLUMNS[target], **own}) for name, own in choices.items()}
-            found[metric]["approximate"] = takes_approximation(metric, COLUMNS[target])
-    return found
-
-
-def takes(log: data.Columns, metric: str, options: dict[str, Any]) -> bool:
-    try:
-        fm.evaluate(log, metric, **options)
-    except ValueError:
-        return False
-    return True
-
-
-def takes_approximation(metric: str, options: dict[str, Any]) -> bool:
-    try:
-        fm.Accumulator(metric, **options, approximate=True)
-    except ValueError:
-        return False
-    return True

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import fastmetrics as fm
-from compatibility import data
+from golden import data
 
 Cases = dict[str, Callable[[], Any]]
 RANKED = ["ndcg@3", "ndcg(gain=exp2)", "map", "map@3", "mrr", "p@2", "recall@3", "hr@1", "rprec", "bpref", "f1@2"]
@@ -47,19 +47,14 @@ def of_runs() -> Cases:
         )
     measures: list[Any] = [None, "official", "all_trec", ["map", "P.5,10", "ndcg_cut.3", "bpref", "recip_rank"]]
     for measure in measures:
-        cases[f"trec_measure_names {measure}"] = lambda measure=measure: tuple(
-            name for name in fm.trec_measure_names(measure) if not name.startswith(ADDED_TO_ALL_TREC)
-        )
+        cases[f"trec_measure_names {measure}"] = lambda measure=measure: fm.trec_measure_names(measure)
     for options in ({}, {"complete": True}, {"relevance_level": 2}, {"max_per_query": 3}, {"judged_only": True}):
         cases[f"evaluate_trec {options or ''}".strip()] = lambda options=options: in_files(
-            lambda folder: retrieved(fm.evaluate_trec(folder / "qrels", folder / "run", **options))
+            lambda folder: fm.evaluate_trec(folder / "qrels", folder / "run", **options)
         )
         cases[f"evaluate_trec of read files {options}"] = lambda options=options: in_files(
-            lambda folder: retrieved(
-                fm.evaluate_trec(
-                    fm.read_qrels(folder / "qrels"), fm.read_run(folder / "run"), ["map", "ndcg", "recip_rank"],
-                    **options,
-                )
+            lambda folder: fm.evaluate_trec(
+                fm.read_qrels(folder / "qrels"), fm.read_run(folder / "run"), ["map", "ndcg", "recip_rank"], **options
             )
         )  # fmt: skip
     cases |= {
@@ -67,19 +62,6 @@ def of_runs() -> Cases:
         "read_run": lambda: in_files(lambda folder: fm.read_run(folder / "run").to_arrow().to_pydict()),
     }
     return cases
-
-
-# Measures of trec_eval that version 0.1 did not have.
-ADDED_TO_ALL_TREC = ("relstring", "infAP", "Rprec_mult", "binG", "G", "ndcg_rel", "Rndcg")
-
-
-def retrieved(result: fm.TrecResult) -> fm.TrecResult:
-    """Without the queries that the run lacks, which version 0.1 counted in means but did not list."""
-    kept = [query not in result.missing for query in result.queries]
-    return fm.TrecResult(
-        result.runid, result.summary, [query for query, keep in zip(result.queries, kept, strict=True) if keep],
-        {name: values[kept] for name, values in result.per_query.items()}, result.missing, result.unjudged,
-    )  # fmt: skip
 
 
 def rows_of(nested: Any, value: str) -> data.Columns:
