@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -37,7 +38,7 @@ def list_public(namespace: dict[str, Any]) -> Callable[[], list[str]]:
 
 def advice_for_classes(label: Any) -> str:
     """What functions take for labels of more than two classes; empty if a label is no class, such as 0.5 or 'NaN'."""
-    if isinstance(label, str) or label % 1 != 0:
+    if isinstance(label, str) or not math.isfinite(label) or label % 1 != 0:
         return ""
     return (
         ". For one class against the rest pass np.asarray(y_true) == CLASS; labels of more classes go with predictions "

@@ -252,9 +252,10 @@ class Accumulator:
         batch : Arrow data, data frame, dict of arrays or path
             Anything that `evaluate` reads, with the columns named. Column types have to stay the same from batch to
             batch.
-        filesystem, storage_options, version, timestamp, format, format_options, missing_columns, time_zone : optional
-            How the batch is read: as for `evaluate`. `time_zone` is for every batch, the others for paths. A column
-            that no file of the batch has is an error also with ``missing_columns="null"``.
+        filesystem, storage_options, version, timestamp, format, format_options, time_zone : optional
+            How the batch is read: as for `evaluate`. `time_zone` is for every batch, the others for paths.
+        missing_columns : {"raise", "null"}
+            As for `evaluate`. A column that no file of the batch has is an error also with ``"null"``.
 
         Raises
         ------

@@ -299,9 +299,10 @@ class PartState:
         return [[next(types).removeprefix(LISTS) for _ in key_columns(model)] for model in self.scan.names.scores]
 
     def known_types(self) -> dict[str, str]:
-        """The Arrow types of columns as of the first batch, but for labels that are of any type."""
+        """The Arrow types of columns as of the first batch, but for labels that are compared by value."""
         columns = zip(self.typed_columns(), self.types or (), strict=False)
-        return {name: known for name, known in reversed([*columns]) if name not in self.scan.names.labels}
+        labels = self.scan.names.labels if self.n_class_columns else ()
+        return {name: known for name, known in reversed([*columns]) if name not in labels}
 
     @property
     def reads_vectors(self) -> bool:

@@ -104,6 +104,10 @@ class Result(Immutable):
         groups = self.coverage.get("groups")
         return None if groups is None else int(groups)
 
+    def _content(self) -> tuple[object, ...]:
+        # They are counted where a metric beside this one needs labels of two classes.
+        return super()._content_without("positives")
+
     def __repr__(self) -> str:
         fields: tuple[str, ...] = (
             "metric", "score", "slice", "value", "signature", "coverage", "reason", "label", "interval",

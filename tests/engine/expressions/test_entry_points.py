@@ -64,17 +64,6 @@ def test_states_of_other_filters_do_not_merge(log):
         native[0].to_bytes()
 
 
-def test_states_without_a_filter_keep_their_format(log):
-    plain, filtered = (
-        fm.Accumulator("logloss", label="y", score="p", where=where) for where in (None, "y = 1")
-    )
-    for state in (plain, filtered):
-        state.update({"y": [0, 1], "p": [0.5, 0.25]})
-    formats = [int.from_bytes(state.to_bytes()[8:12], "little") for state in (plain, filtered)]
-    assert formats == [1, 2]
-    assert b"where" not in plain.to_bytes()
-
-
 def test_an_update_that_is_refused_leaves_the_state(log):
     state = fm.Accumulator("auc", label="y", score="cast(p as double)", where="y >= 0")
     state.update({"y": [0, 1], "p": ["0.5", "0.75"]})

@@ -379,7 +379,14 @@ class TestStates:
         state.update({"class": pa.array(as_text(codes)).cast(pa.string_view()), "cluster": codes.astype(np.uint32)})
         assert content(state.result()) == expected
 
-    @each_case("other", [np.arange(4.0), np.arange(4, dtype=np.uint64), np.arange(4) > 1, list("abcd")])
+    @each_case("other", [np.arange(4.0), np.arange(4, dtype=np.uint64)])
+    def test_values_that_the_first_type_holds_may_follow(self, other):
+        numbers = {"class": np.arange(4), "cluster": np.arange(4)}
+        expected = content(updated(updated(new(), numbers), numbers).result())
+        for column in ("class", "cluster"):
+            assert content(updated(updated(new(), numbers), {**numbers, column: other}).result()) == expected
+
+    @each_case("other", [np.arange(4.0) + 0.5, np.array([1, 2, 3, 2**63], np.uint64), np.arange(4) > 1, list("abcd")])
     def test_other_types_are_refused(self, other):
         state = updated(new(), {"class": np.arange(4), "cluster": np.arange(4)})
         for column in ("class", "cluster"):

@@ -39,6 +39,7 @@ from fastmetrics.engine.input.files.missing_columns import ColumnPlaces, is_read
 from fastmetrics.engine.input.files.numerals.exact_columns import ExactColumns
 from fastmetrics.engine.input.files.opened_files import StreamFile
 from fastmetrics.engine.input.files.parquet_reading import forget_footer, parquet_footer, parquet_row_groups
+from fastmetrics.engine.input.files.paths import notes_on_hard_links
 from fastmetrics.engine.input.files.skipped_rows import is_skipped, join_skipped, skipped_groups
 from fastmetrics.engine.input.files.store_paths import name_path_in_errors
 from fastmetrics.engine.input.files.text_blocks import EmptyTextError
@@ -96,7 +97,7 @@ class FileSource(Source):
         return super().locate(row)
 
     def notes(self) -> list[str]:
-        return self.places.notes()
+        return notes_on_hard_links([file.data_file for file in self.files]) + self.places.notes()
 
     def files_with(self, column: str) -> list[SourceFile]:
         """The files that have a column, or one of its fields. It is an error that all must have it and one does not."""

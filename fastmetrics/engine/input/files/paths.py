@@ -7,7 +7,7 @@ import glob
 import os
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from fastmetrics.engine.input.files import store_paths
 from fastmetrics.engine.input.files.data_file import DataFile, printable
@@ -39,14 +39,30 @@ def find_files(location: Location, tables: TableFinder, file_format: str | None 
 
 def refuse_repeated_files(files: list[DataFile]) -> None:
     """Raise ValueError for a file of two paths, also as a link or by another spelling: its rows would count twice."""
-    known: dict[Any, DataFile] = {}
+    known: dict[str, DataFile] = {}
     real_paths = RealPaths()
     for data_file in files:
-        first = known.setdefault(real_paths.identity(data_file) if data_file.is_local else data_file.path, data_file)
+        first = known.setdefault(real_paths.of(data_file) if data_file.is_local else data_file.path, data_file)
         if first is not data_file:
             is_same_name = str(first) == str(data_file)
             both = f"{first} is given twice" if is_same_name else f"{first} and {data_file} are one file"
             raise ValueError(f"data: {both}, and its rows would count twice; name each file once")
+
+
+def notes_on_hard_links(files: list[DataFile]) -> list[str]:
+    """A sentence for every local file that is read under several names: each is as good as the other, so all count."""
+    names: dict[tuple[int, int], list[str]] = {}
+    for data_file in files:
+        if data_file.is_local and os.path.isfile(data_file.address):
+            status = os.stat(data_file.address)
+            if status.st_nlink > 1:
+                names.setdefault((status.st_dev, status.st_ino), []).append(str(data_file))
+    notes = []
+    for first, second, *more in (own for own in names.values() if len(own) > 1):
+        others = f" and {len(more):,} more" if more else ""
+        both = f"{first} and {second}{others} are one file (hard links)"
+        notes.append(f"{both}, and its rows count {2 + len(more):,} times")
+    return notes
 
 
 class RealPaths:
@@ -62,11 +78,6 @@ class RealPaths:
         if folder not in self._folders:
             self._folders[folder] = os.path.realpath(folder)
         return os.path.join(self._folders[folder], name)
-
-    def identity(self, data_file: DataFile) -> str | tuple[int, int]:
-        """What two names of one file share: the path without links, or the file's number if it has several names."""
-        status = os.stat(data_file.address)
-        return (status.st_dev, status.st_ino) if status.st_nlink > 1 else self.of(data_file)
 
 
 def _each_once(files: list[DataFile]) -> list[DataFile]:

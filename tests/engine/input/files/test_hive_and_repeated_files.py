@@ -140,14 +140,16 @@ def test_files_that_are_alike_are_two(tmp_path):
         assert fm.evaluate(data, ["auc"], **COLUMNS).rows == 8
 
 
-def test_a_file_with_two_names_is_an_error(tmp_path):
-    """A hard link: nobody can say which of its names is meant, so it is not left out silently either."""
+def test_a_file_with_two_names_counts_twice_and_is_noted(tmp_path):
+    """A hard link: each of its names is as good as the other."""
     path = write(tmp_path, log())
     os.link(path, tmp_path / "b.parquet")
     for data in (tmp_path, str(tmp_path / "*.parquet"), sorted(tmp_path.iterdir())):
-        with pytest.raises(ValueError, match=r"a\.parquet and .*b\.parquet are one file, and its rows would"):
-            fm.evaluate(data, ["auc"], **COLUMNS)
-    assert fm.evaluate(path, ["auc"], **COLUMNS).rows == 4
+        report = fm.evaluate(data, ["auc"], **COLUMNS)
+        assert report.rows == 8
+        both = f"{path} and {tmp_path / 'b.parquet'} are one file (hard links)"
+        assert report.notes == (f"{both}, and its rows count 2 times",)
+    assert fm.evaluate(path, ["auc"], **COLUMNS).notes == ()
 
 
 def test_a_folder_with_links_to_its_own_files_has_them_once(tmp_path):
