@@ -138,12 +138,10 @@ class Bleu(NamedTuple):
         # If every order has matches, no order is smoothed or left out.
         is_simple = (sums[:, 2:] > 0).all(axis=1) & (self.weights is None and self.smooth != "add-k")
         rows = np.flatnonzero(is_simple)
-        percents = 100.0 * sums[rows, 2 : 2 + order] / sums[rows, 2 + order :]
-        for row, precisions, (sys_len, ref_len) in zip(
-            rows.tolist(), percents.tolist(), sums[rows, :2].tolist(), strict=True
-        ):
-            mean_log = added_up(log(precision) for precision in precisions) / order
-            out[row] = brevity_penalty(sys_len, ref_len) * exp(mean_log)
+        logs = log(100.0 * sums[rows, 2 : 2 + order] / sums[rows, 2 + order :])
+        sys_lens, ref_lens = sums[rows, 0], sums[rows, 1]
+        penalties = np.where(sys_lens >= ref_lens, 1.0, exp(1.0 - ref_lens / sys_lens))
+        out[rows] = penalties * exp(added_up(logs.T) / order)
         state = self.new()
         for row in np.flatnonzero(~is_simple).tolist():
             state.counts[:] = sums[row]
@@ -179,12 +177,12 @@ class Bleu(NamedTuple):
         """Return the weighted mean of the logarithms of the precisions that count."""
         logs = [log(precision) if precision > 0 else LOG_OF_ZERO for precision in precisions[:order]]
         if self.weights is None:
-            return added_up(logs) / order
+            return float(added_up(logs) / order)
         weights = self.weights[:order]
-        total_weight = added_up(weights)
+        total_weight: float = added_up(weights)
         if not total_weight:
             return LOG_OF_ZERO
-        weighted_sum = added_up(weight * one for weight, one in zip(weights, logs, strict=True) if weight)
+        weighted_sum: float = added_up(weight * one for weight, one in zip(weights, logs, strict=True) if weight)
         # Precisions are percentages, but weights apply to precisions in 0..1. It matters if they do not add up to 1.
         scale = log(100.0) * (1.0 - total_weight)
         return weighted_sum / total_weight if order < self.max_order else weighted_sum + scale
@@ -205,11 +203,11 @@ class Bleu(NamedTuple):
         return join_signature(fields)
 
 
-def added_up(values: Iterable[float]) -> float:
-    """The sum, one value after the other: what `sum` does depends on the version of Python."""
+def added_up(values: Iterable[Any]) -> Any:
+    """The sum of numbers or arrays, one after the other: what `sum` does depends on the version of Python."""
     total = 0.0
     for value in values:
-        total += value
+        total = total + value
     return total
 
 
