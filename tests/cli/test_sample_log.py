@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import os
 import shlex
 import signal
 import subprocess
@@ -67,6 +68,22 @@ def test_sample_log_looks_like_a_click_log(tmp_path):
     time_of_row = table["ts"].to_numpy().astype(np.int64)
     assert (time_of_row[10_000:] > time_of_row[:-10_000]).all()
     assert (np.diff(time_of_row) < 0).any()
+
+
+def test_names_that_are_not_utf_8(tmp_path):
+    folder = tmp_path / os.fsdecode(b"d\xe9mo")
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("this file system has names of UTF-8 alone")
+    log = folder / os.fsdecode(b"caf\xe9.parquet")
+    done = run("sample-log", log, "--rows", 100, folder=tmp_path)
+    assert (done.returncode, log.exists()) == (0, True), done.stderr
+    assert run("demo", "--rows", 1000, "--keep", folder, folder=tmp_path).returncode == 0
+    # A stream that is read twice is copied to the folder of spill files.
+    slices = ["--label", "click", "--score", "pctr", "--by", "qcut(pctr, 2)", "--spill-dir", folder]
+    done = run("evaluate", "-", *slices, folder=tmp_path, standard_input=log.read_bytes())
+    assert done.returncode == 0, done.stderr
 
 
 def test_sample_log_checks_the_disk_first(tmp_path):

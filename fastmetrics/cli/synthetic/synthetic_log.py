@@ -26,6 +26,7 @@ Memory does not grow with rows, users or items: the effect of a user or an item 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -129,7 +130,9 @@ class ClickLog:
 
     def write(self, path: str, *, row_group_rows: int, on_write: Callable[[int], None] | None = None) -> None:
         """Write the log as Parquet. ``on_write`` is called with the number of rows of every row group."""
-        with pq.ParquetWriter(path, SCHEMA, compression="snappy", use_dictionary=DICTIONARY_COLUMNS) as writer:
+        options: dict[str, Any] = {"compression": "snappy", "use_dictionary": DICTIONARY_COLUMNS}
+        # Of a name, Arrow needs UTF-8.
+        with open(path, "wb") as sink, pq.ParquetWriter(sink, SCHEMA, **options) as writer:
             for row_group in row_groups(self.stream(), row_group_rows):
                 writer.write_table(pa.Table.from_batches(row_group), row_group_size=row_group_rows)
                 if on_write is not None:
