@@ -86,3 +86,23 @@ def test_the_folder_has_a_column_that_files_have_too(spark, table, tmp_path):
     found = fastmetrics.spark.evaluate(spark.read.parquet(str(tmp_path)), METRICS, **options)
     assert {own.slice["day"] for own in local if own.slice} == {1, 2, 3}
     assert [(own.slice, own.value) for own in found] == [(own.slice, own.value) for own in local]
+
+
+@pytest.mark.parametrize("role", ["group", "by"])
+def test_float_keys_have_their_note(spark, role):
+    from fastmetrics.spark import evaluate
+
+    table = pa.table({"y": [1, 0, 1, 0], "s": [0.4, 0.3, 0.2, 0.1], "id": [2.0**53, 2.0**53, 5.0, 5.0]})
+    metrics = {"group": "gauc", "by": "ctr"}[role]
+    report = evaluate(spark.createDataFrame(table), metrics, label="y", score="s", **{role: "id"})
+    assert report.results[-1].coverage["float_keys"] == "id"
+    assert "id: keys are floats from 2**53 on" in str(report)
+
+
+def test_texts_without_words_have_their_note(spark):
+    from fastmetrics.spark import evaluate
+
+    table = pa.table({"reference": ["a cat", "แมว"], "hypothesis": ["a cat", "แมว"]})
+    report = evaluate(spark.createDataFrame(table), "rouge1", label="reference", score="hypothesis")
+    assert report.result("rouge1").coverage["rows_without_words"] == 1
+    assert any("finds no word" in note for note in report.notes)

@@ -79,6 +79,7 @@ class PartitionMerger:
                 filtered=partition.filtered, sum_distances=partition.sum_distances,
             )  # fmt: skip
             self.scan.record_batch(batch)
+            self.scan.reader.float_keys |= partition.float_keys
             if partition.counts:
                 if self.scan.counts is None:
                     self.scan.counts = SliceCounts(len(partition.counts[None].positives))

@@ -160,7 +160,7 @@ def make_partition_state(scan: Scan, states: FinalStates, totals: RangeTotals) -
     counts = EMPTY_COUNTS if scan.counts is None else scan.counts.of_values(slices)
     return PartitionState(
         scan.rows, scan.dropped, kinds, slices, by_key, totals, n_classes=scan.n_classes, counts=counts,
-        filtered=scan.filtered, sum_distances=scan.sum_distances,
+        filtered=scan.filtered, sum_distances=scan.sum_distances, float_keys=frozenset(scan.reader.float_keys),
     )  # fmt: skip
 
 

@@ -85,7 +85,8 @@ class PartitionState(NamedTuple):
 
     `range_number` is the number of the range; `replicates` are present if units are resampled; `n_classes` is the
     number of probabilities of a row, if metrics read them. `counts` are the rows of slices, of a partition; `filtered`
-    are the rows that the filter left out, `sum_distances` those of a `ValidatedBatch`.
+    are the rows that the filter left out, `sum_distances` those of a `ValidatedBatch`, `float_keys` the columns of keys
+    that have floats from 2**53 on.
     """
 
     rows: int
@@ -100,3 +101,4 @@ class PartitionState(NamedTuple):
     counts: Mapping[SliceValues | None, RowCount] = EMPTY_COUNTS
     filtered: int = 0
     sum_distances: tuple[float, ...] = ()
+    float_keys: frozenset[str] = frozenset()
