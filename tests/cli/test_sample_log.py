@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import fastmetrics as fm
 from support.cases import assert_raises, each_case
 from support.command_line import (
     ESCAPE,
@@ -81,13 +80,6 @@ def test_names_that_are_not_utf_8(tmp_path):
     done = run("sample-log", log, "--rows", 100, folder=tmp_path)
     assert (done.returncode, log.exists()) == (0, True), done.stderr
     assert run("demo", "--rows", 1000, "--keep", folder, folder=tmp_path).returncode == 0
-    # A stream that is read twice is copied to the folder of spill files.
-    options = {"label": "click", "score": "pctr", "by": "qcut(pctr, 2)"}
-    expected = fm.evaluate(log, "auc", **options)
-    with log.open("rb") as file:
-        table = pq.read_table(file)
-    found = fm.evaluate(iter([table]), "auc", **options, spill_dir=folder)
-    assert found.results == expected.results
 
 
 def test_sample_log_checks_the_disk_first(tmp_path):

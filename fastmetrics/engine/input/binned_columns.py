@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -288,27 +287,23 @@ def read_twice(source: Source, columns: Sequence[str], budget: MemoryBudget) -> 
 
 def write_stream(source: Source, columns: Sequence[str], path: str, copy: TemporaryCopy) -> None:
     """Write the columns of a stream to a file."""
-    writer: Any = None
-    sink: Any = None
+    writer = None
     try:
         for batch in source.batches(columns):
             if writer is None:
                 copy.check_space((source.rows or 0) * least_row_bytes(batch.schema))
                 with copy.writing(0):
-                    sink = pyarrow.OSFile(os.fsencode(path), "wb")  # of a text, Arrow needs UTF-8
-                    writer = pyarrow.ipc.new_file(sink, batch.schema)
+                    writer = pyarrow.ipc.new_file(path, batch.schema)
             with copy.writing(batch.nbytes):
                 writer.write_batch(batch)
         if writer is None:
             raise ValueError("data has no rows: at least one is needed")
         with copy.writing(0):
             writer.close()
-            sink.close()
     except BaseException:
         if writer is not None:
-            for own in (writer, sink):
-                with suppress(OSError):  # the end of the file fits the disk no more than the rows before it
-                    own.close()
+            with suppress(OSError):  # the end of the file fits the disk no more than the rows before it
+                writer.close()
         raise
 
 
