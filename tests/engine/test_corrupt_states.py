@@ -235,6 +235,11 @@ def bins(change):
     return apply
 
 
+def slice_counts(place, change):
+    """Replace the counts of all rows (0), the numbers of slices (1), or their counts (2)."""
+    return replace_array(lambda header: header["counts"][place], change)
+
+
 def swap_bins(prefixes, counts):
     prefixes[:2] = prefixes[1::-1]
 
@@ -353,6 +358,15 @@ NONSENSE = {
     "slices there twice": ("unsigned", slices_of(pa.table({"0": ["a", "b", "a"]})), "damaged"),
     "slices that are lists": ("unsigned", slices_of(pa.table({"0": [[1], [2], [3]]})), "damaged"),
     "fewer slices": ("unsigned", slices_of(pa.table({"0": ["a", "b"]})), "damaged"),
+    # counts of slices
+    "no counts": ("unsigned", set_header(counts=None), "damaged"),
+    "counts of no slice": ("unsigned", slice_counts(1, lambda own: own + 1), "counts belong to no slice"),
+    "counts of a slice twice": ("unsigned", slice_counts(1, lambda own: own * 0), "counts belong to no slice"),
+    "counts of more rows": ("unsigned", slice_counts(0, lambda own: own + 1), "not the rows it counts"),
+    "counts of fewer rows in slices": ("unsigned", slice_counts(2, lambda own: own // 2), "not the rows it counts"),
+    "counts below zero": ("unsigned", slice_counts(2, lambda own: -own), "negative"),
+    "more positives than rows": ("unsigned", slice_counts(2, lambda own: own[::-1].copy()), "more positives than rows"),
+    "counts of other labels": ("unsigned", slice_counts(2, lambda own: own.repeat(2, 0)), "damaged"),
     # histograms
     "bins out of order": ("approximate", bins(swap_bins), "order"),
     "bins below zero": ("approximate", bins(negative_bin), "negative"),

@@ -255,7 +255,8 @@ class BatchColumns:
             zone = source.source.time_zone
             types = {own: source.source.type_of(own) for own in mask.columns}
             if mask.expression is not None and all(own is not None for own in types.values()):
-                condition = check_condition(mask.expression, lambda own: in_zone(value_type(types[own]), zone))  # noqa: B023
+                kinds = {own: in_zone(value_type(kind), zone) for own, kind in types.items()}
+                condition = check_condition(mask.expression, kinds.__getitem__)
                 tests = tests_of(condition)
             self.needed_by[name] = {test.column for test in tests}
             filters.append(tests)
