@@ -5,6 +5,8 @@
     python -m bench --only ranking      some files; the pages are not written
     python -m bench --rows 100000 --results /tmp/quick.json      a quick try, elsewhere
 
+bench/text/test_rouge.py reads texts of WMT17: FASTMETRICS_DATA names the folder that has wmt17_ende/.
+
 After each file, bench/results.json has what was measured so far, with machine, versions, commit and rows: they are the
 same for all files of a run. The pages are written once every file was measured and no peer's value differed.
 """

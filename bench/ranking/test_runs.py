@@ -11,6 +11,8 @@ from bench import workloads
 
 ranx = pytest.importorskip("ranx")
 pytrec_eval = pytest.importorskip("pytrec_eval")
+# The compiler that ranx uses warns of a cast of its own.
+pytestmark = pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64 to int64")
 
 QUERIES, ITEMS, JUDGED = 20_000, 100, 10
 METRICS = ["ndcg@10", "map(normalize=relevant)", "mrr"]
