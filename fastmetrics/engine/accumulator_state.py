@@ -26,11 +26,10 @@ from fastmetrics.engine.input.column_types import (
 )
 from fastmetrics.engine.input.computed_columns import open_columns
 from fastmetrics.engine.input.files.numerals.numeral_texts import MixedKeysError
-from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import SelectedBatch, declare_column_kinds, may_be_dictionary
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, key_columns
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
-from fastmetrics.engine.scan.additive_states import AdditiveStates, StateKey, split_rows_by_slice
+from fastmetrics.engine.scan.additive_states import AdditiveStates, StateKey, split_by_slice
 from fastmetrics.engine.scan.plan_scan import LogScan
 from fastmetrics.engine.scan.scan import Scan, ScanWorker, locate_minus_one
 from fastmetrics.engine.scan.slice_counts import SliceCounts
@@ -110,9 +109,9 @@ class AccumulatorState:
         """A copy without the additive states."""
         self.flush(n_threads)
         new = AccumulatorState(self.task, self.on_invalid, self.approximate, self.n_bins)
-        numbers = new.log_scan.slices.number_slices(self.log_scan.slices.values())
+        new.log_scan.slices.number_slices(self.log_scan.slices.values())
         for part, own in zip(new.parts, self.parts, strict=True):
-            part.copy_rows_of(own, numbers)
+            part.copy_rows_of(own)
         return new
 
 
@@ -202,7 +201,7 @@ class PartUpdate:
         self.n_classes = scan.n_classes
         self.n_blocks = [(store, len(store.blocks_in_memory)) for store in scan.stores()]
         self.histograms = {key: histogram.copy() for key, histogram in part.histograms.items()}
-        self.additive = AdditiveStates(scan.plan, scan.score_label_pairs, slices=scan.slices)
+        self.additive = AdditiveStates(scan.plan, scan.score_label_pairs, scan.slices)
         self.batches: list[ValidatedBatch] = []
 
     def add(self, rows: Any, selected: SelectedBatch) -> None:
@@ -271,7 +270,7 @@ class PartState:
         self.scan = scan
         self.approximate = approximate
         self.n_bins = n_bins
-        worker = ScanWorker(scan.plan, scan.score_label_pairs, 1, slices=scan.slices)
+        worker = ScanWorker(scan.plan, scan.score_label_pairs, scan.slices, 1)
         scan.workers = [worker]
         self.additive = worker.additive
         self.histograms: dict[HistogramKey, ScoreHistogram] = {}
@@ -353,23 +352,11 @@ class PartState:
     def fill_histograms(self, histograms: dict[HistogramKey, ScoreHistogram], columns: RowBlock) -> None:
         if not self.scan.plan.needs("range"):
             return
-        for slice_number, block in self.split_by_slice(columns):
+        slices = self.scan.slices
+        for slice_number, block in split_by_slice(columns, slices, range(len(slices.sets))):
             for pair_number, pair in enumerate(self.scan.score_label_pairs):
                 histogram = histograms.setdefault((pair_number, slice_number), ScoreHistogram(self.n_bins))
                 histogram.add(block.labels[pair.label], block.scores[pair.score])
-
-    def split_by_slice(self, columns: RowBlock) -> Iterator[tuple[int | None, RowBlock]]:
-        """The rows of every slice, of every grouping set."""
-        sets = self.scan.slices
-        if isinstance(sets, GroupingSets):
-            without_codes = columns._replace(slice_codes=())
-            for number, own in enumerate(sets.sets):
-                for local, block in split_rows_by_slice(without_codes, sets.number_set(number, columns.slice_codes)):
-                    yield own.numbers[local], block
-        elif columns.slices is None:
-            yield None, columns
-        else:
-            yield from split_rows_by_slice(columns, columns.slices)
 
     def flush(self, n_threads: int | None) -> None:
         """Move waiting rows to the exchange, in blocks of a good size, with several threads."""
@@ -380,7 +367,7 @@ class PartState:
         block_rows = max(sum(map(count_rows, group)) for group in groups)
 
         def make_worker() -> Callable[[int], None]:
-            worker = ScanWorker(scan.plan, scan.score_label_pairs, block_rows)
+            worker = ScanWorker(scan.plan, scan.score_label_pairs, scan.slices, block_rows)
             worker.slabs.slab_blocks = 1
 
             def exchange(group: int) -> None:
@@ -430,7 +417,7 @@ class PartState:
         for (pair, number), histogram in other.histograms.items():
             own_key = (pair, None if number is None else int(numbers[number]))
             self.histograms.setdefault(own_key, ScoreHistogram(self.n_bins)).merge(histogram)
-        self.scan.adopt_rows(other.scan, numbers)
+        self.scan.adopt_rows(other.scan)
         if other.types is not None:
             self.types = tuple(map(str, self.join_types(other.types)))
         self.scan.record_scan(other.scan)
@@ -456,18 +443,17 @@ class PartState:
                     f"{describe_column(role, name)} has -1 in one of the states and 0 in the other: {MIXED_LABELS}"
                 )
 
-    def copy_rows_of(self, other: PartState, numbers: np.ndarray) -> None:
+    def copy_rows_of(self, other: PartState) -> None:
         """Take in the rows of another part, without its additive states, into this empty one."""
         self.types = other.types
         self.histograms = {key: histogram.copy() for key, histogram in other.histograms.items()}
-        self.scan.adopt_rows(other.scan, numbers)
+        self.scan.adopt_rows(other.scan)
         self.scan.record_scan(other.scan)
 
     def bounds(self) -> dict[StateKey, tuple[Any, Any]]:
         """For every statistic of the range exchange, pair and slice: a state below and a state above the exact one."""
         totals = dict(self.histograms)
-        sets = self.scan.slices
-        in_first = sets.set_of_slices() == 0 if isinstance(sets, GroupingSets) else np.ones(len(sets), bool)
+        in_first = self.scan.slices.set_of_slices() == 0
         for (pair, number), histogram in self.histograms.items():
             if number is not None and in_first[number]:
                 totals.setdefault((pair, None), ScoreHistogram(self.n_bins)).merge(histogram)

@@ -35,7 +35,6 @@ def join_batches(batches: list[ValidatedBatch]) -> ValidatedBatch:
         labels=tuple(map(np.concatenate, zip(*(block.labels for block in blocks), strict=True))),
         scores=tuple(map(np.concatenate, zip(*(block.scores for block in blocks), strict=True))),
         weights=join_arrays([block.weights for block in blocks]),
-        slices=join_arrays([block.slices for block in blocks]),
         slice_codes=tuple(map(np.concatenate, zip(*(block.slice_codes for block in blocks), strict=True))),
         others={role: np.concatenate([block.others[role] for block in blocks]) for role in blocks[0].others},
     )

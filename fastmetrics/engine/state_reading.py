@@ -17,12 +17,12 @@ from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.columns.role_columns import is_allowed, stored_dtype
 from fastmetrics._core.columns.row_blocks import (
     SCORE,
-    SLICE,
     WEIGHT,
     label_name,
     role_name,
     score_name,
     slice_code_name,
+    slice_columns,
     vector_name,
 )
 from fastmetrics._core.exchange.block_store import TEXT_PADDING, Block, BlockStore
@@ -39,7 +39,6 @@ from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
 from fastmetrics.engine.input.batch_validation import mixes_zero_and_minus_one
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import ZERO_WEIGHT
-from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import key_columns, with_text_names
 from fastmetrics.engine.plan.tasks import Task
 from fastmetrics.engine.scan.slice_counts import SliceCounts
@@ -85,7 +84,7 @@ def read_task(header: dict[str, Any]) -> tuple[Task, dict[str, Any]]:
         where=header["where"],
     )  # fmt: skip
     return columns, {
-        "by": header.get("grouping_sets", by) or None, "on_invalid": header["on_invalid"],
+        "by": header["grouping_sets"] or by or None, "on_invalid": header["on_invalid"],
         "min_rows": header["min_rows"],
         "approximate": header["approximate"], "state_size": header["state_size"], **header["intervals"],
     }  # fmt: skip
@@ -113,9 +112,7 @@ def fill_state(state: AccumulatorState, header: dict[str, Any], arrays: ArrayRea
         part.scan.rows, part.scan.rows_kept, part.scan.dropped = rows, rows - sum(counts), dict(dropped)
         part.scan.filtered = filtered
         read_labels(part, part_header)
-    slices = read_slices(state.log_scan.slices, header, arrays)
-    state.log_scan.slices.number_slices(slices)
-    require(len(state.log_scan.slices) == len(slices), "a slice is there twice")
+    read_slices(state.log_scan.slices, header, arrays)
     for part, part_header in zip(state.parts, headers, strict=True):
         read_key_texts(part.scan.reader.key_texts, part_header, arrays)
         float_keys = part_header.get("float_keys", [])
@@ -137,22 +134,25 @@ def fill_state(state: AccumulatorState, header: dict[str, Any], arrays: ArrayRea
         read_counts(part, part_header, arrays)
 
 
-def read_slices(slices: SliceNumbers, header: dict[str, Any], arrays: ArrayReader) -> list[tuple[Any, ...]]:
-    """The slices of a state in the order of their numbers. With grouping sets, codes of values are registered."""
-    data = arrays.get(header["slices"], np.uint8, None)
-    if not isinstance(slices, GroupingSets):
-        return slices_from_array(data, len(slices.names))
-    for column, number in zip(slices.columns, header["slice_values"], strict=True):
-        values = slices_from_array(arrays.get(number, np.uint8, None), 1)
-        require([column.code(value) for (value,) in values] == [*range(len(values))], "a value is there twice")
-    found = []
-    for set_number, *values in slices_from_array(data, 1 + len(slices.names)):
+def read_slices(slices: GroupingSets, header: dict[str, Any], arrays: ArrayReader) -> None:
+    """Register the values of columns, and the slices, in the order of their numbers."""
+    require(len(header["slice_values"]) == len(slices.columns), "a column of slices has no values")
+    for own, number in zip(slices.columns, header["slice_values"], strict=True):
+        values = values_from_array(arrays.get(number, np.uint8, None), len(own.names))
+        require(list(map(own.code, values)) == [*range(len(values))], "a value is there twice")
+    found = arrays.get(header["slices"], np.int64, None, 1 + len(slices.columns))
+    for number, (set_number, *codes) in enumerate(found.tolist()):
         require(is_count(set_number, len(slices.sets)), "a slice is of no grouping set")
-        found.append((set_number, *(values[position] for position in slices.sets[set_number].positions)))
-    return found
+        positions = slices.sets[set_number].positions
+        fits = all(is_count(codes[position], len(slices.columns[position].values)) for position in positions)
+        require(fits, "a slice has no values")
+        registered = slices.register(set_number, tuple(codes[position] for position in positions))
+        require(registered == number, "a slice is there twice")
+    slices.check_sizes()
 
 
-def slices_from_array(data: np.ndarray, n_columns: int) -> list[tuple[Any, ...]]:
+def values_from_array(data: np.ndarray, n_columns: int) -> list[tuple[Any, ...]]:
+    """The values of columns of slices."""
     if not data.shape[0]:
         return []
     try:
@@ -242,10 +242,10 @@ def read_counts(part: PartState, header: dict[str, Any], arrays: ArrayReader) ->
     for own in (counts.total, found):
         require((own >= 0).all(), "a count is negative")
         require((own[1:] <= own[0]).all(), "a slice has more positives than rows")
-    times = len(scan.slices.sets) if isinstance(scan.slices, GroupingSets) else 1
+    times = len(scan.slices.sets)
     require(
         counts.total[0] == scan.rows_kept
-        and (not scan.names.by or [sum(own) for own in found.tolist()] == [times * int(own) for own in counts.total]),
+        and [sum(own) for own in found.tolist()] == [times * int(own) for own in counts.total],
         "its slices have not the rows it counts",
     )
     part.additive.counts = counts
@@ -276,7 +276,7 @@ def read_sums(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> N
     for statistic in statistics:
         for pair in range(len(scan.score_label_pairs) if statistic.new().n_rows is not None else 0):
             rows = [sums.n_rows or 0 for key, sums in part.additive.sums.items() if key[:2] == (statistic, pair)]
-            times = len(scan.slices.base_sets()) if isinstance(scan.slices, GroupingSets) else 1
+            times = max(1, len(scan.slices.base_sets()))
             require(sum(rows) == times * scan.rows_kept, "its states have not the rows it counts")
 
 
@@ -299,7 +299,7 @@ def read_histograms(part: PartState, header: dict[str, Any], arrays: ArrayReader
         part.histograms[pair, slice_number] = histogram
     expected = scan.rows_kept if part.approximate and scan.plan.needs("range") else 0
     n_histograms = len(rows) * max(1, len(scan.slices)) if expected else 0
-    times = len(scan.slices.sets) if isinstance(scan.slices, GroupingSets) else 1
+    times = max(1, len(scan.slices.sets))
     require(
         rows == [times * expected] * len(rows) and len(part.histograms) == n_histograms,
         "its histograms have not the rows it counts",
@@ -339,7 +339,8 @@ def read_blocks(
         require(expected, "it has rows that no metric needs")
         block = read_block(arrays, columns, offsets, text, store.n_partitions, expected)
         check_block(block, part)
-        store.add(block, True)
+        codes = read_codes(part.scan.slices, block)
+        store.add(block._replace(columns=block.columns | slice_columns(codes)), True)
     require(store.rows == (part.scan.rows_kept if expected else 0), "it has not the rows it counts")
 
 
@@ -365,11 +366,7 @@ def types_of_columns(part: PartState, exchange: HashExchange | None) -> dict[str
         expected[UNIT] = np.uint64
     if names.weight is not None:
         expected[WEIGHT] = np.float64
-    if names.grouping_sets:
-        expected |= {slice_code_name(number): np.uint16 for number in range(len(names.by))}
-    elif names.by:
-        expected[SLICE] = np.uint16
-    return expected
+    return expected | {slice_code_name(number): np.uint16 for number in range(len(part.scan.slices.columns))}
 
 
 def read_block(
@@ -383,8 +380,6 @@ def read_block(
     )
     require(columns.keys() == types.keys(), "a block lacks columns, or has others")
     found = {name: arrays.get(number, types[name], rows) for name, number in columns.items()}
-    if slice_code_name(0) in found:
-        found[SLICE] = np.zeros(rows, np.uint16)
     block_text = arrays.get(text, np.uint8, None)
     if HASH in found:
         partitions = found[HASH] >> np.uint64(64 - (n_partitions - 1).bit_length())
@@ -401,14 +396,18 @@ def read_block(
     return Block(found, block_offsets, block_text)
 
 
-def check_combinations(sets: GroupingSets, codes: list[np.ndarray]) -> None:
-    """Every row has to be in a slice of every grouping set."""
-    mark = sets.mark()
-    for set_number in range(len(sets.sets)):
-        sets.number_set(set_number, codes)
-    if sets.mark() != mark:
-        sets.restore(mark)
+def read_codes(slices: GroupingSets, block: Block) -> list[np.ndarray]:
+    """The codes of the rows of a block. Every row has to be in a slice of every grouping set."""
+    codes = [block.columns[slice_code_name(number)] for number in range(len(slices.columns))]
+    for own, column in zip(slices.columns, codes, strict=True):
+        require((column < len(own.values)).all(), "a code of a slice has no value")
+    mark = slices.mark()
+    for set_number in range(len(slices.sets)):
+        slices.number_set(set_number, codes)
+    if slices.mark() != mark:
+        slices.restore(mark)
         require(False, "rows belong to slices that it does not count")
+    return codes
 
 
 def check_block(block: Block, part: PartState) -> None:
@@ -437,13 +436,6 @@ def check_block(block: Block, part: PartState) -> None:
         key_texts = part.scan.reader.key_texts
         if role in key_texts.roles and key_texts.kind == TEXTS:
             require(((values >= 0) & (values < key_texts.size)).all(), f"a key of role {role} has no text")
-    n_slices = len(part.scan.slices)
-    require(SLICE not in columns or (columns[SLICE] < n_slices).all(), "a slice has no values")
-    if isinstance(part.scan.slices, GroupingSets):
-        for number, own in enumerate(part.scan.slices.columns):
-            fits = (columns[slice_code_name(number)] < len(own.values)).all()
-            require(fits, "a code of a slice has no value")
-        check_combinations(part.scan.slices, [columns[slice_code_name(number)] for number in range(len(names.by))])
     if WEIGHT in columns:
         require(
             ((columns[WEIGHT] > 0) & (columns[WEIGHT] <= kernels.MAX_WEIGHT)).all(), "a weight is out of range"

@@ -9,7 +9,7 @@ import numpy as np
 
 from fastmetrics._core.columns.key_types import TAIL, TEXT, parts_of
 from fastmetrics._core.columns.label_columns import MIXED, NUMBER
-from fastmetrics._core.columns.row_blocks import SLICE, slice_code_name
+from fastmetrics._core.columns.row_blocks import SLICE
 from fastmetrics._core.exchange.block_store import NO_TEXT, TEXT_PADDING, Block
 from fastmetrics._core.exchange.hash_exchange import HashExchange
 from fastmetrics._core.kinds import PREDICTION_ROLE, PROBABILITIES_ROLE
@@ -18,7 +18,6 @@ from fastmetrics._core.registry import Metric, is_own
 from fastmetrics._core.tables.key_texts import KeyTexts
 from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
 from fastmetrics.engine.input.grouping_sets import GroupingSets
-from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import key_columns
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.scan import Scan
@@ -54,14 +53,13 @@ def write_state(state: AccumulatorState, state_size: int, arrays: ArrayWriter, m
         "rows": scan.rows,
         "dropped": scan.dropped,
         "filtered": scan.filtered or 0,
-        "slices": arrays.add(slices_to_array(scan.slices, types)),
+        "grouping_sets": state.names.grouping_sets,
+        "slice_values": [
+            arrays.add(values_to_array(own.values, [types.get(name, "") for name in own.names]))
+            for own in scan.slices.columns
+        ],
+        "slices": arrays.add(slices_to_array(scan.slices)),
     }
-    if isinstance(scan.slices, GroupingSets):
-        header["grouping_sets"] = scan.slices.set_names
-        header["slice_values"] = [
-            arrays.add(values_to_array([(value,) for value in column.values], [name]))
-            for column, name in zip(scan.slices.columns, types or [""] * len(scan.slices.columns), strict=True)
-        ]
     plugins = plugins_of(metrics)
     if plugins:
         header["plugins"] = plugins
@@ -143,9 +141,8 @@ def unit_blocks(scan: Scan) -> list[Block]:
 
 def write_block(block: Block, arrays: ArrayWriter) -> list[Any]:
     """Columns, offsets and text of a block. Long text is found by its offset in the text, not by its address."""
-    movable = block.movable_columns()
-    is_computed = slice_code_name(0) in movable
-    columns = {name: arrays.add(own) for name, own in movable.items() if name != SLICE or not is_computed}
+    # The slices of rows are computed from the codes.
+    columns = {name: arrays.add(own) for name, own in block.movable_columns().items() if name != SLICE}
     text = block.text
     if text.shape[0]:
         # The padding was never written: a state must not carry what the memory held before.
@@ -153,26 +150,23 @@ def write_block(block: Block, arrays: ArrayWriter) -> list[Any]:
     return [columns, arrays.add(block.offsets), arrays.add(text)]
 
 
-def types_of_slices(state: AccumulatorState) -> list[str]:
-    types = state.parts[0].types
+def types_of_slices(state: AccumulatorState) -> dict[str, str]:
+    """The Arrow types of the columns of slices, by name; nothing before the first row."""
+    types, by = state.parts[0].types, state.names.by
     if types is None:
-        return []
-    cut = {own.title for own in state.names.bins}
-    of_columns = types[len(types) - len(state.names.by) :]
-    return ["string" if name in cut else own for name, own in zip(state.names.by, of_columns, strict=True)]
+        return {}
+    cut = dict.fromkeys((own.title for own in state.names.bins), "string")
+    return dict(zip(by, types[len(types) - len(by) :], strict=True)) | cut
 
 
-def slices_to_array(slices: SliceNumbers, types: list[str]) -> np.ndarray:
-    """All slices; with grouping sets, the number of the set of each, and its values in the columns of the set."""
-    if not isinstance(slices, GroupingSets):
-        return values_to_array(slices.values(), types)
-    rows = []
-    for set_number, *values in slices.values():
-        row = [set_number, *(None for _ in slices.names)]
-        for position, value in zip(slices.sets[set_number].positions, values, strict=True):
-            row[1 + position] = value
-        rows.append(tuple(row))
-    return values_to_array(rows, ["int64", *types])
+def slices_to_array(slices: GroupingSets) -> np.ndarray:
+    """The number of the set of every slice, and the codes of its values: 0 for columns that are not in the set."""
+    found = np.zeros((len(slices), 1 + len(slices.columns)), np.int64)
+    for set_number, own in enumerate(slices.sets):
+        found[own.numbers, 0] = set_number
+        for codes, number in zip(own.members, own.numbers, strict=True):
+            found[number, [1 + position for position in own.positions]] = codes
+    return found
 
 
 def values_to_array(values: list[tuple[Any, ...]], types: list[str]) -> np.ndarray:

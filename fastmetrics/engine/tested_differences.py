@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import LABEL, SCORE, SLICE, ScoreLabelPair, label_name, score_name
-from fastmetrics._core.columns.slice_sets import stored_slices
 from fastmetrics._core.comparison.comparison import Difference
 from fastmetrics._core.comparison.win_counts import (
     UTILITY,
@@ -33,7 +32,7 @@ from fastmetrics.engine.scan.intervals import MetricReplicates, make_interval, r
 from fastmetrics.engine.scan.log_scan import Progress
 from fastmetrics.engine.scan.resolve import FinalStates
 from fastmetrics.engine.scan.scan import Scan
-from fastmetrics.engine.scan.slice_views import iterate_views
+from fastmetrics.engine.scan.slice_views import iterate_views, slice_sets
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 NO_DIFFERENCE = "no difference, in no replicate either"
@@ -82,21 +81,21 @@ def compare_part(
 def count_wins(scan: Scan, replicates: MetricReplicates, n_threads: int) -> dict[WinKey, WinCounts]:
     """Win counts: of groups for metrics of groups, of units for metrics that are sums, if units are few."""
     wins: dict[WinKey, WinCounts] = {}
+    if scan.rows_kept and scan.group_exchange is not None:
+        wins |= count_group_wins(
+            scan.group_exchange, scan.plan.metrics, scan.score_label_pairs, slice_sets(scan.slices), n_threads,
+            scan.reader.key_texts.rank(),
+        )  # fmt: skip
     for view in iterate_views(scan) if scan.rows_kept else ():
-        wins |= view.rename(count_wins_of_view(scan, replicates, n_threads))
+        wins |= view.rename(count_unit_wins_of_view(scan, replicates, n_threads))
     return wins
 
 
-def count_wins_of_view(scan: Scan, replicates: MetricReplicates, n_threads: int) -> dict[WinKey, WinCounts]:
-    """The win counts of the slices of one pass over the rows."""
+def count_unit_wins_of_view(scan: Scan, replicates: MetricReplicates, n_threads: int) -> dict[WinKey, WinCounts]:
+    """The win counts of units, of the slices of one pass over the rows."""
     wins: dict[WinKey, WinCounts] = {}
     metrics = scan.plan.metrics
     n_slices = scan.view.n_slices
-    if scan.group_exchange is not None:
-        wins |= count_group_wins(
-            scan.group_exchange, metrics, scan.score_label_pairs, stored_slices(n_slices), n_threads,
-            scan.reader.key_texts.rank(),
-        )  # fmt: skip
     of_sums = [metric for metric in metrics if has_unit_values(metric)]
     buckets, pairs = replicates.unit_buckets, scan.score_label_pairs
     if buckets.bits != HASH_BITS or not of_sums:

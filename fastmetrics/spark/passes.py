@@ -14,8 +14,7 @@ from typing import Any
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.resampling.resampling_units import UnitCounter
-from fastmetrics.engine.input.grouping_sets import make_slice_numbers
-from fastmetrics.engine.input.slices import SliceNumbers
+from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.partitions.partition_merger import PartitionMerger
 from fastmetrics.engine.partitions.partition_scan import PartPass
 from fastmetrics.engine.partitions.partition_state import WHOLE_COLUMN, PartitionResampling, PartitionState
@@ -81,7 +80,7 @@ class PartRun:
     """
 
     def __init__(
-        self, part_id: PartId, task: PlannedTask, resampling: Resampling | None, on_invalid: str, slices: SliceNumbers
+        self, part_id: PartId, task: PlannedTask, resampling: Resampling | None, on_invalid: str, slices: GroupingSets
     ) -> None:
         self.part_id = part_id
         self.part = task.parts[part_id[1]]
@@ -122,7 +121,7 @@ class SparkRun:
         self.settings = settings
         self.runs: dict[PartId, PartRun] = {}
         for number, task in enumerate(tasks):
-            slices = make_slice_numbers(task.names.by, task.names.grouping_sets)
+            slices = GroupingSets(task.names.by, task.names.slice_sets)
             for part in range(len(task.parts)):
                 part_id = (number, part)
                 self.runs[part_id] = PartRun(part_id, task, task.resampling, settings.on_invalid, slices)

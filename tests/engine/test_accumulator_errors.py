@@ -6,7 +6,7 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics.engine import batch_joining
-from fastmetrics.engine.input import slices
+from fastmetrics.engine.input import grouping_sets
 from fastmetrics.engine.scan.scan import Scan
 from support import strategies
 from support.cases import assert_raises, each_case
@@ -324,7 +324,7 @@ class TestMerging:
         same(new(["auc"], state_size="1MiB").merge(filled(log, ["auc"])).result(), evaluate(log, ["auc"]))
 
     def test_too_many_slices(self, monkeypatch):
-        monkeypatch.setattr(slices, "MAX_SLICES", 5)
+        monkeypatch.setattr(grouping_sets, "MAX_SLICES", 5)
         log = strategies.click_log(4, seed=1)
         one, other = (filled({**log, "by": np.arange(first, first + 4)}, by="by") for first in (0, 3))
         before = one.to_bytes(), other.to_bytes()

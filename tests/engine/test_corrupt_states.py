@@ -109,8 +109,9 @@ def first_bins(header):
     return header["histograms"][0][4]
 
 
-def slices_array(header):
-    return header["slices"]
+def values_array(header):
+    """The values of the first column of slices."""
+    return header["slice_values"][0]
 
 
 def as_integers(array):
@@ -201,20 +202,20 @@ def set_all_zero(values):
     values[:] = 0
 
 
-def slices_of(table):
+def values_of(table):
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    return replace_array(slices_array, lambda _: np.frombuffer(sink.getvalue(), np.uint8))
+    return replace_array(values_array, lambda _: np.frombuffer(sink.getvalue(), np.uint8))
 
 
-def random_slices(header, arrays):
-    arrays[header["slices"]] = np.random.default_rng(0).integers(0, 256, 500).astype(np.uint8)
+def random_values(header, arrays):
+    arrays[values_array(header)] = np.random.default_rng(0).integers(0, 256, 500).astype(np.uint8)
 
 
-def slices_beyond(header, arrays):
+def values_beyond(header, arrays):
     """The last of three texts ends far beyond Arrow's buffer."""
-    words = arrays[header["slices"]].view(np.int32)
+    words = arrays[values_array(header)].view(np.int32)
     ends = [
         place
         for place in range(3, len(words))
@@ -223,8 +224,17 @@ def slices_beyond(header, arrays):
     words[ends] = 1 << 20
 
 
-def cut_slices(header, arrays):
-    arrays[header["slices"]] = arrays[header["slices"]][:-40]
+def slices(change):
+    """Replace the sets and codes of slices."""
+    return replace_array(lambda header: header["slices"], change)
+
+
+def set_slice(row, place, value):
+    def change(array):
+        array[row, place] = value
+        return array
+
+    return slices(change)
 
 
 def bins(change):
@@ -307,8 +317,8 @@ NONSENSE = {
     "weight of zero": ("short text", set_column("weight", 0, 0.0), "weight"),
     "weight of NaN": ("short text", set_column("weight", 0, np.nan), "weight"),
     "weight of infinity": ("only global", set_column("weight", 0, np.inf), "weight"),
-    "slice out of range": ("unsigned", set_column("slice", 0, 3), "slice"),
-    "slice far out of range": ("only global", set_column("slice", 0, 65_535), "slice"),
+    "slice out of range": ("unsigned", set_column("slice code 0", 0, 3), "a code of a slice has no value"),
+    "slice far out of range": ("only global", set_column("slice code 0", 0, 65_535), "a code of a slice has no value"),
     "offsets beyond": ("integers", offsets(set_last), "damaged"),
     "offsets not from 0": ("integers", offsets(set_first), "damaged"),
     "offsets negative": ("integers", offsets(set_negative), "damaged"),
@@ -319,7 +329,7 @@ NONSENSE = {
     "wide offsets": ("integers", replace_array(first_offsets, np.int64), "damaged"),
     "a column less": ("integers", drop_column("hash"), "damaged"),
     "a label less": ("integers", drop_column("label 0"), "damaged"),
-    "a slice less": ("unsigned", drop_column("slice"), "damaged"),
+    "a slice less": ("unsigned", drop_column("slice code 0"), "damaged"),
     "a column more": ("integers", add_column, "damaged"),
     "a short column": ("integers", replace_array(first_scores, all_but_last), "damaged"),
     "a single column": ("integers", replace_array(first_scores, np.float32), "damaged"),
@@ -349,15 +359,22 @@ NONSENSE = {
     "negative counts": ("only additive", replace_array(first_counts, lambda own: own - 1000), "negative"),
     "sums of nothing": ("only additive", set_header(sums=3), "damaged"),
     # slices
-    "no slices": ("unsigned", replace_array(slices_array, lambda _: np.empty(0, np.uint8)), "damaged"),
-    "slices of noise": ("unsigned", random_slices, "damaged"),
-    "slices beyond their text": ("unsigned", slices_beyond, "slices cannot be read"),
-    "slices cut off": ("unsigned", cut_slices, "damaged"),
-    "slices without names": ("integers", slices_of(pa.table({"0": ["a"]})), "damaged"),
-    "slices of two columns": ("unsigned", slices_of(pa.table({"0": ["a", "b", "c"], "1": [1, 2, 3]})), "damaged"),
-    "slices there twice": ("unsigned", slices_of(pa.table({"0": ["a", "b", "a"]})), "damaged"),
-    "slices that are lists": ("unsigned", slices_of(pa.table({"0": [[1], [2], [3]]})), "damaged"),
-    "fewer slices": ("unsigned", slices_of(pa.table({"0": ["a", "b"]})), "damaged"),
+    "no values": ("unsigned", replace_array(values_array, lambda _: np.empty(0, np.uint8)), "a slice has no values"),
+    "values of noise": ("unsigned", random_values, "slices cannot be read"),
+    "values beyond their text": ("unsigned", values_beyond, "slices cannot be read"),
+    "values cut off": ("unsigned", replace_array(values_array, lambda own: own[:-40]), "damaged"),
+    "values without a column": ("integers", set_header(slice_values=[0]), "damaged"),
+    "values of two columns": ("unsigned", values_of(pa.table({"0": ["a", "b", "c"], "1": [1, 2, 3]})), "lack values"),
+    "values there twice": ("unsigned", values_of(pa.table({"0": ["a", "b", "a"]})), "a value is there twice"),
+    "values that are lists": ("unsigned", values_of(pa.table({"0": [[1], [2], [3]]})), "damaged"),
+    "fewer values": ("unsigned", values_of(pa.table({"0": ["a", "b"]})), "a slice has no values"),
+    "no slices": ("unsigned", slices(lambda own: own[:0]), "damaged"),
+    "slices of another set": ("unsigned", set_slice(0, 0, 1), "a slice is of no grouping set"),
+    "slices of a set below": ("unsigned", set_slice(0, 0, -1), "a slice is of no grouping set"),
+    "slices beyond the values": ("unsigned", set_slice(0, 1, 3), "a slice has no values"),
+    "slices there twice": ("unsigned", set_slice(2, 1, 0), "a slice is there twice"),
+    "slices of two columns": ("unsigned", slices(lambda own: own.repeat(2, 1)), "another type or shape"),
+    "rows of a slice that is not there": ("only global", slices(lambda own: own[:-1]), "slices that it does not count"),
     # counts of slices
     "no counts": ("unsigned", set_header(counts=None), "damaged"),
     "counts of no slice": ("unsigned", slice_counts(1, lambda own: own + 1), "counts belong to no slice"),

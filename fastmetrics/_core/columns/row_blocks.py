@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -168,9 +168,9 @@ class RowBlock(NamedTuple):
     """A block of checked rows with all columns of a plan. `pair_rows` selects the columns of one metric.
 
     A column of several numbers in a row is a matrix with a row for each row. Labels, scores and weights are as in
-    `Rows`; `slices` (uint16) is the slice of every row. With grouping sets there is a code for the value of each column
-    instead, in `slice_codes` (uint16). The exchanges store blocks whose labels are classes (uint8),
-    numbers (float64) or numbers of classes (int64). `others` are the columns of other roles, by role.
+    `Rows`; `slice_codes` (uint16) has codes for the values of each column of slices. The exchanges store blocks whose
+    labels are classes (uint8), numbers (float64) or numbers of classes (int64). `others` are the columns of other
+    roles, by role.
 
     Metrics that are not numeric have `label_columns` and `score_columns` instead of labels and scores.
     """
@@ -178,7 +178,6 @@ class RowBlock(NamedTuple):
     labels: tuple[np.ndarray, ...]
     scores: tuple[np.ndarray, ...]
     weights: np.ndarray | None = None
-    slices: np.ndarray | None = None
     first_row: int = 0
     names: tuple[str, ...] = ()
     row_numbers: np.ndarray | None = None
@@ -207,7 +206,6 @@ class RowBlock(NamedTuple):
             labels=tuple(map(function, self.labels)),
             scores=tuple(map(function, self.scores)),
             weights=None if self.weights is None else function(self.weights),
-            slices=None if self.slices is None else function(self.slices),
             label_columns=tuple(map(function, self.label_columns)),
             score_columns=tuple(map(function, self.score_columns)),
             others={role: function(column) for role, column in self.others.items()},
@@ -242,12 +240,7 @@ class RowBlock(NamedTuple):
             named |= stored_columns(role_name(role), array)
         if self.weights is not None:
             named[WEIGHT] = self.weights
-        if self.slices is not None:
-            named[SLICE] = self.slices
-        if self.slice_codes:
-            named[SLICE] = np.zeros(self.rows, np.uint16)  # computed from the codes, set by set
-            named |= {slice_code_name(number): codes for number, codes in enumerate(self.slice_codes)}
-        return named
+        return named | slice_columns(self.slice_codes)
 
 
 LABEL = "label "
@@ -268,8 +261,16 @@ def score_name(number: int) -> str:
 
 
 def slice_code_name(number: int) -> str:
-    """The name under which the codes of a column of grouping sets are stored."""
+    """The name under which the codes of a column of slices are stored."""
     return f"{SLICE_CODE}{number}"
+
+
+def slice_columns(codes: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+    """The columns of slices as blocks store them: the codes, and memory for the slice of every row in one set."""
+    if not codes:
+        return {}
+    named = {slice_code_name(number): column for number, column in enumerate(codes)}
+    return named | {SLICE: np.zeros(codes[0].shape[0], np.uint16)}
 
 
 def role_name(role: str) -> str:

@@ -28,7 +28,10 @@ NO_SLICES: np.ndarray = np.empty(0, np.uint16)
 
 
 class CountedBlock(NamedTuple):
-    """A block of rows: the hashes of their units, their slices (empty without slices), and integers, int64[n, m]."""
+    """A block of rows: the hashes of their units, their slices, and integers, int64[n, m].
+
+    Slices have a column for every grouping set, with the numbers of that set; they are empty without slices.
+    """
 
     hashes: np.ndarray
     slices: np.ndarray
@@ -45,7 +48,7 @@ class CountedRows:
     def __init__(self) -> None:
         self.blocks: dict[tuple[Any, int], list[CountedBlock]] = {}
         self.label_states: dict[tuple[Any, int], Any] = {}  # for statistics that number the labels
-        self.set_number: int | None = None  # the grouping set that is computed; slices then have a column for each
+        self.set_number: int | None = None  # the grouping set that is computed
         self.lock = Lock()
 
     def add(
@@ -75,8 +78,8 @@ class CountedRows:
         return counter.unit_buckets()
 
     def of_set(self, slices: np.ndarray) -> np.ndarray:
-        """The slices of rows; with grouping sets, those of the set that is computed."""
-        of_rows: np.ndarray = slices if self.set_number is None else slices[:, self.set_number]
+        """The slices of rows in the set that is computed."""
+        of_rows: np.ndarray = slices[:, self.set_number]
         return of_rows
 
     def replicates(

@@ -52,6 +52,12 @@ cdef Py_ssize_t look_up_rows(
     cdef Py_ssize_t first = 0
     cdef Py_ssize_t n_missing = 0
     cdef uint32_t code, size
+    if n_columns == 1:
+        column, size = columns[0], sizes[0]
+        for i in range(rows):
+            out[i] = <uint16_t>table[column[i]] if column[i] < size else <uint16_t>65535
+            n_missing += out[i] == 65535
+        return n_missing
     while first < rows:
         n = min(<Py_ssize_t>CHUNK_ROWS, rows - first)
         for i in range(n):

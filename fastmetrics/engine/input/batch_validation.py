@@ -118,7 +118,7 @@ class ColumnReader:
             sum_distances = ()
         models: Sequence[Any] = columns.scores or columns.score_columns
         n_classes = models[0].shape[1] if isinstance(self.model_kind, Vector) else None
-        columns = columns._replace(slices=rows.slices, slice_codes=rows.slice_codes, weights=rows.weights)
+        columns = columns._replace(slice_codes=rows.slice_codes, weights=rows.weights)
         key_column = None if names.group is None else self.read_keys(rows, "group", names.group)
         unit_keys = self.read_unit_keys(rows, key_column)
         if rows.present is not None:

@@ -1,65 +1,59 @@
-"""Grouping sets: several ways to divide the same rows into slices, in one pass over the log.
+"""Slices of a log: grouping sets, the ways to divide the same rows into slices, in one pass over the log.
 
-A row belongs to one slice of every set. Stored rows have a code (uint16) for the value of each column, and no number of
-a slice: the numbers of one set are made of the codes when its rows are resolved. Outside a scan, a slice is identified
-by the number of its set and its values.
+A list of columns is one set; without columns there is no set. A row belongs to one slice of every set: a combination of
+values of the set's columns, which gets a number when it first occurs. The numbers depend on the order of rows. Results
+do not: outside a scan, a slice is identified by the number of its set and its values.
+
+Stored rows have codes (uint16) for the values of their columns, and no number of a slice: the numbers of one set are
+made of the codes when its rows are resolved. Columns that are in the same sets have one code together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.grouping import grouped
 from fastmetrics._kernels.exchange import slice_rows
 from fastmetrics.engine.input.set_covers import MOST_COMBINATIONS, Cover, choose_covers
-from fastmetrics.engine.input.slices import (
-    MAX_SLICES,
-    MAX_TABLE_SIZE,
-    OF_GROUPS,
-    SliceNumbers,
+from fastmetrics.engine.input.slice_values import (
+    CodedColumns,
     SliceValues,
     encode_column,
     format_slice,
+    order_of_values,
 )
+from fastmetrics.engine.plan.slice_bins import SliceBins
 
+MAX_SLICES = 10_000  # of a set: every slice has states of its own, and at least one range of scores
+MAX_TABLE_SIZE = 1 << 16  # combinations of values up to which a batch is coded with a table, without sorting
 MAX_SET_TABLE = 1 << 20  # combinations of codes up to which a set has a table of its numbers
+MAX_TABLE_COLUMNS = 20  # columns up to which it may have one
 FIRST_CODES = 4
 COVERED_ROWS = 1 << 14  # of a block that is worth covers
+ROWS_OF_SLICE = 1 << 13  # from which on, on average, a cover of one set is not worth it
 MOST_MEMBERS = 4 * MOST_COMBINATIONS  # of a cover whose columns got more values than they had at first
+OF_GROUPS = "values inside users or items are what group=... is for"
 
 Codes = Sequence[np.ndarray]
 
 
 class RowCodes(tuple[np.ndarray, ...]):
-    """The codes of every row, column by column; `in_covers` has the covers, and the combination of every row there."""
+    """The codes of every row, by columns.
+
+    Attributes
+    ----------
+    in_covers : list of (Cover, ndarray)
+        The covers, and the combination of every row in each.
+    in_sets : dict
+        The local number of every row's slice, in the sets that no cover has.
+    """
 
     in_covers: list[tuple[Cover, np.ndarray]]
-
-
-class ColumnCodes:
-    """The values of a column that have occurred so far, with a code for each."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.codes: dict[Any, int] = {}
-        self.values: list[Any] = []
-
-    def code(self, value: Any) -> int:
-        """The code of a value; a new value is registered."""
-        code = self.codes.get(value)
-        if code is None:
-            code = self.codes[value] = len(self.values)
-            self.values.append(value)
-        return code
-
-    def truncate(self, n_values: int) -> None:
-        """Forget all values but the first."""
-        for value in self.values[n_values:]:
-            del self.codes[value]
-        del self.values[n_values:]
+    in_sets: dict[int, np.ndarray]
 
 
 class GroupingSet:
@@ -68,20 +62,27 @@ class GroupingSet:
     Attributes
     ----------
     positions : tuple of int
-        The columns of the set.
+        The coded columns of the set.
+    places : tuple of int
+        Where each column of the set is among those that are coded.
     members : list of tuple
         The codes of every slice.
     numbers : list of int
         The number of every slice among those of all sets.
+    are_codes : bool
+        The local numbers are the codes of the only coded column, so far.
     """
 
-    def __init__(self, positions: tuple[int, ...]) -> None:
+    def __init__(self, positions: tuple[int, ...], places: tuple[int, ...] = ()) -> None:
         self.positions = positions
+        self.places = places
         self.members: list[tuple[int, ...]] = []
         self.local: dict[tuple[int, ...], int] = {}
         self.numbers: list[int] = []
+        self.are_codes = len(positions) == 1
         self.sizes: tuple[int, ...] = (0,) * len(positions)
-        self.table: np.ndarray | None = np.empty((0,) * len(positions), np.int32)
+        has_table = len(positions) <= MAX_TABLE_COLUMNS
+        self.table: np.ndarray | None = np.empty(self.sizes, np.int32) if has_table else None
 
     def __len__(self) -> int:
         return len(self.members)
@@ -94,6 +95,8 @@ class GroupingSet:
             own if own >= size else max(FIRST_CODES, 2 * size) for own, size in zip(self.sizes, sizes, strict=True)
         )
         if np.prod(grown, dtype=np.float64) > MAX_SET_TABLE:
+            grown = tuple(map(max, self.sizes, sizes))
+        if np.prod(grown, dtype=np.float64) > MAX_SET_TABLE:
             self.table = None
             return
         table = np.full(grown, -1, np.int32)
@@ -104,11 +107,25 @@ class GroupingSet:
     def add(self, codes: tuple[int, ...], number: int) -> int:
         """Register a slice; return its local number."""
         local = self.local[codes] = len(self.members)
-        self.members.append(codes)
+        # Members come last: threads that look up numbers may read while one is added.
+        self.are_codes &= codes == (local,)
         self.numbers.append(number)
+        self.members.append(codes)
         if self.table is not None:
             self.table[codes] = local
         return local
+
+    def look_up(self, columns: Sequence[np.ndarray], out: np.ndarray) -> int:
+        """Write the local number of every row, MISSING where there is none yet; return how many are."""
+        n_members = len(self)
+        if self.are_codes and columns[0].max(initial=0) < n_members:
+            out[:] = columns[0]
+            return 0
+        table = self.table
+        if table is None or not table.size:
+            out.fill(slice_rows.MISSING)
+            return int(out.shape[0])
+        return slice_rows.look_up(table.reshape(-1), table.shape, list(columns), out)
 
     def truncate(self, n_slices: int) -> None:
         for codes in self.members[n_slices:]:
@@ -123,35 +140,65 @@ class GroupingSet:
         return np.array(self.numbers, np.int64)
 
 
-class GroupingSets(SliceNumbers):
-    """The slices of several sets. Each set has at most MAX_SLICES."""
+class GroupingSets:
+    """The slices that have occurred so far, of all sets. Each set has at most MAX_SLICES.
+
+    Several threads may number batches.
+    """
 
     def __init__(self, names: tuple[str, ...], sets: Sequence[tuple[str, ...]]) -> None:
-        super().__init__(names)
+        self.names = names
         self.set_names = list(sets)
-        self.columns = [ColumnCodes(name) for name in names]
-        self.sets = [GroupingSet(tuple(names.index(name) for name in own)) for own in sets]
+        in_sets = grouped((tuple(name in own for own in sets), name) for name in names)
+        self.columns = [CodedColumns(tuple(together)) for together in in_sets.values()]
+        self.sets = []
+        for names_of_set in sets:
+            positions = [number for number, own in enumerate(self.columns) if own.names[0] in names_of_set]
+            coded = [name for position in positions for name in self.columns[position].names]
+            self.sets.append(GroupingSet(tuple(positions), tuple(map(coded.index, names_of_set))))
+        self.numbers: dict[SliceValues, int] = {}
+        self.places: dict[str, dict[Any, int]] = {}
+        self.numerals: frozenset[str] = frozenset()  # the columns in which texts write numbers
         self.covers: list[tuple[Cover, GroupingSet]] | None = None
         self.lock = Lock()
 
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def values(self) -> list[SliceValues]:
+        """The set and the values of every slice, by number."""
+        return list(self.numbers)
+
     def in_order(self) -> list[tuple[int | None, dict[str, Any]]]:
         """Number and values of all rows (None), then of the slices, set by set, in the order of the values."""
-        in_order = sorted(self.numbers, key=self.order_of_slice)
         named = [
-            (self.numbers[values], dict(zip(self.set_names[values[0]], values[1:], strict=True))) for values in in_order
+            (self.numbers[values], dict(zip(self.set_names[values[0]], values[1:], strict=True)))
+            for values in sorted(self.numbers, key=self.order)
         ]
         return [(None, {}), *named]
 
-    def order_of_slice(self, values: SliceValues) -> Any:
-        return values[0], self.order(self.set_names[values[0]], values[1:])
+    def order_bins(self, bins: Sequence[SliceBins]) -> None:
+        """Let slices of intervals be in the order of the intervals, not of their names."""
+        self.places = {own.title: {label: place for place, label in enumerate(own.labels())} for own in bins}
+
+    def order(self, values: SliceValues) -> tuple[int, Any]:
+        """The key by which slices are sorted: by set, then by their values, a null last."""
+        set_number, *of_columns = values
+        places = (self.places.get(name) for name in self.set_names[set_number])
+        return set_number, order_of_values(
+            value if of_name is None or value is None else of_name[value]
+            for value, of_name in zip(of_columns, places, strict=True)
+        )
 
     def mark(self) -> Any:
         """What `restore` needs to forget all slices that occur from now on."""
         return len(self.numbers), [len(own) for own in self.sets], [len(own.values) for own in self.columns]
 
     def restore(self, mark: Any) -> None:
+        """Forget the slices that have occurred since `mark` was called."""
         n_slices, n_members, n_values = mark
-        self.truncate(n_slices)
+        for values in self.values()[n_slices:]:
+            del self.numbers[values]
         for own, size in zip(self.sets, n_members, strict=True):
             own.truncate(size)
         for column, size in zip(self.columns, n_values, strict=True):
@@ -167,26 +214,24 @@ class GroupingSets(SliceNumbers):
         found = []
         with self.lock:
             for values in slices:
-                own = self.sets[values[0]]
-                pairs = zip(own.positions, values[1:], strict=True)
-                codes = tuple(self.columns[position].code(value) for position, value in pairs)
+                by_name = dict(zip(self.set_names[values[0]], values[1:], strict=True))
+                own = (self.columns[position] for position in self.sets[values[0]].positions)
+                codes = tuple(column.code(tuple(by_name[name] for name in column.names)) for column in own)
                 found.append(self.register(values[0], codes))
         self.check_sizes()
         return np.array(found, np.int64)
 
     def renumber_codes(self, values: Sequence[Sequence[Any]], codes: Codes) -> list[np.ndarray]:
-        """The codes that rows have here, whose code i of a column is `values[column][i]` elsewhere.
+        """The codes that rows have here, whose code i of some columns is `values[columns][i]` elsewhere.
 
         The slices of the rows are registered.
         """
-        renumbered = []
-        for own, of_column, column in zip(self.columns, values, codes, strict=True):
-            table = np.array([own.code(value) for value in of_column], np.int64)
-            if len(own.values) > MAX_SLICES:
-                raise ValueError(
-                    f"by={self.sets_in_words()} has more than {MAX_SLICES:,} values of {own.name!r} together"
-                )
-            renumbered.append(table.astype(np.uint16)[column])
+        tables = [
+            np.array(list(map(own.code, of_columns)), np.int64)
+            for own, of_columns in zip(self.columns, values, strict=True)
+        ]
+        self.check_sizes()
+        renumbered = [table.astype(np.uint16)[column] for table, column in zip(tables, codes, strict=True)]
         for set_number in range(len(self.sets)):
             self.number_set(set_number, renumbered)
         self.check_sizes()
@@ -194,37 +239,42 @@ class GroupingSets(SliceNumbers):
 
     def check_sizes(self) -> None:
         """Check that no set has more slices than it may have."""
-        for own in self.sets:
-            if len(own) > MAX_SLICES:
-                raise ValueError(f"by={self.sets_in_words()} makes more than {MAX_SLICES:,} slices of one set together")
+        sizes = [*map(len, self.sets), *(len(own.values) for own in self.columns)]
+        if any(size > MAX_SLICES for size in sizes):
+            of_set = "" if len(self.sets) == 1 else " of one set"
+            raise ValueError(f"by={self.sets_in_words()} makes more than {MAX_SLICES:,} slices{of_set} together")
 
     def register(self, set_number: int, codes: tuple[int, ...]) -> int:
         """The number of a slice; a new one is registered. The caller holds the lock."""
         own = self.sets[set_number]
         local = own.local.get(codes)
         if local is None:
-            own.fit(tuple(len(self.columns[position].values) for position in own.positions))
-            values = (set_number, *self.values_of(own, codes))
-            number = self.numbers[values] = len(self.numbers)
+            own.fit(self.sizes_of(own))
+            number = self.numbers[self.values_of(set_number, codes)] = len(self.numbers)
             local = own.add(codes, number)
         return own.numbers[local]
 
-    def values_of(self, own: GroupingSet, codes: tuple[int, ...]) -> SliceValues:
+    def values_of(self, set_number: int, codes: tuple[int, ...]) -> SliceValues:
+        """The number of a set and the values of one of its slices."""
+        own = self.sets[set_number]
         pairs = zip(own.positions, codes, strict=True)
-        return tuple(self.columns[position].values[code] for position, code in pairs)
+        values = [value for position, code in pairs for value in self.columns[position].values[code]]
+        return set_number, *(values[place] for place in own.places)
 
     def encode_rows(self, columns: list[Any], locate: Callable[[int], int]) -> RowCodes:
-        """The codes of every row, of every column (pyarrow arrays); the slices of the rows are registered."""
+        """The codes of every row, of all columns (pyarrow arrays); the slices of the rows are registered."""
+        by_name = dict(zip(self.names, columns, strict=True))
         codes = RowCodes(
-            self.encode_values(own, column, locate) for own, column in zip(self.columns, columns, strict=True)
+            self.encode_columns(position, [by_name[name] for name in own.names], locate)
+            for position, own in enumerate(self.columns)
         )
-        codes.in_covers = [
-            (cover, self.number_cover(cover, own, codes, locate)) for cover, own in self.covers_of(codes[0].shape[0])
-        ]
+        codes.in_covers, codes.in_sets = [], {}
+        for cover, own in self.covers_of(codes[0].shape[0]):
+            codes.in_covers.append((cover, self.number_cover(cover, own, codes, locate)))
         covered = {number for cover, _ in codes.in_covers for number in cover.sets}
         for set_number in range(len(self.sets)):
             if set_number not in covered:
-                self.number_set(set_number, codes, locate)
+                codes.in_sets[set_number] = self.number_set(set_number, codes, locate)
         return codes
 
     def number_covers(self, codes: Codes) -> list[tuple[Cover, np.ndarray]]:
@@ -241,29 +291,37 @@ class GroupingSets(SliceNumbers):
             sizes = [len(own.values) for own in self.columns]
             chosen = choose_covers([own.positions for own in self.sets], sizes)
             self.covers = [(cover, GroupingSet(cover.positions)) for cover in chosen]
-        return [(cover, own) for cover, own in self.covers if len(own) <= MOST_MEMBERS]
+        return [
+            (cover, own)
+            for cover, own in self.covers
+            if len(own) <= MOST_MEMBERS
+            and (len(cover.sets) > 1 or rows < ROWS_OF_SLICE * len(self.sets[cover.sets[0]]))
+        ]
 
     def number_cover(
         self, cover: Cover, own: GroupingSet, codes: Codes, locate: Callable[[int], int] | None = None
     ) -> np.ndarray:
         """The combination of every row in a cover. The slices of new ones are registered, with `locate`."""
         columns = [codes[position] for position in own.positions]
-        table = own.table
-        numbers = np.empty(columns[0].shape[0], np.uint16)
-        n_missing = numbers.shape[0]
-        if table is None:
-            numbers.fill(slice_rows.MISSING)
-        else:
-            n_missing = look_up(table, columns, numbers)
-        if n_missing:
-            missing = np.flatnonzero(numbers == slice_rows.MISSING)
-            first_rows, local = find_combinations([column[missing] for column in columns])
-            order = np.argsort(first_rows)  # the first row that is too many is that of the log
-            rows = missing[first_rows[order]]
-            found = np.empty(first_rows.shape[0], np.int64)
-            found[order] = self.register_members(cover, own, [column[rows] for column in codes], rows, locate)
-            numbers[missing] = found[local]
-        return numbers
+
+        def register(rows: np.ndarray) -> list[int]:
+            return self.register_members(cover, own, [column[rows] for column in codes], rows, locate)
+
+        return self.number_members(own, columns, np.empty(columns[0].shape[0], np.uint16), register)
+
+    def number_members(
+        self,
+        own: GroupingSet,
+        columns: Sequence[np.ndarray],
+        out: np.ndarray,
+        register: Callable[[np.ndarray], list[int]],
+    ) -> np.ndarray:
+        """Write the local number of every row; `register(rows)` has those of new members, in the order of rows."""
+        if own.look_up(columns, out):
+            missing = np.flatnonzero(out == slice_rows.MISSING)
+            codes = [column[missing] for column in columns]
+            out[missing] = number_combinations(codes, self.sizes_of(own), lambda rows: register(missing[rows]))
+        return out
 
     def register_members(
         self, cover: Cover, own: GroupingSet, codes: Codes, rows: np.ndarray, locate: Callable[[int], int] | None
@@ -274,10 +332,9 @@ class GroupingSets(SliceNumbers):
             local = self.number_set(set_number, codes, None if locate is None else lambda row: locate(int(rows[row])))
             slices[set_number] = self.sets[set_number].global_numbers()[local].tolist()
         with self.lock:
-            own.fit(tuple(len(self.columns[position].values) for position in own.positions))
+            own.fit(self.sizes_of(own))
             found = []
-            of_columns = zip(*(codes[position].tolist() for position in own.positions), strict=True)
-            for row, members in enumerate(of_columns):
+            for row, members in enumerate(members_of([codes[position] for position in own.positions])):
                 number = own.local.get(members)
                 if number is None:
                     for set_number, of_rows in slices.items():
@@ -287,29 +344,36 @@ class GroupingSets(SliceNumbers):
                 found.append(number)
         return found
 
-    def encode_values(self, own: ColumnCodes, column: Any, locate: Callable[[int], int]) -> np.ndarray:
-        """The codes of a column's values."""
-        local, values = encode_column(column, own.name, own.name in self.numerals)
-        # A dictionary may have values that no row has: they get no code, unless rows had them before.
-        known = [own.codes.get(value, MAX_SLICES) for value in values] if len(values) <= MAX_SLICES else []
-        if known and max(known) < MAX_SLICES:
-            return np.array(known, np.uint16).take(local)
-        if len(values) <= MAX_TABLE_SIZE:
-            present = np.flatnonzero(np.bincount(local, minlength=len(values)))
-        else:
-            present = np.unique(local)
-        table = np.zeros(len(values), np.int64)
-        with self.lock:
-            table[present] = [own.code(values[number]) for number in present.tolist()]
-        if int(table.max(initial=0)) >= MAX_SLICES:
-            row = int(np.argmax(table[local] >= MAX_SLICES))
-            self.raise_surplus((own.name,), (own.values[int(table[local[row]])],), locate(row))
-        return table.astype(np.uint16).take(local)
+    def encode_columns(self, position: int, columns: list[Any], locate: Callable[[int], int]) -> np.ndarray:
+        """The codes of the values of some columns; new ones are registered in the order of rows."""
+        own = self.columns[position]
+        encoded = [
+            encode_column(column, name, name in self.numerals) for column, name in zip(columns, own.names, strict=True)
+        ]
+
+        def number(rows: np.ndarray) -> list[int]:
+            values = [[values[code] for code in codes[rows].tolist()] for codes, values in encoded]
+            combinations = list(zip(*values, strict=True))
+            with self.lock:
+                found = own.number(combinations)
+                for set_number, of_set in enumerate(self.sets):
+                    if of_set.positions == (position,):  # codes become its numbers: no other thread comes between
+                        for code in range(len(of_set), len(own.values)):
+                            self.register(set_number, (code,))
+            # Another thread may have registered one slice too many: only those of this batch are its fault.
+            surplus = next((place for place, code in enumerate(found) if code >= MAX_SLICES), None)
+            if surplus is not None:
+                self.raise_surplus(own.names, combinations[surplus], locate(int(rows[surplus])))
+            return found
+
+        return number_combinations([codes for codes, _ in encoded], [len(values) for _, values in encoded], number)
 
     def number_set(
         self, set_number: int, codes: Codes, locate: Callable[[int], int] | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
         """The local number of every row's slice in a set (uint16). New slices are registered, with `locate`."""
+        if isinstance(codes, RowCodes) and set_number in codes.in_sets:
+            return codes.in_sets[set_number]
         own = self.sets[set_number]
         return self.number_columns(set_number, [codes[position] for position in own.positions], locate, out)
 
@@ -322,58 +386,43 @@ class GroupingSets(SliceNumbers):
     ) -> np.ndarray:
         """As `number_set`, with the codes of the set's columns alone."""
         out = np.empty(columns[0].shape[0], np.uint16) if out is None else out
-        table = self.sets[set_number].table
-        if table is None:
-            out[:] = self.number_by_order(set_number, list(columns), locate)
-            return out
-        if look_up(table, columns, out):
-            missing = np.flatnonzero(out == slice_rows.MISSING)
-            of_missing = [column[missing] for column in columns]
-            out[missing] = self.number_by_order(set_number, of_missing, locate, missing)
-        return out
 
-    def number_by_order(
-        self,
-        set_number: int,
-        columns: list[np.ndarray],
-        locate: Callable[[int], int] | None,
-        rows: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """The local numbers of rows, by sorting their codes; `rows` are their places in the batch."""
-        own = self.sets[set_number]
-        first_rows, local = find_combinations(columns)
-        by_combination = np.empty(first_rows.shape[0], np.int64)
+        def register(rows: np.ndarray) -> list[int]:
+            return self.register_slices(set_number, [column[rows] for column in columns], rows, locate)
+
+        return self.number_members(self.sets[set_number], columns, out, register)
+
+    def register_slices(
+        self, set_number: int, columns: Codes, rows: np.ndarray, locate: Callable[[int], int] | None
+    ) -> list[int]:
+        """The local numbers of slices of a set; new ones are registered. `rows` have them."""
+        own, found = self.sets[set_number], []
         with self.lock:
-            for number in np.argsort(first_rows).tolist():
-                row = int(first_rows[number])
-                members = tuple(int(column[row]) for column in columns)
-                self.register(set_number, members)
-                by_combination[number] = own.local[members]
-                if by_combination[number] >= MAX_SLICES and locate is not None:
-                    place = row if rows is None else int(rows[row])
-                    names, values = self.set_names[set_number], self.values_of(own, members)
-                    self.raise_surplus(names, values, locate(place))
-        numbers: np.ndarray = by_combination[local]
-        return numbers
+            for row, codes in enumerate(members_of(columns)):
+                self.register(set_number, codes)
+                found.append(own.local[codes])
+                if found[-1] >= MAX_SLICES and locate is not None:
+                    values = self.values_of(set_number, codes)[1:]
+                    self.raise_surplus(self.set_names[set_number], values, locate(int(rows[row])))
+        return found
+
+    def sizes_of(self, own: GroupingSet) -> tuple[int, ...]:
+        """How many codes the columns of a set have."""
+        return tuple(len(self.columns[position].values) for position in own.positions)
 
     def raise_surplus(self, names: tuple[str, ...], values: SliceValues, row: int) -> None:
+        """Raise the error of a slice that is one too many."""
         advice = "put the numbers into bins first" if any(isinstance(value, float) for value in values) else OF_GROUPS
+        of_set = "" if len(self.sets) == 1 else f" of {list(names)!r}"
         raise ValueError(
-            f"by={self.sets_in_words()} makes more than {MAX_SLICES:,} slices of {list(names)!r}; the one at row {row} "
+            f"by={self.sets_in_words()} makes more than {MAX_SLICES:,} slices{of_set}; the one at row {row} "
             f"({format_slice(names, values)}) is one too many. Slices are for a few values; {advice}"
         )
 
     def sets_in_words(self) -> str:
-        return repr([list(own) for own in self.set_names])
-
-    def number_all(self, codes: Codes, left_out: Container[int] = ()) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The slice of every row in every set, and the numbers of the slices among those of all sets.
-
-        Some sets may be left out.
-        """
-        for set_number, own in enumerate(self.sets):
-            if set_number not in left_out:
-                yield self.number_set(set_number, codes), own.global_numbers()
+        """The sets as the caller names them: a single one is a list of columns."""
+        sets = [list(own) for own in self.set_names]
+        return repr(sets[0] if len(sets) == 1 else sets)
 
     # ------------------------------------------------------------------------------------------------ finer sets
 
@@ -402,25 +451,34 @@ class GroupingSets(SliceNumbers):
         return found
 
 
-def find_combinations(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """The first row of every combination of codes, and which of them each row has."""
-    combined = columns[0].astype(np.uint64)
-    for number, column in enumerate(columns[1:], 1):
-        if number % 3 == 0:  # 64 bits have four codes
-            combined = np.unique(combined, return_inverse=True)[1].astype(np.uint64)
-        combined = combined * np.uint64(1 << 16) + column
-    _, first_rows, local = np.unique(combined, return_index=True, return_inverse=True)
-    return first_rows, local
+def number_combinations(
+    columns: Sequence[np.ndarray], sizes: Sequence[int], number: Callable[[np.ndarray], Sequence[int]]
+) -> np.ndarray:
+    """The number of every row's combination of codes (uint16); the codes of a column are below its size.
+
+    `number(rows)` has the numbers of different combinations: each of the rows is the first of one, in order.
+    """
+    combined, size = columns[0].astype(np.int64), sizes[0]
+    for column, own in zip(columns[1:], sizes[1:], strict=True):
+        if size > MAX_TABLE_SIZE:  # 64 bits would soon overflow
+            present, combined = np.unique(combined, return_inverse=True)
+            size = present.shape[0]
+        combined = combined * own + column
+        size *= own
+    if size <= MAX_TABLE_SIZE:
+        first_rows = np.empty(size, np.int64)
+        slice_rows.find_first_rows(combined, first_rows)
+        present = np.flatnonzero(first_rows >= 0)
+    else:
+        present, first_rows, combined = np.unique(combined, return_index=True, return_inverse=True)
+        present = np.arange(present.shape[0])
+    in_order = present[np.argsort(first_rows[present])]
+    table = np.zeros(first_rows.shape[0], np.uint16)
+    table[in_order] = number(first_rows[in_order])
+    numbers: np.ndarray = table.take(combined)
+    return numbers
 
 
-def look_up(table: np.ndarray, columns: Sequence[np.ndarray], out: np.ndarray) -> int:
-    """Write the numbers in a table at the codes of every row, MISSING where there is none; return how many are."""
-    if not table.size:
-        out.fill(slice_rows.MISSING)
-        return int(out.shape[0])
-    return slice_rows.look_up(table.reshape(-1), table.shape, list(columns), out)
-
-
-def make_slice_numbers(names: tuple[str, ...], sets: tuple[tuple[str, ...], ...]) -> SliceNumbers:
-    """The slices of some columns: of every combination of their values, or of grouping sets."""
-    return GroupingSets(names, sets) if sets else SliceNumbers(names)
+def members_of(columns: Sequence[np.ndarray]) -> Iterator[tuple[int, ...]]:
+    """The codes of every row."""
+    return zip(*(column.tolist() for column in columns), strict=True)

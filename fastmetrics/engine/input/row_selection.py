@@ -33,8 +33,7 @@ from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics._kernels.columns import filtered_rows
 from fastmetrics.engine.input.batches import Source
-from fastmetrics.engine.input.grouping_sets import GroupingSets, make_slice_numbers
-from fastmetrics.engine.input.slices import SliceNumbers
+from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.plan.column_names import Key, describe_column, filter_column, key_columns
 from fastmetrics.engine.plan.plan_parts import PlanPart
 
@@ -62,10 +61,10 @@ class SelectedBatch(NamedTuple):
         The number of the batch's first row in the log.
     row_numbers : ndarray or None
         The positions in the batch of the rows that were kept; None if all were.
-    slices, weights, present : ndarray or None
-        The slice and the weight of every row; the mask of rows with a weight above zero, None if all have one.
+    weights, present : ndarray or None
+        The weight of every row; the mask of rows with a weight above zero, None if all have one.
     slice_codes : tuple of ndarray
-        With grouping sets: the code of every row for each column.
+        The code of every row for each column of slices.
     """
 
     columns: dict[tuple[str, bool], Any]
@@ -73,7 +72,6 @@ class SelectedBatch(NamedTuple):
     dropped: dict[str, int]
     first_row: int
     row_numbers: np.ndarray | None = None
-    slices: np.ndarray | None = None
     weights: np.ndarray | None = None
     present: np.ndarray | None = None
     filtered: int = 0
@@ -96,7 +94,7 @@ class RowSelector:
     A row without one of the values is left out of all metrics, also of those that do not read that column.
     """
 
-    def __init__(self, parts: Sequence[PlanPart], on_invalid: str, slices: SliceNumbers | None = None) -> None:
+    def __init__(self, parts: Sequence[PlanPart], on_invalid: str, slices: GroupingSets | None = None) -> None:
         validation.check_option(on_invalid, "on_invalid", POLICIES)
         self.drop = on_invalid == "drop"
         names = parts[0].names
@@ -104,7 +102,7 @@ class RowSelector:
         self.bins = {own.title: own for own in names.bins}
         self.weight = parts[0].names.weight
         self.where = parts[0].names.where
-        self.slices = make_slice_numbers(names.by, names.grouping_sets) if slices is None else slices
+        self.slices = GroupingSets(names.by, names.slice_sets) if slices is None else slices
         self.slices.order_bins(names.bins)
         # Role, column, and the kind that tells which values hold nothing; in the order of the messages.
         columns: dict[tuple[str, str], Kind | None] = {}
@@ -141,10 +139,7 @@ class RowSelector:
             return rows
         if self.by:
             by = [self.slice_column(title, arrays[name, True]) for title, name in self.by]
-            if isinstance(self.slices, GroupingSets):
-                rows = rows._replace(slice_codes=self.slices.encode_rows(by, rows.locate))
-            else:
-                rows = rows._replace(slices=self.slices.number_rows(by, rows.locate))
+            rows = rows._replace(slice_codes=self.slices.encode_rows(by, rows.locate))
         return rows if self.weight is None else self.weigh(rows)
 
     def slice_column(self, title: str, column: Any) -> Any:

@@ -1,7 +1,8 @@
 """Covers: combinations of more columns than a grouping set has, whose states add up to those of several sets.
 
 A block is numbered once for each cover, and not once for each set. Covers are chosen when the first large block shows
-how many values the columns have; a set whose own combinations are too many has none.
+how many values the columns have; a set whose own combinations are too many has none. The cover of one set alone has its
+columns: with many slices, its tables of states are less work than to divide each block.
 """
 
 from __future__ import annotations
@@ -20,8 +21,6 @@ class Cover:
     def __init__(self, positions: tuple[int, ...], sets: Sequence[int]) -> None:
         self.positions = positions
         self.sets = list(sets)
-        self.members: list[tuple[int, ...]] = []
-        self.local: dict[tuple[int, ...], int] = {}
         self.numbers: dict[int, list[int]] = {number: [] for number in sets}
 
     def slices(self, set_number: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from fastmetrics._core.exchange.range_reduction import merge_ranges
 from fastmetrics._core.exchange.row_ranges import RowRangeStatistic, merge_neighbours
 from fastmetrics._core.grouping import grouped
 from fastmetrics.engine.input.batch_validation import ValidatedBatch
-from fastmetrics.engine.input.slices import SliceNumbers
+from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.partitions.partition_state import (
     NO_TOTALS,
     WHOLE_COLUMN,
@@ -35,7 +35,7 @@ def of_pair(states: dict[StateKey, Any], pair: int) -> dict[tuple[Any, int | Non
 class PartitionMerger:
     """Merges partitions into the states of a scan of all their rows."""
 
-    def __init__(self, part: PlanPart, on_invalid: str, slices: SliceNumbers | None = None) -> None:
+    def __init__(self, part: PlanPart, on_invalid: str, slices: GroupingSets | None = None) -> None:
         """`slices` are shared with the mergers of other parts of the plan."""
         plan = part.plan
         self.log_scan = LogScan([part], on_invalid, None, slices=slices)
@@ -128,7 +128,7 @@ class PartitionMerger:
         options = resampling.options
         if not self.scan.rows_kept:
             return MetricReplicates({}, resampling.unit_buckets, options)
-        self.scan.current_view = SliceView(len(self.scan.slices))  # the slices of all sets have their own numbers
+        self.scan.view = SliceView(len(self.scan.slices))  # the slices of all sets have their own numbers
         values = finalise_replicates(self.scan, self.replicates_by_key, options.replicates)
         return MetricReplicates(values, resampling.unit_buckets, options)
 

@@ -29,7 +29,7 @@ from fastmetrics.engine.partitions.partition_state import (
     SliceStateKey,
 )
 from fastmetrics.engine.partitions.range_cuts import count_ranges, iterate_score_column, split_into_ranges
-from fastmetrics.engine.partitions.range_rows import ScoreRangeShard, shard_slices
+from fastmetrics.engine.partitions.range_rows import ScoreRangeShard, shard_values
 from fastmetrics.engine.partitions.range_shards import check_unit_hashes
 from fastmetrics.engine.partitions.score_columns import score_columns
 from fastmetrics.engine.plan.metric_plan import Plan
@@ -140,7 +140,7 @@ class PartitionScan:
             yield from split_into_ranges(scan, columns[score], score, cuts)
         for score, column in enumerate(columns if own.resampling is not None else ()):
             for rows in iterate_score_column(scan, column):
-                yield ScoreRangeShard(score, WHOLE_COLUMN, shard_slices(scan.slices), rows)
+                yield ScoreRangeShard(score, WHOLE_COLUMN, shard_values(scan.slices), rows)
 
     def close(self) -> None:
         """Release all rows, in memory and on disk."""

@@ -10,7 +10,7 @@ from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, Ran
 from fastmetrics._core.exchange.weighted_ranges import WeightSpan, merge_spans
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
-from fastmetrics.engine.input.slices import SliceValues
+from fastmetrics.engine.input.slice_values import SliceValues
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.slice_counts import RowCount
 

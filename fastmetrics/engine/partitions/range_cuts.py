@@ -22,11 +22,11 @@ from fastmetrics._core.exchange.threshold_sweep import ClassTotals
 from fastmetrics._core.exchange.weighted_ranges import WeightSpan, span_of
 from fastmetrics._kernels.numeric import sums
 from fastmetrics.engine.input.grouping_sets import GroupingSets
-from fastmetrics.engine.input.slices import SliceNumbers, SliceValues
+from fastmetrics.engine.input.slice_values import SliceValues
 from fastmetrics.engine.partitions.partition_state import RangeKey, RangeTotals, RowTotalKey
-from fastmetrics.engine.partitions.range_rows import ScoreRangeShard, shard_slices, slice_columns
+from fastmetrics.engine.partitions.range_rows import ScoreRangeShard, code_names, shard_values
 from fastmetrics.engine.partitions.score_columns import ScoreColumn
-from fastmetrics.engine.scan.additive_states import split_rows_by_slice
+from fastmetrics.engine.scan.additive_states import split_by_slice
 from fastmetrics.engine.scan.scan import Scan
 
 SPLIT_ROWS = 1 << 22  # rows that are split into ranges at a time
@@ -44,13 +44,13 @@ def stored_columns(scan: Scan, column: ScoreColumn) -> list[str]:
     names = [label_name(number) for number in range(len(scan.names.labels))] + column.stored_names()
     names += [role_name(role) for role, _ in scan.names.others]
     names += [WEIGHT] if scan.names.weight is not None else []
-    return names + slice_columns(scan.slices)
+    return names + code_names(scan.slices)
 
 
 def split_into_ranges(scan: Scan, column: ScoreColumn, score: int, cuts: Sequence[float]) -> Iterator[ScoreRangeShard]:
     """The rows of score column number `score` as shards of ranges, a few million rows at a time."""
     names = stored_columns(scan, column)
-    slices = shard_slices(scan.slices)
+    values = shard_values(scan.slices)
     readers = deque(scan.range_store().block_readers(names))
     while readers:
         blocks = []
@@ -66,7 +66,7 @@ def split_into_ranges(scan: Scan, column: ScoreColumn, score: int, cuts: Sequenc
         moved = {name: scatter_rows(own, destinations) for name, own in columns.items()}
         for number in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
             where = slice(*starts[number : number + 2].tolist())
-            yield ScoreRangeShard(score, number, slices, {name: own[where] for name, own in moved.items()})
+            yield ScoreRangeShard(score, number, values, {name: own[where] for name, own in moved.items()})
 
 
 def iterate_score_column(scan: Scan, column: ScoreColumn) -> Iterator[dict[str, np.ndarray]]:
@@ -110,17 +110,13 @@ def count_ranges(
     return RangeTotals(totals, span, row_totals)
 
 
-def iterate_slices(columns: RowBlock, slices: SliceNumbers) -> Iterator[tuple[SliceValues | None, RowBlock]]:
+def iterate_slices(columns: RowBlock, slices: GroupingSets) -> Iterator[tuple[SliceValues | None, RowBlock]]:
     """All rows of a block (None), then those of every slice, by its values."""
     yield None, columns
     values = slices.values()
-    if columns.slices is not None:
-        for number, block in split_rows_by_slice(columns, columns.slices):
+    for number, block in split_by_slice(columns, slices, range(len(slices.sets))):
+        if number is not None:
             yield values[number], block
-    if isinstance(slices, GroupingSets) and columns.slice_codes:
-        for local_numbers, numbers in slices.number_all(columns.slice_codes):
-            for local, block in split_rows_by_slice(columns._replace(slice_codes=()), local_numbers):
-                yield values[numbers[local]], block
 
 
 def count_rows_of_ranges(

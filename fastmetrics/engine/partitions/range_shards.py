@@ -27,7 +27,7 @@ from fastmetrics._core.resampling.range_replicates import replicate_scores
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
 from fastmetrics._core.resampling.row_range_replicates import replicate_row_ranges
-from fastmetrics.engine.input.slices import SliceValues
+from fastmetrics.engine.input.slice_values import SliceValues
 from fastmetrics.engine.partitions.partition_state import (
     NO_TOTALS,
     WHOLE_COLUMN,

@@ -49,8 +49,8 @@ class ColumnNames(ColumnFields):
     A part of a plan has one column for each model, or several columns of probabilities: its `scores` are columns of the
     role `model_role`, and it has no `predictions` and no `probabilities`. `unnamed` are label and score, where the
     caller named none and a metric has a default for them. `where` is the filter, as it was written.
-    `grouping_sets` are sets of the columns `by`; without them there is one set of all. `bins` are the entries of `by`
-    that cut the values of a column.
+    `grouping_sets` are sets of the columns `by`, if the caller named sets. `bins` are the entries of `by` that cut the
+    values of a column.
     """
 
     def models(self, role: str) -> tuple[Key, ...]:
@@ -78,6 +78,11 @@ class ColumnNames(ColumnFields):
         """The column of every entry of `by`: that of its values, if they are cut."""
         cut = {own.title: own.column for own in self.bins}
         return [cut.get(name, name) for name in self.by]
+
+    @property
+    def slice_sets(self) -> tuple[tuple[str, ...], ...]:
+        """The grouping sets: a list of columns is one."""
+        return self.grouping_sets or ((self.by,) if self.by else ())
 
     @cached_property
     def distinct_columns(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,6 @@ from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.exchange.row_ranges import split_statistics
 from fastmetrics._core.statistic import State
 from fastmetrics.engine.input.grouping_sets import GroupingSets
-from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.scan.covered_states import CoveredStates
 from fastmetrics.engine.scan.slice_counts import SliceCounts
@@ -35,11 +34,11 @@ class AdditiveStates:
         self,
         plan: Plan,
         score_label_pairs: list[ScoreLabelPair],
+        slices: GroupingSets,
         budget: MemoryBudget | None = None,
         counted: CountedRows | None = None,
-        slices: SliceNumbers | None = None,
     ) -> None:
-        self.sets = slices if isinstance(slices, GroupingSets) else None
+        self.slices = slices
         self.statistics = plan.statistics["none"]
         self.unsliced = plan.unsliced
         self.checks = [own.check for own in split_statistics(plan.statistics["range"])[1]]
@@ -90,15 +89,11 @@ class AdditiveStates:
         if columns.score_columns:
             self.update_non_numeric(columns, units)
             return
-        if columns.slices is None and not columns.slice_codes:
+        if not columns.slice_codes:
             self.update_slice(columns, None)
             return
         try:
-            if self.sets is not None:
-                self.update_sets(columns, self.sets)
-            elif columns.slices is not None:
-                for slice_number, block in split_rows_by_slice(columns, columns.slices):
-                    self.update_slice(block, slice_number)
+            self.update_slices(columns)
         except ValueError:
             # The first bad row of a slice need not be the first of the block. Without slices the first one is found.
             for rows in map(columns.pair_rows, self.score_label_pairs):
@@ -111,35 +106,33 @@ class AdditiveStates:
         if self.counts is None:
             self.counts = SliceCounts(len(columns.labels) if self.has_classes else 0)
         self.counts.add(columns)
-        if self.sets is None or not columns.slice_codes:
+        if not columns.slice_codes:
             return
         in_covers: set[int] = set()
         self.numbers_in_covers = []
-        for cover, numbers in self.sets.number_covers(columns.slice_codes) if self.use_covers(columns) else ():
+        for cover, numbers in self.slices.number_covers(columns.slice_codes) if self.use_covers(columns) else ():
             states = self.covered.setdefault(id(cover), CoveredStates(cover, self.counts.n_labels))
             states.count(numbers, columns.labels)
             self.numbers_in_covers.append((states, numbers))
             in_covers.update(cover.sets)
-        for slices, numbers in self.sets.number_all(columns.slice_codes, in_covers):
-            self.counts.add_slices(slices, columns.labels, numbers)
+        for set_number, own in enumerate(self.slices.sets):
+            if set_number not in in_covers:
+                numbers = self.slices.number_set(set_number, columns.slice_codes)
+                self.counts.add_slices(numbers, columns.labels, own.global_numbers())
 
     def use_covers(self, columns: RowBlock) -> bool:
         """Do covers count the rows of a block, and add them to states? All statistics have to add to many states."""
         return not columns.score_columns and all(hasattr(statistic, "update_units") for statistic in self.statistics)
 
-    def update_sets(self, columns: RowBlock, sets: GroupingSets) -> None:
+    def update_slices(self, columns: RowBlock) -> None:
         """Add a block to the slices of the base sets; those of the others are added up in the end."""
-        without_codes = columns._replace(slice_codes=())
         covered: set[int] = set()
         for states, numbers in self.numbers_in_covers:
             states.update(self.statistics, [columns.pair_rows(pair) for pair in self.score_label_pairs], numbers)
             covered.update(states.cover.sets)
-        for set_number in sets.base_sets():
-            if set_number in covered:
-                continue
-            local_numbers = sets.number_set(set_number, columns.slice_codes)
-            for local, block in split_rows_by_slice(without_codes, local_numbers):
-                self.update_slice(block, sets.sets[set_number].numbers[local])
+        sets = [number for number in self.slices.base_sets() if number not in covered]
+        for slice_number, block in split_by_slice(columns, self.slices, sets):
+            self.update_slice(block, slice_number)
 
     def update_slice(self, columns: RowBlock, slice_number: int | None) -> None:
         for pair_number, pair in enumerate(self.score_label_pairs):
@@ -161,20 +154,20 @@ class AdditiveStates:
                         statistic.add(self.states(pair_number, slice_number)[index], counted)
 
     def slices_of(self, columns: RowBlock) -> np.ndarray | None:
-        """The slice of every row; with grouping sets a column for each, with the numbers of that set."""
-        if self.sets is None or not columns.slice_codes:
-            return columns.slices
-        every = range(len(self.sets.sets))
-        return np.stack([self.sets.number_set(number, columns.slice_codes) for number in every], axis=1)
+        """The slice of every row: a column for every grouping set, with the numbers of that set."""
+        if not columns.slice_codes:
+            return None
+        every = range(len(self.slices.sets))
+        return np.stack([self.slices.number_set(number, columns.slice_codes) for number in every], axis=1)
 
     def base_slices(self, columns: RowBlock) -> Iterator[np.ndarray | None]:
-        """The slice of every row, in every base set."""
-        if self.sets is None or not columns.slice_codes:
-            yield columns.slices
+        """The slice of every row, in every base set; None if rows have no slices."""
+        if not columns.slice_codes:
+            yield None
             return
-        for set_number in self.sets.base_sets():
-            own = self.sets.sets[set_number]
-            yield own.global_numbers()[self.sets.number_set(set_number, columns.slice_codes)]
+        for set_number in self.slices.base_sets():
+            own = self.slices.sets[set_number]
+            yield own.global_numbers()[self.slices.number_set(set_number, columns.slice_codes)]
 
     def reserve(self, n_bytes: int) -> None:
         """Count the numbers that intervals need of every row against the memory budget: they stay in memory."""
@@ -186,9 +179,7 @@ class AdditiveStates:
 
     def settle(self) -> None:
         """Add the states of covers to those of slices."""
-        if self.sets is None:
-            return
-        bases = self.sets.base_sets()
+        bases = self.slices.base_sets()
         for states in self.covered.values():
             for statistic, pair, slice_number, state in states.by_slice(bases):
                 self.state(statistic, pair, slice_number).merge(state)
@@ -235,14 +226,28 @@ def split_counts_by_slice(counted: Any, slices: np.ndarray | None) -> Iterator[t
         yield int(numbers[start]), moved[start:stop]
 
 
-def split_rows_by_slice(columns: RowBlock, slices: np.ndarray) -> list[tuple[int, RowBlock]]:
+def split_by_slice(
+    columns: RowBlock, slices: GroupingSets, sets: Iterable[int]
+) -> Iterator[tuple[int | None, RowBlock]]:
+    """The rows of every slice of some grouping sets, with its number; all rows (None) if they have no slices."""
+    if not columns.slice_codes:
+        yield None, columns
+        return
+    without_codes = columns._replace(slice_codes=())
+    for set_number in sets:
+        numbers = slices.sets[set_number].numbers
+        for local, block in split_rows(without_codes, slices.number_set(set_number, columns.slice_codes)):
+            yield numbers[local], block
+
+
+def split_rows(columns: RowBlock, slices: np.ndarray) -> list[tuple[int, RowBlock]]:
     """The rows of every slice of a block: NumPy views of columns in the order of slices."""
     starts, destinations = order_by_number(slices, int(slices.max()) + 1)
 
     def move(values: np.ndarray) -> np.ndarray:
         return scatter_rows(values, destinations)
 
-    moved = columns._replace(slices=None, row_numbers=None).move(move)
+    moved = columns._replace(row_numbers=None).move(move)
     by_slice = []
     for number in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
         where = slice(*starts[number : number + 2].tolist())

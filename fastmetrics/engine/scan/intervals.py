@@ -35,7 +35,6 @@ from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCount
 from fastmetrics._core.resampling.row_range_replicates import replicate_row_ranges
 from fastmetrics._core.resampling.row_replicates import RowReduction, replicate_rows
 from fastmetrics._core.statistic import Value
-from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
 from fastmetrics.engine.scan.group_units import UnitsOfGroups, find_units
@@ -154,15 +153,13 @@ def resample(
     for view in iterate_views(scan):
         if weights is not None:
             for slices in split_slices_by_memory(scan, plan, resampling.replicates, n_threads):
-                replicates = replicate_additive(scan, rest, weights, units_of, n_threads, slices, counter.advance)
-                replicates |= group_replicates or {}
-                found = finalise_replicates(scan, replicates, resampling.replicates, additive, slices, counter.advance)
-                values |= view.rename(found)
+                found = replicate_additive(scan, rest, weights, units_of, n_threads, slices, counter.advance)
+                found = view.rename(found) | (group_replicates or {})
+                values |= finalise_replicates(scan, found, resampling.replicates, additive, slices, counter.advance)
         if by_score:
-            replicates = replicate_score_statistics(scan, plan, unit_buckets, resampling, n_threads, counter.advance)
-            every = slices_of_view(view)
-            found = finalise_replicates(scan, replicates, resampling.replicates, by_score, every, counter.advance)
-            values |= view.rename(found)
+            found = replicate_score_statistics(scan, plan, unit_buckets, resampling, n_threads, counter.advance)
+            found, every = view.rename(found), slices_of_view(view)
+            values |= finalise_replicates(scan, found, resampling.replicates, by_score, every, counter.advance)
     counter.finish()
     return MetricReplicates(values, unit_buckets, resampling, units_of)
 
@@ -209,9 +206,7 @@ def split_view_by_memory(
 
 
 def fits_in_one_pass(scan: Scan, plan: Plan, replicates: int, n_threads: int) -> bool:
-    """Return whether there is memory for the replicates of all slices at the same time, and they are of one set."""
-    if isinstance(scan.slices, GroupingSets):
-        return False
+    """Return whether there is memory for the replicates of all slices at the same time."""
     view = SliceView(len(scan.slices))
     return next(split_view_by_memory(scan, view, plan, replicates, n_threads)) == ALL_SLICES
 
@@ -313,10 +308,14 @@ def finalise_replicates(
     slices: SliceRange = ALL_SLICES,
     advance: Advance | None = None,
 ) -> dict[ReplicateKey, np.ndarray]:
-    """The values of some metrics, by default all, for every score-label pair and slice: one per replicate."""
+    """The values of some metrics, by default all, for every score-label pair and slice: one per replicate.
+
+    The slices of the replicates, and those of the values, have their numbers outside the current pass.
+    """
     values = {}
     metrics = scan.plan.metrics if metrics is None else metrics
-    slice_numbers = [number for number in (None, *range(scan.view.n_slices)) if slices.has(number)]
+    own_numbers = (number for number in (None, *range(scan.view.n_slices)) if slices.has(number))
+    slice_numbers = list(map(scan.view.outside, own_numbers))
     for pair in range(len(scan.score_label_pairs)):
         for slice_number in slice_numbers:
             for metric in metrics:

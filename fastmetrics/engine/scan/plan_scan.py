@@ -8,8 +8,9 @@ from typing import Any
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics.engine.input.batch_validation import ValidatedBatch
 from fastmetrics.engine.input.batches import Source
+from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import RowSelector
-from fastmetrics.engine.input.slices import SliceNumbers, find_numerals
+from fastmetrics.engine.input.slice_values import find_numerals
 from fastmetrics.engine.plan.column_names import key_columns
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.scan import Scan
@@ -31,7 +32,7 @@ class LogScan:
         expected_rows: int | None,
         budget: MemoryBudget | None = None,
         only: Sequence[int] | None = None,
-        slices: SliceNumbers | None = None,
+        slices: GroupingSets | None = None,
         by_unit: bool = False,
     ) -> None:
         """`only` are the numbers of the parts to scan: rows are selected by the columns of all parts nevertheless.
@@ -84,7 +85,7 @@ class LogScan:
         return self.scans[0].dropped
 
     @property
-    def slices(self) -> SliceNumbers:
+    def slices(self) -> GroupingSets:
         return self.selector.slices
 
     def least_row_bytes(self) -> int:

@@ -124,12 +124,7 @@ def merge_slices(scan: Scan) -> dict[StateKey, Any]:
             if isinstance(of_stored_rows, Sums):
                 sums.merge(of_stored_rows)
             states[key] = sums
-    if isinstance(scan.slices, GroupingSets):
-        add_coarser_sets(states, scan.slices)
-        return states
-    for (statistic, pair, slice_number), state in list(states.items()):
-        if slice_number is not None:
-            add_state(states, (statistic, pair, None), state)
+    add_coarser_sets(states, scan.slices)
     return states
 
 
@@ -144,11 +139,11 @@ def add_state(states: dict[StateKey, Any], key: StateKey, state: Any) -> None:
 def add_coarser_sets(states: dict[StateKey, Any], sets: GroupingSets) -> None:
     """Add up the states of base sets to those of the other sets, and of all rows, which every set has once."""
     of_base = list(states.items())
-    coarser, set_of_slices, first = sets.coarser_slices(), sets.set_of_slices(), sets.base_sets()[0]
+    coarser, set_of_slices, bases = sets.coarser_slices(), sets.set_of_slices(), sets.base_sets()
     for (statistic, pair, slice_number), state in of_base:
         if slice_number is None:
             continue
-        if set_of_slices[slice_number] == first:
+        if set_of_slices[slice_number] == bases[0]:
             add_state(states, (statistic, pair, None), state)
         for numbers in coarser:
             if numbers[slice_number] >= 0:

@@ -30,7 +30,6 @@ from fastmetrics.engine.input.batch_validation import ColumnReader, ValidatedBat
 from fastmetrics.engine.input.column_types import type_name
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import SelectedBatch
-from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, Key, describe_column, format_key, key_columns
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.plan_parts import PlanPart
@@ -55,14 +54,14 @@ class ScanWorker:
         self,
         plan: Plan,
         score_label_pairs: list[ScoreLabelPair],
+        slices: GroupingSets,
         block_rows: int,
         budget: MemoryBudget | None = None,
         counted: CountedRows | None = None,
         by_unit: StatesByUnit | None = None,
-        slices: SliceNumbers | None = None,
     ) -> None:
         self.by_unit = by_unit
-        self.additive = AdditiveStates(plan, score_label_pairs, budget, counted, slices)
+        self.additive = AdditiveStates(plan, score_label_pairs, slices, budget, counted)
         self.slabs = SlabAllocator(block_rows, SLAB_BLOCKS)
         self.scratch: dict[str, HashExchangeScratch] = {}
         self.block_rows = block_rows
@@ -110,7 +109,7 @@ class Scan:
     def __init__(
         self,
         part: PlanPart,
-        slices: SliceNumbers,
+        slices: GroupingSets,
         expected_rows: int | None,
         budget: MemoryBudget | None = None,
         by_unit: bool = False,
@@ -120,7 +119,7 @@ class Scan:
         self.plan = plan
         self.names = names
         self.slices = slices
-        self.current_view: SliceView | None = None
+        self.view = SliceView(0)  # the slices of the current pass over stored rows: see `iterate_views`
         self.score_label_pairs = names.score_label_pairs()
         self.reader = ColumnReader(plan, names, budget)
         self.memory_budget = budget
@@ -155,13 +154,6 @@ class Scan:
             return None
         return lambda: StatesByUnit(self.plan.statistics["none"], pairs)
 
-    @property
-    def view(self) -> SliceView:
-        """The slices that a pass over stored rows computes; with grouping sets, `iterate_views` goes through them."""
-        if self.current_view is not None:
-            return self.current_view
-        return SliceView(0 if isinstance(self.slices, GroupingSets) else len(self.slices))
-
     def process_rows(self, rows: SelectedBatch) -> ValidatedBatch:
         """Read the columns of selected rows and accumulate them. Several threads may call this at the same time."""
         validated = self.reader.read(rows)
@@ -176,8 +168,8 @@ class Scan:
             worker = self.idle_workers.popleft()
         except IndexError:
             worker = ScanWorker(
-                self.plan, self.score_label_pairs, self.block_rows, self.memory_budget, self.counted_rows,
-                None if self.new_by_unit is None else self.new_by_unit(), self.slices,
+                self.plan, self.score_label_pairs, self.slices, self.block_rows, self.memory_budget,
+                self.counted_rows, None if self.new_by_unit is None else self.new_by_unit(),
             )  # fmt: skip
             self.workers.append(worker)
             if worker.by_unit is not None:
@@ -321,7 +313,7 @@ class Scan:
         first, others = self.workers[:1], self.workers[1:]
         self.workers = first
         self.idle_workers.clear()
-        merged = first[0].additive if first else AdditiveStates(self.plan, self.score_label_pairs, slices=self.slices)
+        merged = first[0].additive if first else AdditiveStates(self.plan, self.score_label_pairs, self.slices)
         for worker in others:
             merged.merge(worker.additive)
             worker.additive.clear()
@@ -343,17 +335,15 @@ class Scan:
         exchanges = (self.group_exchange, None if self.unit_exchange is self.group_exchange else self.unit_exchange)
         return [self.store, *(exchange.store for exchange in exchanges if exchange is not None)]
 
-    def renumber_slices(self, other: Scan, numbers: np.ndarray) -> dict[str, np.ndarray | None]:
-        """The numbers of columns of slices of another scan here: its slice s becomes numbers[s]."""
-        if not isinstance(self.slices, GroupingSets) or not isinstance(other.slices, GroupingSets):
-            return {SLICE: numbers}
+    def renumber_slices(self, other: Scan) -> dict[str, np.ndarray | None]:
+        """The codes of columns of slices of another scan here; the slices of rows are to be computed again."""
         renumbered: dict[str, np.ndarray | None] = {SLICE: None}
         for number, (own, its) in enumerate(zip(self.slices.columns, other.slices.columns, strict=True)):
             renumbered[slice_code_name(number)] = np.array([own.code(value) for value in its.values], np.uint16)
         return renumbered
 
-    def adopt_rows(self, other: Scan, numbers: np.ndarray) -> None:
-        """Share the blocks of another scan, all in memory. Its slice s becomes numbers[s]."""
+    def adopt_rows(self, other: Scan) -> None:
+        """Share the blocks of another scan, all in memory, whose slices are registered here."""
         if self.group_exchange is None and other.group_exchange is not None:
             self.group_exchange = other.group_exchange.empty()
         if self.unit_exchange is None and other.unit_exchange is not None:
@@ -362,7 +352,7 @@ class Scan:
         self.score_epsilons = self.score_epsilons or other.score_epsilons
         key_texts = self.reader.key_texts
         of_texts = key_texts.merge(other.reader.key_texts)
-        renumbered = self.renumber_slices(other, numbers)
+        renumbered = self.renumber_slices(other)
         if of_texts is not None:
             renumbered |= {role_name(role): of_texts for role in key_texts.roles}
         for store, other_store in zip(self.stores(), other.stores(), strict=False):

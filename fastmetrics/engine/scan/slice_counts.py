@@ -43,27 +43,19 @@ class SliceCounts:
             self.by_slice = grown
 
     def add(self, columns: RowBlock) -> None:
-        """Count the rows of a block: all of them, and by slice if they have slices."""
+        """Count the rows of a block together."""
         self.total[0] += columns.rows
         for number in range(self.n_labels):
             self.total[1 + number] += np.count_nonzero(columns.labels[number])
-        if columns.slices is not None:
-            self.add_slices(columns.slices, columns.labels)
 
-    def add_slices(
-        self, slices: np.ndarray, labels: tuple[np.ndarray, ...], numbers: np.ndarray | None = None
-    ) -> None:
-        """Count the rows of every slice. With `numbers`, those of a grouping set: its slice s is numbers[s]."""
-        if not slices.shape[0]:
+    def add_slices(self, numbers: np.ndarray, labels: tuple[np.ndarray, ...], slices: np.ndarray) -> None:
+        """Count the rows of every slice of a grouping set; row i is in slice slices[numbers[i]]."""
+        if not numbers.shape[0]:
             return
-        found = np.zeros((1 + self.n_labels, int(slices.max()) + 1), np.int64)
+        found = np.zeros((1 + self.n_labels, int(numbers.max()) + 1), np.int64)
         for number, counts in enumerate(found):
-            slice_rows.count_rows(slices, labels[number - 1] if number else None, counts)
-        if numbers is not None:
-            self.add_many(numbers[: found.shape[1]], found)
-            return
-        self.reserve(found.shape[1])
-        self.by_slice[:, : found.shape[1]] += found
+            slice_rows.count_rows(numbers, labels[number - 1] if number else None, counts)
+        self.add_many(slices[: found.shape[1]], found)
 
     def add_many(self, slices: np.ndarray, counts: np.ndarray) -> None:
         """Add the counts of several slices, a column for each; a slice may be there more than once."""

@@ -1,4 +1,4 @@
-"""The slices that a pass over stored rows computes: all of them, or those of one grouping set."""
+"""The slices that a pass over stored rows computes: those of one grouping set."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import SLICE, slice_code_name
-from fastmetrics._core.columns.slice_sets import SliceSet, stored_slices
+from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.input.grouping_sets import GroupingSets
-from fastmetrics.engine.input.slices import SliceNumbers
 
 
 class SliceView(NamedTuple):
@@ -32,32 +31,28 @@ class SliceView(NamedTuple):
         """The numbers of slices of the passes over rows in the order of scores: 0 is all rows together."""
         return (0,) * self.all_rows + (self.n_slices,) * bool(self.n_slices)
 
+    def outside(self, number: int | None) -> int | None:
+        """The number of a slice outside the pass; None is all rows."""
+        return number if number is None or self.numbers is None else int(self.numbers[number])
+
     def rename(self, found: Mapping[tuple[Any, int, int | None], Any]) -> dict[tuple[Any, int, int | None], Any]:
         """What a pass found by statistic, pair and slice, with the slices' numbers outside the pass."""
-        numbers = self.numbers
-        if numbers is None:
-            return dict(found)
         return {
-            (what, pair, None if number is None else int(numbers[number])): own
+            (what, pair, self.outside(number)): own
             for (what, pair, number), own in found.items()
             if number is not None or self.all_rows
         }
 
 
-def views_of(slices: SliceNumbers) -> list[SliceView]:
-    """The passes over stored rows: one, or with grouping sets one for all rows and one for every set."""
-    if not isinstance(slices, GroupingSets):
-        return [SliceView(len(slices))]
-    views = [SliceView(0)]
-    for set_number, own in enumerate(slices.sets):
-        views.append(SliceView(len(own), False, set_number, own.global_numbers()))
-    return views
+def views_of(slices: GroupingSets) -> list[SliceView]:
+    """The passes over stored rows: one for every grouping set, of which the first also has all rows together."""
+    return [
+        SliceView(len(own), number == 0, number, own.global_numbers()) for number, own in enumerate(slices.sets)
+    ] or [SliceView(0)]
 
 
-def slice_sets(slices: SliceNumbers) -> tuple[SliceSet, ...]:
+def slice_sets(slices: GroupingSets) -> tuple[SliceSet, ...]:
     """All ways in which stored rows are divided into slices, for statistics that take them in one pass."""
-    if not isinstance(slices, GroupingSets):
-        return stored_slices(len(slices))
     return tuple(
         SliceSet(
             len(own), tuple(slice_code_name(position) for position in own.positions),
@@ -82,21 +77,21 @@ def iterate_views(scan: Any) -> Iterator[SliceView]:
 @contextmanager
 def viewed(scan: Any, view: SliceView) -> Iterator[None]:
     """Let the stores of a scan have the column of slices of a view."""
-    before, scan.current_view = scan.current_view, view
+    before, scan.view = scan.view, view
     if scan.counted_rows is not None:
         scan.counted_rows.set_number = view.set_number
     try:
         with compute_slices(scan.stores(), scan.slices, view):
             yield
     finally:
-        scan.current_view = before
+        scan.view = before
 
 
 @contextmanager
-def compute_slices(stores: Sequence[BlockStore], slices: SliceNumbers, view: SliceView) -> Iterator[None]:
+def compute_slices(stores: Sequence[BlockStore], slices: GroupingSets, view: SliceView) -> Iterator[None]:
     """Let stores have the column of slices of a view, which is computed from the codes of a grouping set."""
     distinct = list(dict.fromkeys(stores))
-    if view.set_number is not None and isinstance(slices, GroupingSets):
+    if view.set_number is not None:
         names = [slice_code_name(number) for number in range(len(slices.columns))]
         set_number = view.set_number
 

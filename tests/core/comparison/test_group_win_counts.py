@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core.columns.slice_sets import stored_slices
 from fastmetrics._core.comparison.win_counts import count_group_wins, has_group_values
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.registry import parse
@@ -14,6 +13,7 @@ from fastmetrics.engine.input.sources import open_source
 from fastmetrics.engine.plan.tasks import IntervalArguments, Task, plan_task
 from fastmetrics.engine.scan.log_pass import LogPass
 from fastmetrics.engine.scan.log_scan import run_scan
+from fastmetrics.engine.scan.slice_views import slice_sets
 from support.states.spilled_logs import counted
 
 METRICS = [
@@ -46,9 +46,9 @@ def wins_of(log, metrics, label="click", by=None, n_threads=2, budget=None, weig
     (scan,) = log_pass.log_scans[0].scans
     try:
         run_scan(log_pass, source, n_threads, None)
-        sets = stored_slices(scan.view.n_slices)
+        sets = slice_sets(scan.slices)
         found = count_group_wins(scan.group_exchange, plan.metrics, scan.score_label_pairs, sets, n_threads)
-        slices = {number: values for values, number in scan.slices.numbers.items()} | {None: ()}
+        slices = {number: values[1:] for values, number in scan.slices.numbers.items()} | {None: ()}
     finally:
         scan.close()
     counts = {}

@@ -157,6 +157,21 @@ class TestTheSameAsSeparateCalls:
         log = {**LOG, "number": np.arange(ROWS) // 10}
         check_sets(log, ["auc", "logloss"], [["number"], ["city"], ["city", "number"]])
 
+    @each_case("n_threads", [1, 2])
+    def test_columns_that_are_in_the_same_sets(self, n_threads, monkeypatch):
+        """They have one code together, whatever the order in which a set names them."""
+        small_batches(monkeypatch, 300)
+        sets = [["price", "city"], ["day", "city", "hour", "price"], ["hour"], ["hour", "day"]]
+        report = check_sets(LOG, SOME, sets, n_threads=n_threads)
+        assert [[*one] for one in {tuple(own.slice): None for own in report}] == [[], *sets]
+
+    def test_more_columns_than_a_table_may_have(self):
+        log = LOG | {f"column {number}": np.arange(ROWS) % (2 + number % 2) for number in range(70)}
+        names = [name for name in log if name.startswith("column")]
+        check_sets(log, ["auc", "logloss"], [names])
+        report = check_sets(log, ["auc", "logloss"], [names, *([name, "city"] for name in names[:40:2]), names[1:40:2]])
+        assert len(report.slices()) > 6
+
 
 class TestArguments:
     def test_the_empty_set_is_all_rows(self):
@@ -250,6 +265,13 @@ class TestCovers:
         monkeypatch.setattr(set_covers, "MOST_COMBINATIONS", most)
         check_sets(LOG, [*self.SUMS], weight=weight)
         check_sets(LOG, [*self.SUMS, "auc"], SETS[1:4], weight=weight)
+
+    @each_case("rows_of_slice", [1, 1 << 20])
+    def test_one_set(self, rows_of_slice, monkeypatch):
+        """A set of many slices has a cover, one of few has none."""
+        small_batches(monkeypatch, 500)
+        monkeypatch.setattr(grouping_sets, "ROWS_OF_SLICE", rows_of_slice)
+        check_sets(LOG, [*self.SUMS], [["hour", "city"]])
 
     def test_values_that_occur_later(self, monkeypatch):
         small_batches(monkeypatch, 100)

@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 import fastmetrics as fm
-from fastmetrics.engine.input import slices
+from fastmetrics.engine.input import grouping_sets
 from support.cases import assert_raises, each_case
 from support.registry_cases import REAL, taking_row_weights
 from support.states.spilled_logs import METRICS, evaluate, log_of, moved, slice_rows, small_batches
@@ -378,10 +378,10 @@ class TestRefusals:
     @each_case("n_threads", [1, 2])
     @each_case("kind", ["int64", "text", "two columns"])
     def test_too_many(self, kind, n_threads, monkeypatch):
-        monkeypatch.setattr(slices, "MAX_SLICES", 1000)
+        monkeypatch.setattr(grouping_sets, "MAX_SLICES", 1000)
         rows = 1200
         log = log_of(rows, users=60)
-        numbers = np.arange(rows) % (slices.MAX_SLICES + 1)
+        numbers = np.arange(rows) % (grouping_sets.MAX_SLICES + 1)
         log["by"] = pa.array([f"{number:05}" for number in numbers]) if kind == "text" else numbers
         names = ["by"]
         if kind == "two columns":
@@ -392,14 +392,14 @@ class TestRefusals:
             ValueError, rf"than 1,000 slices; the one at row 1000 \({text}\) is one too many",
             evaluate, log, ["auc"], by=names, n_threads=n_threads,
         )
-        most = moved(log, np.arange(slices.MAX_SLICES))
+        most = moved(log, np.arange(grouping_sets.MAX_SLICES))
         report = evaluate(most, ["ctr"], by=names, n_threads=n_threads)
-        assert len(report) == slices.MAX_SLICES + 1
+        assert len(report) == grouping_sets.MAX_SLICES + 1
         assert sum(own.value for own in report.results[1:]) == np.count_nonzero(most["label"])
 
     def test_the_most_slices(self):
-        rows = np.arange(slices.MAX_SLICES)
-        report = evaluate({**log_of(slices.MAX_SLICES, users=60), "by": rows[::-1]}, ["ctr"], by="by", n_threads=2)
+        rows = np.arange(grouping_sets.MAX_SLICES)
+        report = evaluate({**log_of(len(rows), users=60), "by": rows[::-1]}, ["ctr"], by="by", n_threads=2)
         assert [own["by"] for own in report.slices()[1:]] == rows.tolist()
 
     def test_too_many_in_several_batches(self, monkeypatch):
@@ -413,19 +413,44 @@ class TestRefusals:
 
     def test_after_too_many_slices_known_slices_are_still_numbered(self):
         """As in another thread that processes an earlier batch."""
-        met = slices.SliceNumbers(("by",))
-        known = met.number_rows([pa.array(np.arange(slices.MAX_SLICES - 5))], int)
-        assert known.tolist() == list(range(slices.MAX_SLICES - 5))
+        met = grouping_sets.GroupingSets(("by",), [("by",)])
+
+        def number(values):
+            (codes,) = met.encode_rows([pa.array(values)], int)
+            return codes.tolist()
+
+        known = list(range(grouping_sets.MAX_SLICES - 5))
+        assert number(known) == known
         assert_raises(
             ValueError, r"row 6 \(by=99006\) is one too many",
-            met.number_rows, [pa.array([99_000, 99_001, 99_002, 3, 99_003, 99_004, 99_006, 99_007])], int,
+            number, [99_000, 99_001, 99_002, 3, 99_003, 99_004, 99_006, 99_007],
         )
-        assert met.number_rows([pa.array([99_004, 7, 99_000, 7])], int).tolist() == [9999, 7, 9995, 7]
+        assert number([99_004, 7, 99_000, 7]) == [9999, 7, 9995, 7]
         for late in (99_007, 99_008):
             assert_raises(
-                ValueError, rf"row 2 \(by={late}\) is one too many",
-                met.number_rows, [pa.array([7, 99_000, late, 99_007])], int,
+                ValueError, rf"row 2 \(by={late}\) is one too many", number, [7, 99_000, late, 99_007]
             )
+
+    def test_the_first_row_is_named_whatever_the_order_of_a_dictionary(self):
+        rows = grouping_sets.MAX_SLICES + 5
+        values = pa.array(np.arange(rows)[::-1]).dictionary_encode()
+        by = pa.DictionaryArray.from_arrays(pa.array(np.arange(rows)[::-1].astype(np.int32)), values.dictionary)
+        assert_raises(
+            ValueError, r"the one at row 10000 \(by=10000\) is one too many",
+            evaluate, {**log_of(rows, users=60), "by": by}, ["ctr"], by="by",
+        )
+
+    def test_too_many_values_of_a_column_after_too_many_slices(self):
+        rows = 2 * grouping_sets.MAX_SLICES + 50
+        log = {**log_of(rows, users=60), "by": np.arange(rows) // 2, "and": np.arange(rows) % 2}
+        assert_raises(
+            ValueError, r"the one at row 10000 \(by=5000, and=0\) is one too many",
+            evaluate, log, ["ctr"], by=["by", "and"],
+        )
+        assert_raises(
+            ValueError, r"the one at row 10000 \(by=10000, and=7\) is one too many",
+            evaluate, {**log, "by": np.arange(rows), "and": np.full(rows, 7)}, ["ctr"], by=["by", "and"],
+        )
 
     @each_case("bad", [1.5, -0.25])
     @each_case("weight", [None, "weight"])

@@ -51,6 +51,8 @@ class GradesByGroup:
         return len(statistics)
 
     def tables(self, start: int, stop: int, own: SliceSet | None) -> Iterator[tuple[int, int | None, Any]]:
+        if own is not None:
+            self.layout.number_slices(own, start, stop)
         for partition in range(start, stop):
             if self.layout.partition_rows[partition]:
                 yield from self.of_partition(partition, own is not None)
