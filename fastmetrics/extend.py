@@ -29,6 +29,7 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -54,7 +55,9 @@ from fastmetrics._core.kinds import (
     Vector,
 )
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import NamedSums, Statistic, Value
+from fastmetrics._core.state import Fields, Sums
+from fastmetrics._core.state import exact_sum as sum_field
+from fastmetrics._core.statistic import AdditiveStatistic, Value
 from fastmetrics._core.suggestions import list_public
 from fastmetrics._core.tables.group_tables import GroupTableStatistic, KeysOfGroups
 from fastmetrics._kernels.columns import column_checks
@@ -127,6 +130,12 @@ class Columns:
         return Columns({role: column[where] for role, column in self.by_role.items()}, weights)
 
 
+@cache
+def fields_of_sums(names: tuple[str, ...]) -> Fields:
+    """The fields of exact sums with these names."""
+    return Fields(*map(sum_field, names))
+
+
 def columns_of(
     labels: np.ndarray,
     scores: np.ndarray,
@@ -140,7 +149,7 @@ def columns_of(
     return Columns(by_role, weights, starts)
 
 
-class RowStatistic(Statistic):
+class RowStatistic(AdditiveStatistic):
     """Base of a statistic of single rows: exact sums of terms. A subclass names `sums` and writes `terms`.
 
     The sums do not depend on the order of rows, batches or threads. Weights are factors of the terms.
@@ -156,21 +165,22 @@ class RowStatistic(Statistic):
         """
         raise NotImplementedError
 
-    def new(self) -> NamedSums:
-        return NamedSums(self.sums)
+    @property
+    def fields(self) -> Fields:  # type: ignore[override]
+        return fields_of_sums(self.sums)
 
-    def update(self, state: NamedSums, rows: Rows) -> None:
+    def update(self, state: Sums, rows: Rows) -> None:
         columns = columns_of(rows.labels, rows.scores, rows.others, rows.weights)
         with np.errstate(all="ignore"):  # a term that is not finite is an error below, which names the row
             for start in range(0, columns.rows, TERM_ROWS):
                 self.update_block(state, columns.select(slice(start, start + TERM_ROWS)), start, rows)
 
-    def update_block(self, state: NamedSums, columns: Columns, start: int, rows: Rows) -> None:
+    def update_block(self, state: Sums, columns: Columns, start: int, rows: Rows) -> None:
         """Add the terms of some columns, which begin at row `start` of `rows`."""
         terms = self.terms(columns)
         if terms.keys() != set(self.sums):
             raise ValueError(f"terms of {self!r} must be those of {', '.join(self.sums)}; found {', '.join(terms)}")
-        for number, name in enumerate(self.sums):
+        for name in self.sums:
             values = np.ascontiguousarray(terms[name], np.float64)
             if values.shape != (columns.rows,):  # one number for all rows
                 values = np.ascontiguousarray(np.broadcast_to(values, (columns.rows,)))
@@ -178,7 +188,7 @@ class RowStatistic(Statistic):
             if row is not None:
                 at = rows.row_number(start + row)
                 raise ValueError(f"{name} of {self!r} is {values[row]} at row {at}: terms are finite")
-            sum_kernels.sum_values(values, columns.weights, state.exact[number])
+            sum_kernels.sum_values(values, columns.weights, state.sum_of(name))
 
 
 def first_infinite(values: np.ndarray) -> int | None:

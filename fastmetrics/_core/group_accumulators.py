@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fastmetrics._core.statistic import Sums
+from fastmetrics._core.state import Sums
 
 StateKey = tuple[Any, int, int | None]  # statistic, number of the pair, slice (None: all rows)
 
@@ -47,7 +47,7 @@ class GroupAccumulators(MergedStates):
 
     def new_state(self, statistic: Any) -> Any:
         """An empty state. One that grows with the groups has the memory limit of the rows."""
-        state = statistic.new()
-        if self.budget is not None and hasattr(state, "limit_memory"):
+        state = statistic.empty()
+        if self.budget is not None:
             state.limit_memory(self.budget)
         return state

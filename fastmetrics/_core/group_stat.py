@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from fastmetrics._core.exact import EXPONENT, divide
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.statistic import PerGroup
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -119,5 +120,5 @@ def read_quantile(stat: str, share: Fraction, rule: Any) -> tuple[dict[str, Any]
 
 def check_group_values(metric: str, statistics: tuple[Any, ...]) -> None:
     """Raise for `stat=` of a metric that is not the mean of values of groups, as its statistics say."""
-    if len(statistics) != 1 or not hasattr(statistics[0], "values_statistic"):
+    if len(statistics) != 1 or not isinstance(statistics[0], PerGroup):
         raise ValueError(f"{metric}: stat= is for means over groups, and this metric is not one")

@@ -15,10 +15,10 @@ def suggest(name: str, known: list[str]) -> str:
     return ask_for(close_matches(name, known)[:MOST_SUGGESTED], known)
 
 
-def close_matches(name: str, known: Iterable[str]) -> list[str]:
+def close_matches(name: str, known: Iterable[str], cutoff: float = 0.5) -> list[str]:
     from difflib import get_close_matches
 
-    return get_close_matches(name, list(dict.fromkeys(known)), n=10, cutoff=0.5)
+    return get_close_matches(name, list(dict.fromkeys(known)), n=10, cutoff=cutoff)
 
 
 def ask_for(similar: list[str], known: list[str]) -> str:

@@ -27,11 +27,12 @@ from fastmetrics._core.columns.row_blocks import (
 )
 from fastmetrics._core.exchange.block_store import TEXT_PADDING, Block, BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, HashExchange
-from fastmetrics._core.exchange.score_histogram import KEY_BITS, ScoreHistogram
+from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.kinds import PREDICTION_ROLE, PROBABILITIES_ROLE, ClassNumber, Distribution, Probability
 from fastmetrics._core.object_keys import value_of_numeral
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.registry import parse
+from fastmetrics._core.state import State
 from fastmetrics._core.tables.key_texts import TEXTS, KeyTexts
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics._kernels.exchange import hash_partition
@@ -258,23 +259,28 @@ def check_state_key(part: PartState, pair: Any, slice_number: Any) -> None:
     require(fits and is_count(pair, len(part.scan.score_label_pairs)), "a state belongs to no column or slice")
 
 
+def load_state(state: State, numbers: list[Any], arrays: ArrayReader) -> None:
+    """Fill an empty state with the arrays of these numbers."""
+    layout = state.layout()
+    require(len(numbers) == len(layout), "a state has not the arrays it should have")
+    found = [arrays.get(number, *expected) for number, expected in zip(numbers, layout, strict=True)]
+    try:
+        state.load_arrays(*found)
+    except ValueError as error:
+        raise ValueError(f"the state is damaged: {error}") from error
+
+
 def read_sums(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
     scan = part.scan
     statistics = scan.plan.statistics["none"]
     for index, pair, slice_number, *numbers in header["sums"]:
         require(is_count(index, len(statistics)), "sums belong to no statistic")
         check_state_key(part, pair, slice_number)
-        sums = statistics[index].new()
-        layout = sums.layout()
-        require(len(numbers) == len(layout), "a state has not the arrays it should have")
-        found = [arrays.get(number, *expected) for number, expected in zip(numbers, layout, strict=True)]
-        try:
-            sums.load_arrays(*found)
-        except ValueError as error:
-            raise ValueError(f"the state is damaged: {error}") from error
+        sums = statistics[index].empty()
+        load_state(sums, numbers, arrays)
         part.additive.sums[statistics[index], pair, slice_number] = sums
     for statistic in statistics:
-        for pair in range(len(scan.score_label_pairs) if statistic.new().n_rows is not None else 0):
+        for pair in range(len(scan.score_label_pairs) if statistic.empty().n_rows is not None else 0):
             rows = [sums.n_rows or 0 for key, sums in part.additive.sums.items() if key[:2] == (statistic, pair)]
             times = max(1, len(scan.slices.base_sets()))
             require(sum(rows) == times * scan.rows_kept, "its states have not the rows it counts")
@@ -283,18 +289,10 @@ def read_sums(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> N
 def read_histograms(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
     scan = part.scan
     rows = [0] * len(scan.score_label_pairs)
-    for pair, slice_number, shift, prefixes, counts in header["histograms"]:
+    for pair, slice_number, *numbers in header["histograms"]:
         check_state_key(part, pair, slice_number)
         histogram = ScoreHistogram(part.n_bins)
-        histogram.shift = shift
-        histogram.prefixes = arrays.get(prefixes, np.uint64, None)
-        histogram.counts = arrays.get(counts, np.int64, histogram.prefixes.shape[0], 2)
-        require(
-            is_count(shift, KEY_BITS + 1) and (histogram.prefixes[1:] > histogram.prefixes[:-1]).all(),
-            "a histogram's bins are out of order",
-        )
-        require(histogram.prefixes.shape[0] <= part.n_bins, "a histogram has more bins than the state may")
-        require((histogram.counts >= 0).all(), "a count is negative")
+        load_state(histogram, numbers, arrays)
         rows[pair] += int(histogram.counts.sum())
         part.histograms[pair, slice_number] = histogram
     expected = scan.rows_kept if part.approximate and scan.plan.needs("range") else 0

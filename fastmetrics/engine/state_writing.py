@@ -98,7 +98,7 @@ def write_part(part: PartState, arrays: ArrayWriter) -> dict[str, Any]:
             for (statistic, pair, number), sums in part.additive.sums.items()
         ],
         "histograms": [
-            [pair, number, histogram.shift, arrays.add(histogram.prefixes), arrays.add(histogram.counts)]
+            [pair, number, *map(arrays.add, histogram.arrays())]
             for (pair, number), histogram in part.histograms.items()
         ],
         "exchange": describe_exchange(scan.group_exchange),

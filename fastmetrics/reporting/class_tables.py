@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from fastmetrics._core.class_matrix import ClassMatrix, ClassRow, LabelTable
+from fastmetrics._core.results.class_matrix import ClassMatrix, ClassRow, LabelTable
 from fastmetrics.engine.results.report import Report
 from fastmetrics.reporting.number_formats import UNDEFINED
 from fastmetrics.reporting.text_table import aligned_lines

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from fastmetrics._core.class_matrix import ClassMatrix
 from fastmetrics._core.distributions.normal import normal_quantile
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.plot import Bars, Line, Plot
+from fastmetrics._core.results.class_matrix import ClassMatrix
 from fastmetrics.reporting import matrix_plots
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastmetrics._core.class_matrix import ClassMatrix
+from fastmetrics._core.results.class_matrix import ClassMatrix
 from fastmetrics.reporting.class_tables import amount_text, label_text
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from fastmetrics._core import exact
 from fastmetrics._core.exact import exact_sum
-from fastmetrics._core.statistic import KnownSums
+from fastmetrics._core.state import Fields, KnownSums
+from fastmetrics._core.state import exact_sum as exact_field
 from oracles.sums import correctly_rounded_sum
 from support import strategies
 from support.cases import each_case
@@ -140,16 +141,18 @@ def test_a_read_only_input():
 def test_many_states_are_the_integers_of_each(sums_of):
     states = np.array([exact.sum_state(np.array(values, np.float64), None) for values in sums_of])
     assert exact.to_integers(states) == [int(sum(map(Fraction, values)) * 2**exact.EXPONENT) for values in sums_of]
-    known = list(KnownSums.of_states(np.arange(len(states))[:, None], states[:, None]))
-    assert [state.integer(0) for state in known] == exact.to_integers(states)
-    assert [state.count(0) for state in known] == list(range(len(states)))
+    fields = Fields("rows", exact_field("sum"))
+    known = list(KnownSums.of_states(fields, np.arange(len(states))[:, None], states[:, None]))
+    assert [state.integer("sum") for state in known] == exact.to_integers(states)
+    assert [state.count("rows") for state in known] == list(range(len(states)))
 
 
 def test_states_that_are_only_read_are_the_states():
     sums = [[1.0, 2.0], [math.inf, 0.0], [-0.5], [math.nan], [0.0]]
     states = np.array([exact.sum_state(np.array(values), None) for values in sums])
-    known = list(KnownSums.of_states(np.zeros((len(sums), 0), np.int64), states[:, None]))
-    assert [state.is_finite(0) for state in known] == [True, False, True, False, True]
+    known = list(KnownSums.of_states(Fields(exact_field("sum")), np.zeros((len(sums), 0), np.int64), states[:, None]))
+    assert [state.is_finite("sum") for state in known] == [True, False, True, False, True]
     assert all(np.array_equal(state.exact[0], own) for state, own in zip(known, states, strict=True))
-    without_sums = KnownSums.of_states(np.array([[3, 4], [5, 6]]), np.zeros((2, 0, exact.SIZE), np.int64))
-    assert [(state.count(0), state.count(1)) for state in without_sums] == [(3, 4), (5, 6)]
+    no_sums = np.zeros((2, 0, exact.SIZE), np.int64)
+    without_sums = KnownSums.of_states(Fields("a", "b"), np.array([[3, 4], [5, 6]]), no_sums)
+    assert [(state.count("a"), state.count("b")) for state in without_sums] == [(3, 4), (5, 6)]

@@ -101,6 +101,10 @@ def first_sums(header):
     return header["sums"][0][4]
 
 
+def shift_of_bins(header):
+    return header["histograms"][0][2]
+
+
 def first_prefixes(header):
     return header["histograms"][0][3]
 
@@ -390,9 +394,9 @@ NONSENSE = {
     "bins of more rows": ("approximate", bins(more_rows), "rows"),
     "no histograms": ("approximate", set_header(histograms=[]), "rows"),
     "histograms of exact states": ("integers", set_header(histograms=[[0, None, 0, 0, 0]]), "damaged"),
-    "shift": ("approximate", set_in("histograms", 0, 2, 65), "order"),
-    "negative shift": ("approximate", set_in("histograms", 0, 2, -1), "order"),
-    "shift as text": ("approximate", set_in("histograms", 0, 2, "1"), "order"),
+    "shift": ("approximate", replace_array(shift_of_bins, lambda own: own * 0 + 65), "order"),
+    "negative shift": ("approximate", replace_array(shift_of_bins, lambda own: own * 0 - 1), "order"),
+    "shift as text": ("approximate", set_in("histograms", 0, 2, "1"), "array is missing"),
     "histogram of no view": ("approximate", set_in("histograms", 0, 0, 1), "damaged"),
     "histogram of a slice": ("approximate", set_in("histograms", 0, 1, 0), "damaged"),
     "histogram of another slice": ("approximate slices", set_in("histograms", 1, 1, 0), "rows"),

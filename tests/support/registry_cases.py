@@ -60,7 +60,7 @@ def of_different_work(metrics):
 
 def parts_of_work(statistic):
     kind = getattr(getattr(statistic, "measure", None), "kind", None)
-    options = [(name, getattr(statistic, name, None)) for name in ("ties", "empty")]
+    options = [(name, getattr(statistic, name, None)) for name in ("ties", "empty_policy")]
     return [(type(statistic), kind), *((type(statistic), option) for option in options)]
 
 

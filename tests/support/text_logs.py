@@ -11,7 +11,8 @@ import fastmetrics as fm
 from fastmetrics._core.columns.row_blocks import ColumnPair
 from fastmetrics._core.columns.text_columns import TextRows
 from fastmetrics._core.registry import parse
-from fastmetrics._core.statistic import Statistic, Sums
+from fastmetrics._core.state import Fields, Sums
+from fastmetrics._core.statistic import ColumnStatistic
 from fastmetrics.testing.sample_logs import text_columns as text_columns
 from support.registry_cases import TEXT
 
@@ -65,7 +66,7 @@ def has_wordnet() -> bool:
     return True
 
 
-class EqualTexts(Statistic):
+class EqualTexts(ColumnStatistic):
     """How many hypotheses are one of their references; the code points of hypotheses and of references."""
 
     __slots__ = ("fold",)
@@ -73,8 +74,8 @@ class EqualTexts(Statistic):
     def __init__(self, fold: bool) -> None:
         self.fold = fold
 
-    def new(self) -> Sums:
-        return Sums(4, 0)
+    def empty(self) -> Sums:
+        return Sums(Fields("rows", "equal", "code points", "code points of references"))
 
     def count_rows(self, rows: ColumnPair) -> np.ndarray:
         rows = TextRows(*rows[: len(TextRows._fields)])

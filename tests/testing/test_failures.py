@@ -8,7 +8,8 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics._core import exact, registry
-from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._core.state import Fields, exact_sum
+from fastmetrics._core.statistic import AdditiveStatistic, Value
 from fastmetrics._kernels.numeric import sums
 from fastmetrics.testing import check_function, check_metric, function_checks, metric_checks
 from fastmetrics.testing.comparing import bits
@@ -22,33 +23,31 @@ def forget_metrics():
         yield
 
 
-class ScoreSum(Statistic):
+class ScoreSum(AdditiveStatistic):
     """The sum of the scores. `mistake` names what it does wrong."""
 
     __slots__ = ("mistake",)
+    fields = Fields("rows", exact_sum("scores"))
 
     def __init__(self, mistake):
         self.mistake = mistake
-
-    def new(self):
-        return Sums(1, 1)
 
     def update(self, state, rows):
         scores = rows.scores.astype(np.float64)
         if self.mistake == "first score counts twice":
             scores = np.append(scores, scores[:1])
         weights = None if self.mistake == "ignores weights" else rows.weights
-        sums.sum_values(scores, weights, state.exact[0])
-        state.counts[0] += scores.shape[0]
+        sums.sum_values(scores, weights, state.sum_of("scores"))
+        state.add_count("rows", scores.shape[0])
 
 
 def register(mistake, **options):
     def finalise(parameters, state):
         """The sum of the scores."""
-        rows = state.count(0)
+        rows = state.count("rows")
         if mistake == "forgets its reason" and rows == 1:
             return Value(math.nan, {"rows": rows})
-        return Value(exact.divide(state.integer(0), 1 << exact.EXPONENT), {"rows": rows})
+        return Value(exact.divide(state.integer("scores"), 1 << exact.EXPONENT), {"rows": rows})
 
     finalise.__module__ = "fastmetrics.metrics.curves.score_sum"
     options = {"direction": "minimize", "function": None, "undefined": "never"} | options

@@ -13,20 +13,13 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
-from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, Rows, block_bounds
+from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, Rows, block_bounds, map_reduce
 from fastmetrics._core.columns.weights import as_weights, scale_tiny_weights
 from fastmetrics._core.exact import divide
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._core.statistic import (
-    AdditiveStatistic,
-    ManySums,
-    StatesOfUnits,
-    Sums,
-    SumStatistic,
-    Value,
-    map_reduce,
-)
+from fastmetrics._core.state import Fields, ManySums, Sums, exact_sum
+from fastmetrics._core.statistic import AdditiveStatistic, ByUnit, StatesOfUnits, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums
@@ -34,42 +27,42 @@ from fastmetrics._kernels.numeric import sums
 NO_WEIGHT = "every weight is zero"
 
 
-class LabelCounts(SumStatistic):
+class LabelCounts(ByUnit, AdditiveStatistic):
     """Rows and positives, and their weights if rows have weights."""
 
-    sums_size = 3, 2
-    weights_place = 2, 0
+    __slots__ = ()
+    fields = Fields("rows", "positives", "weighted", exact_sum("weight"), exact_sum("positive weight"))
+    sums_weights = True
 
     def update(self, state: Sums, rows: Rows) -> None:
-        state.counts[0] += rows.labels.shape[0]
-        state.counts[1] += np.count_nonzero(rows.labels)
+        state.add_count("rows", rows.labels.shape[0])
+        state.add_count("positives", int(np.count_nonzero(rows.labels)))
         if rows.weights is not None:
-            state.counts[2] = 1
-            sums.sum_values(rows.weights, None, state.exact[0])
-            sums.sum_positive_weights(rows.labels, rows.weights, state.exact[1])
+            state.set_flag("weighted")
+            sums.sum_values(rows.weights, None, state.sum_of("weight"))
+            sums.sum_positive_weights(rows.labels, rows.weights, state.sum_of("positive weight"))
 
     def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
-        """As `update`, with row i for the state numbers[i]."""
         sums.count_labels_by_number(numbers, rows.labels, states.counts)
         if rows.weights is not None:
-            states.counts[:, 2] = 1
-            states.add(rows.weights, numbers)
+            states.set_flag("weighted")
+            states.add(rows.weights, numbers, "weight")
             positives = np.flatnonzero(rows.labels)
-            states.add(rows.weights[positives], numbers[positives], column=1)
+            states.add(rows.weights[positives], numbers[positives], "positive weight")
 
     @staticmethod
     def totals(state: Sums) -> tuple[int, int]:
         """(total weight, weight of positives) times 2**EXPONENT. Without weights every row has weight 1."""
-        if state.count(2):
-            return state.integer(0), state.integer(1)
-        return state.count(0) << exact.EXPONENT, state.count(1) << exact.EXPONENT
+        if state.count("weighted"):
+            return state.integer("weight"), state.integer("positive weight")
+        return state.count("rows") << exact.EXPONENT, state.count("positives") << exact.EXPONENT
 
     @staticmethod
     def totals_of_many(states: ManySums) -> tuple[np.ndarray, np.ndarray]:
         """The same of many states, as exact sums."""
-        if states.counts[:, 2].any():
-            return states.exact[:, 0], states.exact[:, 1]
-        return states.counts_as_sums(0), states.counts_as_sums(1)
+        if states.counts_of("weighted").any():
+            return states.sum_of("weight"), states.sum_of("positive weight")
+        return states.count_as_sum("rows"), states.count_as_sum("positives")
 
 
 class BinaryColumns(NamedTuple):
@@ -216,9 +209,9 @@ def rounded_quotient(numerator: int, denominator: int, coverage: dict[str, Any],
 
 def many_means_of_terms(parameters: dict[str, Any], counts: ManySums, terms: ManySums) -> np.ndarray:
     """The means of the terms of many LabelCounts states: see `MetricSpec.many`."""
-    return exact.quotients(terms.exact[:, 0], LabelCounts.totals_of_many(counts)[0])
+    return exact.quotients(terms.sum_of("terms"), LabelCounts.totals_of_many(counts)[0])
 
 
 def row_coverage(counts: Sums) -> dict[str, Any]:
     """The coverage of a LabelCounts state."""
-    return {"rows": counts.count(0), "positives": counts.count(1)}
+    return {"rows": counts.count("rows"), "positives": counts.count("positives")}

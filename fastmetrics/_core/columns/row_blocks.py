@@ -9,7 +9,9 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.parallel import count_threads
+from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.state import Sums
+from fastmetrics._core.statistic import AdditiveStatistic
 from fastmetrics._kernels.columns import column_checks
 
 BLOCK_ROWS = 1 << 17
@@ -308,3 +310,43 @@ def other_columns(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         name.removeprefix(ROLE).partition(VECTOR)[0] for name in columns if name.startswith(ROLE)
     )
     return {role: loaded_column(columns, role_name(role)) for role in roles}
+
+
+def map_reduce(
+    statistics: Sequence[AdditiveStatistic],
+    n_tasks: int,
+    make_loader: Callable[[], Callable[[int], Iterable[Any]]],
+    n_threads: int,
+) -> list[Sums]:
+    """The states of statistics over all blocks.
+
+    `make_loader()` returns a function that yields the blocks of a task; a block is valid until the next one. Every
+    thread has its own loader (with scratch memory) and its own states. The states are merged at the end.
+    """
+    if n_tasks == 1:
+        # Calls on a hundred rows are made in loops: start no threads and merge no states.
+        states = [statistic.empty() for statistic in statistics]
+        for block in make_loader()(0):
+            for statistic, state in zip(statistics, states, strict=True):
+                statistic.update(state, block)
+        return states
+    states_of_threads: list[list[Sums]] = []
+
+    def make_worker() -> Callable[[int], None]:
+        load = make_loader()
+        states = [statistic.empty() for statistic in statistics]
+        states_of_threads.append(states)
+
+        def update(task: int) -> None:
+            for block in load(task):
+                for statistic, state in zip(statistics, states, strict=True):
+                    statistic.update(state, block)
+
+        return update
+
+    for_each(n_tasks, make_worker, n_threads)
+    merged = [statistic.empty() for statistic in statistics]
+    for states in states_of_threads:
+        for into, state in zip(merged, states, strict=True):
+            into.merge(state)
+    return merged

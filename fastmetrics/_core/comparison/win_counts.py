@@ -31,7 +31,8 @@ from fastmetrics._core.resampling.counted_row_replicates import CountedRows
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
 from fastmetrics._core.resampling.row_replicates import RowReduction, add_loaded_rows, max_loaded_bytes, row_ranges
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
-from fastmetrics._core.statistic import Statistic, Sums
+from fastmetrics._core.state import Sums
+from fastmetrics._core.statistic import GroupedStatistic, PerGroup
 
 WinKey = tuple[Metric, int, int | None]  # number of the pair, slice (None: all rows)
 
@@ -68,7 +69,7 @@ class WinCounts:
         self.tied += other.tied
 
 
-class GroupValues(Statistic):
+class GroupValues(GroupedStatistic):
     """Takes the place of a statistic if the values of single groups are needed, not their sum."""
 
     __slots__ = ("direction", "statistic")
@@ -82,8 +83,12 @@ class GroupValues(Statistic):
         return self.statistic.table
 
     @property
-    def measured(self) -> Any:
-        return self.statistic
+    def measured(self) -> GroupedStatistic:
+        measured: GroupedStatistic = self.statistic
+        return measured
+
+    def update(self, state: Any, table: Any) -> None:
+        raise TypeError(f"{self!r} has no state: `PairedGroupValues` reads its tables")
 
 
 class PairedGroupValues(GroupAccumulators):
@@ -112,7 +117,7 @@ class PairedGroupValues(GroupAccumulators):
 def has_group_values(metric: Metric) -> bool:
     """Is the metric a mean of values of single groups?"""
     statistics = metric.mean_statistics()
-    return metric.spec.exchange == "hash" and len(statistics) == 1 and hasattr(statistics[0], "group_values")
+    return metric.spec.exchange == "hash" and len(statistics) == 1 and isinstance(statistics[0], PerGroup)
 
 
 def count_group_wins(
@@ -150,7 +155,7 @@ class UnitSums:
     """The state of every unit, for one statistic. It has the methods of AdditiveReplicates that adding rows needs."""
 
     def __init__(self, statistic: Any) -> None:
-        template = statistic.new()
+        template = statistic.empty()
         self.width = int(template.counts.size + template.exact.size)
         self.states: dict[int, Sums] = {}
 

@@ -34,6 +34,7 @@ from fastmetrics._core.exchange.hash_exchange import (
 from fastmetrics._core.group_accumulators import GroupAccumulators, StateKey
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
+from fastmetrics._core.statistic import GroupedStatistic
 from fastmetrics._kernels.exchange import hash_partition
 
 CACHED_ROWS = 2 * PARTITION_ROWS  # partitions of at most so many rows on average are read where they are
@@ -54,10 +55,10 @@ class GroupReduction(NamedTuple):
 
     `sets`: also for every slice of these sets. `make_accumulators(statistics)` returns an object with the methods of
     `GroupAccumulators`, which receives the tables. `key_texts` are the texts behind numbers in columns of keys, for
-    tables that have these columns (`ranks_keys`). `all_rows`: also for all rows together.
+    tables that have these columns. `all_rows`: also for all rows together.
     """
 
-    statistics: Sequence[Any]
+    statistics: Sequence[GroupedStatistic]
     pairs: Sequence[ScoreLabelPair]
     sets: Sequence[SliceSet] = ()
     make_accumulators: Callable[[Sequence[Any]], Any] = GroupAccumulators
@@ -70,26 +71,15 @@ class GroupReduction(NamedTuple):
         return (None,) * self.all_rows + tuple(self.sets)
 
     @property
-    def key_arguments(self) -> dict[str, Any]:
-        """The argument `key_texts` for tables, if there are such texts."""
-        ranks_keys = self.key_texts is not None and getattr(self.statistics[0].table, "ranks_keys", False)
-        return {"key_texts": self.key_texts} if ranks_keys else {}
-
-    @property
-    def pair_arguments(self) -> dict[str, Any]:
-        """The argument `only_pairs` for tables whose groups without pairs need not be listed.
-
-        All statistics are content with their number, and no replicates are made, which depend on the groups' units.
-        """
-        is_content = all(getattr(statistic, "needs_only_pairs", False) for statistic in self.statistics)
-        return {"only_pairs": True} if is_content and self.make_accumulators is GroupAccumulators else {}
+    def only_pairs(self) -> bool:
+        """Need groups of one class not be listed? No statistic needs it, and no replicates, which depend on units."""
+        is_enough = all(statistic.needs_only_pairs for statistic in self.statistics)
+        return is_enough and self.make_accumulators is GroupAccumulators
 
     @property
     def measured(self) -> list[Any]:
         """The statistics whose values the tables have: others read those of the statistic that they name."""
-        if len(self.statistics) == 1:
-            return [getattr(self.statistics[0], "measured", self.statistics[0])]
-        return list(dict.fromkeys(getattr(one, "measured", one) for one in self.statistics))
+        return list(dict.fromkeys(one.measured for one in self.statistics))
 
     @property
     def working_bytes_per_row(self) -> int:
@@ -104,7 +94,7 @@ class GroupReduction(NamedTuple):
     def make_tables(self, layout: GroupLayout, chunks: list[tuple[int, int]], scratch: Scratch) -> GroupTables:
         """A thread's maker of the tables that all statistics read."""
         tables: GroupTables = self.statistics[0].table(
-            self.measured, layout, chunks, self.pairs, scratch, **self.key_arguments, **self.pair_arguments
+            self.measured, layout, chunks, self.pairs, scratch, self.key_texts, self.only_pairs
         )
         return tables
 
@@ -422,7 +412,7 @@ def reduce_large_partition(
                     large_group.compute_column(SLICE, own.names, own.number)
                 tables = reduction.statistics[0].table.of_large_group(
                     reduction.measured, large_group, keys, reduction.pairs, own is not None, n_threads,
-                    **reduction.key_arguments,
+                    reduction.key_texts,
                 )  # fmt: skip
                 for pair, slice_number, table in tables:
                     accumulators.update(pair, outside(own, slice_number), table)

@@ -6,6 +6,7 @@ rows alone. A statistic turns them into one value per group. The sum of the valu
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -38,7 +39,8 @@ from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_gr
 from fastmetrics._core.exchange.group_values import MeanOfGroups
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout, HashExchange, exchange_columns
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._core.state import Fields, Sums, exact_sum
+from fastmetrics._core.statistic import Value
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.ranking import grouped_auc
@@ -89,27 +91,25 @@ class GroupMean(MeanOfGroups):
     """Base of the statistic of a mean over groups: a subclass writes `value_per_group`."""
 
     __slots__ = ()
+    fields = Fields("groups", "groups left out", "rows", "rows left out", exact_sum("values"))
 
+    @abstractmethod
     def value_per_group(self, groups: GroupRows) -> np.ndarray:
         """A float64 for each group; NaN, also as 0 / 0, for a group that has none and is left out of the mean.
 
         Scores may be infinite: a statistic that computes with them decides what such a score means.
         """
-        raise NotImplementedError
 
     @property
     def table(self) -> type[RowsByGroup]:
         return RowsByGroup
-
-    def new(self) -> Sums:
-        return Sums(4, 1)  # counts: groups, groups left out, rows, rows left out; sum: the values
 
     def update(self, state: Sums, table: GroupValueTable) -> None:
         values = self.group_values(table)
         left_out = np.isnan(values)
         rows = table.rows
         state.counts += (rows.shape[0], np.count_nonzero(left_out), rows.sum(), rows[left_out].sum())
-        sums.sum_values(np.ascontiguousarray(values[~left_out]), None, state.exact[0])
+        sums.sum_values(np.ascontiguousarray(values[~left_out]), None, state.sum_of("values"))
 
     def group_values(self, table: GroupValueTable) -> np.ndarray:
         """The value of every group of a table."""
@@ -129,14 +129,13 @@ def finalise_group_mean(state: Sums, why_left_out: str, why_undefined: str) -> V
     }
     if groups == left_out:
         return Value(float("nan"), coverage, why_undefined if groups else "every weight is zero")
-    return Value(divide(state.integer(0), (groups - left_out) << EXPONENT), coverage)
+    return Value(divide(state.integer("values"), (groups - left_out) << EXPONENT), coverage)
 
 
 class RowsByGroup:
     """Makes the tables of groups for all `GroupMean` statistics of a plan; one object per thread."""
 
     ROW_BYTES = 100
-    ranks_keys = True
 
     def __init__(
         self,
@@ -146,8 +145,8 @@ class RowsByGroup:
         pairs: Sequence[ScoreLabelPair],
         scratch: Scratch,
         key_texts: Any = None,
+        only_pairs: bool = False,
     ) -> None:
-        """`key_texts` has `rank_columns(columns)`: columns of keys in which texts have their ranks as numbers."""
         rows = max(1, int(layout.partition_rows.max()))
         self.statistics = statistics
         self.key_texts = key_texts
@@ -289,7 +288,7 @@ def reduce_columns(
 ) -> Sums:
     """The state of a statistic of groups over the columns of one call."""
     exchange = exchange_rows(y_true, y_score, groups, sample_weight, n_threads)
-    state: Sums = statistic.new()
+    state: Sums = statistic.empty()
     rows = exchange.store.rows
     if rows:
         reduction = GroupReduction([statistic], [FIRST_PAIR])

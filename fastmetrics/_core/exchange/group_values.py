@@ -19,7 +19,8 @@ from fastmetrics._core.exchange.block_store import Block, BlockStore
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.group_stat import WeightedSample
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.statistic import Statistic
+from fastmetrics._core.state import State
+from fastmetrics._core.statistic import GroupedStatistic, PerGroup
 from fastmetrics._kernels.numeric import sums
 
 VALUE = "value"
@@ -31,30 +32,16 @@ SAMPLE, CUTS = 1 << 12, 1 << 8
 SORTED_COPIES = 3
 
 
-class MeanOfGroups(Statistic):
+class MeanOfGroups(PerGroup, GroupedStatistic):
     """Base of statistics of a mean over groups that also know the value of each group."""
 
     __slots__ = ()
 
-    @property
-    def table(self) -> Any:
-        """The class of the tables that the statistic reads."""
-        raise NotImplementedError
-
-    def group_values(self, table: Any) -> np.ndarray:
-        """The value of every group of a table; NaN for a group that is left out of the mean."""
-        raise NotImplementedError
-
-    def group_weights(self, table: Any) -> np.ndarray | None:
-        """The weight of every group in the mean; None if all count the same."""
-        return None
-
     def values_statistic(self) -> ValuesByGroup:
-        """The statistic that keeps these values."""
         return ValuesByGroup(self)
 
 
-class ValuesByGroup(Statistic):
+class ValuesByGroup(GroupedStatistic):
     """Keeps the values of the groups whose mean another statistic computes. Both read the same tables."""
 
     __slots__ = ("mean",)
@@ -70,7 +57,7 @@ class ValuesByGroup(Statistic):
     def measured(self) -> MeanOfGroups:
         return self.mean
 
-    def new(self) -> WeightedValues:
+    def empty(self) -> WeightedValues:
         return WeightedValues()
 
     def update(self, state: WeightedValues, table: Any) -> None:
@@ -87,13 +74,12 @@ class ValuesByGroup(Statistic):
         return values[used] + 0.0, weights[used], used
 
 
-class WeightedValues:
+class WeightedValues(State):
     """Values with positive weights, in blocks. A value of -0.0 is stored as 0.0."""
 
     __slots__ = ("pending", "pending_rows", "store")
 
     columns: ClassVar[dict[str, type]] = {VALUE: np.float64, WEIGHT: np.float64}
-    n_rows = None
 
     def __init__(self) -> None:
         self.store = BlockStore(1)

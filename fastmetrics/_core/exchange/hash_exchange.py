@@ -336,7 +336,13 @@ class GroupTables(Protocol):
         chunks: list[tuple[int, int]],
         pairs: Sequence[ScoreLabelPair],
         scratch: Scratch,
-    ) -> None: ...
+        key_texts: Any = None,
+        only_pairs: bool = False,
+    ) -> None:
+        """`key_texts` has `rank_columns(columns)`: columns of keys in which texts have their ranks as numbers.
+
+        `only_pairs`: tables of slices may count the groups of one class instead of listing them.
+        """
 
     @staticmethod
     def values_per_pair(statistics: Sequence[Any]) -> int:
@@ -358,6 +364,7 @@ class GroupTables(Protocol):
         pairs: Sequence[ScoreLabelPair],
         by_slice: bool,
         n_threads: int,
+        key_texts: Any = None,
     ) -> Iterator[tuple[int, int | None, Any]]:
         """The same for one group that is too large to be loaded; its rows are the single partition of the store."""
         ...

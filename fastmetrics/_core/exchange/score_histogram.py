@@ -13,7 +13,8 @@ import numpy as np
 
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exchange.range_exchange import ordered_keys
-from fastmetrics._core.statistic import Statistic, Sums
+from fastmetrics._core.state import ArrayType, Field, Fields, State, Sums
+from fastmetrics._core.statistic import AdditiveStatistic
 
 BIN_BYTES = 24  # a prefix and two counts
 MOST_CELLS = 1 << 16  # of the table that counts prefixes without sorting them
@@ -25,7 +26,7 @@ def first_positions(ordered: np.ndarray) -> np.ndarray:
     return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(ordered) else np.empty(0, np.int64)
 
 
-class ScoreHistogram:
+class ScoreHistogram(State):
     """Rows by class in bins of neighbouring scores, in ascending order.
 
     Parameters
@@ -46,6 +47,22 @@ class ScoreHistogram:
     def is_exact(self) -> bool:
         """Is every bin a single score?"""
         return self.shift == 0
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        return np.array([self.shift]), self.prefixes, self.counts
+
+    def layout(self) -> tuple[ArrayType, ...]:
+        return (np.int64, 1), (np.uint64, None), (np.int64, None, 2)
+
+    def load_arrays(self, *arrays: np.ndarray) -> None:
+        shift, prefixes, counts = arrays
+        if not 0 <= shift[0] <= KEY_BITS or (prefixes[1:] <= prefixes[:-1]).any():
+            raise ValueError("a histogram's bins are out of order")
+        if not prefixes.shape[0] == counts.shape[0] <= self.capacity:
+            raise ValueError("a histogram has more bins than the state may, or other counts than bins")
+        if (counts < 0).any():
+            raise ValueError("a count is negative")
+        self.shift, self.prefixes, self.counts = int(shift[0]), prefixes, counts
 
     def add(self, labels: np.ndarray, scores: np.ndarray) -> None:
         """Add checked rows. All scores of a histogram have one type."""
@@ -109,7 +126,7 @@ class ScoreHistogram:
         return [(negatives, positives) for negatives, positives in self.counts.tolist()]
 
 
-class ScoreCells(Statistic):
+class ScoreCells(AdditiveStatistic):
     """Counts of negatives and positives below, between and above `edges`. A score equal to an edge counts as above."""
 
     __slots__ = ("edges",)
@@ -117,15 +134,15 @@ class ScoreCells(Statistic):
     def __init__(self, edges: np.ndarray) -> None:
         self.edges = edges
 
-    def fields(self) -> tuple[Any, ...]:
+    def attributes(self) -> tuple[Any, ...]:
         return tuple(self.edges.tolist())
 
     @property
     def n_cells(self) -> int:
         return int(self.edges.shape[0]) + 1
 
-    def new(self) -> Sums:
-        return Sums(2 * self.n_cells, 0)
+    def empty(self) -> Sums:
+        return Sums(Fields(Field("rows", length=2 * self.n_cells)))
 
     def update(self, state: Sums, rows: Rows) -> None:
         cells = np.searchsorted(self.edges, rows.scores, side="right")

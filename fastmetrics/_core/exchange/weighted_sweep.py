@@ -108,7 +108,7 @@ class WeightedCurve(Statistic):
         self.longer = scores, fps, tps
         self.columns = WeightedPoints(*(column[n_more:] for column in (*self.longer, *others)))
 
-    def fields(self) -> tuple[Any, ...]:
+    def attributes(self) -> tuple[Any, ...]:
         """Two statistics never share their columns."""
         return (id(self.columns),)
 
@@ -156,7 +156,7 @@ class WeightedRates(Statistic):
         scores, x, y = self.longer = tuple(new_columns(n_rows + n_more, 3))
         self.columns = RatePoints(scores[:n_rows], x[:n_rows], y[:n_rows], np.empty(n_rows, bool))
 
-    def fields(self) -> tuple[Any, ...]:
+    def attributes(self) -> tuple[Any, ...]:
         """Two statistics never share their columns."""
         return (id(self.columns),)
 

@@ -17,8 +17,9 @@ from fastmetrics._core.metric_spec import MetricSpec
 from fastmetrics._core.metric_strings import GREATEST_CUTOFF, METRIC_STRING, format_columns, format_value, read_keywords
 from fastmetrics._core.registry import registration
 from fastmetrics._core.registry.arguments import choose_form, column_roles, parameters_of, read_arguments
-from fastmetrics._core.registry.registration import find_spec, known_specs, load_plugins
-from fastmetrics._core.statistic import TINY_WEIGHTS, SumStatistic, Value
+from fastmetrics._core.registry.registration import find_spec, is_own, known_specs, load_plugins
+from fastmetrics._core.registry.statistics import check_statistic
+from fastmetrics._core.statistic import TINY_WEIGHTS, AdditiveStatistic, Value
 from fastmetrics._core.suggestions import suggest
 from fastmetrics._core.types.metric_names import MetricNames
 from fastmetrics._version import __version__
@@ -179,7 +180,11 @@ class Metric(metaclass=MetricNames):
 
     @cached_property
     def _mean_statistics(self) -> tuple[Any, ...]:
-        return tuple(self.spec.statistics(**self._all_arguments()))
+        statistics = tuple(self.spec.statistics(**self._all_arguments()))
+        if not is_own(self.spec.finalise.__module__):
+            for statistic in statistics:
+                check_statistic(self.spec.name, self.spec.exchange, statistic)
+        return statistics
 
     @cached_property
     def _statistics(self) -> tuple[Any, ...]:
@@ -223,10 +228,11 @@ class Metric(metaclass=MetricNames):
         return Value(float(value), {}, self.spec.undefined if value != value else None)
 
     @cached_property
-    def _weighing_statistics(self) -> tuple[tuple[int, SumStatistic], ...]:
+    def _weighing_statistics(self) -> list[tuple[int, AdditiveStatistic]]:
         """The statistics of rows that sum weights, with their numbers."""
         statistics = enumerate(self._mean_statistics if self.spec.exchange == "none" else ())
-        return tuple((number, own) for number, own in statistics if isinstance(own, SumStatistic) and own.weights_place)
+        additive = ((number, own) for number, own in statistics if isinstance(own, AdditiveStatistic))
+        return [(number, own) for number, own in additive if own.sums_weights]
 
     def interval_statistics(self) -> tuple[Any, ...]:
         """The statistics of its interval without resampling; none where it has no such interval."""

@@ -22,6 +22,7 @@ from fastmetrics._core.metric_spec import (
     MetricSpec,
 )
 from fastmetrics._core.registry.arguments import GROUP_ROLE
+from fastmetrics._core.registry.statistics import check_statistic
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.suggestions import MOST_SUGGESTED, ask_for, close_matches
 from fastmetrics._core.upper_layers import METRIC_PACKAGES
@@ -123,6 +124,8 @@ def metric(
         summary = (finalise.__doc__ or "").strip().partition("\n")[0]
         if not is_own(finalise.__module__):
             known_specs()  # a name that the library has is refused here, not there
+            if isinstance(statistics, Statistic):
+                check_statistic(name, exchange, statistics)
         spec = MetricSpec(
             name + suffix, summary, family_of(finalise.__module__), exchange, parameters or {}, checks or {},
             (lambda: (statistics,)) if isinstance(statistics, Statistic) else statistics, finalise,

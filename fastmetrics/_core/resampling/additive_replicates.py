@@ -22,7 +22,8 @@ from fastmetrics._core.resampling.key_table_replicates import KeyTableReplicates
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 from fastmetrics._core.resampling.value_replicates import ValueReplicates
-from fastmetrics._core.statistic import KnownSums, ManySums, Maxima, Statistic, Sums
+from fastmetrics._core.state import KnownSums, ManySums, Sums
+from fastmetrics._core.statistic import ByUnit
 from fastmetrics._core.tables.group_tables import GroupTableStatistic
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.resampling import poisson_weights
@@ -55,7 +56,7 @@ class AdditiveReplicates:
     """
 
     def __init__(self, statistic: Any, replicates: int) -> None:
-        self.template = template = statistic.new()
+        self.template = template = statistic.empty()
         self.n_counts = int(template.counts.shape[0])
         self.width = self.n_counts + int(template.exact.size)
         self.replicates = replicates
@@ -98,12 +99,8 @@ class AdditiveReplicates:
 
     def states(self) -> Iterator[Sums]:
         """The state of every replicate. A state is valid until the next one."""
-        for counts, states in self.many(self.step):
-            if type(self.template) is Sums:
-                yield from KnownSums.of_states(counts, states)
-                continue
-            for own_counts, own_sums in zip(counts, states, strict=True):
-                yield self.template.with_memory(own_counts, own_sums)
+        for _, counts, states in self.many(self.step):
+            yield from KnownSums.of_states(self.template.fields, counts, states)
 
     @property
     def step(self) -> int:
@@ -123,7 +120,7 @@ class AdditiveReplicates:
             limbs[:, columns[n_counts:] - self.n_counts] = values[:, n_counts:]
             states = limbs.reshape(values.shape[0], -1, exact.SIZE)
             sums.normalise_states(states)
-            yield ManySums(counts, states)
+            yield ManySums(self.template.fields, counts, states)
 
 
 class MaximumReplicates(AdditiveReplicates):
@@ -149,7 +146,7 @@ def new_replicates(statistic: Any, replicates: int, budget: MemoryBudget | None 
         return KeyTableReplicates(statistic, replicates)
     if isinstance(statistic, ValuesByGroup):
         return ValueReplicates(statistic, replicates, budget)
-    replicates_type = MaximumReplicates if isinstance(statistic.new(), Maxima) else AdditiveReplicates
+    replicates_type = MaximumReplicates if statistic.empty().fields.maxima else AdditiveReplicates
     return replicates_type(statistic, replicates)
 
 
@@ -188,10 +185,8 @@ class ReplicateAccumulators(MergedStates):
             replicates = self.sums_of(statistic, pair, slice_number)
             if isinstance(replicates, (KeyTableReplicates, ValueReplicates)):
                 replicates.add(self.weights, np.repeat(unit_buckets, np.diff(starts)), table)
-            elif hasattr(statistic, "update_segments"):
-                states = UnitStateTable(statistic, unit_buckets.shape[0])
-                statistic.update_segments(states, table, np.array(starts, np.int64))
-                replicates.add(self.weights, unit_buckets, states)
+            elif isinstance(statistic, ByUnit):
+                add_ordered_units(replicates, statistic, self.weights, unit_buckets, starts, segment)
             else:
                 add_unit_buckets(
                     replicates, statistic, statistic.update, self.weights, unit_buckets, starts, segment
@@ -209,13 +204,10 @@ class ReplicateAccumulators(MergedStates):
         return statistic
 
 
-class ReplicatesOf(Statistic):
+class ReplicatesOf(NamedTuple):
     """A key for the replicates of a statistic, in a dict that has the statistic's own state too."""
 
-    __slots__ = ("statistic",)
-
-    def __init__(self, statistic: Any) -> None:
-        self.statistic = statistic
+    statistic: Any
 
 
 class MarkedReplicateAccumulators(ReplicateAccumulators):
@@ -275,7 +267,7 @@ def add_unit_buckets(
 
 def add_ordered_units(
     replicates: AdditiveReplicates,
-    statistic: Any,
+    statistic: ByUnit,
     weights: ReplicateWeights,
     unit_buckets: np.ndarray,
     starts: list[int],

@@ -23,6 +23,7 @@ from fastmetrics._core.resampling.additive_replicates import (
 )
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
+from fastmetrics._core.statistic import ColumnStatistic, Resamplable
 
 NO_SLICES: np.ndarray = np.empty(0, np.uint16)
 
@@ -52,14 +53,14 @@ class CountedRows:
         self.lock = Lock()
 
     def add(
-        self, statistic: Any, pair: int, counted: Any, units: np.ndarray, slices: np.ndarray | None
+        self, statistic: ColumnStatistic, pair: int, counted: Any, units: np.ndarray, slices: np.ndarray | None
     ) -> int:
         """Store the counts of a statistic for a block; return the number of bytes that they take."""
         key = statistic, pair
         with self.lock:
-            if hasattr(statistic, "number_rows"):
+            if isinstance(statistic, Resamplable):
                 if key not in self.label_states:
-                    self.label_states[key] = statistic.new()
+                    self.label_states[key] = statistic.empty()
                 rows = statistic.number_rows(self.label_states[key], counted)
             else:
                 rows = counted

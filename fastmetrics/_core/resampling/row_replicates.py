@@ -42,6 +42,7 @@ from fastmetrics._core.resampling.additive_replicates import (
 )
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
+from fastmetrics._core.statistic import ByUnit
 
 LOADED_BYTES = 1 << 24  # of rows that a thread loads at a time
 
@@ -217,7 +218,7 @@ def add_rows(
 
         for statistic in reduction.statistics:
             replicates = accumulators.sums_of(statistic, pair_number, slice_number)
-            if hasattr(statistic, "update_units"):
+            if isinstance(statistic, ByUnit):
                 add_ordered_units(replicates, statistic, accumulators.weights, unit_buckets, starts, segment)
                 continue
             add_unit_buckets(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.exact import MAX_UNNORMALISED
-from fastmetrics._core.statistic import Sums
+from fastmetrics._core.state import HALF_BITS, LOW_HALF, FieldType, Sums
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.resampling import poisson_weights
 
@@ -26,32 +25,53 @@ class UnitStateTable:
     """
 
     def __init__(self, statistic: Any, n: int) -> None:
-        self.template = template = statistic.new()
+        self.template = template = statistic.empty()
         n_sums = template.exact.shape[0]
         self.counts = np.zeros((n, *template.counts.shape), np.int64)
         self.n_sums = n_sums
         self.windows = np.zeros((n, n_sums, 2), np.uint64)
+        self.made_sums: np.ndarray | None = None
         self.place = 1
         self.others: list[tuple[np.ndarray, np.ndarray]] = []  # values and the places of their sums
         self.n_others = 0
         self.in_windows = 0  # values added since the windows were empty
 
-    @cached_property
+    @property
     def exact(self) -> np.ndarray:
         """The sums; made at the first use."""
-        return np.zeros((self.counts.shape[0], self.n_sums, exact.SIZE), np.int64)
+        if self.made_sums is None:
+            self.made_sums = np.zeros((self.counts.shape[0], self.n_sums, exact.SIZE), np.int64)
+        return self.made_sums
 
     @property
     def has_sums(self) -> bool:
         """Were values added to the sums?"""
-        return "exact" in vars(self)
+        return self.made_sums is not None
+
+    def counts_of(self, name: str) -> np.ndarray:
+        """A count of all unit buckets: a view."""
+        return self.counts[:, self.template.fields.places[name]]
+
+    def set_flag(self, name: str) -> None:
+        """Make a count of all unit buckets 1."""
+        self.counts[:, self.template.fields.places[name]] = 1
+
+    def add_counts(self, name: str, numbers: np.ndarray) -> None:
+        """Add numbers[i] to a count, or a wide count, of unit bucket i."""
+        place = self.template.fields.places[name]
+        if self.template.fields.by_name[name].type is FieldType.WIDE_COUNT:
+            self.counts[:, place] += numbers >> HALF_BITS
+            self.counts[:, place + 1] += numbers & LOW_HALF
+        else:
+            self.counts[:, place] += numbers
 
     def count(self, numbers: np.ndarray, cells: np.ndarray | None = None) -> None:
         """Count every row: in the count with the number of its cell (uint8), by default in the first."""
         sums.count_by_number(numbers, cells, self.counts)
 
-    def add(self, values: np.ndarray, numbers: np.ndarray, cells: np.ndarray | None = None, column: int = 0) -> None:
-        """Add the value of every row to a sum: `column`, or so many further as the number of its cell (uint8) says."""
+    def add(self, values: np.ndarray, numbers: np.ndarray, name: str, cells: np.ndarray | None = None) -> None:
+        """Add the value of every row to a sum: of an array of sums the one with the number of its cell (uint8)."""
+        column = self.template.fields.places[name]
         n = values.shape[0]
         if self.in_windows + n > MAX_UNNORMALISED:
             self.normalise()
@@ -109,7 +129,7 @@ class UnitStateTable:
         if self.in_windows:
             self.normalise()
         if other.has_sums:
-            self.exact += other.exact[part]
+            np.add(self.exact, other.exact[part], out=self.exact)
         first = np.int32(start * n_sums)
         for values, places in other.others:
             own = slice(*np.searchsorted(places, (first, first + n * n_sums)).tolist())
@@ -127,8 +147,8 @@ class UnitStateTable:
     def select(self, numbers: np.ndarray) -> UnitStateTable:
         """The states with these numbers."""
         if numbers.shape[0] < self.counts.shape[0]:
-            if self.has_sums:
-                self.exact = self.exact[numbers]
+            if self.made_sums is not None:
+                self.made_sums = self.made_sums[numbers]
             self.counts, self.windows = self.counts[numbers], self.windows[numbers]
         return self
 

@@ -39,6 +39,7 @@ class PlacementSums(NamedTuple):
 class Placements(Statistic):
     """Sums of placements inside a range of scores."""
 
+    __slots__ = ()
     needs_position = False
     pivots_on_positives = False
     bounds = None  # there are no bounds of a variance

@@ -22,7 +22,7 @@ from fastmetrics._core.exchange.weighted_ranges import (
 )
 from fastmetrics._core.resampling.weighted_batch import WeightedReplicates, words_to_integer
 from fastmetrics._core.score_statistics.slice_pairs import PairCounts, PairsWonBySlice
-from fastmetrics._core.statistic import Statistic, Value
+from fastmetrics._core.statistic import BySlices, Statistic, Value
 from fastmetrics._kernels.resampling import score_replicates, weighted_replicates
 from fastmetrics._kernels.sweep import mann_whitney
 from fastmetrics._kernels.sweep import threshold_sweep as kernels
@@ -35,9 +35,10 @@ NO_NEGATIVE = "there is no negative row"
 NO_WEIGHT = "every weight is zero"
 
 
-class PairsWon(Statistic):
+class PairsWon(BySlices, Statistic):
     """Pairs won inside a range of scores. For pairs between two ranges, counts are multiplied."""
 
+    __slots__ = ()
     needs_position = False
     pivots_on_positives = False
 

@@ -5,6 +5,7 @@ The exchanges are chained: the rows of a group meet first, then what is left of 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from fastmetrics._core.columns.row_blocks import ScoreLabelPair
 from fastmetrics._core.exchange.group_rows import GroupRows, RowsByGroup, sort_groups
 from fastmetrics._core.exchange.hash_exchange import GroupKeys
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.statistic import Statistic
+from fastmetrics._core.statistic import GroupedStatistic
 from fastmetrics._core.tables.key_table import KeyTable
 from fastmetrics._core.tables.key_texts import RankedTexts, keys_of_numbers
 
@@ -52,20 +53,20 @@ class GroupKeysTable(NamedTuple):
         return self.entries[self.number_of[statistic]]
 
 
-class GroupTableStatistic(Statistic):
+class GroupTableStatistic(GroupedStatistic):
     """Base of a statistic of groups whose state is a `KeyTable`: a subclass writes `keys_per_group`."""
 
     __slots__ = ()
 
+    @abstractmethod
     def keys_per_group(self, groups: GroupRows) -> KeysOfGroups:
         """The entries that groups add to the table; a key may occur several times."""
-        raise NotImplementedError
 
     @property
     def table(self) -> type[KeysByGroup]:
         return KeysByGroup
 
-    def new(self) -> KeyTable:
+    def empty(self) -> KeyTable:
         return KeyTable()
 
     def update(self, state: KeyTable, table: GroupKeysTable) -> None:

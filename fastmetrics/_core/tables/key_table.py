@@ -24,6 +24,7 @@ from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.spill import SpillFile
 from fastmetrics._core.parallel import accumulate, for_each
+from fastmetrics._core.state import State
 from fastmetrics._core.tables.key_entries import NO_TEXT, NO_WORDS, KeyCounts, Run, is_long, long_bytes
 from fastmetrics._core.tables.stored_keys import (
     check_texts,
@@ -108,7 +109,7 @@ class RowsByShard:
                 yield hashes[start:stop], heads[start:stop], tails[start:stop], counts
 
 
-class KeyTable:
+class KeyTable(State):
     """Counts of keys. The keys of one table are all signed integers, all unsigned integers, or all texts.
 
     Parameters
@@ -127,8 +128,6 @@ class KeyTable:
     """
 
     __slots__ = ("budget", "counter", "dtype", "file", "level", "lock", "n_counts", "reserved_bytes", "runs")
-
-    n_rows = None
 
     def __init__(self, n_counts: int = 1, budget: MemoryBudget | None = None, level: int = 0) -> None:
         self.n_counts = n_counts
@@ -152,6 +151,10 @@ class KeyTable:
     @property
     def spilled(self) -> bool:
         return any(self.runs)
+
+    def limit_memory(self, budget: MemoryBudget | None) -> None:
+        """Count the table against a budget; what does not fit is spilled."""
+        self.budget = budget
 
     def close(self) -> None:
         """Remove all keys, and free their memory and their part of the budget."""

@@ -22,7 +22,7 @@ from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.additive_states import StateKey
 from fastmetrics.engine.scan.intervals import MetricReplicates, ReplicateStates, finalise_replicates
 from fastmetrics.engine.scan.plan_scan import LogScan
-from fastmetrics.engine.scan.resolve import FinalStates, empty_state
+from fastmetrics.engine.scan.resolve import FinalStates
 from fastmetrics.engine.scan.slice_counts import SliceCounts
 from fastmetrics.engine.scan.slice_views import SliceView
 
@@ -59,7 +59,7 @@ class PartitionMerger:
                     )
                 key = self.state_key(slice_key)
                 if key not in self.states.by_key:
-                    self.states.by_key[key] = empty_state(slice_key[0])
+                    self.states.by_key[key] = slice_key[0].empty()
                 self.states.by_key[key].merge(state)
             for slice_key, replicates in (partition.replicates or {}).items():
                 key = self.state_key(slice_key)

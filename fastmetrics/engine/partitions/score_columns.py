@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import LABEL, SCORE, RowBlock, score_name, vector_name
-from fastmetrics._core.exchange.class_ranges import OfClasses, split_problems
+from fastmetrics._core.exchange.class_ranges import OfClasses, OverClasses, split_problems
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.plan.column_names import ColumnNames
 from fastmetrics.engine.plan.metric_plan import Plan
@@ -79,4 +79,4 @@ def score_columns(plan: Plan, names: ColumnNames, n_classes: int) -> list[ScoreC
 def read_statistics(statistics: Sequence[Any], n_classes: int) -> list[Any]:
     """The statistics with those over several classes split into their problems."""
     parts = split_problems(statistics, n_classes)
-    return [own for own in statistics if not hasattr(own, "parts")] + parts
+    return [own for own in statistics if not isinstance(own, OverClasses)] + parts

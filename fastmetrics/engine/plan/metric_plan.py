@@ -56,7 +56,7 @@ class LabelKinds(NamedTuple):
     def greatest_grade(self) -> tuple[float, str]:
         """The greatest grade that all metrics of grades accept, and the metric with that limit."""
         limits = [
-            (float(getattr(statistic, "greatest_grade", math.inf)), repr(metric))
+            (float(statistic.greatest_grade), repr(metric))
             for metric in self.graded
             for statistic in metric.statistics()
         ]

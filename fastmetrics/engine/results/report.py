@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from fastmetrics._core.class_matrix import ClassMatrix, LabelTable
     from fastmetrics._core.plot import Plot
     from fastmetrics._core.registry import Metric
+    from fastmetrics._core.results.class_matrix import ClassMatrix, LabelTable
     from fastmetrics._core.types.options import Normalize, PlotName
 
 __all__ = ["Report"]

@@ -14,7 +14,8 @@ from fastmetrics._core.exchange.block_store import order_by_number, scatter_rows
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.exchange.row_ranges import split_statistics
-from fastmetrics._core.statistic import State
+from fastmetrics._core.state import State
+from fastmetrics._core.statistic import ByUnit
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.scan.covered_states import CoveredStates
@@ -57,9 +58,8 @@ class AdditiveStates:
         key = (statistic, pair, slice_number)
         state = self.sums.get(key)
         if state is None:
-            state = self.sums[key] = statistic.new()
-            if hasattr(state, "limit_memory"):
-                state.limit_memory(self.budget)
+            state = self.sums[key] = statistic.empty()
+            state.limit_memory(self.budget)
         return state
 
     def states(self, pair: int, slice_number: int | None) -> list[State]:
@@ -98,7 +98,7 @@ class AdditiveStates:
             # The first bad row of a slice need not be the first of the block. Without slices the first one is found.
             for rows in map(columns.pair_rows, self.score_label_pairs):
                 for statistic in self.statistics:
-                    statistic.update(statistic.new(), rows)
+                    statistic.update(statistic.empty(), rows)
             raise
 
     def count(self, columns: RowBlock) -> None:
@@ -122,7 +122,7 @@ class AdditiveStates:
 
     def use_covers(self, columns: RowBlock) -> bool:
         """Do covers count the rows of a block, and add them to states? All statistics have to add to many states."""
-        return not columns.score_columns and all(hasattr(statistic, "update_units") for statistic in self.statistics)
+        return not columns.score_columns and all(isinstance(statistic, ByUnit) for statistic in self.statistics)
 
     def update_slices(self, columns: RowBlock) -> None:
         """Add a block to the slices of the base sets; those of the others are added up in the end."""
@@ -206,8 +206,7 @@ class AdditiveStates:
     def clear(self) -> None:
         """Remove all states, and free what they reserved."""
         for state in self.sums.values():
-            if hasattr(state, "close"):
-                state.close()
+            state.close()
         self.covered.clear()
         self.sums.clear()
         self.counts = None

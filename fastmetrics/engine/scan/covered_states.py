@@ -9,7 +9,6 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import Rows
-from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.exchange import slice_rows
 from fastmetrics.engine.input.set_covers import Cover
 
@@ -80,7 +79,7 @@ class CoveredStates:
 
 def add_up(table: UnitStateTable, members: np.ndarray, slices: np.ndarray) -> Iterator[tuple[int, Any]]:
     """The states of a table's members added up by slice; one by one if to merge them is more than to add."""
-    if type(table.template).merge is not Sums.merge:
+    if table.template.fields.maxima:
         yield from zip(slices.tolist(), map(table.state, members.tolist()), strict=True)
         return
     order = np.argsort(slices, kind="stable")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.columns.arrow_columns import EXACT_INTEGER
@@ -11,7 +11,7 @@ from fastmetrics._core.immutable import freeze
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.results.result_set import TaskRows
-from fastmetrics._core.statistic import Value
+from fastmetrics._core.statistic import ClassTables, NotesLostWords, Value
 from fastmetrics._version import __version__
 from fastmetrics.engine.plan.slice_bins import SliceBins
 from fastmetrics.engine.plan.tasks import PlannedTask
@@ -119,14 +119,14 @@ class ResolvedPart(NamedTuple):
         found = self.intervals.interval(metric, pair_number, slice_number, value)
         return value._replace(coverage=value.coverage | found.coverage), found.bounds, found.standard_error
 
-    def tables_of_classes(self, method: str) -> Iterator[tuple[Any, ...]]:
-        """The label, the score and what a statistic's method of this name returns, of all rows of every pair."""
-        statistics = [own for own in self.scan.plan.statistics["none"] if hasattr(own, method)]
+    def tables_of_classes(self, find: Callable[[ClassTables, Any], Any]) -> Iterator[tuple[Any, ...]]:
+        """The label, the score and what `find(statistic, state)` returns, of all rows of every pair."""
+        statistics = [own for own in self.scan.plan.statistics["none"] if isinstance(own, ClassTables)]
         names = self.scan.names
         for number, pair in enumerate(self.scan.score_label_pairs):
             for statistic in statistics:
                 (state,) = self.states.select((statistic,), number, None)
-                found = getattr(statistic, method)(state)
+                found = find(statistic, state)
                 if found is not None:
                     yield names.label_of(pair), names.score_of(pair), *found
 
@@ -137,7 +137,7 @@ def notes_on_words(scan: Scan, states: FinalStates) -> list[str]:
     for metric in scan.plan.metrics:
         for number, pair in enumerate(scan.score_label_pairs):
             for statistic in metric.statistics():
-                if hasattr(statistic, "rows_without_words"):
+                if isinstance(statistic, NotesLostWords):
                     rows = statistic.rows_without_words(*states.select((statistic,), number, None))
                     if rows:
                         metrics.setdefault((scan.names.score_of(pair), rows), []).append(repr(metric))
@@ -217,10 +217,10 @@ def make_report(
         bins=edges_of_tasks([(one.task.name, one.log_scan) for one in resolved]),
         notes=[*notes, *(note for part in parts for note in notes_on_words(part.scan, part.states))],
     )
-    matrices = [own for part in parts for own in part.tables_of_classes("confusion_matrix")]
-    tables = [own for part in parts for own in part.tables_of_classes("label_table")]
+    matrices = [own for part in parts for own in part.tables_of_classes(lambda own, state: own.confusion_matrix(state))]
+    tables = [own for part in parts for own in part.tables_of_classes(lambda own, state: own.label_table(state))]
     if not matrices and not tables:
         return report
-    from fastmetrics._core.class_matrix import ClassMatrix, LabelTable
+    from fastmetrics._core.results.class_matrix import ClassMatrix, LabelTable
 
     return attach_matrices(report, [ClassMatrix(*own) for own in matrices], [LabelTable(*own) for own in tables])

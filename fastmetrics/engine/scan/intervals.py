@@ -34,7 +34,7 @@ from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
 from fastmetrics._core.resampling.row_range_replicates import replicate_row_ranges
 from fastmetrics._core.resampling.row_replicates import RowReduction, replicate_rows
-from fastmetrics._core.statistic import Value
+from fastmetrics._core.statistic import AdditiveStatistic, ColumnStatistic, GroupedStatistic, Value
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
 from fastmetrics.engine.scan.group_units import UnitsOfGroups, find_units
@@ -295,7 +295,7 @@ def replicate_score_statistics(
 
 def empty_replicates(statistic: Any, replicates: int) -> Any:
     """The replicates of a slice without rows."""
-    if hasattr(statistic, "new"):
+    if isinstance(statistic, (AdditiveStatistic, ColumnStatistic, GroupedStatistic)):
         return new_replicates(statistic, replicates)
     return ReplicateStates([statistic.empty()] * replicates)
 

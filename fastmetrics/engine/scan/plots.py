@@ -17,6 +17,7 @@ from fastmetrics._core.plot_registry import ModelStates, NoPlotError, PlotSpec, 
 from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, ReplicateAccumulators
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.row_replicates import RowReduction, replicate_rows
+from fastmetrics._core.statistic import GroupedStatistic
 from fastmetrics.engine.plan.column_names import ColumnNames, Key
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 from fastmetrics.engine.plan.plan_parts import PlanPart
@@ -89,7 +90,7 @@ class PlotPlan(NamedTuple):
                 reduction = RowReduction(list(by_row), [pair], 0)
                 of_pair = replicate_rows(unit_exchange.store, reduction, weights, n_threads)
                 replicates |= {(statistic, number, None): counts for (statistic, _, _), counts in of_pair.items()}
-        by_group = list(dict.fromkeys(own for own in band_statistics.values() if hasattr(own, "table")))
+        by_group = list(dict.fromkeys(own for own in band_statistics.values() if isinstance(own, GroupedStatistic)))
         if by_group and group_exchange is not None:
             of_groups = group_reduction(scan, by_group, new_states, ())
             replicates |= reduce_groups(group_exchange, of_groups, n_threads)

@@ -19,7 +19,8 @@ from fastmetrics._core.exchange.row_ranges import RowRangeReduction, reduce_row_
 from fastmetrics._core.group_accumulators import GroupAccumulators
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.statistic import Sums
+from fastmetrics._core.state import Sums
+from fastmetrics._core.statistic import BySlices
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.scan.additive_states import StateKey
@@ -40,13 +41,8 @@ class FinalStates(NamedTuple):
         found = []
         for statistic in statistics:
             state = self.by_key.get((statistic, pair, slice_number))
-            found.append(empty_state(statistic) if state is None else state)
+            found.append(statistic.empty() if state is None else state)
         return found
-
-
-def empty_state(statistic: Any) -> Any:
-    """The state of no rows, which additive statistics call `new` and statistics of score ranges `empty`."""
-    return statistic.new() if hasattr(statistic, "new") else statistic.empty()
 
 
 class ProgressCounter:
@@ -132,7 +128,7 @@ def add_state(states: dict[StateKey, Any], key: StateKey, state: Any) -> None:
     """Add a state to that of a key, which is made at its first use."""
     total = states.get(key)
     if total is None:
-        total = states[key] = key[0].new()
+        total = states[key] = key[0].empty()
     total.merge(state)
 
 
@@ -175,7 +171,7 @@ def split_ranges(scan: Scan) -> tuple[list[Any], list[Any]]:
     statistics = list(scan.plan.statistics["range"])
     if scan.names.weight is not None or not len(scan.slices):
         return [], statistics
-    by_slices = [statistic for statistic in statistics if hasattr(statistic, "by_slices")]
+    by_slices = [statistic for statistic in statistics if isinstance(statistic, BySlices)]
     return by_slices, [statistic for statistic in statistics if statistic not in by_slices]
 
 

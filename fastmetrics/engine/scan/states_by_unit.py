@@ -20,7 +20,8 @@ from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates,
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BUCKETS, UNIT_BUCKET_BITS, UnitCounter
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
-from fastmetrics._core.statistic import Sums
+from fastmetrics._core.state import Sums
+from fastmetrics._core.statistic import ByUnit
 from fastmetrics.engine.plan.metric_plan import Plan
 
 PREFIX_SHIFT = np.uint64(HASH_BITS - UNIT_BUCKET_BITS)
@@ -107,10 +108,10 @@ def can_add_by_unit(plan: Plan, n_pairs: int, budget: MemoryBudget | None) -> bo
     statistics = plan.statistics["none"]
     if not statistics or plan.needs("hash") or plan.needs("range") or plan.unsliced:
         return False
-    if not all(hasattr(statistic, "update_units") for statistic in statistics):
+    if not all(isinstance(statistic, ByUnit) for statistic in statistics):
         return False
     if budget is None:
         return True
-    integers = sum(n_counts + n_sums * exact.SIZE for n_counts, n_sums in (own.sums_size for own in statistics))
+    integers = sum(own.fields.n_counts + own.fields.n_sums * exact.SIZE for own in statistics)
     n_bytes = 8 * integers * MAX_UNIT_BUCKETS * n_pairs * budget.n_threads
     return bool(n_bytes <= budget.limit // MEMORY_SHARE)

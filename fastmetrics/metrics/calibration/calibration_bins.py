@@ -5,6 +5,7 @@ Calibration metrics are ratios of counts and of exact sums, over rows or over bi
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,22 @@ from fastmetrics._core.columns.binary_probabilities import (
     kernel_sampling_rate,
 )
 from fastmetrics._core.columns.row_blocks import Rows
-from fastmetrics._core.statistic import Statistic, Sums
+from fastmetrics._core.state import Field, Fields, Sums, exact_sum
+from fastmetrics._core.statistic import AdditiveStatistic
 from fastmetrics._kernels.probability import losses
 
 MAX_BINS = 10_000  # the exact sums of a bin take 1.7 kB
 MAX_ROWS_PER_RUN = 1 << 32  # rows of one bin in losses.run_means
 
 
-class CalibrationBins(Statistic):
+@cache
+def bin_fields(bins: int, *others: str | Field) -> Fields:
+    """Of every bin its rows and the positive ones, and exact sums."""
+    sums = (exact_sum(name, bins) for name in ("w p", "w", "w y"))
+    return Fields(Field("classes", length=2 * bins), "weighted", *others, *sums)
+
+
+class CalibrationBins(AdditiveStatistic):
     """Rows, positives and the sum of p of every bin; with weights the sums of w p, w and w y.
 
     If `edges` is None, the bin is floor(p * bins). Otherwise it is the first bin whose upper edge is not below p, with
@@ -37,8 +46,9 @@ class CalibrationBins(Statistic):
         self.sampling_rate = sampling_rate
         self.edges = edges
 
-    def new(self) -> Sums:
-        return Sums(2 * self.bins + 1, 3 * self.bins)
+    @property
+    def fields(self) -> Fields:  # type: ignore[override]
+        return bin_fields(self.bins)
 
     def update(self, state: Sums, rows: Rows) -> None:
         if self.add_rows(state, rows):
@@ -50,23 +60,23 @@ class CalibrationBins(Statistic):
         rule, edges = losses.FLOOR, None
         if self.edges is not None:
             rule, edges = (losses.EQUAL, None) if isinstance(self.edges, str) else (losses.GIVEN, self.edges)
-        probabilities, weights, positives = state.exact.reshape(3, self.bins, exact.SIZE)
+        probabilities, weights, positives = map(state.sums_of, ("w p", "w", "w y"))
         losses.calibration_terms(
             rows.labels, rows.scores, rows.weights, kernel_sampling_rate(self.sampling_rate), rule, edges,
-            state.counts[: 2 * self.bins].reshape(self.bins, 2), probabilities, weights, positives, problem,
+            state.counts_of("classes").reshape(self.bins, 2), probabilities, weights, positives, problem,
         )  # fmt: skip
         if rows.weights is not None:
-            state.counts[2 * self.bins] = 1
+            state.set_flag("weighted")
         return bool(problem[0])
 
     def bin_sums(self, state: Sums) -> list[tuple[int, int, int]]:
         """Return (weight, weight of positives, sum of w p) of every bin, times 2**EXPONENT."""
         n = self.bins
-        if state.count(2 * n):
-            return [(state.integer(n + i), state.integer(2 * n + i), state.integer(i)) for i in range(n)]
-        counts = state.counts[: 2 * n].reshape(n, 2).tolist()
+        if state.count("weighted"):
+            return [(state.integer("w", i), state.integer("w y", i), state.integer("w p", i)) for i in range(n)]
+        counts = state.counts_of("classes").reshape(n, 2).tolist()
         unit = exact.EXPONENT
-        return [(rows << unit, positive << unit, state.integer(i)) for i, (rows, positive) in enumerate(counts)]
+        return [(rows << unit, positive << unit, state.integer("w p", i)) for i, (rows, positive) in enumerate(counts)]
 
 
 def correct_rows(rows: BinaryColumns, sampling_rate: float | None) -> BinaryColumns:

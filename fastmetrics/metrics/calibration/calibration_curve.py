@@ -118,10 +118,10 @@ def calibration_curve(
             raise ValueError(f"n_bins must be at most {MAX_BINS} for so many rows; found {n_bins}")
         return curve_of_many_bins(rows, np.searchsorted(edges, rows.scores))
     (state,) = rows.reduce((CalibrationBins(int(n_bins), None, edges),), n_threads)
-    counts = state.counts[:-1].reshape(-1, 2)
+    counts = state.counts_of("classes").reshape(-1, 2)
     used = counts[:, 0] > 0
     bins = np.flatnonzero(used).tolist()
-    means = [exact.divide(state.integer(index), state.count(2 * index) << exact.EXPONENT) for index in bins]
+    means = [exact.divide(state.integer("w p", index), int(counts[index, 0]) << exact.EXPONENT) for index in bins]
     return counts[used, 1] / counts[used, 0], np.array(means)
 
 

@@ -14,9 +14,10 @@ from fastmetrics._core.exact import divide
 from fastmetrics._core.exchange.score_histogram import ScoreCells
 from fastmetrics._core.plot import Line, Plot
 from fastmetrics._core.plot_registry import ModelStates, NoPlotError, plot, plot_summary
-from fastmetrics._core.statistic import Sums
-from fastmetrics.metrics.calibration.calibration_bins import CalibrationBins
+from fastmetrics._core.state import Field, Fields, Sums
+from fastmetrics.metrics.calibration.calibration_bins import CalibrationBins, bin_fields
 
+BAD_SCORES = "scores outside [0, 1]"
 RELIABILITY_BINS = 12  # bins of the plot
 FIRST_OCTAVE = -20  # smallest octave of distances to 0 or 1 with bins of its own; all smaller distances share one bin
 
@@ -51,21 +52,19 @@ class ReliabilityBins(CalibrationBins):
         edges = narrow_bin_edges()
         super().__init__(edges.shape[0] + 1, None, edges)
 
-    def fields(self) -> tuple[Any, ...]:
+    def attributes(self) -> tuple[Any, ...]:
         return ()  # the edges are always the same
 
-    def new(self) -> Sums:
-        return Sums(4 * self.bins + 2, 3 * self.bins)
-
-    def has_bad_scores(self, state: Sums) -> bool:
-        """Whether a score outside [0, 1] was added."""
-        return bool(state.counts[2 * self.bins + 1])
+    @property
+    def fields(self) -> Fields:  # type: ignore[override]
+        halves = (Field(name, length=self.bins) for name in ("high halves", "low halves"))
+        return bin_fields(self.bins, BAD_SCORES, *halves)
 
     def update(self, state: Sums, rows: Rows) -> None:
-        if self.has_bad_scores(state) or not rows.scores.shape[0]:
+        if state.count(BAD_SCORES) or not rows.scores.shape[0]:
             return
         if not (rows.scores.min() >= 0 and rows.scores.max() <= 1):
-            state.counts[2 * self.bins + 1] = 1
+            state.set_flag(BAD_SCORES)
         elif rows.weights is not None:
             self.add_rows(state, rows)
         else:
@@ -74,16 +73,19 @@ class ReliabilityBins(CalibrationBins):
     def add_unweighted(self, state: Sums, labels: np.ndarray, probabilities: np.ndarray) -> None:
         """Add rows without weights. The exact sums of the kernel would take ten times as long."""
         bins = find_narrow_bins(probabilities, self.bins)
-        state.counts[: 2 * self.bins] += np.bincount(2 * bins + labels, minlength=2 * self.bins)
-        high, halves = np.floor(probabilities * 2**26), state.counts[2 * self.bins + 2 :].reshape(2, self.bins)
-        for half, values in zip(halves, (high, np.rint((probabilities * 2**26 - high) * 2**26)), strict=True):
+        counts = state.counts_of("classes")
+        counts += np.bincount(2 * bins + labels, minlength=2 * self.bins)
+        high = np.floor(probabilities * 2**26)
+        low = np.rint((probabilities * 2**26 - high) * 2**26)
+        for name, values in (("high halves", high), ("low halves", low)):
+            half = state.counts_of(name)
             half += np.bincount(bins, values, self.bins).astype(np.int64)  # the sums of a block are below 2**53
 
     def bin_sums(self, state: Sums) -> list[tuple[int, int, int]]:
-        if state.count(2 * self.bins):
+        if state.count("weighted"):
             return super().bin_sums(state)
-        classes = state.counts[: 2 * self.bins].reshape(self.bins, 2).tolist()
-        halves = state.counts[2 * self.bins + 2 :].reshape(2, self.bins).T.tolist()
+        classes = state.counts_of("classes").reshape(self.bins, 2).tolist()
+        halves = zip(state.counts_of("high halves").tolist(), state.counts_of("low halves").tolist(), strict=True)
         return [
             ((negative + positive) << 52, positive << 52, (high << 26) + low)
             for (negative, positive), (high, low) in zip(classes, halves, strict=True)
@@ -91,8 +93,8 @@ class ReliabilityBins(CalibrationBins):
 
     def rows_per_bin(self, state: Sums) -> np.ndarray:
         """Return the number of rows of every bin."""
-        counts = state.counts[: 2 * self.bins].reshape(self.bins, 2)
-        return np.asarray(counts[:, 0] if state.count(2 * self.bins) else counts.sum(axis=1))
+        counts = state.counts_of("classes").reshape(self.bins, 2)
+        return np.asarray(counts[:, 0] if state.count("weighted") else counts.sum(axis=1))
 
     def joined_edges(self, state: Sums) -> np.ndarray:
         """Return the first bin of every range that the plot shows as one bin, and the end of the last range.
@@ -124,7 +126,7 @@ def draw_calibration(models: Sequence[ModelStates]) -> Plot:
     lines, reason = [], NO_WEIGHT
     for model in models:
         statistic, (state,) = ReliabilityBins(), model.states
-        if statistic.has_bad_scores(state):
+        if state.count(BAD_SCORES):
             reason = f"score column {model.name!r} has values outside [0, 1], which are no probabilities"
             continue
         table = statistic.bin_sums(state)

@@ -25,10 +25,11 @@ from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.columns.vector_columns import check_labels
 from fastmetrics._core.kinds import PROBABILITIES
 from fastmetrics._core.registry import metric, metric_form
-from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._core.state import Fields, Sums
+from fastmetrics._core.statistic import AdditiveStatistic, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.probability import short_losses
-from fastmetrics.metrics.calibration.calibration_bins import MAX_BINS, CalibrationBins, correct_rows
+from fastmetrics.metrics.calibration.calibration_bins import MAX_BINS, CalibrationBins, bin_fields, correct_rows
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
@@ -184,7 +185,7 @@ def finalise_ece(parameters: dict[str, Any], counts: Sums, bins: Sums) -> Value:
     return Value(calibration_error(table, parameters["norm"]), row_coverage(counts))
 
 
-class TopLabelBins(Statistic):
+class TopLabelBins(AdditiveStatistic):
     """Bins of the greatest probability of each row; a row is positive if its class has it.
 
     Of equal probabilities, the first class counts (Guo et al., ICML 2017).
@@ -195,8 +196,9 @@ class TopLabelBins(Statistic):
     def __init__(self, bins: int) -> None:
         self.bins = bins
 
-    def new(self) -> Sums:
-        return CalibrationBins(self.bins).new()
+    @property
+    def fields(self) -> Fields:  # type: ignore[override]
+        return bin_fields(self.bins)
 
     def update(self, state: Sums, rows: Rows) -> None:
         predicted = rows.scores.argmax(axis=1)

@@ -22,7 +22,8 @@ from fastmetrics._core.columns.row_blocks import ColumnPair
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.statistic import Statistic
+from fastmetrics._core.state import State
+from fastmetrics._core.statistic import ClassTables, ColumnStatistic, Resamplable
 from fastmetrics._core.tables.cell_table import Cells, CellTable
 from fastmetrics._kernels.classification import label_sets as kernel
 from fastmetrics.metrics.classification.class_cells import ClassCells, SetCounts
@@ -109,7 +110,7 @@ def new_scratch(n_labels: int, n_slots: int) -> tuple[np.ndarray, np.ndarray, np
     return np.empty(n_labels, np.int64), np.empty(n_labels, np.int64), np.zeros((n_slots, 2), np.int64)
 
 
-class ClassTable:
+class ClassTable(State):
     """Rows and weights of each pair of a label and a predicted label, or of sets of labels.
 
     Attributes
@@ -294,10 +295,11 @@ def restore_table(*arrays: np.ndarray) -> ClassTable:
     return table
 
 
-class ClassTableCounts(Statistic):
+class ClassTableCounts(ClassTables, Resamplable, ColumnStatistic):
     """The rows and weights of each pair of a label and a predicted label, or of sets of labels."""
 
-    def new(self) -> ClassTable:
+    __slots__ = ()
+    def empty(self) -> ClassTable:
         return ClassTable()
 
     def count_rows(self, rows: ColumnPair) -> LabeledRows:

@@ -20,7 +20,8 @@ from fastmetrics._core.exact import divide
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import StatesOfUnits, Sums, SumStatistic, Value
+from fastmetrics._core.state import Field, Fields, Sums, exact_sum
+from fastmetrics._core.statistic import AdditiveStatistic, ByUnit, StatesOfUnits, Value
 from fastmetrics._kernels.classification import fixed_threshold
 from fastmetrics.metrics.classification.accuracy import accuracy_score
 from fastmetrics.metrics.classification.balanced_accuracy import balanced_accuracy_score
@@ -43,11 +44,11 @@ CONSTANT = "all rows are of one class and predicted to be of it"
 NEITHER = "there is no positive row and no row is predicted positive"
 
 
-class ThresholdCounts(SumStatistic):
+class ThresholdCounts(ByUnit, AdditiveStatistic):
     """Rows of each cell 2 * label + prediction; with weights also the exact weight of each cell."""
 
     __slots__ = ("threshold",)
-    sums_size = 5, 4
+    fields = Fields(Field("rows", length=4), "weighted", exact_sum("weight", 4))
 
     def __init__(self, threshold: float) -> None:
         self.threshold = float(threshold)
@@ -55,22 +56,21 @@ class ThresholdCounts(SumStatistic):
     def update(self, state: Sums, rows: Rows) -> None:
         fixed_threshold.count_cells(rows.labels, rows.scores, self.threshold, state.counts)
         if rows.weights is not None:
-            state.counts[4] = 1
+            state.set_flag("weighted")
             fixed_threshold.weigh_cells(rows.labels, rows.scores, rows.weights, self.threshold, state.exact)
 
     def class_rows(self, state: Sums) -> tuple[int, int]:
         """The rows that a state has counted, and the positive ones."""
-        cells = state.counts[:4].tolist()
+        cells = state.counts_of("rows").tolist()
         return sum(cells), cells[2] + cells[3]
 
     def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
-        """As `update`, with row i for the state numbers[i]."""
         cells = np.empty(rows.labels.shape[0], np.uint8)
         fixed_threshold.cells_of_rows(rows.labels, rows.scores, self.threshold, cells)
         states.count(numbers, cells)
         if rows.weights is not None:
-            states.counts[:, 4] = 1
-            states.add(rows.weights, numbers, cells)
+            states.set_flag("weighted")
+            states.add(rows.weights, numbers, "weight", cells)
 
 
 class ThresholdCells(NamedTuple):
@@ -132,11 +132,11 @@ def threshold_metric(
 
     def register(compute_ratio: Callable[..., ThresholdRatio]) -> Callable[..., ThresholdRatio]:
         def finalise(arguments: dict[str, Any], state: Sums) -> Value:
-            tn, fp, fn, tp = (state.count(cell) for cell in range(4))
+            tn, fp, fn, tp = state.counts_of("rows").tolist()
             coverage = {"rows": tn + fp + fn + tp, "positives": fn + tp, "predicted_positives": fp + tp}
             cells = ThresholdCells(tn, fp, fn, tp)
-            if state.count(4):
-                cells = ThresholdCells(*(state.integer(cell) for cell in range(4)))
+            if state.count("weighted"):
+                cells = ThresholdCells(*(state.integer("weight", cell) for cell in range(4)))
             ratio = compute_ratio(cells, **{name: arguments[name] for name in own_parameters})
             return divide_ratio(ratio, cells, coverage)
 

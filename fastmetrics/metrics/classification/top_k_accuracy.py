@@ -18,7 +18,8 @@ from fastmetrics._core.columns.weights import as_weights
 from fastmetrics._core.kinds import CLASS_SCORES
 from fastmetrics._core.metric_strings import GREATEST_CUTOFF
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, SumStatistic, Value
+from fastmetrics._core.state import Fields, Sums, exact_sum
+from fastmetrics._core.statistic import AdditiveStatistic, Value
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics._kernels.columns import label_encoding as kernel
 from fastmetrics._kernels.numeric import sums
@@ -199,11 +200,11 @@ def raise_not_finite(scores: np.ndarray) -> None:
     raise ValueError(f"y_score has {'NaN' if value != value else value} at row {row}: scores must be finite")
 
 
-class TopKHits(SumStatistic):
+class TopKHits(AdditiveStatistic):
     """Rows whose class has one of the k highest probabilities, and their weight if rows have weights."""
 
     __slots__ = ("k",)
-    sums_size = 1, 1
+    fields = Fields("hits", exact_sum("weight of hits"))
 
     def __init__(self, k: int) -> None:
         self.k = k
@@ -211,9 +212,10 @@ class TopKHits(SumStatistic):
     def update(self, state: Sums, rows: Rows) -> None:
         n, n_classes = rows.scores.shape
         hits = np.empty(n, np.uint8)
-        state.counts[0] += kernel.mark_top_k(rows.scores.reshape(-1), n_classes, rows.labels, self.k, 0, n, hits)
+        n_hits = kernel.mark_top_k(rows.scores.reshape(-1), n_classes, rows.labels, self.k, 0, n, hits)
+        state.add_count("hits", n_hits)
         if rows.weights is not None:
-            sums.sum_positive_weights(hits, rows.weights, state.exact[0])
+            sums.sum_positive_weights(hits, rows.weights, state.sum_of("weight of hits"))
 
 
 @metric(
@@ -232,7 +234,7 @@ class TopKHits(SumStatistic):
 )
 def finalise_top_k_accuracy(parameters: dict[str, Any], rows: Sums, hits: Sums) -> Value:
     """Top-k accuracy: the share of rows whose class has one of the k highest probabilities."""
-    right = hits.integer(0) if rows.count(2) else hits.count(0) << exact.EXPONENT
+    right = hits.integer("weight of hits") if rows.count("weighted") else hits.count("hits") << exact.EXPONENT
     return rounded_quotient(right, ClassRows.total(rows), ClassRows.coverage(rows), NO_WEIGHT)
 
 

@@ -21,7 +21,8 @@ from fastmetrics._core.columns.row_blocks import ColumnPair
 from fastmetrics._core.columns.text_columns import TextColumn
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.memory_size import format_size
-from fastmetrics._core.statistic import Statistic
+from fastmetrics._core.state import State
+from fastmetrics._core.statistic import ColumnStatistic, Resamplable
 from fastmetrics._core.tables.key_table import KeyTable
 from fastmetrics._kernels.clustering.contingency_table import PairCounter
 from fastmetrics._kernels.columns.text_codes import TextCodes
@@ -38,7 +39,7 @@ NO_TEXTS: np.ndarray = np.empty(0, np.uint8)
 NO_OFFSETS: np.ndarray = np.empty(0, np.int64)
 
 
-class PairTable:
+class PairTable(State):
     """Counts of pairs of labels. `texts` encodes the texts of each side; it is None for a side of integers."""
 
     __slots__ = ("budget", "cached_contingency", "cell_bytes", "counter", "label_bytes", "moved", "texts", "total")
@@ -318,10 +319,11 @@ def check_state(is_valid: Any, message: str) -> None:
         raise ValueError(message)
 
 
-class LabelPairCounts(Statistic):
+class LabelPairCounts(Resamplable, ColumnStatistic):
     """The counts of pairs of labels of two columns."""
 
-    def new(self) -> PairTable:
+    __slots__ = ()
+    def empty(self) -> PairTable:
         return PairTable()
 
     def count_rows(self, rows: ColumnPair) -> LabelPairs:

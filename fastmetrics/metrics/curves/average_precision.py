@@ -69,6 +69,7 @@ class PrecisionSum(Statistic):
     exactly.
     """
 
+    __slots__ = ()
     needs_position = True
     pivots_on_positives = True
 

@@ -58,6 +58,7 @@ class Corners(NamedTuple):
 class ConcaveHull(Statistic):
     """The statistic of the equal error rate on the ROC curve's convex hull."""
 
+    __slots__ = ()
     needs_position = False
     pivots_on_positives = True
 

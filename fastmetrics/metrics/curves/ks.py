@@ -52,6 +52,7 @@ class KsState(NamedTuple):
 class Extremes(Statistic):
     """The statistic of KS: the extremes of (TPR - FPR) * P * N over all thresholds, and the rows P and N."""
 
+    __slots__ = ()
     needs_position = True
     pivots_on_positives = False
 

@@ -20,7 +20,7 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.plot import Line, Plot
 from fastmetrics._core.plot_registry import ModelStates, NoPlotError, plot, plot_summary, simplified_points
 from fastmetrics._core.score_statistics.pair_counts import undefined_reason
-from fastmetrics._core.statistic import Statistic
+from fastmetrics._core.statistic import AdditiveStatistic
 from fastmetrics.metrics.curves.partial_area import interpolate
 
 BINS = 1 << 12
@@ -33,10 +33,12 @@ MAX_STRETCH = 1 / 64
 MIN_SHOWN_SHARE = 0.005
 
 
-class ScoreBins(Statistic):
+class ScoreBins(AdditiveStatistic):
     """Rows by class in at most BINS bins of neighbouring scores."""
 
-    def new(self) -> ScoreHistogram:
+    __slots__ = ()
+
+    def empty(self) -> ScoreHistogram:  # type: ignore[override]
         return ScoreHistogram(BINS)
 
     def update(self, state: ScoreHistogram, rows: Rows) -> None:

@@ -58,6 +58,7 @@ class Crossing(NamedTuple):
 class RateCrossing(Statistic):
     """The statistic of the equal error rate: the two points of the ROC curve around FPR = FNR."""
 
+    __slots__ = ()
     needs_position = True
     pivots_on_positives = False
 
@@ -209,6 +210,7 @@ def crossing_points(sweep: ThresholdSweep, top: RocPoint, sizes: ClassSizes) -> 
 class NearestRates(RateCrossing):
     """The crossing for the methods "mean" and "max". Bins of scores give no bounds for the nearest point."""
 
+    __slots__ = ()
     bounds = None  # type: ignore[assignment]
 
 

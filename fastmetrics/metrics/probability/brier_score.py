@@ -29,7 +29,8 @@ from fastmetrics._core.columns.weights import scale_tiny_weights
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import StatesOfUnits, Sums, SumStatistic, Value
+from fastmetrics._core.state import Fields, Sums, exact_sum
+from fastmetrics._core.statistic import AdditiveStatistic, ByUnit, StatesOfUnits, Value
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_undefined, warn_user
 from fastmetrics._kernels.probability import losses, short_losses
 from fastmetrics.metrics.probability.probability_targets import (
@@ -51,11 +52,11 @@ if TYPE_CHECKING:
 __all__ = ["brier_score_loss", "d2_brier_score"]
 
 
-class SquaredErrors(SumStatistic):
+class SquaredErrors(ByUnit, AdditiveStatistic):
     """The (weighted) sum of (p - y)^2."""
 
     __slots__ = ("sampling_rate",)
-    sums_size = 0, 1
+    fields = Fields(exact_sum("terms"))
 
     def __init__(self, sampling_rate: float | None = None) -> None:
         self.sampling_rate = sampling_rate
@@ -63,17 +64,16 @@ class SquaredErrors(SumStatistic):
     def update(self, state: Sums, rows: Rows) -> None:
         problem = np.zeros(1, np.int64)
         rate = kernel_sampling_rate(self.sampling_rate)
-        losses.squared_error_terms(rows.labels, rows.scores, rows.weights, rate, state.exact[0], problem)
+        losses.squared_error_terms(rows.labels, rows.scores, rows.weights, rate, state.sum_of("terms"), problem)
         if problem[0]:
             rows.raise_bad_probability()
 
     def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
-        """As `update`, with row i for the state numbers[i]."""
         terms = np.empty(rows.labels.shape[0])
         rate = kernel_sampling_rate(self.sampling_rate)
         if losses.write_terms(losses.SQUARED_ERROR_TERMS, rows.labels, rows.scores, rows.weights, 0, rate, terms) < 0:
             rows.raise_bad_probability()
-        states.add(terms, numbers)
+        states.add(terms, numbers, "terms")
 
 
 class SquareSums(NamedTuple):
@@ -117,14 +117,14 @@ def sum_squared_errors(
             read_as_is=pos_label is None or (type(pos_label) is int and pos_label == 1), needs_both_classes=False,
         )  # fmt: skip
         total, positive = LabelCounts.totals(counts)
-        return SquareSums(squares.integer(0), total, 1, (total - positive, positive))
+        return SquareSums(squares.integer("terms"), total, 1, (total - positive, positive))
     if kernel_sampling_rate(sampling_rate):
         raise validation.OptionError("sampling_rate is for one column of probabilities, those of the positive class")
     type_eps = machine_epsilon(y_proba, predictions)
     matrix = check_class_probabilities(target, predictions, weights, labels, type_eps, "y_proba")
     (squares,) = matrix.reduce((ClassSquaredErrors(),), threads)
     classes = matrix.class_totals() if want_classes else ()
-    return SquareSums(squares.integer(0), matrix.total(), predictions.shape[1], classes)
+    return SquareSums(squares.integer("terms"), matrix.total(), predictions.shape[1], classes)
 
 
 def small_brier_score(y_true: Any, y_proba: Any, *, sample_weight: Any = None) -> float | None:
@@ -304,7 +304,7 @@ def d2_brier_score(
 )
 def finalise_brier(parameters: dict[str, Any], counts: Sums, squares: Sums) -> Value:
     """Brier score: the mean squared distance between probability and outcome."""
-    return rounded_quotient(squares.integer(0), LabelCounts.totals(counts)[0], row_coverage(counts), NO_WEIGHT)
+    return rounded_quotient(squares.integer("terms"), LabelCounts.totals(counts)[0], row_coverage(counts), NO_WEIGHT)
 
 
 # Options that `fastmetrics.testing` checks.

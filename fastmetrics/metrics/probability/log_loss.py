@@ -31,7 +31,8 @@ from fastmetrics._core.elementary import log, log1p
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import StatesOfUnits, Sums, SumStatistic, Value
+from fastmetrics._core.state import Fields, Sums, exact_sum
+from fastmetrics._core.statistic import AdditiveStatistic, ByUnit, StatesOfUnits, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.probability import losses, short_losses
 from fastmetrics.metrics.probability.probability_targets import (
@@ -59,14 +60,14 @@ LOSS_OF_CERTAINTY = NULL_EPS * (1 + NULL_EPS)  # -log(1 - eps), rounded
 __all__ = ["clipped_rows", "d2_log_loss_score", "log_loss"]
 
 
-class LogTerms(SumStatistic):
+class LogTerms(ByUnit, AdditiveStatistic):
     """The (weighted) sum of -log(q), where q is the predicted probability of the row's label, and the clipped rows.
 
     q is clipped to [eps, 1 - eps].
     """
 
     __slots__ = ("eps", "sampling_rate")
-    sums_size = 1, 1
+    fields = Fields("clipped rows", exact_sum("terms"))
 
     def __init__(self, eps: float | str, sampling_rate: float | None = None) -> None:
         self.eps = eps
@@ -82,13 +83,12 @@ class LogTerms(SumStatistic):
         problem = np.zeros(1, np.int64)
         losses.log_loss_terms(
             rows.labels, rows.scores, rows.weights, self.resolve_eps(rows), kernel_sampling_rate(self.sampling_rate),
-            state.exact[0], state.counts, problem,
+            state.sum_of("terms"), state.counts, problem,
         )  # fmt: skip
         if problem[0]:
             rows.raise_bad_probability()
 
     def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
-        """As `update`, with row i for the state numbers[i]."""
         terms = np.empty(rows.labels.shape[0])
         eps, rate = self.resolve_eps(rows), kernel_sampling_rate(self.sampling_rate)
         n_clipped = losses.write_terms(
@@ -96,7 +96,7 @@ class LogTerms(SumStatistic):
         )  # fmt: skip
         if n_clipped < 0:
             rows.raise_bad_probability()
-        states.add(terms, numbers)
+        states.add(terms, numbers, "terms")
         if n_clipped:
             states.count(numbers[clipped_rows_of(rows, eps, rate)])
 
@@ -159,14 +159,15 @@ def sum_log_terms(
             needs_both_classes=True,
         )  # fmt: skip
         total, positive = LabelCounts.totals(counts)
-        return LogSums(terms.exact[0], terms.count(0), total, (total - positive, positive))
+        return LogSums(terms.sum_of("terms"), terms.count("clipped rows"), total, (total - positive, positive))
     if kernel_sampling_rate(sampling_rate):
         raise validation.OptionError("sampling_rate is for one column of probabilities, those of the positive class")
     if predictions.ndim == 1:
         predictions = np.column_stack((1 - predictions, predictions))
     matrix = check_class_probabilities(target, predictions, weights, labels, type_eps, "y_proba")
     (terms,) = matrix.reduce((ClassLogTerms(clip),), threads)
-    return LogSums(terms.exact[0], terms.count(0), matrix.total(), matrix.class_totals() if want_classes else ())
+    totals = matrix.class_totals() if want_classes else ()
+    return LogSums(terms.sum_of("terms"), terms.count("clipped rows"), matrix.total(), totals)
 
 
 def try_small_log_sums(y_true: Any, y_proba: Any, sample_weight: Any) -> tuple[int, int, int, int, int] | None:
@@ -429,8 +430,8 @@ def clipped_rows(
 )
 def finalise_log_loss(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Log loss: the mean of -log of the probability given to what happened."""
-    coverage = row_coverage(counts) | {"rows_clipped": terms.count(0)}
-    return rounded_quotient(terms.integer(0), LabelCounts.totals(counts)[0], coverage, NO_WEIGHT)
+    coverage = row_coverage(counts) | {"rows_clipped": terms.count("clipped rows")}
+    return rounded_quotient(terms.integer("terms"), LabelCounts.totals(counts)[0], coverage, NO_WEIGHT)
 
 
 # Options that `fastmetrics.testing` checks.

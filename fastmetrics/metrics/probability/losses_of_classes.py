@@ -9,7 +9,8 @@ from fastmetrics._core.columns.class_rows import ClassRows
 from fastmetrics._core.columns.vector_columns import check_labels
 from fastmetrics._core.kinds import PROBABILITIES
 from fastmetrics._core.registry import metric_form
-from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._core.state import Sums
+from fastmetrics._core.statistic import Value
 from fastmetrics.metrics.probability import brier_score, log_loss  # noqa: F401 - they register the metrics
 from fastmetrics.metrics.probability.probability_targets import ClassLogTerms, ClassSquaredErrors, check_eps
 
@@ -27,8 +28,8 @@ TWO_CLASSES = 2
 )
 def finalise_log_loss(parameters: dict[str, Any], rows: Sums, terms: Sums) -> Value:
     """Log loss: the mean of -log of the probability given to each row's class."""
-    coverage = ClassRows.coverage(rows) | {"rows_clipped": terms.count(0)}
-    return rounded_quotient(terms.integer(0), ClassRows.total(rows), coverage, NO_WEIGHT)
+    coverage = ClassRows.coverage(rows) | {"rows_clipped": terms.count("clipped rows")}
+    return rounded_quotient(terms.integer("terms"), ClassRows.total(rows), coverage, NO_WEIGHT)
 
 
 @metric_form(
@@ -46,4 +47,4 @@ def finalise_brier(parameters: dict[str, Any], rows: Sums, squares: Sums) -> Val
     half = parameters["scale_by_half"]
     half = ClassRows.n_classes(rows) <= TWO_CLASSES if half == "auto" else half
     total = ClassRows.total(rows)
-    return rounded_quotient(squares.integer(0), 2 * total if half else total, ClassRows.coverage(rows), NO_WEIGHT)
+    return rounded_quotient(squares.integer("terms"), 2 * total if half else total, ClassRows.coverage(rows), NO_WEIGHT)

@@ -10,11 +10,12 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
 from fastmetrics._core.columns.probability_types import machine_epsilon
-from fastmetrics._core.columns.row_blocks import block_bounds
+from fastmetrics._core.columns.row_blocks import block_bounds, map_reduce
 from fastmetrics._core.columns.weights import as_weights, scale_tiny_weights
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._core.statistic import Sums, SumStatistic, map_reduce
+from fastmetrics._core.state import Fields, Sums, exact_sum
+from fastmetrics._core.statistic import AdditiveStatistic
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.probability import losses
@@ -35,11 +36,11 @@ class EventBlock(NamedTuple):
     first_row: int
 
 
-class LikelihoodTerms(SumStatistic):
+class LikelihoodTerms(AdditiveStatistic):
     """The (weighted) sum of -log(p) and the sum of weights. p is clipped to [eps, 1 - eps] unless eps is 0."""
 
     __slots__ = ("are_logs", "eps")
-    sums_size = 1, 2
+    fields = Fields("clipped events", exact_sum("terms"), exact_sum("weight"))
 
     def __init__(self, are_logs: bool, eps: float) -> None:
         self.are_logs = are_logs
@@ -48,14 +49,14 @@ class LikelihoodTerms(SumStatistic):
     def update(self, state: Sums, events: EventBlock) -> None:
         problem = np.zeros(1, np.int64)
         losses.likelihood_terms(
-            events.values, events.weights, self.are_logs, self.eps, state.exact[0], state.counts, problem
+            events.values, events.weights, self.are_logs, self.eps, state.sum_of("terms"), state.counts, problem
         )
         if problem[0] and self.are_logs:
             raise_bad_logarithm(events)
         if problem[0]:
             validation.raise_bad_probability(events.values, "y_prob", events.first_row)
         if events.weights is not None:
-            sums.sum_values(events.weights, None, state.exact[1])
+            sums.sum_values(events.weights, None, state.sum_of("weight"))
 
 
 def raise_bad_logarithm(events: EventBlock) -> None:
@@ -147,12 +148,12 @@ def negative_log_likelihood(
         return (EventBlock(values[start:stop], None if weights is None else weights[start:stop], start),)
 
     (state,) = map_reduce((LikelihoodTerms(are_logs, clip),), len(bounds), lambda: load, threads)
-    if reduction == "sum" or not exact.is_finite(state.exact[0]):
-        return exact.to_float(state.exact[0])
-    total = values.shape[0] << exact.EXPONENT if weights is None else state.integer(1)
+    if reduction == "sum" or not state.is_finite("terms"):
+        return exact.to_float(state.sum_of("terms"))
+    total = values.shape[0] << exact.EXPONENT if weights is None else state.integer("weight")
     if total == 0:
         return warn_undefined("negative_log_likelihood", NO_WEIGHT)
-    return exact.divide(state.integer(0), total)
+    return exact.divide(state.integer("terms"), total)
 
 
 # Options that `fastmetrics.testing` checks.

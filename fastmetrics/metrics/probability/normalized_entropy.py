@@ -21,7 +21,8 @@ from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.elementary import log, log1p
 from fastmetrics._core.exact import divide, quotients
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import ManySums, Sums, Value
+from fastmetrics._core.state import ManySums, Sums
+from fastmetrics._core.statistic import Value
 from fastmetrics.metrics.probability.log_loss import LogTerms, try_small_log_sums
 from fastmetrics.metrics.probability.probability_targets import check_eps
 
@@ -160,7 +161,7 @@ def finalise_ctr(parameters: dict[str, Any], counts: Sums) -> Value:
 def finalise_ne(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Normalised entropy: log loss over that of always predicting the base rate."""
     total, positive = LabelCounts.totals(counts)
-    coverage = row_coverage(counts) | {"rows_clipped": terms.count(0)}
+    coverage = row_coverage(counts) | {"rows_clipped": terms.count("clipped rows")}
     if total == 0:
         return Value(float("nan"), coverage, NO_WEIGHT)
     if parameters["base_rate"] == "sample":
@@ -172,7 +173,7 @@ def finalise_ne(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     else:
         rate = float(parameters["base_rate"])
         entropy = binary_entropy(rate, 1 - rate)
-    return Value(divide(terms.integer(0), total) / entropy, coverage)
+    return Value(divide(terms.integer("terms"), total) / entropy, coverage)
 
 
 # Options that `fastmetrics.testing` checks.

@@ -32,9 +32,10 @@ from fastmetrics._core.columns.class_labels import (
     type_of_target,
 )
 from fastmetrics._core.columns.probability_types import SUM_TOLERANCE
-from fastmetrics._core.columns.row_blocks import Rows
+from fastmetrics._core.columns.row_blocks import Rows, map_reduce
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.statistic import AdditiveStatistic, Sums, SumStatistic, map_reduce
+from fastmetrics._core.state import Fields, Sums, exact_sum
+from fastmetrics._core.statistic import AdditiveStatistic
 from fastmetrics._core.undefined import warn_user
 from fastmetrics._kernels.probability import class_losses, losses
 
@@ -185,7 +186,7 @@ def reduce_binary(
     if read_as_is and is_numeric(column):
         try:
             states = reduce(validation.as_labels(column))
-            if not needs_both_classes or 0 < states[0].count(1) < states[0].count(0):
+            if not needs_both_classes or 0 < states[0].count("positives") < states[0].count("rows"):
                 return states
         except validation.LabelError:
             pass
@@ -195,14 +196,14 @@ def reduce_binary(
 # ----------------------------------------------------------------------------------------------- a column per class
 
 
-class ClassLogTerms(SumStatistic):
+class ClassLogTerms(AdditiveStatistic):
     """The (weighted) sum of -log of the probabilities of each row's classes, and the number of clipped ones.
 
     Scores are a matrix of probabilities. Labels are numbers of classes, or a matrix of 0 and 1 for sets of labels.
     """
 
     __slots__ = ("eps",)
-    sums_size = 1, 1
+    fields = Fields("clipped rows", exact_sum("terms"))
 
     def __init__(self, eps: float | str) -> None:
         self.eps = eps
@@ -210,27 +211,30 @@ class ClassLogTerms(SumStatistic):
     def update(self, state: Sums, rows: Rows) -> None:
         eps = rows.eps if self.eps == "auto" and rows.eps is not None else resolve_eps(self.eps, rows.scores.dtype)
         if rows.labels.ndim == 1:
-            class_losses.log_loss_terms(rows.labels, rows.scores, rows.weights, eps, state.exact[0], state.counts)
+            class_losses.log_loss_terms(
+                rows.labels, rows.scores, rows.weights, eps, state.sum_of("terms"), state.counts
+            )
             return
         is_set = rows.labels.reshape(-1).view(np.bool_)
         weights = weights_of_entries(rows)
         losses.likelihood_terms(
             rows.scores.reshape(-1)[is_set], None if weights is None else weights[is_set], False, eps,
-            state.exact[0], state.counts, np.zeros(1, np.int64),
+            state.sum_of("terms"), state.counts, np.zeros(1, np.int64),
         )  # fmt: skip
 
 
-class ClassSquaredErrors(SumStatistic):
+class ClassSquaredErrors(AdditiveStatistic):
     """The (weighted) sum of (p - y)^2 over rows and classes. Labels and scores are as in `ClassLogTerms`."""
 
-    sums_size = 0, 1
+    __slots__ = ()
+    fields = Fields(exact_sum("terms"))
 
     def update(self, state: Sums, rows: Rows) -> None:
         if rows.labels.ndim == 1:
-            class_losses.squared_error_terms(rows.labels, rows.scores, rows.weights, state.exact[0])
+            class_losses.squared_error_terms(rows.labels, rows.scores, rows.weights, state.sum_of("terms"))
             return
         losses.squared_error_terms(
-            rows.labels.reshape(-1), rows.scores.reshape(-1), weights_of_entries(rows), 0.0, state.exact[0],
+            rows.labels.reshape(-1), rows.scores.reshape(-1), weights_of_entries(rows), 0.0, state.sum_of("terms"),
             np.zeros(1, np.int64),
         )  # fmt: skip
 

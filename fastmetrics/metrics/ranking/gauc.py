@@ -16,7 +16,8 @@ from fastmetrics._core.exchange.group_rows import reduce_columns
 from fastmetrics._core.exchange.group_values import MeanOfGroups
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import ManySums, StatesOfUnits, Sums, Value
+from fastmetrics._core.state import Fields, ManySums, Sums, exact_sum, segment_starts, wide_count
+from fastmetrics._core.statistic import ByUnit, StatesOfUnits, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.ranking import grouped_auc
@@ -33,13 +34,21 @@ KERNEL_WEIGHTS = {"uniform": 1, "positives": 2}  # codes of the kernel; for 0 th
 SINGLE_CLASS = ("skip", "half", "nan", "raise")
 ONE_CLASS_NO_POSITIVE = "one class: no positive"
 ONE_CLASS_NO_NEGATIVE = "one class: no negative"
-FIRST_OF_PAIRS = 6  # the counts from here on are words of pair counts, which weights of pairs need
+GROUP_COUNTS = (
+    "groups", "groups without positive", "groups without negative", "rows", "rows without positive",
+    "rows without negative",
+)  # fmt: skip
+N_GROUP_COUNTS = len(GROUP_COUNTS)
 
 
-class GroupAuc(MeanOfGroups):
+class GroupAuc(ByUnit, MeanOfGroups):
     """The additive statistic of GAUC: the sums of w AUC and of w over groups, and the groups and rows left out."""
 
     __slots__ = ("single_class", "weight")
+    # The kernels add to the first counts and to both sums by place. Pairs are counted twice each, for ties are halves.
+    fields = Fields(
+        *GROUP_COUNTS, wide_count("pairs won"), wide_count("pairs"), exact_sum("w auc"), exact_sum("w"),
+    )  # fmt: skip
 
     def __init__(self, weight: str, single_class: str) -> None:
         self.weight = weight
@@ -49,26 +58,20 @@ class GroupAuc(MeanOfGroups):
     def table(self) -> type[PairsByGroup]:
         return PairsByGroup
 
-    def new(self) -> Sums:
-        # counts: groups, groups without positive rows, groups without negative rows, rows, rows of those two kinds of
-        # groups, twice the pairs won and twice all pairs (each as its high and its low 32 bits). sums: w AUC, w.
-        return Sums(10, 2)
-
     @property
     def needs_only_pairs(self) -> bool:
-        """Are the numbers of groups of one class, and of their rows, all that it needs of them?"""
         return self.single_class in ("skip", "nan")
 
     def update(self, state: Sums, table: GroupPairs) -> None:
         if table.one_class is not None:
             no_positive, no_negative, *rows_of_one_class = table.one_class.tolist()
-            state.counts[:6] += (
+            state.counts[:N_GROUP_COUNTS] += (
                 no_positive + no_negative, no_positive, no_negative, sum(rows_of_one_class), *rows_of_one_class,
             )  # fmt: skip
         if table.group_weights is None and self.weight != "pairs" and self.single_class != "raise":
             grouped_auc.auc_terms(
                 table.class_rows, table.wins, KERNEL_WEIGHTS.get(self.weight, 0), self.single_class == "half",
-                state.exact[0], state.exact[1], state.counts,
+                state.sum_of("w auc"), state.sum_of("w"), state.counts,
             )  # fmt: skip
             return
         negatives, positives = table.class_rows[:, 0], table.class_rows[:, 1]
@@ -76,16 +79,15 @@ class GroupAuc(MeanOfGroups):
         no_positive, no_negative = positives == 0, negatives == 0
         if self.single_class == "raise" and (no_positive.any() or no_negative.any()):
             self.raise_single_class(table, int(np.flatnonzero(no_positive | no_negative)[0]))
-        state.counts[:6] += (
+        state.counts[:N_GROUP_COUNTS] += (
             rows.shape[0], np.count_nonzero(no_positive), np.count_nonzero(no_negative), rows.sum(),
             rows[no_positive].sum(), rows[no_negative].sum(),
         )  # fmt: skip
         if self.weight == "pairs" and table.group_weights is None:
             # With the number of pairs as weights, GAUC is a quotient of two integers.
             pairs = 2 * (negatives * positives).astype(np.uint64)
-            for index, values in ((6, table.wins), (8, pairs)):
-                state.counts[index] += int((values >> np.uint64(32)).sum())
-                state.counts[index + 1] += int((values & np.uint64(0xFFFFFFFF)).sum())
+            state.add_total("pairs won", table.wins)
+            state.add_total("pairs", pairs)
             return
         auc = table.auc()
         if self.single_class == "half":
@@ -94,8 +96,8 @@ class GroupAuc(MeanOfGroups):
         else:
             counted = ~(no_positive | no_negative)
         weight = self.group_weights(table)[counted]
-        sums.sum_values(auc[counted], weight, state.exact[0])
-        sums.sum_values(weight, None, state.exact[1])
+        sums.sum_values(auc[counted], weight, state.sum_of("w auc"))
+        sums.sum_values(weight, None, state.sum_of("w"))
 
     def group_values(self, table: GroupPairs) -> np.ndarray:
         """The AUC of every group, NaN if it is undefined or if the group has weight 0."""
@@ -105,8 +107,8 @@ class GroupAuc(MeanOfGroups):
             auc[self.group_weights(table) == 0] = np.nan
         return auc
 
-    def update_segments(self, states: StatesOfUnits, table: GroupPairs, starts: np.ndarray) -> None:
-        """As `update`, with the groups starts[i] to starts[i + 1] for state i."""
+    def update_units(self, states: StatesOfUnits, table: GroupPairs, numbers: np.ndarray) -> None:
+        starts = segment_starts(numbers)
         if table.group_weights is None and self.weight != "pairs" and self.single_class != "raise":
             grouped_auc.auc_terms_of_segments(
                 table.class_rows, table.wins, KERNEL_WEIGHTS.get(self.weight, 0), self.single_class == "half", starts,
@@ -207,10 +209,10 @@ def gauc_score(
 
 def many_gaucs(parameters: dict[str, Any], states: ManySums) -> np.ndarray:
     """The values of many states whose sums are floating-point numbers: see `MetricSpec.many`."""
-    values = quotients(states.exact[:, 0], states.exact[:, 1])
-    is_left = states.counts[:, FIRST_OF_PAIRS:].any(axis=1)
+    values = quotients(states.sum_of("w auc"), states.sum_of("w"))
+    is_left = states.counts[:, N_GROUP_COUNTS:].any(axis=1)  # weights of pairs
     if parameters["single_class"] == "nan":
-        is_left |= (states.counts[:, 1:3] > 0).any(axis=1)
+        is_left |= (states.counts_of("groups without positive") > 0) | (states.counts_of("groups without negative") > 0)
     values[is_left] = np.nan
     return values
 
@@ -240,7 +242,7 @@ def many_gaucs(parameters: dict[str, Any], states: ManySums) -> np.ndarray:
 )
 def finalise_gauc(parameters: dict[str, Any], state: Sums) -> Value:
     """Group AUC: the weighted mean over groups of the AUC inside each group."""
-    groups_seen, no_positive, no_negative, rows, rows_no_positive, rows_no_negative, *pairs = state.counts.tolist()
+    groups_seen, no_positive, no_negative, rows, rows_no_positive, rows_no_negative = map(state.count, GROUP_COUNTS)
     single = no_positive + no_negative
     left_out = 0 if parameters["single_class"] == "half" else single
     rows_left_out = 0 if parameters["single_class"] == "half" else rows_no_positive + rows_no_negative
@@ -255,9 +257,9 @@ def finalise_gauc(parameters: dict[str, Any], state: Sums) -> Value:
     }
     if parameters["single_class"] == "nan" and single:
         return Value(float("nan"), coverage, f"{single} groups have one class only and single_class is nan")
-    won, total = state.integer(0), state.integer(1)
-    if any(pairs):
-        won, total = (pairs[0] << 32) + pairs[1], (pairs[2] << 32) + pairs[3]
+    won, total = state.integer("w auc"), state.integer("w")
+    if state.count("pairs"):
+        won, total = state.count("pairs won"), state.count("pairs")
     if total == 0:
         reason = "no group has both classes" if groups_seen == single else "the groups with both classes weigh nothing"
         reason = reason if groups_seen else "every weight is zero"

@@ -8,31 +8,29 @@ import numpy as np
 
 from fastmetrics._core.plot import Bars, Plot
 from fastmetrics._core.plot_registry import ModelStates, NoPlotError, plot, plot_summary
-from fastmetrics._core.statistic import StatesOfUnits, Statistic, Sums
+from fastmetrics._core.state import Field, Fields, Sums
+from fastmetrics._core.statistic import ByUnit, GroupedStatistic, StatesOfUnits
 from fastmetrics.metrics.ranking.lists.group_pairs import GroupPairs, PairsByGroup
 
 BINS = 20
 
 
-class GroupAucBins(Statistic):
+class GroupAucBins(ByUnit, GroupedStatistic):
     """Groups by AUC in bins of equal width; the last bin includes 1. One more count is of groups of one class."""
 
     __slots__ = ()
+    fields = Fields(Field("groups", length=BINS), "groups of one class")
 
     @property
     def table(self) -> type[PairsByGroup]:
         return PairsByGroup
 
-    def new(self) -> Sums:
-        return Sums(BINS + 1, 0)
-
     def update(self, state: Sums, table: GroupPairs) -> None:
         state.counts += np.bincount(auc_bins(table), minlength=BINS + 1)
 
-    def update_segments(self, states: StatesOfUnits, table: GroupPairs, starts: np.ndarray) -> None:
-        """As `update`, with the groups starts[i] to starts[i + 1] for state i."""
-        n = starts.shape[0] - 1
-        cells = auc_bins(table) + np.repeat(np.arange(n) * (BINS + 1), np.diff(starts))
+    def update_units(self, states: StatesOfUnits, table: GroupPairs, numbers: np.ndarray) -> None:
+        n = states.counts.shape[0]
+        cells = auc_bins(table) + numbers.astype(np.int64) * (BINS + 1)
         states.counts[:] += np.bincount(cells, minlength=n * (BINS + 1)).reshape(n, BINS + 1)
 
 
@@ -55,7 +53,7 @@ def draw_auc_histogram(models: Sequence[ModelStates]) -> Plot:
     bars = []
     for model in models:
         (state,) = model.states
-        counts = state.counts[:BINS]
+        counts = state.counts_of("groups")
         if not counts.any():
             continue
         histogram = Bars(model.name, edges, counts / counts.sum(), note=model.note)

@@ -10,7 +10,8 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import quotients
 from fastmetrics._core.kinds import GRADES
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import ManySums, Sums, Value
+from fastmetrics._core.state import ManySums, Sums
+from fastmetrics._core.statistic import Value
 from fastmetrics.metrics.ranking.lists.list_inputs import (
     ListArguments,
     check_options,
@@ -178,7 +179,7 @@ def many_hit_rates(parameters: dict[str, Any], *states: ManySums) -> np.ndarray:
     if parameters["average"] == "group":
         return many_means(parameters, *states)
     hits, relevant = states
-    return quotients(hits.exact[:, 0], relevant.exact[:, 0])
+    return quotients(hits.sum_of("w value"), relevant.sum_of("w value"))
 
 
 @metric(

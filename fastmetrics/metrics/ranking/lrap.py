@@ -17,7 +17,8 @@ from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, ColumnPair
 from fastmetrics._core.columns.vector_columns import check_labels, format_labels, label_positions
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, LabelSet, Vector
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._core.state import Fields, Sums, exact_sum
+from fastmetrics._core.statistic import ColumnStatistic, Value
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.ranking import label_ranking as kernel
 from fastmetrics.metrics.ranking import label_ranking
@@ -27,17 +28,18 @@ ROLES = {LABEL_ROLE: LabelSet(), SCORE_ROLE: Vector(finite=False)}
 NO_ROWS = "no rows"
 
 
-class LabelRanking(Statistic):
+class LabelRanking(ColumnStatistic):
     """The sum of a measure of each row, and that of the weights. `labels` are those of the scores, in their order."""
 
     __slots__ = ("labels", "measure")
+    fields = Fields("rows", exact_sum("w value"), exact_sum("w"))
 
     def __init__(self, measure: int, labels: tuple[Any, ...] | None) -> None:
         self.measure = measure
         self.labels = labels
 
-    def new(self) -> Sums:
-        return Sums(1, 2)
+    def empty(self) -> Sums:
+        return Sums(self.fields)
 
     def count_rows(self, rows: ColumnPair) -> np.ndarray:
         """The value and the weight of each row, as bits: int64[n, 2]."""
@@ -49,9 +51,9 @@ class LabelRanking(Statistic):
 
     def add(self, state: Sums, counted: np.ndarray) -> None:
         values, weights = (np.ascontiguousarray(column).view(np.float64) for column in counted.T)
-        state.counts[0] += values.shape[0]
-        sums.sum_values(values, weights, state.exact[0])
-        sums.sum_values(weights, None, state.exact[1])
+        state.add_count("rows", values.shape[0])
+        sums.sum_values(values, weights, state.sum_of("w value"))
+        sums.sum_values(weights, None, state.sum_of("w"))
 
     def find_labels(self, rows: ColumnPair, n_labels: int) -> np.ndarray:
         """The position of each label among the scores of a row."""
@@ -100,10 +102,10 @@ def register(
     """Register the mean of a measure over rows."""
 
     def finalise(options: dict[str, Any], state: Sums) -> Value:
-        coverage, total = {"rows": state.count(0)}, state.integer(1)
+        coverage, total = {"rows": state.count("rows")}, state.integer("w")
         if not total:
             return Value(math.nan, coverage, NO_ROWS)
-        return Value(exact.divide(state.integer(0), total), coverage)
+        return Value(exact.divide(state.integer("w value"), total), coverage)
 
     finalise.__doc__ = summary
     metric(

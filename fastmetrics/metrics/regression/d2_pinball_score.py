@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._core.state import Sums
+from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression.error_statistics import ComparedLosses
@@ -200,11 +201,11 @@ class PinballLosses(ComparedLosses):
 
 def finalise_losses(losses: Sums) -> Value:
     """D2 from the sums of both losses."""
-    coverage = {"rows": losses.count(0)}
-    if losses.count(0) < 2:
+    coverage = {"rows": losses.count("rows")}
+    if losses.count("rows") < 2:
         return Value(float("nan"), coverage, TWO_ROWS)
-    lost = losses.integer(1) if losses.is_finite(1) else None
-    return Value(explained_fraction(lost, losses.integer(2), force_finite=True), coverage)
+    lost = losses.integer("losses") if losses.is_finite("losses") else None
+    return Value(explained_fraction(lost, losses.integer("losses of the constant"), force_finite=True), coverage)
 
 
 @metric(

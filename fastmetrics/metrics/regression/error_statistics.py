@@ -8,19 +8,12 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import exact
-from fastmetrics._core.columns.row_blocks import Rows, block_bounds
+from fastmetrics._core.columns.row_blocks import Rows, block_bounds, map_reduce
 from fastmetrics._core.exchange.row_ranges import ANY_BLOCKS, RowRange, RowRangeStatistic
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import (
-    AdditiveStatistic,
-    ManySums,
-    StatesOfUnits,
-    Sums,
-    SumStatistic,
-    Value,
-    map_reduce,
-)
+from fastmetrics._core.state import Fields, ManySums, Sums, exact_sum
+from fastmetrics._core.statistic import AdditiveStatistic, ByUnit, StatesOfUnits, Value
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.regression import errors, moments
 from fastmetrics.metrics.regression.numeric_targets import (
@@ -38,41 +31,41 @@ TOO_LARGE = "the error of a row, its square or its product with the weight is ab
 TOO_SMALL = "the squares of the errors are below 1e-270: they have lost digits; multiply both columns by a number"
 
 
-class RowWeights(SumStatistic):
+class RowWeights(ByUnit, AdditiveStatistic):
     """The number of rows, and with weights also the sum of the weights."""
 
-    sums_size = 2, 1
-    weights_place = 1, 0
+    __slots__ = ()
+    fields = Fields("rows", "weighted", exact_sum("weight"))
+    sums_weights = True
 
     def update(self, state: Sums, rows: Rows) -> None:
-        state.counts[0] += rows.labels.shape[0]
+        state.add_count("rows", rows.labels.shape[0])
         if rows.weights is not None:
-            state.counts[1] = 1
-            sums.sum_values(rows.weights, None, state.exact[0])
+            state.set_flag("weighted")
+            sums.sum_values(rows.weights, None, state.sum_of("weight"))
 
     def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
-        """As `update`, with row i for the state numbers[i]."""
         states.count(numbers)
         if rows.weights is not None:
-            states.counts[:, 1] = 1
-            states.add(rows.weights, numbers)
+            states.set_flag("weighted")
+            states.add(rows.weights, numbers, "weight")
 
     @staticmethod
     def total(state: Sums) -> int:
         """Return the weight of all rows, times 2**EXPONENT. Without weights every row weighs 1."""
-        return state.integer(0) if state.count(1) else state.count(0) << exact.EXPONENT
+        return state.integer("weight") if state.count("weighted") else state.count("rows") << exact.EXPONENT
 
     @staticmethod
     def total_of_many(states: ManySums) -> np.ndarray:
         """The same of many states, as exact sums."""
-        return states.exact[:, 0] if states.counts[:, 1].any() else states.counts_as_sums(0)
+        return states.sum_of("weight") if states.counts_of("weighted").any() else states.count_as_sum("rows")
 
 
-class ErrorTerms(SumStatistic):
+class ErrorTerms(ByUnit, AdditiveStatistic):
     """The (weighted) sum of one kind of error term."""
 
     __slots__ = ("kind", "parameter")
-    sums_size = 0, 1
+    fields = Fields(exact_sum("terms"))
 
     def __init__(self, kind: int, parameter: float = 0.0) -> None:
         self.kind = kind
@@ -87,10 +80,9 @@ class ErrorTerms(SumStatistic):
             raise_bad_rows(rows, flags, self.kind, self.parameter)
         if self.kind in SQUARES and not state.exact.any() and not np.array_equal(rows.labels, rows.scores):
             # All squares vanished, but not the errors.
-            sums.sum_values(np.array([SMALLEST]), None, state.exact[0])
+            sums.sum_values(np.array([SMALLEST]), None, state.sum_of("terms"))
 
     def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
-        """As `update`, with row i for the state numbers[i]."""
         terms = np.empty(rows.labels.shape[0])
         flags = errors.write_error_terms(
             rows.labels, rows.scores, rows.weights, self.kind, self.parameter, terms
@@ -100,13 +92,14 @@ class ErrorTerms(SumStatistic):
         if self.kind in SQUARES and not terms.any() and not np.array_equal(rows.labels, rows.scores):
             # All squares vanished, but not the errors.
             terms[0] = SMALLEST
-        states.add(terms, numbers)
+        states.add(terms, numbers, "terms")
 
 
-class Moments(SumStatistic):
+class Moments(AdditiveStatistic):
     """Sums for R^2: squared errors, targets and squared targets. The sums of targets and of their squares are exact."""
 
-    sums_size = 0, 1 + 2 * moments.BANDS
+    __slots__ = ()
+    fields = Fields(exact_sum("moments", 1 + 2 * moments.BANDS))
     center_errors = False
 
     def update(self, state: Sums, rows: Rows) -> None:
@@ -121,7 +114,8 @@ class Moments(SumStatistic):
 class CenteredMoments(Moments):
     """Sums for explained variance: those for R^2, errors and squared errors, all exact but for the first."""
 
-    sums_size = 0, 1 + 4 * moments.BANDS
+    __slots__ = ()
+    fields = Fields(exact_sum("moments", 1 + 4 * moments.BANDS))
     center_errors = True
 
 
@@ -133,6 +127,7 @@ class ComparedLosses(RowRangeStatistic):
     """
 
     __slots__ = ("kind", "parameter")
+    fields = Fields(*RowWeights.fields.fields, exact_sum("losses"), exact_sum("losses of the constant"))
     order = ANY_BLOCKS
 
     def __init__(self, kind: int, parameter: float) -> None:
@@ -158,16 +153,16 @@ class ComparedLosses(RowRangeStatistic):
     def reduce(self, rows: RowRange, above: Any, total: Any) -> Sums:
         n = rows.labels.shape[0]
         state = self.empty()
-        state.counts[0] = n
+        state.add_count("rows", n)
         weights = rows.weights
         if weights is not None:
-            state.counts[1] = 1
-            sums.sum_values(weights, None, state.exact[0])
+            state.set_flag("weighted")
+            sums.sum_values(weights, None, state.sum_of("weight"))
             weights = shift_tiny_weights(weights, self.weight(total))
         constant = np.broadcast_to(np.float64(self.constant(total)), n)
-        for number, predictions in ((1, rows.scores), (2, constant)):
+        for name, predictions in (("losses", rows.scores), ("losses of the constant", constant)):
             errors.add_error_terms(
-                rows.labels, predictions, weights, self.kind, self.parameter, 0, n, state.exact[number][None]
+                rows.labels, predictions, weights, self.kind, self.parameter, 0, n, state.sums_of(name)
             )
         return state
 
@@ -176,7 +171,7 @@ class ComparedLosses(RowRangeStatistic):
         return high
 
     def empty(self) -> Sums:
-        return Sums(2, 3)
+        return Sums(self.fields)
 
 
 def shift_tiny_weights(weights: np.ndarray, total: int) -> np.ndarray:
@@ -212,14 +207,14 @@ def finalise_mean_error(
     counts: Sums, terms: Sums, transform: Callable[[float], float] = float, of_squares: bool = False
 ) -> Value:
     """Return the (weighted) mean of the terms, rounded once, or a function of this mean."""
-    coverage = {"rows": counts.count(0)}
+    coverage = {"rows": counts.count("rows")}
     total = RowWeights.total(counts)
     if total == 0:
         return Value(float("nan"), coverage, NO_WEIGHT)
-    if not terms.is_finite(0):
+    if not terms.is_finite("terms"):
         return Value(float("nan"), coverage, TOO_LARGE)
-    mean = exact.divide(terms.integer(0), total)
-    if of_squares and mean < LEAST_MEAN and terms.exact[0].any():
+    mean = exact.divide(terms.integer("terms"), total)
+    if of_squares and mean < LEAST_MEAN and terms.sum_of("terms").any():
         return Value(float("nan"), coverage, TOO_SMALL)
     return Value(transform(mean), coverage)
 
@@ -228,7 +223,7 @@ def many_mean_errors(
     counts: ManySums, terms: ManySums, transform: Callable[[float], float] = float, of_squares: bool = False
 ) -> np.ndarray:
     """The values of many states: see `MetricSpec.many`."""
-    means = exact.quotients(terms.exact[:, 0], RowWeights.total_of_many(counts))
+    means = exact.quotients(terms.sum_of("terms"), RowWeights.total_of_many(counts))
     if of_squares:
         means[means < LEAST_MEAN] = np.nan
     return means if transform is float else np.array([transform(mean) for mean in means.tolist()])

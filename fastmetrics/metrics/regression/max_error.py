@@ -11,7 +11,8 @@ from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Maxima, Statistic, Sums, Value
+from fastmetrics._core.state import Fields, Sums, maximum
+from fastmetrics._core.statistic import AdditiveStatistic, Value
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression.error_statistics import RowWeights
 from fastmetrics.metrics.regression.median_absolute_error import absolute_errors
@@ -72,21 +73,19 @@ def max_error(y_true: NumericArrayLike, y_pred: NumericArrayLike, *, n_threads: 
     return max(block_maxima)
 
 
-class LargestError(Statistic):
+class LargestError(AdditiveStatistic):
     """The largest absolute error of the rows whose weight is not zero."""
 
     __slots__ = ()
+    fields = Fields(maximum("error"))
 
-    def new(self) -> Maxima:
-        return Maxima(1, 0)
-
-    def update(self, state: Maxima, rows: Rows) -> None:
+    def update(self, state: Sums, rows: Rows) -> None:
         if not np.isfinite(rows.scores).all():
             rows.raise_bad_score()
         labels, scores = rows.labels, rows.scores
         if rows.weights is not None:
             labels, scores = labels[rows.weights > 0], scores[rows.weights > 0]
-        state.add(0, errors.max_error_of_rows(labels, scores, 0, labels.shape[0]))
+        state.add_maximum("error", errors.max_error_of_rows(labels, scores, 0, labels.shape[0]))
 
 
 @metric(
@@ -99,9 +98,9 @@ class LargestError(Statistic):
     default=False,
     direction="minimize",
 )
-def finalise_max_error(parameters: dict[str, Any], counts: Sums, largest: Maxima) -> Value:
+def finalise_max_error(parameters: dict[str, Any], counts: Sums, largest: Sums) -> Value:
     """The largest absolute error."""
-    coverage = {"rows": counts.count(0)}
+    coverage = {"rows": counts.count("rows")}
     if RowWeights.total(counts) == 0:
         return Value(float("nan"), coverage, NO_WEIGHT)
-    return Value(largest.number(0), coverage)
+    return Value(largest.maximum("error"), coverage)

@@ -16,7 +16,8 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._core.state import Sums
+from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.numeric.sums import merge_pairs
 from fastmetrics._kernels.regression import errors, moments
@@ -267,8 +268,8 @@ def explained_variance_score(
 )
 def finalise_r2(parameters: dict[str, Any], counts: Sums, moments: Sums) -> Value:
     """R^2: the share of the labels' variance that predictions explain."""
-    coverage = {"rows": counts.count(0)}
-    if counts.count(0) < 2:
+    coverage = {"rows": counts.count("rows")}
+    if counts.count("rows") < 2:
         return Value(float("nan"), coverage, TWO_ROWS)
     weight = RowWeights.total(counts)
     if weight == 0:
@@ -293,7 +294,7 @@ def finalise_r2(parameters: dict[str, Any], counts: Sums, moments: Sums) -> Valu
 )
 def finalise_explained_variance(parameters: dict[str, Any], counts: Sums, moments: Sums) -> Value:
     """Explained variance: the share of the labels' variance that predictions explain, up to a constant error."""
-    coverage = {"rows": counts.count(0)}
+    coverage = {"rows": counts.count("rows")}
     weight = RowWeights.total(counts)
     if weight == 0:
         return Value(float("nan"), coverage, NO_WEIGHT)

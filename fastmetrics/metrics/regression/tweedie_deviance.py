@@ -13,7 +13,8 @@ from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exchange.row_ranges import RowRange
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._core.state import Sums
+from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression.error_statistics import (
@@ -348,11 +349,12 @@ class Deviances(ComparedLosses):
 )
 def finalise_d2_tweedie(parameters: dict[str, Any], deviances: Sums) -> Value:
     """The share of the Tweedie deviance that predictions explain, compared with the mean of the labels."""
-    coverage = {"rows": deviances.count(0)}
-    if deviances.count(0) < 2:
+    coverage = {"rows": deviances.count("rows")}
+    if deviances.count("rows") < 2:
         return Value(float("nan"), coverage, TWO_ROWS)
     total = RowWeights.total(deviances)
-    lost, whole = mean_per_output(deviances.exact[1:], total << exact.tiny_total_shift(total))
+    states = np.stack([deviances.sum_of("losses"), deviances.sum_of("losses of the constant")])
+    lost, whole = mean_per_output(states, total << exact.tiny_total_shift(total))
     if whole == 0 or whole != whole:
         return Value(float("nan"), coverage, NO_DEVIANCE)
     return Value(1 - lost / whole, coverage)

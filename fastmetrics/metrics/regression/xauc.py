@@ -302,6 +302,7 @@ NO_PAIRS = CountedPairs(0, 0, 0, np.empty(0, np.uint64), None)
 class ConcordantPairs(RowRangeStatistic):
     """Pairs of rows inside ranges of scores, and between them. The state has the sorted targets of the rows."""
 
+    __slots__ = ()
     order = RANGES
     totals_weights = True
     has_large_states = True

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.elementary import exp, log
-from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.statistic import Sums
+from fastmetrics._core.state import Field, Fields, Sums
 from fastmetrics._kernels.text.bleu_ngrams import NgramCounter
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_sentence, segments_from_streams
 from fastmetrics.metrics.text.text_metric import (
     BlockCounter,
+    ScoresManySums,
+    TextMetric,
     TextScore,
+    Tokenizing,
     check_flags,
     check_number,
     check_order,
@@ -87,7 +91,13 @@ class BleuScore(TextScore):
         )
 
 
-class Bleu(NamedTuple):
+@cache
+def fields_of_order(max_order: int) -> Fields:
+    return Fields("sys_len", "ref_len", Field("correct", length=max_order), Field("total", length=max_order))
+
+
+@dataclass(frozen=True)
+class Bleu(ScoresManySums, Tokenizing, TextMetric[BleuScore]):
     """BLEU with its options, checked."""
 
     tokenize: str
@@ -112,15 +122,16 @@ class Bleu(NamedTuple):
 
         return count
 
-    def new(self) -> Sums:
-        return Sums(2 + 2 * self.max_order, 0)
+    @property
+    def fields(self) -> Fields:
+        return fields_of_order(self.max_order)
 
     def add(self, sums: Sums, counts: np.ndarray) -> None:
         sums.counts += counts.sum(axis=0)
 
     def score(self, sums: Sums, n_references: int) -> BleuScore:
-        sys_len, ref_len, *by_order = sums.counts.tolist()
-        correct, totals = by_order[: self.max_order], by_order[self.max_order :]
+        sys_len, ref_len = sums.count("sys_len"), sums.count("ref_len")
+        correct, totals = sums.counts_of("correct").tolist(), sums.counts_of("total").tolist()
         penalty = brevity_penalty(sys_len, ref_len)
         precisions, order = self.precisions(correct, totals)
         value = 0.0
@@ -142,7 +153,7 @@ class Bleu(NamedTuple):
         sys_lens, ref_lens = sums[rows, 0], sums[rows, 1]
         penalties = np.where(sys_lens >= ref_lens, 1.0, exp(1.0 - ref_lens / sys_lens))
         out[rows] = penalties * exp(added_up(logs.T) / order)
-        state = self.new()
+        state = self.empty()
         for row in np.flatnonzero(~is_simple).tolist():
             state.counts[:] = sums[row]
             out[row] = self.score(state, 1).score

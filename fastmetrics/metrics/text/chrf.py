@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.statistic import Sums
+from fastmetrics._core.state import Field, Fields, Sums
 from fastmetrics._kernels.text import chrf_ngrams
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_sentence, segments_from_streams
 from fastmetrics.metrics.text.inputs.segments import TextBlock
 from fastmetrics.metrics.text.text_metric import (
     BlockCounter,
+    ScoresManySums,
+    TextMetric,
     TextScore,
     check_flags,
     check_number,
@@ -75,7 +77,14 @@ class ChrfScore(TextScore):
         return f"{self.name} = {self.score:.2f}"
 
 
-class Chrf(NamedTuple):
+@cache
+def fields_of_orders(orders: int) -> Fields:
+    """For each order: the n-grams of hypotheses, of references, and matches."""
+    return Fields(Field("n-grams", length=3 * orders))
+
+
+@dataclass(frozen=True)
+class Chrf(ScoresManySums, TextMetric[ChrfScore]):
     """chrF with its options, checked."""
 
     char_order: int
@@ -111,8 +120,9 @@ class Chrf(NamedTuple):
 
         return count
 
-    def new(self) -> Sums:
-        return Sums(3 * (self.char_order + self.word_order), 0)
+    @property
+    def fields(self) -> Fields:
+        return fields_of_orders(self.char_order + self.word_order)
 
     def add(self, sums: Sums, counts: np.ndarray) -> None:
         sums.counts += counts.sum(axis=0)

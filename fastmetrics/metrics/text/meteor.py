@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
-from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.statistic import Sums
+from fastmetrics._core.state import Fields, Sums, exact_sum
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.numeric.sums import sum_values
 from fastmetrics._kernels.text import meteor_alignment as kernel
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel, segments_from_sentence
 from fastmetrics.metrics.text.text_metric import (
     BlockCounter,
+    TextMetric,
     TextScore,
+    Tokenizing,
     check_number,
     check_tokenizer,
     join_signature,
@@ -87,7 +89,12 @@ class MeteorScore(TextScore):
         )
 
 
-class Meteor(NamedTuple):
+COLUMNS = ("matches", "chunks", "sys_len", "ref_len")
+FIELDS = Fields(*COLUMNS, "segments", exact_sum("scores"))
+
+
+@dataclass(frozen=True)
+class Meteor(Tokenizing, TextMetric[MeteorScore]):
     """METEOR with its options, checked."""
 
     modules: tuple[str, ...]
@@ -102,18 +109,20 @@ class Meteor(NamedTuple):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return ("matches", "chunks", "sys_len", "ref_len")
+        return COLUMNS
 
     def new_counter(self) -> BlockCounter:
         return MeteorCounter(self).count
 
-    def new(self) -> Sums:
-        return Sums(kernel.COLUMNS + 1, 1)
+    @property
+    def fields(self) -> Fields:
+        return FIELDS
 
     def add(self, sums: Sums, counts: np.ndarray) -> None:
-        sums.counts[: kernel.COLUMNS] += counts.sum(axis=0)
-        sums.counts[kernel.COLUMNS] += len(counts)
-        sum_values(self.score_rows(counts), None, sums.exact[0])
+        for name, total in zip(COLUMNS, counts.sum(axis=0), strict=True):
+            sums.add_count(name, total)
+        sums.add_count("segments", len(counts))
+        sum_values(self.score_rows(counts), None, sums.sum_of("scores"))
 
     def score_rows(self, counts: np.ndarray) -> np.ndarray:
         """Return the score of every row of statistics."""
@@ -122,12 +131,12 @@ class Meteor(NamedTuple):
         return scores
 
     def score(self, sums: Sums, n_references: int) -> MeteorScore:
-        matches, chunks, sys_len, ref_len, n_segments = sums.counts.tolist()
+        (matches, chunks, sys_len, ref_len), n_segments = map(sums.count, COLUMNS), sums.count("segments")
         if n_segments:
-            mean = exact.divide(sums.integer(0), n_segments << exact.EXPONENT)
+            mean = exact.divide(sums.integer("scores"), n_segments << exact.EXPONENT)
         else:
             mean = warn_undefined("meteor", "there are no segments")
-        pooled = float(self.score_rows(sums.counts[None, : kernel.COLUMNS])[0]) if n_segments else mean
+        pooled = float(self.score_rows(np.array([[matches, chunks, sys_len, ref_len]]))[0]) if n_segments else mean
         return MeteorScore(
             mean if self.average == "segment" else pooled, mean, pooled, ratio(matches, sys_len),
             ratio(matches, ref_len), ratio(chunks, matches), matches, chunks, sys_len, ref_len,

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.elementary import exp, log
-from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.statistic import Sums
+from fastmetrics._core.state import Field, Fields, Sums
 from fastmetrics._kernels.text import nist as kernels
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel, segments_from_sentence
 from fastmetrics.metrics.text.inputs.segments import Segments
 from fastmetrics.metrics.text.nist_statistics import count_corpus
-from fastmetrics.metrics.text.text_metric import TextScore, check_order, check_tokenizer, join_signature, score_corpus
+from fastmetrics.metrics.text.text_metric import (
+    CorpusMetric,
+    TextScore,
+    Tokenizing,
+    check_order,
+    check_tokenizer,
+    join_signature,
+    score_corpus,
+)
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike
@@ -73,7 +81,11 @@ class NistScore(TextScore):
         return f"NIST = {self.score:.4f}"
 
 
-class Nist(NamedTuple):
+BY_ORDER = ("correct", "total", "information", "information_low")  # counts of every order
+
+
+@dataclass(frozen=True)
+class Nist(CorpusMetric[NistScore], Tokenizing):
     """NIST with its options, checked."""
 
     tokenize: str
@@ -83,7 +95,7 @@ class Nist(NamedTuple):
     weights: int = 0  # a fingerprint of the references, for statistics by segment: their weights must be the same
 
     @property
-    def lowercase(self) -> bool:
+    def lowercase(self) -> bool:  # type: ignore[override]
         """Texts are loaded with their case: only ASCII letters are lower-cased, after the tokenizer."""
         return False
 
@@ -94,8 +106,7 @@ class Nist(NamedTuple):
         The information of an order is 2**-25 times its column `information`, plus 2**-57 times `information_low`.
         """
         orders = range(1, self.max_order + 1)
-        names = ("correct", "total", "information", "information_low")
-        return ("sys_len", "ref_len", *(f"{name}_{n}" for name in names for n in orders))
+        return ("sys_len", "ref_len", *(f"{name}_{n}" for name in BY_ORDER for n in orders))
 
     def new_counter(self) -> NoReturn:
         raise TypeError(
@@ -105,19 +116,20 @@ class Nist(NamedTuple):
 
     def count_corpus(self, source: Segments, n_threads: int | None, by_segment: bool) -> tuple[Nist, np.ndarray]:
         counts, weights = count_corpus(self, source, n_threads, by_segment)
-        return self._replace(weights=weights), counts
+        return replace(self, weights=weights), counts
 
-    def new(self) -> Sums:
-        return Sums(2 + 4 * self.max_order, 0)
+    @property
+    def fields(self) -> Fields:
+        arrays = (Field(name, length=self.max_order) for name in BY_ORDER)
+        return Fields("sys_len", "ref_len", *arrays)
 
     def add(self, sums: Sums, counts: np.ndarray) -> None:
         sums.counts += counts.sum(axis=0)
 
     def score(self, sums: Sums, n_references: int) -> NistScore:
-        sys_len, scaled_ref_len, *by_order = sums.counts.tolist()
-        order = self.max_order
-        correct, totals, high, low = (tuple(by_order[start : start + order]) for start in range(0, 4 * order, order))
-        ref_len = scaled_ref_len / kernels.REFERENCE_UNIT
+        sys_len, order = sums.count("sys_len"), self.max_order
+        correct, totals, high, low = (tuple(sums.counts_of(name).tolist()) for name in BY_ORDER)
+        ref_len = sums.count("ref_len") / kernels.REFERENCE_UNIT
         penalty = length_penalty(sys_len, ref_len)
         cumulative, individual = [], []
         score = 0.0

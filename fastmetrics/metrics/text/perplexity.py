@@ -13,7 +13,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS
 from fastmetrics._core.elementary import exp, log
 from fastmetrics._core.parallel import accumulate, count_threads, for_each
-from fastmetrics._core.statistic import Sums
+from fastmetrics._core.state import Fields, Sums, exact_sum
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_undefined, warn_user
 from fastmetrics._kernels.numeric.sums import sum_values
 from fastmetrics._kernels.probability import likelihoods
@@ -249,20 +249,23 @@ def sum_nll(tokens: TokenLogProbs, n_threads: int) -> tuple[np.ndarray, int]:
     total = new_nll_sums()
     for state in accumulate(len(starts), new_nll_sums, add_block, n_threads):
         total.merge(state)
-    if total.count(1):
+    if total.count("invalid tokens"):
         tokens.raise_invalid()
-    return total.exact[0], total.count(0)
+    return total.sum_of("terms"), total.count("tokens")
 
 
 def new_nll_sums() -> Sums:
-    """The state of a sum of -log p. Counts: tokens, invalid tokens."""
-    return Sums(2, 1)
+    """The state of a sum of -log p."""
+    return Sums(NLL_FIELDS)
+
+
+NLL_FIELDS = Fields("tokens", "invalid tokens", exact_sum("terms"))
 
 
 def add_tokens(tokens: TokenLogProbs, rows: slice, sums: Sums) -> None:
     """Add -log p of these tokens to the sums."""
     mask = None if tokens.mask is None else tokens.mask[rows]
-    likelihoods.add_log_probs(tokens.values[rows], mask, sums.exact[0], sums.counts)
+    likelihoods.add_log_probs(tokens.values[rows], mask, sums.sum_of("terms"), sums.counts)
 
 
 def token_values(tokens: TokenLogProbs) -> NDArray[np.float64]:
@@ -331,7 +334,7 @@ def exact_sequence_mean(tokens: TokenLogProbs, sequence: int) -> float:
     rows = slice(int(tokens.bounds[sequence]), int(tokens.bounds[sequence + 1]))
     sums = new_nll_sums()
     add_tokens(tokens, rows, sums)
-    return exact.divide(sums.integer(0), sums.count(0) << exact.EXPONENT)
+    return exact.divide(sums.integer("terms"), sums.count("tokens") << exact.EXPONENT)
 
 
 def mean_or_sum(values: NDArray[np.float64], as_mean: bool, metric: str) -> float:

@@ -10,7 +10,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -19,84 +19,79 @@ from fastmetrics._core.columns.text_columns import LOST_WORDS, TextRows
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import TEXTS
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._core.state import Fields, Sums
+from fastmetrics._core.statistic import ColumnStatistic, NotesLostWords, Value
 from fastmetrics.metrics.text.inputs.segments import VARIABLE, TextBlock
-from fastmetrics.metrics.text.text_metric import BlockCounter, TextMetric, check_order
+from fastmetrics.metrics.text.text_metric import BlockCounter, FindsLostWords, TextMetric, check_order
 from fastmetrics.metrics.text.tokens.tokenizers import TOKENIZERS
 
 NO_ROWS = "no rows"
 
 
-class TextCounts(Statistic):
-    """The state of a text metric over rows; the count after those of the metric is the number of rows.
+class TextCounts(NotesLostWords, ColumnStatistic):
+    """The state of a text metric over rows: its own fields, then the number of rows.
 
-    Of a metric with `rows_without_words`, one more count is the number of these rows.
+    Of a metric that finds lost words, one more count is the number of rows that have such.
     """
 
-    __slots__ = ("counters", "looks_for_words", "metric", "name")
+    __slots__ = ("counters", "fields", "metric", "name")
 
-    def __init__(self, name: str, text_metric: TextMetric) -> None:
+    def __init__(self, name: str, text_metric: TextMetric[Any]) -> None:
         self.name = name
         self.metric = text_metric
-        self.looks_for_words = hasattr(text_metric, "rows_without_words")
+        lost = ["rows without words"] if isinstance(text_metric, FindsLostWords) else []
+        self.fields = Fields(*text_metric.fields.fields, "rows", *lost)
         # A pool of idle counters: a thread uses one for a batch and returns it, so that its vocabulary is kept.
         self.counters: deque[BlockCounter] = deque()
 
-    def fields(self) -> tuple[Any, ...]:
+    def attributes(self) -> tuple[Any, ...]:
         return self.name, self.metric
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TextCounts, self.fields()
+        return TextCounts, self.attributes()
 
-    def new(self) -> Sums:
-        sums = self.metric.new()
-        sums.counts = np.zeros(sums.counts.shape[0] + 1 + self.looks_for_words, np.int64)
-        return sums
+    def empty(self) -> Sums:
+        return Sums(self.fields)
 
     def metric_state(self, sums: Sums) -> Sums:
-        """Return the text metric's part of a state, as views of its arrays."""
-        state = Sums(0, 0)
-        state.counts, state.exact = sums.counts[: -1 - self.looks_for_words], sums.exact
-        return state
+        """The text metric's part of a state, as views of its arrays."""
+        own = self.metric.empty()
+        return own.with_memory(sums.counts[: own.fields.n_counts], sums.exact)
 
-    def rows(self, sums: Sums) -> int:
-        return sums.count(-1 - self.looks_for_words)
-
-    def rows_without_words(self, sums: Sums) -> int:
-        """The number of rows with a text in which only another tokenizer finds words."""
-        return sums.count(-1) if self.looks_for_words else 0
+    def rows_without_words(self, state: Sums) -> int:
+        return state.count("rows without words") if isinstance(self.metric, FindsLostWords) else 0
 
     def coverage(self, sums: Sums) -> dict[str, Any]:
         lost = self.rows_without_words(sums)
-        return {"rows": self.rows(sums), **({LOST_WORDS: lost} if lost else {})}
+        return {"rows": sums.count("rows"), **({LOST_WORDS: lost} if lost else {})}
 
     def count_rows(self, rows: ColumnPair) -> np.ndarray:
         try:
             count = self.counters.popleft()
         except IndexError:
             count = self.metric.new_counter()
-        n_columns = len(self.metric.columns)
-        counts = np.zeros((rows.score.rows, n_columns + self.looks_for_words), np.int64)
+        n_columns, metric = len(self.metric.columns), self.metric
+        counts = np.zeros((rows.score.rows, n_columns + isinstance(metric, FindsLostWords)), np.int64)
         texts = TextRows(rows.label, rows.score, rows.first_row, rows.name, rows.label_name, rows.row_numbers)
-        for block in texts.blocks(lowercase=getattr(self.metric, "lowercase", False)):
+        for block in texts.blocks(lowercase=metric.lowercase):
             texts_of_block = TextBlock(block.points, block.offsets, block.segments)
             own = counts[block.first_row : block.first_row + block.segments.shape[0] - 1]
-            if not self.looks_for_words:
+            if not isinstance(metric, FindsLostWords):
                 count(texts_of_block, own)
                 continue
             block_counts = np.empty((own.shape[0], n_columns), np.int64)
             count(texts_of_block, block_counts)
             own[:, :-1] = block_counts
-            own[cast("Any", self.metric).rows_without_words(texts_of_block, block_counts), -1] = 1
+            own[metric.rows_without_words(texts_of_block, block_counts), -1] = 1
         self.counters.append(count)
         return counts
 
     def add(self, sums: Sums, counts: np.ndarray) -> None:
-        if self.looks_for_words:
-            sums.counts[-1] += counts[:, -1].sum()
+        sums.add_count("rows", counts.shape[0])
+        if isinstance(self.metric, FindsLostWords):
+            sums.add_count("rows without words", counts[:, -1].sum())
             counts = np.ascontiguousarray(counts[:, :-1])
         self.metric.add(self.metric_state(sums), counts)
-        sums.counts[-1 - self.looks_for_words] += counts.shape[0]
 
 
 Parameters = dict[str, tuple[Any, Any]]  # name -> default, and the allowed values or a function that checks a value

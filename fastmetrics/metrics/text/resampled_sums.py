@@ -14,9 +14,10 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.statistic import Sums
+from fastmetrics._core.state import Sums
 from fastmetrics._kernels.resampling import segment_sums
 from fastmetrics.metrics.text.segment_statistics import SegmentStatistics
+from fastmetrics.metrics.text.text_metric import ScoresManySums
 
 MAX_DRAWS_PER_CALL = 1 << 22  # random numbers drawn at a time; bounds memory
 BOOLEANS_PER_RANDOM_WORD = 32  # NumPy draws so many booleans from one random word
@@ -36,7 +37,7 @@ class SegmentStates:
     def __init__(self, statistics: SegmentStatistics) -> None:
         self.metric: Any = statistics.metric
         self.n_references = statistics.n_references
-        empty = self.metric.new()
+        empty = self.metric.empty()
         counts = statistics.counts
         if empty.exact.size or empty.counts.shape[0] != counts.shape[1]:
             # The state is not the sum of the statistics, so it is computed for every segment.
@@ -48,17 +49,16 @@ class SegmentStates:
 
     def state_of(self, counts: np.ndarray) -> Sums:
         """Return the state of some rows of statistics."""
-        sums: Sums = self.metric.new()
+        sums: Sums = self.metric.empty()
         self.metric.add(sums, counts)
         return sums
 
     def scores(self, sums: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return the score of every row of sums, which has the given columns of the state."""
-        if hasattr(self.metric, "scores_of_sums"):
+        if isinstance(self.metric, ScoresManySums):
             states = np.zeros((len(sums), self.n_columns), np.int64)
             states[:, columns] = sums
-            scores: np.ndarray = self.metric.scores_of_sums(states)
-            return scores
+            return self.metric.scores_of_sums(states)
         return np.fromiter((result.score for result in self.results(sums, columns)), np.float64, len(sums))
 
     def result(self, sums: np.ndarray, columns: np.ndarray) -> Any:
@@ -67,7 +67,7 @@ class SegmentStates:
 
     def results(self, sums: np.ndarray, columns: np.ndarray) -> Iterator[Any]:
         """Yield the metric's result for every row of sums."""
-        state: Sums = self.metric.new()
+        state: Sums = self.metric.empty()
         n_counts, n_limbs = state.counts.shape[0], state.exact.size
         flat_state = np.zeros(n_counts + n_limbs, np.int64)
         for row in sums:

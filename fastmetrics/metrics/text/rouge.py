@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,14 +13,21 @@ from numpy.typing import NDArray
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
-from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.statistic import Sums
+from fastmetrics._core.state import Fields, Sums, exact_sum
 from fastmetrics._core.undefined import warn_undefined, warn_user
 from fastmetrics._kernels.numeric import sums as kernel_sums
 from fastmetrics._kernels.text.rouge import OverlapCounter, select_best
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel
 from fastmetrics.metrics.text.inputs.segments import Segments, TextBlock
-from fastmetrics.metrics.text.text_metric import BlockCounter, count_segments, join_signature, prepare_metric
+from fastmetrics.metrics.text.text_metric import (
+    BlockCounter,
+    FindsLostWords,
+    TextMetric,
+    Tokenizing,
+    count_segments,
+    join_signature,
+    prepare_metric,
+)
 from fastmetrics.metrics.text.tokens.rouge_words import (
     TOKENIZERS,
     CallableEncoder,
@@ -156,7 +165,14 @@ class RougeResult(Mapping[str, RougeScore]):
         return "\n".join(lines)
 
 
-class Rouge(NamedTuple):
+@cache
+def fields_of_types(n_types: int) -> Fields:
+    """Of each type the sums of precision, recall and F."""
+    return Fields("pairs", exact_sum("values", len(VALUES) * n_types))
+
+
+@dataclass(frozen=True)
+class Rouge(FindsLostWords, Tokenizing, TextMetric[RougeResult]):
     """ROUGE with its options, checked."""
 
     types: tuple[str, ...]
@@ -168,7 +184,7 @@ class Rouge(NamedTuple):
     n_counted: int = 1  # references with statistics: 1 for the best one, or all
 
     @property
-    def lowercase(self) -> bool:
+    def lowercase(self) -> bool:  # type: ignore[override]
         """The default tokenizer lower-cases texts itself."""
         return self.tokenize == "unicode"
 
@@ -181,8 +197,9 @@ class Rouge(NamedTuple):
     def new_counter(self) -> BlockCounter:
         return RougeCounter(self).count
 
-    def new(self) -> Sums:
-        return Sums(1, len(VALUES) * len(self.column_types))
+    @property
+    def fields(self) -> Fields:
+        return fields_of_types(len(self.column_types))
 
     def add(self, sums: Sums, counts: np.ndarray) -> None:
         self.add_values(sums, self.values(counts))
@@ -199,20 +216,20 @@ class Rouge(NamedTuple):
         return mean_of_references(by_reference, rows[:, 0, 0].reshape(len(counts), self.n_counted))
 
     def add_values(self, sums: Sums, values: np.ndarray) -> None:
-        sums.counts += values.shape[-1]
+        sums.add_count("pairs", values.shape[-1])
         columns = np.ascontiguousarray(values).reshape(len(sums.exact), -1)
         for state, column in zip(sums.exact, columns, strict=True):
             kernel_sums.sum_values(column, None, state)
 
     def score(self, sums: Sums, n_references: int) -> RougeResult:
-        return self.result(self.means(sums), sums.count(0), n_references)
+        return self.result(self.means(sums), sums.count("pairs"), n_references)
 
     def score_of(self, values: np.ndarray, n_references: int) -> RougeResult:
         """Return the result for the values of all pairs."""
         n_pairs = values.shape[-1]
         if n_pairs == 1:
             return self.result(values.ravel().tolist(), 1, n_references, values)
-        sums = self.new()
+        sums = self.empty()
         self.add_values(sums, values)
         return self.result(self.means(sums), n_pairs, n_references, values)
 
@@ -239,10 +256,11 @@ class Rouge(NamedTuple):
 
     def means(self, sums: Sums) -> list[float]:
         """Return the mean precision, recall and F of every type, from their exact sums."""
-        n_pairs = sums.count(0)
+        n_pairs = sums.count("pairs")
         if not n_pairs:
             return [warn_undefined("rouge_score", "there are no pairs")] * len(sums.exact)
-        return [exact.divide(sums.integer(index), n_pairs << exact.EXPONENT) for index in range(len(sums.exact))]
+        whole = n_pairs << exact.EXPONENT
+        return [exact.divide(sums.integer("values", index), whole) for index in range(len(sums.exact))]
 
     def result(
         self, means: list[float], n_pairs: int, n_references: int, values: np.ndarray | None = None
@@ -471,7 +489,7 @@ def rouge_score(
     segments = segments_from_parallel(hypotheses, references)
     metric: Rouge = prepare_metric(check_options(types, stem, tokenizer, multi, beta), segments)
     if multi == "mean":
-        metric = metric._replace(n_counted=len(segments.streams) - 1)
+        metric = replace(metric, n_counted=len(segments.streams) - 1)
     counts = count_segments(metric, segments, n_threads)
     metric.warn_of_lost_words(counts, segments)
     return metric.score_of(metric.values(counts), segments.n_references)

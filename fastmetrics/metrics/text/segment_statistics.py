@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from fastmetrics._core.columns import validation
-from fastmetrics.metrics.text.text_metric import TextMetric, count_segments, needs_whole_corpus, prepare_metric
+from fastmetrics.metrics.text.text_metric import (
+    CorpusMetric,
+    FindsLostWords,
+    TextMetric,
+    count_segments,
+    prepare_metric,
+)
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
@@ -42,7 +48,7 @@ class SegmentStatistics:
     (61.48, 66.87)
     """
 
-    def __init__(self, metric: TextMetric, counts: np.ndarray, n_references: int) -> None:
+    def __init__(self, metric: TextMetric[Any], counts: np.ndarray, n_references: int) -> None:
         self.metric = metric
         self.counts = counts
         self.n_references = n_references
@@ -79,7 +85,7 @@ class SegmentStatistics:
 
     def score(self) -> TextScore | RougeResult:
         """The corpus score of these segments, equal to what the corpus function returns for their texts."""
-        sums = self.metric.new()
+        sums = self.metric.empty()
         self.metric.add(sums, self.counts)
         found: TextScore | RougeResult = self.metric.score(sums, self.n_references)
         return found
@@ -148,11 +154,11 @@ def segment_statistics(
     segments = module.to_segments(hypotheses, references)
     check_option_names(metric, module.make_metric, options)
     text_metric = prepare_metric(module.make_metric(**options), segments)
-    if needs_whole_corpus(text_metric):
+    if isinstance(text_metric, CorpusMetric):
         text_metric, counts = text_metric.count_corpus(segments, n_threads, True)
     else:
         counts = count_segments(text_metric, segments, n_threads)
-        if hasattr(text_metric, "warn_of_lost_words"):
+        if isinstance(text_metric, FindsLostWords):
             text_metric.warn_of_lost_words(counts, segments)
     return SegmentStatistics(text_metric, counts, segments.n_references)
 

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import Scratch
-from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.statistic import Sums
+from fastmetrics._core.state import Fields, Sums, exact_sum
 from fastmetrics._kernels.numeric import sums as kernel_sums
 from fastmetrics._kernels.text import ter as kernels
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_sentence, segments_from_streams
 from fastmetrics.metrics.text.inputs.segments import TextBlock
-from fastmetrics.metrics.text.text_metric import BlockCounter, TextScore, check_flags, join_signature, score_corpus
+from fastmetrics.metrics.text.text_metric import (
+    BlockCounter,
+    ScoresManySums,
+    TextMetric,
+    TextScore,
+    Tokenizing,
+    check_flags,
+    join_signature,
+    score_corpus,
+)
 from fastmetrics.metrics.text.tokens.word_encoder import PRETOKENIZED, WordEncoder
 
 if TYPE_CHECKING:
@@ -55,7 +64,11 @@ class TerScore(TextScore):
         return f"TER = {self.score:.2f}"
 
 
-class Ter(NamedTuple):
+FIELDS = Fields("edits", exact_sum("length"))
+
+
+@dataclass(frozen=True)
+class Ter(ScoresManySums, Tokenizing, TextMetric[TerScore]):
     """TER with its options, checked."""
 
     tokenize: str
@@ -69,7 +82,7 @@ class Ter(NamedTuple):
         return ("edits", "ref_words", "references")
 
     @property
-    def lowercase(self) -> bool:
+    def lowercase(self) -> bool:  # type: ignore[override]
         return not self.case_sensitive
 
     def new_counter(self) -> BlockCounter:
@@ -94,17 +107,18 @@ class Ter(NamedTuple):
 
         return count
 
-    def new(self) -> Sums:
-        return Sums(1, 1)
+    @property
+    def fields(self) -> Fields:
+        return FIELDS
 
     def add(self, sums: Sums, counts: np.ndarray) -> None:
         edits, words, references = counts.T
-        sums.counts[0] += edits.sum()
-        kernel_sums.sum_values(words / references, None, sums.exact[0])
+        sums.add_count("edits", edits.sum())
+        kernel_sums.sum_values(words / references, None, sums.sum_of("length"))
 
     def score(self, sums: Sums, n_references: int) -> TerScore:
-        edits = sums.count(0)
-        length = exact.divide(sums.integer(0), 1 << exact.EXPONENT)
+        edits = sums.count("edits")
+        length = exact.divide(sums.integer("length"), 1 << exact.EXPONENT)
         rate = edits / length if length > 0 else float(edits > 0)
         return TerScore(100 * rate, edits, length, self.signature(n_references))
 

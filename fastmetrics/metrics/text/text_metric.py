@@ -1,7 +1,7 @@
 """The interface of a text metric, and the loops that count its statistics over segments.
 
 A text metric counts integer statistics for every segment of a block (`new_counter()`). It creates an empty state
-(`new`), adds rows of statistics to a state (`add`) and computes the result of a state (`score`). Corpora, single
+(`empty`), adds rows of statistics to a state (`add`) and computes the result of a state (`score`). Corpora, single
 segments, files, batches and bootstrap samples all use these four methods, so they give the same numbers.
 
 The base class of results and the checks of options that several metrics have are here, too.
@@ -11,16 +11,18 @@ from __future__ import annotations
 
 import math
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from threading import Lock
-from typing import Any, NoReturn, Protocol, Self, TypeGuard, TypeVar
+from typing import Any, Generic, NoReturn, Self, TypeVar
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import Scratch, UnpooledScratch
 from fastmetrics._core.parallel import count_threads, for_each
-from fastmetrics._core.statistic import Sums
+from fastmetrics._core.state import Fields, Sums
 from fastmetrics._version import __version__
 from fastmetrics.metrics.text.inputs.segments import VARIABLE, Segments
 from fastmetrics.metrics.text.tokens.tokenizers import TOKENIZERS
@@ -29,7 +31,7 @@ from fastmetrics.metrics.text.tokens.word_encoder import PRETOKENIZED
 MAX_ORDER = 255
 MAX_SERIAL_BLOCKS = 2  # up to this number of blocks, one thread is faster than two
 
-Score = TypeVar("Score", covariant=True)
+Score = TypeVar("Score")
 # count(block, out) fills out[n_segments, n_columns] (int64) with the statistics of the segments of a block. Each thread
 # has its own counter, with scratch memory and a vocabulary.
 BlockCounter = Callable[[Any, np.ndarray], None]
@@ -66,45 +68,76 @@ class TextScore(float):
         return f"{type(self).__name__}(score={self.score!r}{parts})"
 
 
-class Scoring(Protocol[Score]):
-    """What computes the result of a state."""
-
-    def score(self, sums: Sums, n_references: int) -> Score: ...
-
-
-class TextMetric(Protocol):
-    """A metric of hypotheses and references, with its options."""
+class TextMetric(ABC, Generic[Score]):
+    """A metric of hypotheses and references: a frozen dataclass of its options, checked."""
 
     @property
+    @abstractmethod
     def columns(self) -> tuple[str, ...]:
         """The names of a segment's statistics."""
 
-    def new_counter(self) -> BlockCounter: ...
+    lowercase: bool  # are texts loaded in lower case?
 
-    def new(self) -> Sums:
-        """Return an empty state."""
+    @property
+    @abstractmethod
+    def fields(self) -> Fields:
+        """The fields of a state."""
 
+    @abstractmethod
+    def new_counter(self) -> BlockCounter:
+        """A counter for one thread."""
+
+    @abstractmethod
     def add(self, sums: Sums, counts: np.ndarray) -> None:
         """Add rows of statistics, int64[n, n_columns], to a state."""
 
-    def score(self, sums: Sums, n_references: int) -> Any:
-        """Return the result of a state; its signature names n_references."""
+    @abstractmethod
+    def score(self, sums: Sums, n_references: int) -> Score:
+        """The result of a state; its signature names n_references."""
+
+    def empty(self) -> Sums:
+        return Sums(self.fields)
 
 
-class CorpusMetric(TextMetric, Protocol):
+class Tokenizing:
+    """The metric has words, which a tokenizer finds: the option `tokenize`."""
+
+    def with_tokenizer(self, tokenize: str) -> Self:
+        own: Any = self
+        changed: Self = replace(own, tokenize=tokenize)
+        return changed
+
+
+class CorpusMetric(TextMetric[Score]):
     """A metric whose statistics of one segment depend on all segments, so that it counts a whole corpus itself."""
 
+    @abstractmethod
     def count_corpus(self, source: Segments, n_threads: int | None, by_segment: bool) -> tuple[Any, np.ndarray]:
-        """Return the metric bound to this corpus, and a row of statistics per segment or one row of their sums."""
+        """The metric bound to this corpus, and a row of statistics per segment or one row of their sums."""
 
 
-def needs_whole_corpus(metric: Any) -> TypeGuard[CorpusMetric]:
-    """Whether the metric is a `CorpusMetric`. An isinstance check of the protocol would cost more than a sentence."""
-    return hasattr(metric, "count_corpus")
+class ScoresManySums(ABC):
+    """The scores of many states are found at once."""
+
+    @abstractmethod
+    def scores_of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """The score of every row of states, int64[n, counts and limbs], equal to those that `score` finds."""
+
+
+class FindsLostWords(ABC):
+    """Texts may have words that only another tokenizer finds."""
+
+    @abstractmethod
+    def rows_without_words(self, block: Any, counts: np.ndarray) -> np.ndarray:
+        """The rows of a block with such a text."""
+
+    @abstractmethod
+    def warn_of_lost_words(self, counts: np.ndarray, segments: Segments) -> None:
+        """Warn if a segment has such a text."""
 
 
 def count_blocks(
-    metric: TextMetric, source: Segments, n_threads: int | None, consume: Callable[[int, np.ndarray], None]
+    metric: TextMetric[Any], source: Segments, n_threads: int | None, consume: Callable[[int, np.ndarray], None]
 ) -> None:
     """Call consume(block_index, counts) for every block of a source; counts are valid during the call only."""
     most_threads = count_threads(n_threads)
@@ -126,7 +159,7 @@ def count_blocks(
     for_each(source.n_blocks, make_worker, most_threads if source.n_blocks > MAX_SERIAL_BLOCKS else 1)
 
 
-def count_segments(metric: TextMetric, source: Segments, n_threads: int | None = None) -> np.ndarray:
+def count_segments(metric: TextMetric[Any], source: Segments, n_threads: int | None = None) -> np.ndarray:
     """Return the statistics of every segment, int64[n_segments, n_columns]."""
     out = np.empty((len(source), len(metric.columns)), np.int64)
 
@@ -138,11 +171,11 @@ def count_segments(metric: TextMetric, source: Segments, n_threads: int | None =
     return out
 
 
-def accumulate_segments(metric: TextMetric, source: Segments, n_threads: int | None = None) -> Sums:
+def accumulate_segments(metric: TextMetric[Any], source: Segments, n_threads: int | None = None) -> Sums:
     """Return the state of all segments. Memory does not grow with their number."""
     n_threads = count_threads(n_threads)
-    sums = metric.new()
-    if needs_whole_corpus(metric):
+    sums = metric.empty()
+    if isinstance(metric, CorpusMetric):
         metric.add(sums, metric.count_corpus(source, n_threads, False)[1])
         return sums
     if source.n_blocks == 1:
@@ -166,17 +199,16 @@ def prepare_metric(metric: Any, segments: Segments) -> Any:
 
     If the segments are lists of tokens, the metric's tokenizer is replaced by PRETOKENIZED.
     """
-    if segments.is_tokens and "tokenize" in metric._fields:
-        metric = metric._replace(tokenize=PRETOKENIZED)
+    if segments.is_tokens and isinstance(metric, Tokenizing):
+        metric = metric.with_tokenizer(PRETOKENIZED)
     segments.lowercase = metric.lowercase
     return metric
 
 
-def score_corpus(metric: Scoring[Score], segments: Segments, n_threads: int | None) -> Score:
+def score_corpus(metric: TextMetric[Score], segments: Segments, n_threads: int | None) -> Score:
     """Return the metric's result for all segments."""
-    prepared: Any = prepare_metric(metric, segments)
-    score: Score = prepared.score(accumulate_segments(prepared, segments, n_threads), segments.n_references)
-    return score
+    prepared: TextMetric[Score] = prepare_metric(metric, segments)
+    return prepared.score(accumulate_segments(prepared, segments, n_threads), segments.n_references)
 
 
 def join_signature(fields: dict[str, Any]) -> str:

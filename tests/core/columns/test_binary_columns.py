@@ -5,7 +5,8 @@ import pytest
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import check_binary_columns, check_binary_probabilities
-from fastmetrics._core.statistic import Statistic, Sums
+from fastmetrics._core.state import Fields, exact_sum
+from fastmetrics._core.statistic import AdditiveStatistic
 from fastmetrics._kernels.numeric import sums
 from support.cases import assert_raises
 
@@ -13,16 +14,14 @@ LABELS = [0, 1, 0, 1]
 WEIGHTS = [None, [1, 1, 1, 1], [1, 1, 0, 1]]
 
 
-class ClickedValues(Statistic):
+class ClickedValues(AdditiveStatistic):
     """The weighted sum of the values of clicked rows: any finite number is allowed."""
 
     __slots__ = ()
-
-    def new(self):
-        return Sums(0, 1)
+    fields = Fields(exact_sum("values"))
 
     def update(self, state, rows):
-        sums.sum_values(rows.scores * rows.labels, rows.weights, state.exact[0])
+        sums.sum_values(rows.scores * rows.labels, rows.weights, state.sum_of("values"))
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
@@ -30,7 +29,7 @@ def test_numbers_above_one_are_numbers(weights):
     """Inverse propensities, as a metric of users' own reads them: a weight of zero makes them no probabilities."""
     columns = check_binary_columns(LABELS, [1, 2, 0.5, 1], weights, "y_score", validation.check_finite)
     (state,) = columns.reduce((ClickedValues(),), None)
-    assert state.integer(0) == 3 << sums.BASE_EXPONENT
+    assert state.integer("values") == 3 << sums.BASE_EXPONENT
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)

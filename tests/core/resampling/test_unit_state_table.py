@@ -11,7 +11,8 @@ import pytest
 from fastmetrics._core import exact
 from fastmetrics._core.resampling import unit_state_table
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
-from fastmetrics._core.statistic import SumStatistic
+from fastmetrics._core.state import Fields, exact_sum
+from fastmetrics._core.statistic import AdditiveStatistic
 from support.cases import each_case
 
 UNIT = Fraction(1, 1 << exact.EXPONENT)
@@ -28,10 +29,13 @@ SIZES = {
 }
 
 
-class TwoSums(SumStatistic):
+class TwoSums(AdditiveStatistic):
     """A statistic with one count and two sums."""
 
-    sums_size = 1, 2
+    fields = Fields("rows", exact_sum("values", 2))
+
+    def update(self, state, rows):
+        """Tests add to tables themselves."""
 
 
 def oracle(values, numbers, columns):
@@ -55,7 +59,7 @@ def draw(size, seed=0, n=3000):
 def filled(values, numbers, cells, parts=3):
     table = UnitStateTable(TwoSums(), N_UNITS)
     for rows in np.array_split(np.arange(values.shape[0]), parts):
-        table.add(values[rows], numbers[rows], cells[rows])
+        table.add(values[rows], numbers[rows], "values", cells[rows])
     return table
 
 
@@ -87,9 +91,9 @@ def test_a_window_holds_as_many_of_the_greatest_values_as_it_says():
     greatest = np.nextafter(2.0**5, 0)
     table = UnitStateTable(TwoSums(), 1)
     numbers = np.zeros(1, np.int32)
-    table.add(np.array([1.0]), numbers)
+    table.add(np.array([1.0]), numbers, "values")
     table.windows[0, 0] = 0, 0
-    table.add(np.array([greatest]), numbers)
+    table.add(np.array([greatest]), numbers, "values")
     assert not table.others, "the value does not fit"
     low, high = table.windows[0, 0].tolist()
     window = (low + (high << 64)) * (1 << 30)
@@ -126,7 +130,7 @@ def test_parts_of_tables(size, has_sums):
 
 def test_infinities_and_nan_are_counted():
     table = UnitStateTable(TwoSums(), 2)
-    table.add(np.array([1.0, np.inf, np.nan, -np.inf]), np.array([0, 0, 1, 1], np.int32))
+    table.add(np.array([1.0, np.inf, np.nan, -np.inf]), np.array([0, 0, 1, 1], np.int32), "values")
     table.normalise()
     assert [exact.is_finite(table.state(unit).exact[0]) for unit in (0, 1)] == [False, False]
     assert exact.to_float(table.state(0).exact[0]) == np.inf
@@ -136,9 +140,9 @@ def test_infinities_and_nan_are_counted():
 def test_columns_of_different_lengths():
     table = UnitStateTable(TwoSums(), 2)
     with pytest.raises(ValueError, match="different lengths"):
-        table.add(np.ones(3), np.zeros(2, np.int32))
+        table.add(np.ones(3), np.zeros(2, np.int32), "values")
     with pytest.raises(ValueError, match="different lengths"):
-        table.add(np.ones(3), np.zeros(3, np.int32), np.zeros(2, np.uint8))
+        table.add(np.ones(3), np.zeros(3, np.int32), "values", np.zeros(2, np.uint8))
 
 
 @each_case("size", list(SIZES))

@@ -22,7 +22,8 @@ from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout
 from fastmetrics._core.kinds import GRADES, PARTITIONS, SIGNED_GRADES, TEXTS, Real
 from fastmetrics._core.registry import parse
-from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._core.state import Fields, Sums, exact_sum
+from fastmetrics._core.statistic import GroupedStatistic, Value
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.ranking import grouped_auc
 from support.cases import assert_raises, each_case
@@ -42,7 +43,10 @@ class GradesByGroup:
 
     ROW_BYTES = 40
 
-    def __init__(self, statistics: Sequence[Any], layout: GroupLayout, chunks: Any, views: Any, scratch: Scratch):
+    def __init__(
+        self, statistics: Sequence[Any], layout: GroupLayout, chunks: Any, views: Any, scratch: Scratch,
+        key_texts: Any = None, only_pairs: bool = False,
+    ):  # fmt: skip
         self.layout, self.views, self.statistics = layout, views, statistics
         MADE.append((len(statistics), len(views)))
 
@@ -79,7 +83,8 @@ class GradesByGroup:
 
     @staticmethod
     def of_large_group(
-        statistics: Sequence[Any], rows: Any, keys: GroupKeys, views: Any, by_slice: bool, n_threads: int
+        statistics: Sequence[Any], rows: Any, keys: GroupKeys, views: Any, by_slice: bool, n_threads: int,
+        key_texts: Any = None,
     ) -> Iterator[tuple[int, int | None, Any]]:
         for number, view in enumerate(views):
             totals: dict[int | None, float] = {}
@@ -94,26 +99,25 @@ class GradesByGroup:
                 yield number, key, np.array([total])
 
 
-class GradeSums(Statistic):
+class GradeSums(GroupedStatistic):
     __slots__ = ("k", "power")
+    fields = Fields("groups", exact_sum("values"))
 
     def __init__(self, power: int, k: int | None) -> None:
         self.power, self.k = power, k
 
     table = GradesByGroup
 
-    def new(self) -> Sums:
-        return Sums(1, 1)
-
     def update(self, state: Sums, table: np.ndarray) -> None:
-        state.counts[0] += len(table)
-        sums.sum_values(np.minimum(table, math.inf if self.k is None else self.k) ** self.power, None, state.exact[0])
+        state.add_count("groups", len(table))
+        most = math.inf if self.k is None else self.k
+        sums.sum_values(np.minimum(table, most) ** self.power, None, state.sum_of("values"))
 
 
 def finalise(parameters: dict[str, Any], state: Sums) -> Value:
     """The mean over groups of a power of the sum of grades."""
-    n_groups = state.count(0)
-    return Value(exact.divide(state.integer(0), n_groups << exact.EXPONENT), {"rows": 1, "groups": n_groups})
+    n_groups = state.count("groups")
+    return Value(exact.divide(state.integer("values"), n_groups << exact.EXPONENT), {"rows": 1, "groups": n_groups})
 
 
 def register_metric(name: str, negative_grades: bool = False, **options: Any) -> None:

@@ -129,7 +129,7 @@ def test_calibration_bins_cover_all_probabilities():
     assert (np.diff(line.x) > 0).all()
     assert line.x[1] < np.median(log["a"])
     assert np.count_nonzero(line.x > 0.25) >= 3
-    state = ReliabilityBins().new()
+    state = ReliabilityBins().empty()
     ReliabilityBins().update(state, Rows(log["y"].astype(np.uint8), log["a"], None))
     cells = joined_bin_cells(state)
     place = np.searchsorted(cells.edges, log["a"], side="right")
@@ -143,7 +143,7 @@ def test_fine_bins_of_probabilities_are_the_same_with_weights_and_without():
     ends = np.concatenate([statistic.edges, np.nextafter(statistic.edges, 2), np.nextafter(statistic.edges, -1)])
     p = np.concatenate([ends, [0.0, 5e-324, 1e-9, 0.5, 1.0, 1 - 2**-53], np.random.default_rng(0).random(500)])
     y = (np.arange(len(p)) % 3 == 0).astype(np.uint8)
-    plain, weighted = statistic.new(), statistic.new()
+    plain, weighted = statistic.empty(), statistic.empty()
     statistic.update(plain, Rows(y, p, None))
     statistic.update(weighted, Rows(y, p, np.ones(len(p))))
     assert statistic.rows_per_bin(plain).tolist() == statistic.rows_per_bin(weighted).tolist()
@@ -227,13 +227,13 @@ def replicates_of(spec, log, n):
     """The state of all rows, the band counts of logs with rows repeated by Poisson weights, and these weights."""
     y, a = log["y"].astype(np.uint8), log["a"]
     (statistic,) = spec.statistics
-    whole = statistic.new()
+    whole = statistic.empty()
     statistic.update(whole, Rows(y, a, None))
     resampled = spec.band_statistic(whole)
     weights = np.random.default_rng(1).poisson(1.0, (n, len(y)))
     counts = []
     for own in weights:
-        state = resampled.new()
+        state = resampled.empty()
         resampled.update(state, Rows(np.repeat(y, own), np.repeat(a, own), None))
         counts.append(state.counts)
     return whole, np.array(counts), weights
@@ -296,7 +296,7 @@ def test_the_band_of_the_log_itself_is_the_curve(name, log):
     """Cells have exactly the rows of the curve's bins: a score at an edge is counted on the same side."""
     spec = known_plots()[name]
     whole, _, _ = replicates_of(spec, log, 0)
-    state = spec.band_statistic(whole).new()
+    state = spec.band_statistic(whole).empty()
     spec.band_statistic(whole).update(state, Rows(log["y"].astype(np.uint8), log["a"], None))
     try:
         line = spec.make([ModelStates("a", (whole,), "", np.array([state.counts] * 3), 0.5)]).lines[0]
@@ -389,10 +389,10 @@ def test_scores_in_bins_merge_to_the_same_bins():
     (statistic,) = known_plots()["roc"].statistics
     rng = np.random.default_rng(3)
     scores, labels = rng.normal(size=20_000), rng.integers(0, 2, 20_000).astype(np.uint8)
-    whole, merged = statistic.new(), statistic.new()
+    whole, merged = statistic.empty(), statistic.empty()
     statistic.update(whole, Rows(labels, scores, None))
     for part in np.array_split(np.arange(20_000)[::-1], 7):
-        own = statistic.new()
+        own = statistic.empty()
         statistic.update(own, Rows(labels[part], scores[part], None))
         merged.merge(own)
     assert isinstance(whole, ScoreHistogram)

@@ -37,7 +37,7 @@ WORDS = ["the", "cat", "sat", "", "on", "ein", "straße", "кошка", "猫", "
 
 def finalise(parameters, state):
     """The share of rows whose hypothesis is one of its references."""
-    rows, equal, *points = map(state.count, range(4))
+    rows, equal, *points = state.counts.tolist()
     coverage = {"rows": rows, "points": points}
     return Value(equal / rows, coverage) if rows else Value(math.nan, coverage, "no rows")
 

@@ -312,7 +312,7 @@ def test_replicates_are_tables_of_repeated_rows():
     log, statistic = make_log(200), ClassTableCounts()
     columns = [as_class_labels(pa.array(log[name]), name, int) for name in "yp"]
     counted = statistic.count_rows(ColumnPair(*columns, weights=log["w"] + 1))
-    numbering, table, repeated = statistic.new(), statistic.new(), statistic.new()
+    numbering, table, repeated = statistic.empty(), statistic.empty(), statistic.empty()
     rows, origins = statistic.number_rows(numbering, counted)
     statistic.add(table, counted)
     once = statistic.from_cells(numbering, rows, np.ones(len(rows), np.int64))

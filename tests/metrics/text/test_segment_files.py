@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 import fastmetrics as fm
 from fastmetrics._core.columns.row_blocks import Scratch
-from fastmetrics._core.statistic import Sums
+from fastmetrics._core.state import Fields
 from fastmetrics.metrics.text import text_metric
 from fastmetrics.metrics.text.inputs import random_access_bytes, segment_files, segments
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel, segments_from_streams
+from fastmetrics.metrics.text.text_metric import TextMetric
 from support.cases import assert_raises, each_case
 
 # str.splitlines and universal newlines end lines at these; read_segments does not.
@@ -25,10 +26,12 @@ LETTERS = ["a", "B", "ß", "İ", "Σ", "ς", "ё", "字", "\U0001f642", " ", "\t
 lines_of_text = st.lists(st.text(st.sampled_from(LETTERS), max_size=6), min_size=1, max_size=6)
 
 
-class Lengths:
+class Lengths(TextMetric):
     """A metric that counts the characters of texts."""
 
     columns = ("hypothesis", "references")
+    fields = Fields(*columns)
+    lowercase = False
 
     def new_counter(self):
         return self.count
@@ -39,11 +42,11 @@ class Lengths:
         out[:, 0] = lengths[first]
         out[:, 1] = np.add.reduceat(lengths, first) - out[:, 0]
 
-    def new(self):
-        return Sums(2, 0)
-
     def add(self, sums, counts):
         sums.counts += counts.sum(axis=0)
+
+    def score(self, sums, n_references):
+        """Tests read the counts."""
 
 
 def write(path, text):

@@ -62,7 +62,7 @@ def compute_bleu(
     counts = {"sys_len": sys_len, "ref_len": ref_len}
     counts |= {f"correct_{n}": number for n, number in enumerate(correct, 1)}
     counts |= {f"total_{n}": number for n, number in enumerate(total, 1)}
-    sums = metric.new()
+    sums = metric.empty()
     metric.add(sums, np.array([[counts[name] for name in metric.columns]], np.int64))
     score = metric.score(sums, 1)
     # sacrebleu's paired tests ask for the name of the score.

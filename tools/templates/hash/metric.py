@@ -10,7 +10,8 @@ from fastmetrics._core.columns.binary_probabilities import warn_and_unwrap
 from fastmetrics._core.exchange.group_rows import GroupMean, GroupRows, finalise_group_mean, reduce_columns
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._core.state import Sums
+from fastmetrics._core.statistic import Value
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, KeysLike, NumericArrayLike

@@ -17,7 +17,8 @@ from fastmetrics._core.columns.binary_probabilities import (
 )
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, SumStatistic, Value
+from fastmetrics._core.state import Fields, Sums, exact_sum
+from fastmetrics._core.statistic import AdditiveStatistic, Value
 from fastmetrics._kernels.numeric import sums
 
 if TYPE_CHECKING:
@@ -29,16 +30,17 @@ __all__ = ["new_metric"]
 PARAMETERS_AS = "copc"
 
 
-class NewMetricSum(SumStatistic):
+class NewMetricSum(AdditiveStatistic):
     """The (weighted) sum of |y - p|."""
 
-    sums_size = 0, 1  # no counts, one exact sum
+    __slots__ = ()
+    fields = Fields(exact_sum("terms"))
 
     def update(self, state: Sums, rows: Rows) -> None:
         probabilities = rows.scores.astype(np.float64)
         if not ((probabilities >= 0) & (probabilities <= 1)).all():
             rows.raise_bad_probability()
-        sums.sum_values(np.abs(rows.labels - probabilities), rows.weights, state.exact[0])
+        sums.sum_values(np.abs(rows.labels - probabilities), rows.weights, state.sum_of("terms"))
 
 
 def new_metric(
@@ -94,7 +96,7 @@ def new_metric(
 def finalise_new_metric(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """The mean distance of probabilities from labels."""
     total, _ = LabelCounts.totals(counts)
-    return rounded_quotient(terms.integer(0), total, row_coverage(counts), NO_WEIGHT)
+    return rounded_quotient(terms.integer("terms"), total, row_coverage(counts), NO_WEIGHT)
 
 
 # Calls with their values, worked out by hand.

@@ -9,7 +9,8 @@ import numpy as np
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, SumStatistic, Value
+from fastmetrics._core.state import Fields, Sums, exact_sum
+from fastmetrics._core.statistic import AdditiveStatistic, Value
 from fastmetrics._kernels.numeric import sums
 from fastmetrics.metrics.regression.error_statistics import RowWeights, finalise_mean_error, reduce_targets
 from fastmetrics.metrics.regression.numeric_targets import check_single_output
@@ -23,17 +24,18 @@ __all__ = ["new_metric"]
 PARAMETERS_AS = "max_error"
 
 
-class NewMetricSum(SumStatistic):
+class NewMetricSum(AdditiveStatistic):
     """The (weighted) sum of Huber's loss: e^2 / 2 for an error of at most 1, |e| - 1/2 for a larger one."""
 
-    sums_size = 0, 1  # no counts, one exact sum
+    __slots__ = ()
+    fields = Fields(exact_sum("terms"))
 
     def update(self, state: Sums, rows: Rows) -> None:
         if not np.isfinite(rows.scores).all():
             rows.raise_bad_score()
         error = np.abs(rows.labels.astype(np.float64) - rows.scores.astype(np.float64))
         small = np.minimum(error, 1.0)
-        sums.sum_values(small * small / 2 + (error - small), rows.weights, state.exact[0])
+        sums.sum_values(small * small / 2 + (error - small), rows.weights, state.sum_of("terms"))
 
 
 def new_metric(

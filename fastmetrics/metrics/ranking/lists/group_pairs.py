@@ -92,9 +92,9 @@ class PairsByGroup(GroupWorkspace):
         chunks: list[tuple[int, int]],
         views: Sequence[ScoreLabelPair],
         scratch: Scratch,
+        key_texts: Any = None,
         only_pairs: bool = False,
     ) -> None:
-        """`only_pairs`: tables of slices may count the groups of one class instead of listing them."""
         self.only_pairs = only_pairs
         most_groups = max(1, max(int(layout.partition_rows[start:stop].sum()) for start, stop in chunks))
         self.most_groups = most_groups
@@ -210,6 +210,7 @@ class PairsByGroup(GroupWorkspace):
         views: Sequence[ScoreLabelPair],
         by_slice: bool,
         n_threads: int,
+        key_texts: Any = None,
     ) -> Iterator[tuple[int, int | None, GroupPairs]]:
         """The tables of one group that does not fit in memory: its pairs are counted by ranges of scores."""
         is_weighted = WEIGHT in rows.types

@@ -12,14 +12,13 @@ from fastmetrics._core.exchange.group_values import MeanOfGroups
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import GRADES, SIGNED_GRADES
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import ManySums, StatesOfUnits, Sums, Value
+from fastmetrics._core.state import Fields, ManySums, Sums, exact_sum, segment_starts, wide_count
+from fastmetrics._core.statistic import ByUnit, StatesOfUnits, Value
 from fastmetrics._kernels.ranking import list_means
 from fastmetrics.metrics.ranking.lists import list_measures as lists
 from fastmetrics.metrics.ranking.lists.list_tables import TABLE_OF_TIES, ListsByGroup, ListTable
 
 NO_RELEVANT_ROW = "no relevant row"
-LOW = 0xFFFFFFFF
-HALF_BITS = 32
 
 # Parameters of metrics of ranked lists, with their defaults and allowed values. The rules "stable" and "docid" are for
 # functions only: the exchange does not keep the order of rows, and it has no items.
@@ -33,21 +32,27 @@ PARAMETER_CHECKS = {
     "empty": lists.EMPTY_POLICIES,
 }
 
-COUNT_COLUMNS = (lists.ROWS, lists.TIED_PAIRS, lists.PAIRS)
+COUNT_COLUMNS = {"rows": lists.ROWS, "tied pairs": lists.TIED_PAIRS, "pairs": lists.PAIRS}
+COVERAGE_COUNTS = ("lists", "empty lists", "rows", "rows of empty lists", "tied pairs", "pairs")
 
 
-class ListMean(MeanOfGroups):
+class ListMean(ByUnit, MeanOfGroups):
     """The additive statistic of a mean over lists: sums of w value and of w; counts of lists, rows and tied pairs."""
 
-    __slots__ = ("empty", "measure", "ties")
+    __slots__ = ("empty_policy", "measure", "ties")
+    # Kernels add to the first two counts and to both sums by place.
+    fields = Fields(
+        "lists", "empty lists", "rows", "rows of empty lists", wide_count("tied pairs"), wide_count("pairs"),
+        exact_sum("w value"), exact_sum("w"),
+    )  # fmt: skip
 
     def __init__(self, measure: lists.Measure, ties: str, empty: str) -> None:
         self.measure = measure
         self.ties = ties
-        self.empty = empty
+        self.empty_policy = empty
 
     @property
-    def greatest_grade(self) -> float:
+    def greatest_grade(self) -> float:  # type: ignore[override]
         """The greatest grade that the measure is defined for. The engine rejects greater ones when it reads them."""
         return lists.MeasureTable([self.measure]).greatest_grade
 
@@ -55,48 +60,38 @@ class ListMean(MeanOfGroups):
     def table(self) -> type[ListsByGroup]:
         return TABLE_OF_TIES[self.ties]
 
-    def new(self) -> Sums:
-        # counts: lists, empty lists, rows, rows of empty lists; tied pairs and all pairs, each as its high and its low
-        # 32 bits. sums: w value, w.
-        return Sums(8, 2)
-
     def update(self, state: Sums, table: ListTable) -> None:
         values = table.values[table.measure_index[self.measure]]
-        lists.add_values(state, values, table.weights, self.empty)
+        lists.add_values(state, values, table.weights, self.empty_policy)
         rows = table.counts[:, lists.ROWS]
         empty = np.isnan(values)
-        n_rows, tied, pairs = (int(table.counts[:, column].sum()) for column in COUNT_COLUMNS)
-        state.counts[2] += n_rows
+        for name, column in COUNT_COLUMNS.items():
+            state.add_count(name, int(table.counts[:, column].sum()))
         if empty.any():
-            if self.empty == "raise":
+            if self.empty_policy == "raise":
                 self.raise_empty(table, int(np.flatnonzero(empty)[0]))
-            state.counts[3] += rows[empty].sum()
-        state.counts[4:] += (tied >> HALF_BITS, tied & LOW, pairs >> HALF_BITS, pairs & LOW)
+            state.add_count("rows of empty lists", rows[empty].sum())
 
     def group_values(self, table: ListTable) -> np.ndarray:
         """The value of every list; NaN if it has none and the policy gives it none."""
         values = table.values[table.measure_index[self.measure]]
-        return lists.fill_empty(values, self.empty)
+        return lists.fill_empty(values, self.empty_policy)
 
     def group_weights(self, table: ListTable) -> np.ndarray | None:
         """The weight of every list."""
         return table.weights
 
-    def update_segments(self, states: StatesOfUnits, table: ListTable, starts: np.ndarray) -> None:
-        """As `update`, with the groups starts[i] to starts[i + 1] for state i."""
+    def update_units(self, states: StatesOfUnits, table: ListTable, numbers: np.ndarray) -> None:
+        starts = segment_starts(numbers)
         values = np.ascontiguousarray(table.values[table.measure_index[self.measure]])
         list_means.mean_terms_of_segments(
-            values, lists.NO_WEIGHTS if table.weights is None else table.weights, self.empty != "skip",
-            1.0 if self.empty == "one" else 0.0, starts, states.exact, states.counts,
+            values, lists.NO_WEIGHTS if table.weights is None else table.weights, self.empty_policy != "skip",
+            1.0 if self.empty_policy == "one" else 0.0, starts, states.exact, states.counts,
         )  # fmt: skip
-        first = starts[:-1]
-        rows = table.counts[:, lists.ROWS]
-        states.counts[:, 2] += np.add.reduceat(rows, first)
-        states.counts[:, 3] += np.add.reduceat(np.where(np.isnan(values), rows, 0), first)
-        for index, column in ((4, COUNT_COLUMNS[1]), (6, COUNT_COLUMNS[2])):
-            sums = np.add.reduceat(table.counts[:, column], first)
-            states.counts[:, index] += sums >> HALF_BITS
-            states.counts[:, index + 1] += sums & LOW
+        rows_of_empty = np.where(np.isnan(values), table.counts[:, lists.ROWS], 0)
+        states.add_counts("rows of empty lists", np.add.reduceat(rows_of_empty, starts[:-1]))
+        for name, column in COUNT_COLUMNS.items():
+            states.add_counts(name, np.add.reduceat(table.counts[:, column], starts[:-1]))
 
     @staticmethod
     def raise_empty(table: ListTable, index: int) -> NoReturn:
@@ -107,8 +102,7 @@ class ListMean(MeanOfGroups):
 
 def list_coverage(state: Sums, empty: str) -> dict[str, Any]:
     """The coverage of a mean over lists."""
-    groups, n_empty, rows, rows_empty, *halves = state.counts.tolist()
-    tied, pairs = ((high << HALF_BITS) + low for high, low in (halves[:2], halves[2:]))
+    groups, n_empty, rows, rows_empty, tied, pairs = map(state.count, COVERAGE_COUNTS)
     skipped = empty == "skip" and n_empty
     return {
         "rows": rows - (rows_empty if skipped else 0),
@@ -126,29 +120,29 @@ def finalise_mean(parameters: dict[str, Any], state: Sums) -> Value:
     """The mean over lists, with the policy for lists without a relevant row."""
     empty = parameters.get("empty", "zero")
     coverage = list_coverage(state, empty)
-    groups, n_empty = state.counts[:2].tolist()
+    groups, n_empty = state.count("lists"), state.count("empty lists")
     if empty == "nan" and n_empty:
         return Value(float("nan"), coverage, f"{n_empty} groups have no relevant row and empty is nan")
-    mass = state.integer(1)
+    mass = state.integer("w")
     if mass == 0:
         return Value(float("nan"), coverage, "no group has a relevant row" if groups else "every weight is zero")
-    return Value(divide(state.integer(0), mass), coverage)
+    return Value(divide(state.integer("w value"), mass), coverage)
 
 
 def finalise_ratio(parameters: dict[str, Any], numerator: Sums, denominator: Sums) -> Value:
     """The ratio of two sums over all lists: a micro average."""
     coverage = list_coverage(numerator, "zero")
-    total = denominator.integer(0)
+    total = denominator.integer("w value")
     if total == 0:
         return Value(float("nan"), coverage, "no group has a relevant row")
-    return Value(divide(numerator.integer(0), total), coverage)
+    return Value(divide(numerator.integer("w value"), total), coverage)
 
 
 def many_means(parameters: dict[str, Any], states: ManySums) -> np.ndarray:
     """The means of many states: see `MetricSpec.many`."""
-    values = quotients(states.exact[:, 0], states.exact[:, 1])
+    values = quotients(states.sum_of("w value"), states.sum_of("w"))
     if parameters.get("empty", "zero") == "nan":
-        values[states.counts[:, 1] > 0] = np.nan
+        values[states.counts_of("empty lists") > 0] = np.nan
     return values
 
 

@@ -20,7 +20,7 @@ from fastmetrics._core.exact import divide
 from fastmetrics._core.metric_strings import GREATEST_CUTOFF
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.statistic import Sums
+from fastmetrics._core.state import Fields, Sums, exact_sum
 from fastmetrics._kernels.ranking import list_means, ranked_lists
 
 KINDS = {
@@ -256,8 +256,11 @@ class MeanOverLists(NamedTuple):
 
 
 def new_mean_sums() -> Sums:
-    """The state of a mean over lists. Counts: lists, empty lists. Sums: w value, w."""
-    return Sums(2, 2)
+    """The state of a mean over lists."""
+    return Sums(MEAN_FIELDS)
+
+
+MEAN_FIELDS = Fields("lists", "empty lists", exact_sum("w value"), exact_sum("w"))
 
 
 def fill_empty(values: np.ndarray, empty: str) -> np.ndarray:
@@ -269,7 +272,7 @@ def add_values(sums: Sums, values: np.ndarray, weights: np.ndarray | None, empty
     """Add the values of lists to the sums; the policy decides about empty lists (NaN)."""
     list_means.mean_terms(
         values, NO_WEIGHTS if weights is None else weights, empty != "skip", 1.0 if empty == "one" else 0.0,
-        sums.exact[0], sums.exact[1], sums.counts,
+        sums.sum_of("w value"), sums.sum_of("w"), sums.counts,
     )  # fmt: skip
 
 
@@ -287,9 +290,9 @@ def mean(values: np.ndarray, weights: np.ndarray | None = None, empty: str = "ze
     sums = new_mean_sums()
     add_values(sums, values, weights, empty)
     n, n_empty = sums.counts.tolist()
-    if n == 0 or (empty == "nan" and n_empty) or not (mass := sums.integer(1)):
+    if n == 0 or (empty == "nan" and n_empty) or not (mass := sums.integer("w")):
         return MeanOverLists(float("nan"), n_empty)
-    return MeanOverLists(divide(sums.integer(0), mass), n_empty)
+    return MeanOverLists(divide(sums.integer("w value"), mass), n_empty)
 
 
 def check_cutoff(k: Any, name: str = "k", required: bool = False) -> int | None:

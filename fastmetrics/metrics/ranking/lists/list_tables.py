@@ -64,6 +64,8 @@ class ListsByGroup(GroupWorkspace):
         chunks: list[tuple[int, int]],
         views: Sequence[ScoreLabelPair],
         scratch: Scratch,
+        key_texts: Any = None,
+        only_pairs: bool = False,
     ) -> None:
         rows = max(1, int(layout.partition_rows.max()))
         # One call of the kernel writes at most as many groups as its partitions have rows.
@@ -133,6 +135,7 @@ class ListsByGroup(GroupWorkspace):
         views: Sequence[ScoreLabelPair],
         by_slice: bool,
         n_threads: int,
+        key_texts: Any = None,
     ) -> Iterator[tuple[int, int | None, ListTable]]:
         """The tables of one group that does not fit in memory: its rows of grade zero are only counted."""
         measures = distinct_measures(statistics)

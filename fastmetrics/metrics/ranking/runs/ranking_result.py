@@ -325,8 +325,8 @@ class RunEvaluation:
             hits, relevant = (list_measures.new_mean_sums() for _ in measured)
             for list_values, sums in zip(measured, (hits, relevant), strict=True):
                 list_measures.add_values(sums, list_values, self.weights, "zero")
-            total = relevant.integer(0)
-            values[name] = divide(hits.integer(0), total) if total else float("nan")
+            total = relevant.integer("w value")
+            values[name] = divide(hits.integer("w value"), total) if total else float("nan")
         return values
 
     def table(self) -> RankingTable:

@@ -1,0 +1,305 @@
+"""States: what a statistic keeps of the rows it has seen. States of partitions merge to the state of all rows.
+
+A state of constant size is `Sums`: integers and exact sums with names. The types of its fields say how they merge, what
+their bytes are and what a file may have in them. A state that grows with the rows (a table of keys, values of groups)
+has a class of its own.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core import exact
+from fastmetrics._core.named_tuples import NamedTuple
+
+HALF_BITS = 32  # of a wide count: the high and the low half are counts of their own
+LOW_HALF = (1 << HALF_BITS) - 1
+ArrayType = tuple[Any, ...]  # the type of an array, and its shape (None: any length)
+
+
+class FieldType(Enum):
+    """What a field is, which says how it merges.
+
+    A count and a wide count are added: one int64, or two that have the halves of a number of up to 95 bits. A maximum
+    is a float64 of at least 0, stored as its bits, which as integers have the same order. An exact sum is added limb by
+    limb.
+    """
+
+    COUNT = 1
+    WIDE_COUNT = 2
+    MAXIMUM = 3
+    EXACT_SUM = 4
+
+
+class Field(NamedTuple):
+    """A named number of a state, or with a length an array of such numbers."""
+
+    name: str
+    type: FieldType = FieldType.COUNT
+    length: int | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of places that it takes."""
+        return (1 if self.length is None else self.length) * (2 if self.type is FieldType.WIDE_COUNT else 1)
+
+
+def wide_count(name: str) -> Field:
+    return Field(name, FieldType.WIDE_COUNT)
+
+
+def maximum(name: str) -> Field:
+    return Field(name, FieldType.MAXIMUM)
+
+
+def exact_sum(name: str, length: int | None = None) -> Field:
+    return Field(name, FieldType.EXACT_SUM, length)
+
+
+class Fields:
+    """The fields of a state, and the place of each in its arrays: one has counts and maxima, the other exact sums."""
+
+    __slots__ = ("by_name", "fields", "maxima", "n_counts", "n_sums", "places")
+
+    def __init__(self, *fields: Field | str) -> None:
+        """A text is the name of a count."""
+        self.fields = tuple(Field(own) if isinstance(own, str) else own for own in fields)
+        self.by_name = {own.name: own for own in self.fields}
+        self.places: dict[str, int] = {}
+        sizes = [0, 0]
+        for own in self.fields:
+            is_sum = own.type is FieldType.EXACT_SUM
+            self.places[own.name] = sizes[is_sum]
+            sizes[is_sum] += own.size
+        self.n_counts, self.n_sums = sizes
+        self.maxima = [self.places[own.name] for own in self.fields if own.type is FieldType.MAXIMUM]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Fields, self.fields
+
+    def span(self, name: str) -> slice:
+        """The places of a field."""
+        return slice(self.places[name], self.places[name] + self.by_name[name].size)
+
+
+class State(ABC):
+    """What a statistic keeps of some rows.
+
+    A state that grows with the rows reserves its memory from a budget, and spills what does not fit.
+    """
+
+    __slots__ = ()
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of a state that grows with the rows."""
+        return 0
+
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows, if the state knows it."""
+        return None
+
+    @abstractmethod
+    def merge(self, other: Any) -> None:
+        """Add a state of other rows."""
+
+    @abstractmethod
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """What is stored of it."""
+
+    @abstractmethod
+    def layout(self) -> tuple[ArrayType, ...]:
+        """The types and shapes of `arrays`."""
+
+    @abstractmethod
+    def load_arrays(self, *arrays: np.ndarray) -> None:
+        """Fill an empty state with `arrays` of `layout`, perhaps from an untrusted file.
+
+        ValueError for numbers that no state can have.
+        """
+
+    def limit_memory(self, budget: Any) -> None:  # noqa: B027 - a state of constant size has nothing to do
+        """Reserve the memory from a budget; called before the first row."""
+
+    def close(self) -> None:  # noqa: B027 - a state of constant size has nothing to do
+        """Free memory and files of a state that is not used any more."""
+
+
+class Sums(State):
+    """The state of most statistics: named counts (int64), maxima and exact sums (superaccumulator states)."""
+
+    __slots__ = ("counts", "exact", "fields")
+
+    def __init__(self, fields: Fields) -> None:
+        self.fields = fields
+        self.counts = np.zeros(fields.n_counts, np.int64)
+        self.exact = exact.new_states(fields.n_sums)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Only the limbs that are not zero are pickled: they are few."""
+        used = np.flatnonzero(self.exact)
+        return restore_sums, (self.fields, self.counts, used.astype(np.int32), self.exact.reshape(-1)[used])
+
+    def with_memory(self, counts: np.ndarray, sums: np.ndarray) -> Sums:
+        """A state of the same fields that has these arrays; it shares their memory."""
+        state = Sums.__new__(Sums)  # intervals make many
+        state.fields, state.counts, state.exact = self.fields, counts, sums
+        return state
+
+    def merge(self, other: Sums) -> None:
+        maxima = self.fields.maxima
+        greatest = np.maximum(self.counts[maxima], other.counts[maxima]) if maxima else None
+        self.counts += other.counts
+        if greatest is not None:
+            self.counts[maxima] = greatest
+        exact.merge_states(self.exact, other.exact)
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        return self.counts, self.exact
+
+    def layout(self) -> tuple[ArrayType, ...]:
+        return (np.int64, *self.counts.shape), (np.int64, *self.exact.shape)
+
+    def load_arrays(self, *arrays: np.ndarray) -> None:
+        counts, sums = arrays
+        if (counts < 0).any():
+            raise ValueError("a count is negative")
+        if np.isnan(counts[self.fields.maxima].view(np.float64)).any():
+            raise ValueError("a maximum is not a number of at least 0")
+        self.merge(self.with_memory(counts, sums))
+
+    def count(self, name: str) -> int:
+        """A count, or a wide count."""
+        place = self.fields.places[name]
+        if self.fields.by_name[name].type is FieldType.WIDE_COUNT:
+            return (int(self.counts[place]) << HALF_BITS) + int(self.counts[place + 1])
+        return int(self.counts[place])
+
+    def add_count(self, name: str, number: int) -> None:
+        """Add to a count, or to a wide count."""
+        place = self.fields.places[name]
+        if self.fields.by_name[name].type is FieldType.WIDE_COUNT:
+            self.counts[place] += number >> HALF_BITS
+            self.counts[place + 1] += number & LOW_HALF
+        else:
+            self.counts[place] += number
+
+    def add_total(self, name: str, numbers: np.ndarray) -> None:
+        """Add all numbers of a uint64 array to a wide count: their sum may be beyond 64 bits."""
+        place = self.fields.places[name]
+        self.counts[place] += (numbers >> np.uint64(HALF_BITS)).sum().astype(np.int64)
+        self.counts[place + 1] += (numbers & np.uint64(LOW_HALF)).sum().astype(np.int64)
+
+    def set_flag(self, name: str) -> None:
+        """Make a count 1: it says whether something is there. Merged states may have more than 1."""
+        self.counts[self.fields.places[name]] = 1
+
+    def counts_of(self, name: str) -> np.ndarray:
+        """The counts of a field: a view."""
+        return self.counts[self.fields.span(name)]
+
+    def sums_of(self, name: str) -> np.ndarray:
+        """The exact sums of a field: a view."""
+        return self.exact[self.fields.span(name)]
+
+    def sum_of(self, name: str) -> np.ndarray:
+        """The limbs of an exact sum: a view."""
+        limbs: np.ndarray = self.exact[self.fields.places[name]]
+        return limbs
+
+    def integer(self, name: str, index: int = 0) -> int:
+        """An exact sum times 2**EXPONENT, or one of an array. The ratio of two such integers needs no scale."""
+        return exact.to_integer(self.exact[self.fields.places[name] + index])
+
+    def __getitem__(self, name: str) -> int:
+        """A count, or an exact sum times 2**EXPONENT."""
+        return self.integer(name) if self.fields.by_name[name].type is FieldType.EXACT_SUM else self.count(name)
+
+    def is_finite(self, name: str) -> bool:
+        """Were all numbers of an exact sum finite?"""
+        return exact.is_finite(self.exact[self.fields.places[name]])
+
+    def add_maximum(self, name: str, number: float) -> None:
+        place = self.fields.places[name]
+        self.counts[place] = max(self.counts[place], np.float64(number).view(np.int64))
+
+    def maximum(self, name: str) -> float:
+        return float(self.counts[self.fields.places[name]].view(np.float64))
+
+
+def restore_sums(fields: Fields, counts: np.ndarray, used: np.ndarray, values: np.ndarray) -> Sums:
+    """Unpickle sums."""
+    state = Sums(fields)
+    state.counts = counts
+    state.exact.reshape(-1)[used] = values
+    return state
+
+
+def segment_starts(numbers: np.ndarray) -> np.ndarray:
+    """Where the rows of each unit begin, and their number. Units ascend, and every one has rows."""
+    changes = np.flatnonzero(numbers[1:] != numbers[:-1]) + 1
+    return np.concatenate(([0], changes, [numbers.shape[0]]))
+
+
+class KnownSums(Sums):
+    """A state that is only read.
+
+    What `count`, `integer` and `is_finite` return was found together with that of other states, which takes less time.
+    """
+
+    __slots__ = ("known_counts", "known_finite", "known_integers")
+    known_counts: list[int]
+    known_integers: Sequence[int]
+    known_finite: list[bool]
+
+    @staticmethod
+    def of_states(fields: Fields, counts: np.ndarray, sums: np.ndarray) -> Iterator[KnownSums]:
+        """The states with these counts (state, count) and normalised sums (state, sum, limb): views of both."""
+        columns = [exact.to_integers(sums[:, number]) for number in range(sums.shape[1])]
+        integers = zip(*columns, strict=True) if columns else repeat((), counts.shape[0])
+        finite: list[list[bool]] = np.logical_not(sums[:, :, exact.LIMBS :].any(axis=2)).tolist()
+        known = zip(counts, sums, counts.tolist(), integers, finite, strict=True)
+        for own_counts, own_sums, known_counts, known_integers, known_finite in known:
+            state = KnownSums.__new__(KnownSums)
+            state.fields, state.counts, state.exact = fields, own_counts, own_sums
+            state.known_counts, state.known_integers, state.known_finite = known_counts, known_integers, known_finite
+            yield state
+
+    def count(self, name: str) -> int:
+        place = self.fields.places[name]
+        if self.fields.by_name[name].type is FieldType.WIDE_COUNT:
+            return (self.known_counts[place] << HALF_BITS) + self.known_counts[place + 1]
+        return self.known_counts[place]
+
+    def integer(self, name: str, index: int = 0) -> int:
+        return self.known_integers[self.fields.places[name] + index]
+
+    def is_finite(self, name: str) -> bool:
+        return self.known_finite[self.fields.places[name]]
+
+
+class ManySums(NamedTuple):
+    """Many states of one statistic side by side: counts (state, count) and normalised sums (state, sum, limb)."""
+
+    fields: Fields
+    counts: np.ndarray
+    exact: np.ndarray
+
+    def counts_of(self, name: str) -> np.ndarray:
+        """A count, or the counts of a field, of every state: a view."""
+        return self.counts[:, self.fields.places[name]]
+
+    def sum_of(self, name: str) -> np.ndarray:
+        """An exact sum of every state: a view."""
+        return self.exact[:, self.fields.places[name]]
+
+    def count_as_sum(self, name: str) -> np.ndarray:
+        """A count of every state as an exact sum."""
+        return exact.states_of_integers(self.counts_of(name))
