@@ -227,8 +227,9 @@ def read_counts(part: PartState, header: dict[str, Any], arrays: ArrayReader) ->
     """The rows of every slice."""
     scan = part.scan
     if "counts" not in header:
-        require(not scan.rows_kept, "its counts of slices are missing")
+        require(not scan.rows_kept or not scan.names.by, "its counts of slices are missing")
         return
+    require(scan.names.by, "it counts slices that it does not have")
     n_labels = len(scan.names.labels) if part.additive.has_classes else 0
     counts = SliceCounts(n_labels)
     total, numbers, by_slice = header["counts"]

@@ -142,7 +142,7 @@ def test_texts_of_a_dictionary_are_written_out_a_few_rows_at_a_time(tmp_path, mo
     codes = rng.integers(0, 3, 20_000)
     log = {"label": rng.integers(0, 2, 20_000), "score": rng.random(20_000)}
     users = pa.DictionaryArray.from_arrays(pa.array(codes), words)
-    parts = list(batches.split_long_texts([pa.record_batch([users], ["user"])]))
+    parts = list(batches.split_long_texts(pa.record_batch([users], ["user"])))
     assert max(part.num_rows for part in parts) == MIB // 10_000
     assert pa.Table.from_batches(parts)["user"].combine_chunks() == users
     path = tmp_path / "log.parquet"

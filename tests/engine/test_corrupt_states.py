@@ -381,6 +381,7 @@ NONSENSE = {
     "rows of a slice that is not there": ("only global", slices(lambda own: own[:-1]), "slices that it does not count"),
     # counts of slices
     "no counts": ("unsigned", set_header(counts=None), "damaged"),
+    "counts without slices": ("integers", set_header(counts=[0, 0, 0]), "counts slices that it does not have"),
     "counts of no slice": ("unsigned", slice_counts(1, lambda own: own + 1), "counts belong to no slice"),
     "counts of a slice twice": ("unsigned", slice_counts(1, lambda own: own * 0), "counts belong to no slice"),
     "counts of more rows": ("unsigned", slice_counts(0, lambda own: own + 1), "not the rows it counts"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from fastmetrics._core.columns.arrow_columns import plain_batch, plain_column, plain_type
@@ -145,7 +146,7 @@ class Source(ABC):
         for column in distinct:
             self.require(column)
         plain = map(plain_batch, self._read_fields(distinct, use_threads))
-        batches = split_long_texts(resize_batches(plain, self.batch_rows))
+        batches = resize_batches(plain, self.batch_rows)
         return read_ahead(batches) if use_threads and self.reads_ahead else batches
 
     def allow_dictionaries(self, columns: Sequence[str]) -> None:
@@ -307,7 +308,10 @@ def read_ahead(
 
 
 def resize_batches(batches: Iterable[pa.RecordBatch], max_rows: int | None = None) -> Generator[pa.RecordBatch]:
-    """Drop empty batches, split batches of more than `max_rows` rows without a copy, and join short neighbours."""
+    """Drop empty batches, split batches of more than `max_rows` rows without a copy, and join short neighbours.
+
+    Batches whose dictionaries of texts would be too large as plain texts, which some columns become, are split too.
+    """
     most = BATCH_ROWS if max_rows is None else max_rows
     small = min(SMALL_BATCH_ROWS, most // SMALL_SHARE)
     short: list[pa.RecordBatch] = []
@@ -317,27 +321,30 @@ def resize_batches(batches: Iterable[pa.RecordBatch], max_rows: int | None = Non
         n_bytes = 0 if most >= BATCH_ROWS else batch.nbytes
         too_long = short_rows + batch.num_rows > most or short_bytes + n_bytes > TEXT_BATCH_BYTES
         if short and (too_long or batch.schema != short[0].schema):
-            yield from _join_batches(short)
+            yield from combine_batches(short)
             short, short_rows, short_bytes = [], 0, 0
         if not short and (batch.num_rows >= small or n_bytes > TEXT_BATCH_BYTES // SMALL_SHARE):
             for start in range(0, batch.num_rows, most):
-                yield batch.slice(start, most)
+                yield from split_long_texts(batch.slice(start, most))
         elif batch.num_rows:
             short.append(batch)
             short_rows += batch.num_rows
             short_bytes += n_bytes
-    yield from _join_batches(short)
+    yield from combine_batches(short)
 
 
-def split_long_texts(batches: Iterable[pa.RecordBatch]) -> Generator[pa.RecordBatch]:
-    """Split batches whose dictionaries of texts would be too large as plain texts, which some columns become."""
-    for batch in batches:
-        rows = min((rows_of_texts(column) for column in batch.columns), default=BATCH_ROWS)
-        if batch.num_rows <= rows:
-            yield batch
-        else:
-            for start in range(0, batch.num_rows, rows):
-                yield batch.slice(start, rows)
+def combine_batches(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Usually one batch; Arrow makes more if strings exceed the 2 GiB of one array."""
+    joined = batches if len(batches) < 2 else pa.Table.from_batches(batches).combine_chunks().to_batches()
+    return chain.from_iterable(map(split_long_texts, joined))
+
+
+def split_long_texts(batch: pa.RecordBatch) -> list[pa.RecordBatch]:
+    """The parts of a batch in which dictionaries of texts are small enough as plain texts."""
+    rows = min((rows_of_texts(column) for column in batch.columns), default=BATCH_ROWS)
+    if batch.num_rows <= rows:
+        return [batch]
+    return [batch.slice(start, rows) for start in range(0, batch.num_rows, rows)]
 
 
 def rows_of_texts(column: pa.Array) -> int:
@@ -349,11 +356,6 @@ def rows_of_texts(column: pa.Array) -> int:
 
     longest = pc.max(pc.binary_length(column.dictionary)).as_py()
     return max(1, PLAIN_TEXT_BYTES // max(1, longest or 0))
-
-
-def _join_batches(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    """Usually one batch; Arrow makes more if strings exceed the 2 GiB of one array."""
-    return batches if len(batches) < 2 else pa.Table.from_batches(batches).combine_chunks().to_batches()
 
 
 def first_line(error: BaseException) -> str:

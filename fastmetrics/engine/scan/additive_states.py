@@ -47,7 +47,7 @@ class AdditiveStates:
         self.budget = budget
         self.counted = counted
         self.has_classes = plan.label_kinds.binary
-        self.counts: SliceCounts | None = None  # made by the first block, which shows how many labels there are
+        self.counts: SliceCounts | None = None  # of slices; the first block shows how many labels there are
         self.covered: dict[int, CoveredStates] = {}
         self.numbers_in_covers: list[tuple[CoveredStates, np.ndarray]] = []  # of the block that was counted last
         self.sums: dict[StateKey, State] = {}
@@ -75,7 +75,8 @@ class AdditiveStates:
 
         Statistics of the range exchange check the values here, where rows have their numbers.
         """
-        self.count(columns)
+        if columns.slice_codes:
+            self.count(columns)
         for pair in self.score_label_pairs if self.checks else ():
             rows = columns.pair_rows(pair)
             for check in self.checks:
@@ -102,12 +103,10 @@ class AdditiveStates:
             raise
 
     def count(self, columns: RowBlock) -> None:
-        """Count the rows of a block, and the positive ones."""
+        """Count the rows of the slices of a block, and the positive ones."""
         if self.counts is None:
             self.counts = SliceCounts(len(columns.labels) if self.has_classes else 0)
         self.counts.add(columns)
-        if not columns.slice_codes:
-            return
         in_covers: set[int] = set()
         self.numbers_in_covers = []
         for cover, numbers in self.slices.number_covers(columns.slice_codes) if self.use_covers(columns) else ():
@@ -179,7 +178,7 @@ class AdditiveStates:
 
     def settle(self) -> None:
         """Add the states of covers to those of slices."""
-        bases = self.slices.base_sets()
+        bases = self.slices.base_sets() if self.covered else []
         for states in self.covered.values():
             for statistic, pair, slice_number, state in states.by_slice(bases):
                 self.state(statistic, pair, slice_number).merge(state)

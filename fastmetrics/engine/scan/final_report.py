@@ -72,8 +72,8 @@ class ResolvedPart(NamedTuple):
         """The results of a slice: these metrics for every pair of columns. `bins_signatures` are those of all bins."""
         names = self.scan.names
         count = self.scan.row_count(slice_number)
-        # Without slices, a metric of all rows says its positives in its coverage.
-        positives = count.positives or None if names.by else None
+        # Without slices, rows are not counted by class: a metric says its positives in its coverage.
+        positives = count.positives or None
         suffix = "".join(text for title, text in bins_signatures.items() if title in slice_values)
         if self.intervals is not None:
             suffix += self.intervals.resampling.signature_suffix
@@ -89,7 +89,7 @@ class ResolvedPart(NamedTuple):
                     repr(metric), score, slice_values, value.value,
                     metric.signature(coverage, names.weight, approximate) + suffix, coverage, value.reason,
                     label=label, interval=interval, standard_error=error, task=task,
-                    rows=coverage.get("rows") if count is None else count.rows,
+                    rows=count.rows,
                     positives=coverage.get("positives") if positives is None else positives[pair.label],
                 ))  # fmt: skip
         return found

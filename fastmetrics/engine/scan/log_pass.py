@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
@@ -71,15 +71,6 @@ class LogPass:
             with name_task_in_errors(task.name):
                 processed.append(log_scan.process_batch(batch, first_row))
         return processed
-
-    def process_batches(self, batches: Iterable[Any]) -> Iterator[int]:
-        """Process batches one after the other, each before the next is read; yield the number of rows of each."""
-        first_row = 0
-        for batch in batches:
-            self.create_exchanges(batch)
-            self.record_batch(self.process_batch(batch, first_row))
-            first_row += batch.num_rows
-            yield batch.num_rows
 
     def record_batch(self, processed: PassBatch) -> None:
         """Add the counts of a batch to those of all scans. Only one thread may call this."""

@@ -149,11 +149,15 @@ def run_scan(log_pass: LogPass, source: Source, n_threads: int, progress: Progre
 def scan_in_calling_thread(
     log_pass: LogPass, batches: Iterator[Any], total: int | None, progress: Progress | None
 ) -> None:
-    """Process all batches in the calling thread."""
-    for rows in log_pass.process_batches(batches):
+    """Process all batches in the calling thread, each before the next one is read."""
+    first_row = 0
+    for batch in batches:
+        log_pass.create_exchanges(batch)
+        log_pass.record_batch(log_pass.process_batch(batch, first_row))
+        first_row += batch.num_rows
         if progress is not None:
             progress("scan", log_pass.rows, total)
-        if log_pass.rows % RELEASE_ROWS < rows:
+        if first_row % RELEASE_ROWS < batch.num_rows:
             release_arrow_memory()
 
 

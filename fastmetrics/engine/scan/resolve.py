@@ -120,7 +120,8 @@ def merge_slices(scan: Scan) -> dict[StateKey, Any]:
             if isinstance(of_stored_rows, Sums):
                 sums.merge(of_stored_rows)
             states[key] = sums
-    add_coarser_sets(states, scan.slices)
+    if states:
+        add_coarser_sets(states, scan.slices)
     return states
 
 

@@ -103,7 +103,7 @@ class Scan:
     n_classes : int or None
         How many probabilities every row has, if metrics read probabilities of classes and a row was read.
     counts : SliceCounts or None
-        After the additive states were merged: the rows of every slice. None if they are not known.
+        After the additive states were merged: the rows of every slice. None without slices.
     """
 
     def __init__(
@@ -192,7 +192,6 @@ class Scan:
         hashes = worker.hash_keys("unit", batch.unit_keys).keys.hashes[: columns.rows]
         if not worker.by_unit.takes(hashes):
             return False
-        worker.additive.count(columns)
         worker.by_unit.update(columns, hashes)
         return True
 
@@ -322,7 +321,7 @@ class Scan:
         return merged
 
     def row_count(self, slice_number: int | None) -> RowCount:
-        """The rows of a slice, or of all slices (None), that were not dropped."""
+        """The rows of a slice, or of all rows (None), that were not dropped."""
         return RowCount(self.rows_kept) if self.counts is None else self.counts.count(slice_number)
 
     def range_store(self) -> BlockStore:

@@ -22,7 +22,6 @@ from fastmetrics.engine.input.batches import (
     first_line,
     resize_batches,
     rows_of_own_batches,
-    split_long_texts,
     split_path,
     type_of_field,
 )
@@ -140,14 +139,19 @@ class FileSource(Source):
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         schema = self._unified_schema(columns)
         found = (self._read_file(file, schema, use_threads, self.batch_rows) for file in self.files)
-        return join_skipped(schema, chain.from_iterable(found))
+        return self._with_skipped(schema, chain.from_iterable(found))
+
+    def _with_skipped(self, schema: pa.Schema, found: Iterator[pa.RecordBatch | int]) -> Iterator[Any]:
+        """The batches that were found; rows that no filter keeps are nulls."""
+        return join_skipped(schema, found) if self._filters else found
 
     def partitions(self, columns: Sequence[str]) -> list[SourcePartition]:
         """Consecutive row groups of at least PARTITION_ROWS rows, if all files are Parquet and there are several.
 
         Rows that no filter keeps belong to the partition of the rows that follow.
         """
-        if any(file.format is not PARQUET for file in self.files):
+        least = min(PARTITION_ROWS, PARTITION_BATCHES * self.batch_rows)
+        if any(file.format is not PARQUET for file in self.files) or (self.rows is not None and self.rows <= least):
             return []
         schema = self._unified_schema(list(dict.fromkeys(columns)))
         partitions: list[SourcePartition] = []
@@ -157,7 +161,7 @@ class FileSource(Source):
             pieces.append(piece)
             rows += piece.rows
             rows_to_read += piece.rows_to_read
-            if rows_to_read >= min(PARTITION_ROWS, PARTITION_BATCHES * self.batch_rows):
+            if rows_to_read >= least:
                 partitions.append(SourcePartition(first_row, rows, partial(self._read_pieces, pieces, schema)))
                 first_row, rows, rows_to_read, pieces = first_row + rows, 0, 0, []
         if pieces:
@@ -183,16 +187,15 @@ class FileSource(Source):
         if rows >= BATCH_ROWS:
             rows = max(rows, rows_of_own_batches(schema, self.memory_limit, self.n_threads or 1))
         found = (self._read_file(piece.file, schema, False, rows, piece.row_groups) for piece in pieces)
-        return split_long_texts(resize_batches(join_skipped(schema, chain.from_iterable(found)), rows))
+        return resize_batches(self._with_skipped(schema, chain.from_iterable(found)), rows)
 
-    def _schema_in_file(self, file: SourceFile, schema: pa.Schema) -> pa.Schema:
-        """The fields of `schema` that the file has. If it has none, its first column gives the number of rows."""
-        known = file.own_names
-        in_file = [field for field in schema if is_read_from(file, field.name)]
+    def _schema_in_file(self, file: SourceFile, fields: list[pa.Field]) -> pa.Schema:
+        """What is read of a file for fields that it has. Without any, its first column gives the number of rows."""
         if not file.format.reads_fields:
-            roots = dict.fromkeys(split_path(field.name, known)[0] for field in in_file)
-            in_file = [schema.field(root) if root in schema.names else file.schema.field(root) for root in roots]
-        return pa.schema(in_file) if in_file else pa.schema([file.schema.field(0)])
+            types = {field.name: field for field in fields}
+            roots = dict.fromkeys(split_path(field.name, file.own_names)[0] for field in fields)
+            fields = [types[root] if root in types else file.schema.field(root) for root in roots]
+        return pa.schema(fields or [file.schema.field(0)])
 
     def _unified_schema(self, columns: list[str]) -> pa.Schema:
         return pa.schema([(column, self._type_to_read(column)) for column in columns])
@@ -212,7 +215,7 @@ class FileSource(Source):
             self._require_numbers(column)
         unified = self._unified_type(column)
         # Arrow does not read dictionaries inside structs.
-        is_whole = split_path(column, self.column_names) == (column, ())
+        is_whole = column in self.column_names
         if is_whole and column in self.dictionaries and all(file.format is PARQUET for file in files):
             return _dictionary_type(unified)
         return unified
@@ -290,9 +293,6 @@ class FileSource(Source):
         self, file: SourceFile, schema: pa.Schema, use_threads: bool, batch_rows: int, groups: list[int] | None = None
     ) -> Iterator[pa.RecordBatch | int]:
         """The batches of a file, or of some row groups of it; of those that no filter keeps, the numbers of rows."""
-        if not self._filters:
-            yield from self._read_groups_of(file, schema, use_threads, batch_rows, groups)
-            return
         for own, rows in self._find_groups(file, groups):
             if own is None and rows:
                 yield rows
@@ -304,6 +304,9 @@ class FileSource(Source):
 
         A file that is read as a whole has no groups and no rows here.
         """
+        if not self._filters:
+            yield groups, 0
+            return
         constants = self._constants_of(file)
         if groups is None and file.rows is not None and is_skipped(self._filters, constants):
             yield None, file.rows
@@ -345,7 +348,8 @@ class FileSource(Source):
     def _read_groups_of(
         self, file: SourceFile, schema: pa.Schema, use_threads: bool, batch_rows: int, groups: list[int] | None
     ) -> Iterator[pa.RecordBatch]:
-        in_file = self._schema_in_file(file, schema)
+        fields = [field for field in schema if is_read_from(file, field.name)]
+        in_file = self._schema_in_file(file, fields)
         options: dict[str, Any] = {}
         if file.format.is_text:
             keys = self._exact.columns_in(file, in_file.names)
@@ -358,7 +362,7 @@ class FileSource(Source):
             for batch in file.format.read(
                 file.data_file, in_file, use_threads, batch_rows, self.memory_limit, *row_groups, **options
             ):
-                conformed = _conform_batch(batch, schema, file)
+                conformed = _conform_batch(batch, schema, file, fields)
                 self.places.look_for(file, conformed)
                 yield conformed
 
@@ -428,13 +432,16 @@ def _dictionary_type(data_type: pa.DataType) -> pa.DataType:
     return data_type
 
 
-def _conform_batch(batch: pa.RecordBatch, schema: pa.Schema, file: SourceFile) -> pa.RecordBatch:
-    """The columns of `schema` in its order and types: from the file, from its hive folders, or null."""
+def _conform_batch(
+    batch: pa.RecordBatch, schema: pa.Schema, file: SourceFile, fields: Sequence[pa.Field]
+) -> pa.RecordBatch:
+    """The columns of `schema` in its order and types: from the file the `fields`, from its hive folders, or null."""
     arrays = []
+    in_file = {field.name for field in fields}
     for field in schema:
         if field.name in file.hive_values:
             arrays.append(repeat_folder_value(file.hive_values[field.name], field.type, batch.num_rows))
-        elif not is_read_from(file, field.name):
+        elif field.name not in in_file:
             arrays.append(pa.nulls(batch.num_rows, field.type))
         else:
             arrays.append(cast_exactly(field_of_batch(batch, field.name, batch.schema.names), field, file.data_file))

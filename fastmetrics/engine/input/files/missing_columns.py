@@ -81,12 +81,12 @@ class ColumnPlaces:
 
 def has_column(file: SourceFile, column: str) -> bool:
     """Has a file a column, or a field of a struct, of this name, by itself or by its folder?"""
-    if column in file.hive_values:
+    if column in file.hive_values or column in file.own_names:
         return True
     root, fields = split_path(column, file.own_names)
     if root not in file.own_names:
         return False
-    data_type = plain_type(file.schema.field(root).type) if fields else pa.null()
+    data_type = plain_type(file.schema.field(root).type)
     for name in fields:
         if not pa.types.is_struct(data_type):
             return True  # to read a field of it is an error that says so
