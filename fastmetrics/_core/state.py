@@ -65,27 +65,26 @@ def exact_sum(name: str, length: int | None = None) -> Field:
 class Fields:
     """The fields of a state, and the place of each in its arrays: one has counts and maxima, the other exact sums."""
 
-    __slots__ = ("by_name", "fields", "maxima", "n_counts", "n_sums", "places")
+    __slots__ = ("by_name", "fields", "maxima", "n_counts", "n_sums", "places", "spans", "wide")
 
     def __init__(self, *fields: Field | str) -> None:
         """A text is the name of a count."""
         self.fields = tuple(Field(own) if isinstance(own, str) else own for own in fields)
         self.by_name = {own.name: own for own in self.fields}
-        self.places: dict[str, int] = {}
+        self.places: dict[str, int] = {}  # the first place of each
+        self.spans: dict[str, slice] = {}
         sizes = [0, 0]
         for own in self.fields:
             is_sum = own.type is FieldType.EXACT_SUM
-            self.places[own.name] = sizes[is_sum]
+            place = self.places[own.name] = sizes[is_sum]
             sizes[is_sum] += own.size
+            self.spans[own.name] = slice(place, sizes[is_sum])
         self.n_counts, self.n_sums = sizes
         self.maxima = [self.places[own.name] for own in self.fields if own.type is FieldType.MAXIMUM]
+        self.wide = {own.name for own in self.fields if own.type is FieldType.WIDE_COUNT}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Fields, self.fields
-
-    def span(self, name: str) -> slice:
-        """The places of a field."""
-        return slice(self.places[name], self.places[name] + self.by_name[name].size)
 
 
 class State(ABC):
@@ -178,14 +177,14 @@ class Sums(State):
     def count(self, name: str) -> int:
         """A count, or a wide count."""
         place = self.fields.places[name]
-        if self.fields.by_name[name].type is FieldType.WIDE_COUNT:
+        if name in self.fields.wide:
             return (int(self.counts[place]) << HALF_BITS) + int(self.counts[place + 1])
         return int(self.counts[place])
 
     def add_count(self, name: str, number: int) -> None:
         """Add to a count, or to a wide count."""
         place = self.fields.places[name]
-        if self.fields.by_name[name].type is FieldType.WIDE_COUNT:
+        if name in self.fields.wide:
             self.counts[place] += number >> HALF_BITS
             self.counts[place + 1] += number & LOW_HALF
         else:
@@ -203,11 +202,11 @@ class Sums(State):
 
     def counts_of(self, name: str) -> np.ndarray:
         """The counts of a field: a view."""
-        return self.counts[self.fields.span(name)]
+        return self.counts[self.fields.spans[name]]
 
     def sums_of(self, name: str) -> np.ndarray:
         """The exact sums of a field: a view."""
-        return self.exact[self.fields.span(name)]
+        return self.exact[self.fields.spans[name]]
 
     def sum_of(self, name: str) -> np.ndarray:
         """The limbs of an exact sum: a view."""
@@ -274,7 +273,7 @@ class KnownSums(Sums):
 
     def count(self, name: str) -> int:
         place = self.fields.places[name]
-        if self.fields.by_name[name].type is FieldType.WIDE_COUNT:
+        if name in self.fields.wide:
             return (self.known_counts[place] << HALF_BITS) + self.known_counts[place + 1]
         return self.known_counts[place]
 

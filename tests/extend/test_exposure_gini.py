@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
+from fastmetrics._core.tables.key_table import KeyTable
 from fastmetrics.testing import check_metric
 from oracles.extend.exposure_gini import exposure_gini
 from support.cases import assert_raises, each_case
@@ -79,6 +80,23 @@ def test_same_bits(by, monkeypatch):
     with counted() as calls:
         assert evaluate(log, by=by, memory_limit="1MiB", n_threads=1) == expected
     assert calls["spilled"]
+
+
+def test_the_table_counts_against_the_memory_limit(monkeypatch):
+    """Every row shows another item: the table of items is as large as the log."""
+    rows = 40_000
+    log = make_log(rows, users=rows // 4) | {"item": np.arange(rows) * 10**12}
+    expected = evaluate(log, n_threads=1)
+    were_spilled = []
+    count_values = KeyTable.count_values
+
+    def count(table):
+        were_spilled.append(table.spilled)
+        return count_values(table)
+
+    monkeypatch.setattr(KeyTable, "count_values", count)
+    assert evaluate(log, memory_limit="1MiB", n_threads=1) == expected
+    assert any(were_spilled)
 
 
 def test_weights_are_refused():

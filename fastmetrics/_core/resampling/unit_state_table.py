@@ -8,7 +8,7 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.exact import MAX_UNNORMALISED
-from fastmetrics._core.state import HALF_BITS, LOW_HALF, FieldType, Sums
+from fastmetrics._core.state import HALF_BITS, LOW_HALF, Sums
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.resampling import poisson_weights
 
@@ -59,7 +59,7 @@ class UnitStateTable:
     def add_counts(self, name: str, numbers: np.ndarray) -> None:
         """Add numbers[i] to a count, or a wide count, of unit bucket i."""
         place = self.template.fields.places[name]
-        if self.template.fields.by_name[name].type is FieldType.WIDE_COUNT:
+        if name in self.template.fields.wide:
             self.counts[:, place] += numbers >> HALF_BITS
             self.counts[:, place + 1] += numbers & LOW_HALF
         else:
