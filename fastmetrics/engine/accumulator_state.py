@@ -174,7 +174,7 @@ def update_from(states: Sequence[AccumulatorState], source: Source, n_threads: i
         first_row = 0
         for rows in source.batches(columns, use_threads=False):
             known = chain.from_iterable(part.known_types().items() for state in states for part in state.parts)
-            rows = convert_batch(rows, dict(known), source.only_numbers, slices, first_row)
+            rows = convert_batch(rows, dict(known), source.uses.only_numbers, slices, first_row)
             first_row += rows.num_rows
             for update in updates:
                 with name_task_in_errors(update.state.task.name):

@@ -20,18 +20,6 @@ GOOD = make("long text").to_bytes()
 FIELDS = list(take_apart(GOOD)[0])
 
 
-
-
-
-
-
-
-
-
-
-
-
-
 def refuse(data, message="damaged"):
     assert_raises(ValueError, message, fm.Accumulator.from_bytes, data)
 

@@ -41,7 +41,7 @@ class ArraySource(Source):
         arrays = []
         for column in columns:
             values = self._values_of(self.column_names.index(column))
-            arrays.append(arrow_column(column, values, column in self.texts | self.lists))
+            arrays.append(arrow_column(column, values, column in self.uses.texts | self.uses.lists))
         yield from pa.table(arrays, names=columns).to_batches()
 
     def type_before_reading(self, column: str) -> pa.DataType | None:
@@ -75,7 +75,7 @@ class StructuredSource(Source):
             rows = self._array[start : start + BATCH_ROWS]
             if self._mask is not None:
                 rows = np.ma.MaskedArray(rows, self._mask[start : start + BATCH_ROWS])
-            arrays = [arrow_column(name, rows[name], name in self.texts | self.lists) for name in columns]
+            arrays = [arrow_column(name, rows[name], name in self.uses.texts | self.uses.lists) for name in columns]
             yield pa.RecordBatch.from_arrays(arrays, names=columns)
 
 
@@ -93,7 +93,7 @@ class RowsSource(Source):
         arrays = []
         for name in columns:
             values = [row.get(name) for row in self._data]
-            arrays.append(arrow_column(name, values, name in self.texts | self.lists))
+            arrays.append(arrow_column(name, values, name in self.uses.texts | self.uses.lists))
         yield from pa.table(arrays, names=columns).to_batches()
 
 

@@ -46,6 +46,36 @@ class SourcePartition(NamedTuple):
     read: Callable[[], Iterator[pa.RecordBatch]]
 
 
+class ColumnUses(NamedTuple):
+    """How columns are used; sources read them accordingly.
+
+    Attributes
+    ----------
+    dictionaries
+        Those with few different texts may come as dictionaries, which cost less to read and to compare.
+    texts
+        Long texts, or lists of them: batches get fewer rows, and CSV values are not converted to numbers.
+    lists
+        Lists, which columns need not have; with `has_long_lists`, batches get fewer rows.
+    numbers
+        Where one looks like texts, the error names the first value that is no number.
+    only_numbers
+        Those that are nothing else, such as keys or parts of expressions.
+    keys, compared
+        Keys of groups, units or slices, and columns of expressions, which may be keys too. In text files, their numbers
+        stay what they are: keys come as texts, columns of expressions as decimals.
+    """
+
+    dictionaries: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+    lists: frozenset[str] = frozenset()
+    has_long_lists: bool = False
+    numbers: frozenset[str] = frozenset()
+    only_numbers: frozenset[str] = frozenset()
+    keys: frozenset[str] = frozenset()
+    compared: frozenset[str] = frozenset()
+
+
 class Source(ABC):
     """Anything with named columns that is read as record batches.
 
@@ -56,16 +86,8 @@ class Source(ABC):
     column_names : list of str
     rows : int or None
         The number of rows, if it is known before reading.
-    dictionaries : frozenset of str
-        See `allow_dictionaries`.
-    texts : frozenset of str
-        See `expect_texts`.
-    lists : frozenset of str
-        See `expect_lists`.
-    numbers, only_numbers : frozenset of str
-        See `expect_numbers`.
-    keys, compared : frozenset of str
-        See `expect_keys`.
+    uses : ColumnUses
+        See `expect`.
     memory_limit : int or None
         The most bytes that a compressed piece of a file may expand to; None: half of the memory that is left.
     """
@@ -73,14 +95,7 @@ class Source(ABC):
     label: str
     column_names: list[str]
     rows: int | None = None
-    dictionaries: frozenset[str] = frozenset()
-    texts: frozenset[str] = frozenset()
-    lists: frozenset[str] = frozenset()
-    numbers: frozenset[str] = frozenset()
-    only_numbers: frozenset[str] = frozenset()
-    keys: frozenset[str] = frozenset()
-    compared: frozenset[str] = frozenset()
-    has_long_lists = False
+    uses = ColumnUses()
     has_filter = False  # does every task of the pass have a filter?
     memory_limit: int | None = None
     n_threads: int | None = None  # the threads that parse text; None: as many as the process may use
@@ -149,34 +164,9 @@ class Source(ABC):
         batches = resize_batches(plain, self.batch_rows)
         return read_ahead(batches) if use_threads and self.reads_ahead else batches
 
-    def allow_dictionaries(self, columns: Sequence[str]) -> None:
-        """Allow columns with few different texts to come as dictionaries, which cost less to read and to compare."""
-        self.dictionaries = frozenset(columns)
-
-    def expect_texts(self, columns: Sequence[str]) -> None:
-        """Expect long texts, or lists of them: batches get fewer rows, and CSV values are not converted to numbers."""
-        self.texts = frozenset(columns)
-
-    def expect_lists(self, columns: Sequence[str], are_long: bool) -> None:
-        """Expect lists in columns, which need not have them; if they are long, batches get fewer rows."""
-        self.lists = frozenset(columns)
-        self.has_long_lists = are_long
-
-    def expect_numbers(self, columns: Sequence[str], only: Sequence[str] = ()) -> None:
-        """Expect numbers in columns: where one looks like texts, the error names the first value that is none.
-
-        `only` are those that are nothing else, such as keys or parts of expressions.
-        """
-        self.numbers = frozenset(columns)
-        self.only_numbers = frozenset(only)
-
-    def expect_keys(self, columns: Sequence[str], compared: Sequence[str] = ()) -> None:
-        """Expect keys in columns, of groups, units or slices, and columns of expressions, which may be keys too.
-
-        In text files, their numbers stay what they are: keys come as texts, columns of expressions as decimals.
-        """
-        self.keys = frozenset(columns)
-        self.compared = frozenset(compared)
+    def expect(self, uses: ColumnUses) -> None:
+        """Expect columns to be used so."""
+        self.uses = uses
 
     def reads_numerals(self, column: str) -> bool:
         """Does a column of keys come as texts, of which some write numbers?"""
@@ -188,9 +178,9 @@ class Source(ABC):
     @property
     def batch_rows(self) -> int:
         """The most rows of a batch."""
-        if self.texts:
+        if self.uses.texts:
             return min(TEXT_BATCH_ROWS, BATCH_ROWS)
-        if self.has_long_lists:
+        if self.uses.has_long_lists:
             return min(LIST_BATCH_ROWS, BATCH_ROWS)
         return FILTERED_BATCHES * BATCH_ROWS if self.has_filter else BATCH_ROWS
 

@@ -23,7 +23,7 @@ from fastmetrics.engine.expressions.primitives import BOOLEAN, NULL, OTHER, Prim
 from fastmetrics.engine.expressions.row_errors import RowError
 from fastmetrics.engine.expressions.tree import Column, Expression, iterate_nodes
 from fastmetrics.engine.expressions.type_check import check_types
-from fastmetrics.engine.input.batches import BATCH_ROWS, Source, SourcePartition
+from fastmetrics.engine.input.batches import BATCH_ROWS, ColumnUses, Source, SourcePartition
 from fastmetrics.engine.input.files.skipped_rows import null_array
 from fastmetrics.engine.plan.column_names import describe_column, filter_column
 from fastmetrics.engine.plan.plan_parts import PlanPart
@@ -164,41 +164,33 @@ class ComputedColumns(Source):
             own._replace(read=partial(read_partition, own, work)) for own in self.source.partitions(work.inputs)
         ]
 
-    def allow_dictionaries(self, columns: Sequence[str]) -> None:
+    def expect(self, uses: ColumnUses) -> None:
+        """The uses of the stored columns, and those of expressions and filters."""
+        computed, names = self.computed.keys(), self.names_in_expressions()
         # Filters compare texts with constants: of a dictionary, each text is compared once.
-        stored = self.stored(columns)
-        for mask in self.masks.values():
-            stored += [] if mask.expression is None else mask.columns
-        self.source.allow_dictionaries(stored)
-
-    def expect_texts(self, columns: Sequence[str]) -> None:
-        self.source.expect_texts(self.stored(columns))
-
-    def expect_lists(self, columns: Sequence[str], are_long: bool) -> None:
-        self.source.expect_lists(self.stored(columns), are_long)
-
-    def expect_numbers(self, columns: Sequence[str], only: Sequence[str] = ()) -> None:
-        names = self.names_in_expressions()
-        self.source.expect_numbers(self.stored(columns), [name for name in self.stored(only) if name not in names])
+        filters = (mask.columns for mask in self.masks.values() if mask.expression is not None)
+        self.source.expect(
+            uses._replace(
+                dictionaries=(uses.dictionaries - computed).union(*filters),
+                texts=uses.texts - computed,
+                lists=uses.lists - computed,
+                numbers=uses.numbers - computed,
+                only_numbers=uses.only_numbers - computed - names,
+                keys=uses.keys - computed - names,
+                compared=uses.compared | names,
+            )
+        )
 
     def names_in_expressions(self) -> set[str]:
         """The stored columns that expressions and filters read."""
         expressions = [own.expression.columns for own in self.computed.values()]
         return {name for own in (*expressions, *(mask.columns for mask in self.masks.values())) for name in own}
 
-    def expect_keys(self, columns: Sequence[str], compared: Sequence[str] = ()) -> None:
-        names = self.names_in_expressions()
-        keys = [name for name in self.stored(columns) if name not in names]
-        self.source.expect_keys(keys, sorted(names.union(compared)))
-
     def reads_numerals(self, column: str) -> bool:
         return column not in self.computed and self.source.reads_numerals(column)
 
     def expect_mixed_keys(self, column: str) -> None:
         self.source.expect_mixed_keys(column)
-
-    def stored(self, columns: Sequence[str]) -> list[str]:
-        return [name for name in columns if name not in self.computed]
 
     @property
     def batch_rows(self) -> int:

@@ -32,7 +32,7 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics._kernels.columns import filtered_rows
-from fastmetrics.engine.input.batches import Source
+from fastmetrics.engine.input.batches import ColumnUses, Source
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.plan.column_names import Key, describe_column, filter_column, key_columns
 from fastmetrics.engine.plan.plan_parts import PlanPart
@@ -308,18 +308,23 @@ def may_be_dictionary(kind: Kind) -> bool:
 def declare_column_kinds(source: Source, parts: Sequence[PlanPart]) -> None:
     """Let a source know which columns may come as dictionaries, and which have long texts, lists or numbers."""
     kinds = [(name, kind) for part in parts for _, name, kind in part.column_kinds if kind is not None]
-    source.expect_texts([name for name, kind in kinds if kind.has_long_values])
-    lists = [(name, kind) for name, kind in kinds if kind.takes_lists]
-    source.expect_lists([name for name, _ in lists], any(kind.has_vectors for _, kind in lists))
-    numbers = [name for name, kind in kinds if isinstance(kind, Binary | Real)]
-    numbers += [part.names.weight for part in parts if part.names.weight is not None]
-    source.expect_numbers(numbers, find_number_columns(parts))
-    slices = parts[0].names.slice_columns
-    source.expect_keys(find_key_columns(parts))
-    source.allow_dictionaries([*slices, *(name for name, kind in kinds if may_be_dictionary(kind))])
+    numbers = {name for name, kind in kinds if isinstance(kind, Binary | Real)}
+    source.expect(
+        ColumnUses(
+            dictionaries=frozenset(parts[0].names.slice_columns).union(
+                name for name, kind in kinds if may_be_dictionary(kind)
+            ),
+            texts=frozenset(name for name, kind in kinds if kind.has_long_values),
+            lists=frozenset(name for name, kind in kinds if kind.takes_lists),
+            has_long_lists=any(kind.has_vectors for _, kind in kinds if kind.takes_lists),
+            numbers=frozenset(numbers.union(part.names.weight for part in parts if part.names.weight is not None)),
+            only_numbers=find_number_columns(parts),
+            keys=find_key_columns(parts),
+        )
+    )
 
 
-def find_key_columns(parts: Sequence[PlanPart]) -> list[str]:
+def find_key_columns(parts: Sequence[PlanPart]) -> frozenset[str]:
     """The columns that are compared for equality alone: of groups, units and slices, of items, and of classes."""
     are_keys: dict[str, bool] = {}
     for part in parts:
@@ -327,10 +332,10 @@ def find_key_columns(parts: Sequence[PlanPart]) -> list[str]:
             is_key = role in KEY_ROLES or isinstance(kind, KeyKind | Category | ClassNumber)
             are_keys[name] = is_key and are_keys.get(name, True)
         are_keys.update((own.column, False) for own in part.names.bins)
-    return [name for name, is_key in are_keys.items() if is_key]
+    return frozenset(name for name, is_key in are_keys.items() if is_key)
 
 
-def find_number_columns(parts: Sequence[PlanPart]) -> list[str]:
+def find_number_columns(parts: Sequence[PlanPart]) -> frozenset[str]:
     """The columns that are only read as numbers, or as labels of classes, whatever the type of numbers."""
     are_numbers: dict[str, bool] = {}
     for part in parts:
@@ -338,7 +343,7 @@ def find_number_columns(parts: Sequence[PlanPart]) -> list[str]:
             is_number = isinstance(kind, Binary | Real | ClassLabel | ClassNumber) or role == "weight"
             are_numbers[name] = is_number and are_numbers.get(name, True)
         are_numbers.update((own.column, False) for own in part.names.bins)
-    return [name for name, is_number in are_numbers.items() if is_number]
+    return frozenset(name for name, is_number in are_numbers.items() if is_number)
 
 
 # Messages name the first bad column in this order of roles; other roles come after scores.

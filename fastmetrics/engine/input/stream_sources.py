@@ -13,7 +13,7 @@ from typing import Any
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.array_sources import RowsSource
 from fastmetrics.engine.input.arrow_sources import READ_ONCE, top_module
-from fastmetrics.engine.input.batches import BATCH_ROWS, Source
+from fastmetrics.engine.input.batches import BATCH_ROWS, ColumnUses, Source
 from fastmetrics.engine.input.column_types import convert_exactly, describe_misfit, shared_type, type_name, types_fit
 
 ROWS_OF_ITERATOR = 1 << 14  # rows as dicts that are converted together
@@ -64,7 +64,7 @@ class BatchesSource(Source):
             self._items = None
         types = self._common_types(items, columns) if isinstance(items, Sequence) else {}
         batches = self._one_zone(self._numbered_batches(items, columns))
-        return give_one_schema(batches, self.label, types, self.only_numbers)
+        return give_one_schema(batches, self.label, types, self.uses.only_numbers)
 
     def _common_types(self, items: Sequence[Any], columns: list[str]) -> dict[str, pa.DataType]:
         """A type for the values of all batches of a list, of columns whose types are known before they are read."""
@@ -85,7 +85,7 @@ class BatchesSource(Source):
         zones: dict[str, str] = {}
         for number, batch in batches:
             for field in batch.schema if self.time_zone is None else ():
-                if field.name in self.compared and pa.types.is_timestamp(field.type) and field.type.tz is not None:
+                if field.name in self.uses.compared and pa.types.is_timestamp(field.type) and field.type.tz is not None:
                     zone = zones.setdefault(field.name, field.type.tz)
                     if zone != field.type.tz:
                         raise ValueError(
@@ -97,8 +97,8 @@ class BatchesSource(Source):
     def _numbered_batches(self, items: Iterable[Any], columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
         for number, item in enumerate(items):
             source = self._open(number, item)
-            source.dictionaries, source.texts, source.lists = self.dictionaries, self.texts, self.lists
-            source.has_long_lists, source.memory_limit = self.has_long_lists, self.memory_limit
+            source.expect(ColumnUses(*self.uses[:4]))  # its numbers and keys are compared here, over all batches
+            source.memory_limit = self.memory_limit
             try:
                 for batch in source.batches(columns, use_threads=False):
                     yield number, batch

@@ -207,16 +207,16 @@ class FileSource(Source):
         texts, since their type would only be guessed.
         """
         files = self.files_with(column)
-        if column in self.texts and all(self._is_only_inferred(file, column) for file in files):
+        if column in self.uses.texts and all(self._is_only_inferred(file, column) for file in files):
             return pa.string()
         if self.reads_numerals(column):
             return pa.string()
-        if column in self.numbers:
+        if column in self.uses.numbers:
             self._require_numbers(column)
         unified = self._unified_type(column)
         # Arrow does not read dictionaries inside structs.
         is_whole = column in self.column_names
-        if is_whole and column in self.dictionaries and all(file.format is PARQUET for file in files):
+        if is_whole and column in self.uses.dictionaries and all(file.format is PARQUET for file in files):
             return _dictionary_type(unified)
         return unified
 
@@ -256,7 +256,7 @@ class FileSource(Source):
         for file in files:
             file_type = self._type_in(file, column)
             merged = unified if file_type == unified else shared_type(unified, file_type)
-            if merged is None and column in self.only_numbers:
+            if merged is None and column in self.uses.only_numbers:
                 merged = type_of_booleans(unified, file_type)
             if merged is None:
                 raise ValueError(

@@ -39,7 +39,7 @@ class ExactColumns:
 
     def are_numerals(self, column: str) -> bool:
         """Is a column of keys read as texts?"""
-        if column not in self.source.keys or not self.may_be_numerals(column):
+        if column not in self.source.uses.keys or not self.may_be_numerals(column):
             return False
         if self.source.reads_once or column in self.mixed:
             return True
@@ -48,7 +48,7 @@ class ExactColumns:
 
     def find_decimals(self, column: str) -> Any | None:
         """The decimals that hold all numbers of a column of expressions; None if integers or floats do."""
-        types = self.types_of(column) if column in self.source.compared and self.may_be_numerals(column) else {}
+        types = self.types_of(column) if column in self.source.uses.compared and self.may_be_numerals(column) else {}
         if not types or self.source.reads_once or pa.string() in types:
             return None
         if column not in self.mixed and not (pa.float64() in types and self.begins_with_long_numbers(column)):
@@ -62,9 +62,9 @@ class ExactColumns:
         numerals = frozenset(name for name in names if name in self.decimals or self.are_numerals(name))
         texts = {field.name for field in file.schema if pa.types.is_string(field.type)}
         numbers = numerals - texts
-        integers = self.source.keys | self.source.compared
+        integers = self.source.uses.keys | self.source.uses.compared
         unmixed = frozenset() if self.source.reads_once else integers - numerals - self.mixed
-        return TextKeyColumns(numerals, numbers, unmixed, self.source.numbers)
+        return TextKeyColumns(numerals, numbers, unmixed, self.source.uses.numbers)
 
     def types_of(self, column: str) -> set[Any]:
         """The types of a column in the first blocks of all files, but for those without a value."""
