@@ -15,7 +15,8 @@ Examples
 >>> class Margins(RowStatistic):
 ...     sums = ("margin", "rows")
 ...
-...     def terms(self, columns):
+...     @abstractmethod
+    def terms(self, columns):
 ...         return {"margin": columns.price - columns.cost, "rows": 1}
 >>> @metric("mean_margin", exchange="none", statistics=Margins(), roles={"price": Real(), "cost": Real()})
 ... def mean_margin(parameters, sums):
@@ -28,6 +29,7 @@ Examples
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
@@ -57,7 +59,7 @@ from fastmetrics._core.kinds import (
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Fields, Sums
 from fastmetrics._core.state import exact_sum as sum_field
-from fastmetrics._core.statistic import AdditiveStatistic, Value
+from fastmetrics._core.statistic import AdditiveStatistic, Positioned, Value
 from fastmetrics._core.suggestions import list_public
 from fastmetrics._core.tables.group_tables import GroupTableStatistic, KeysOfGroups
 from fastmetrics._kernels.columns import column_checks
@@ -158,12 +160,12 @@ class RowStatistic(AdditiveStatistic):
     __slots__ = ()
     sums: ClassVar[tuple[str, ...]]
 
+    @abstractmethod
     def terms(self, columns: Columns) -> Mapping[str, Any]:
         """The terms of every row by the name of their sum: arrays, or one number for all rows.
 
         Terms have to depend on their own row alone.
         """
-        raise NotImplementedError
 
     @property
     def fields(self) -> Fields:  # type: ignore[override]
@@ -226,12 +228,12 @@ class GroupKeyStatistic(GroupTableStatistic):
 
     __slots__ = ()
 
+    @abstractmethod
     def entries(self, groups: Columns) -> tuple[np.ndarray, np.ndarray]:
         """Row numbers and keys (int64): each of these rows counts its key once.
 
         Inside a group, rows are in descending order of score; `groups.starts` are the first rows of the groups.
         """
-        raise NotImplementedError
 
     def keys_per_group(self, groups: GroupRows) -> KeysOfGroups:
         if (groups.weights != 1).any():
@@ -243,7 +245,7 @@ class GroupKeyStatistic(GroupTableStatistic):
         return KeysOfGroups(numbers, np.ascontiguousarray(keys, np.int64), np.ones(rows.shape[0], np.int64))
 
 
-class ScoreRangeStatistic(RowRangeStatistic):
+class ScoreRangeStatistic(Positioned, RowRangeStatistic):
     """Base of a statistic of the order of scores. A subclass writes `state`, `merge`, and perhaps `summary`.
 
     All rows are divided into ranges of neighbouring scores; rows of equal score are in one range. Where the ranges are
@@ -258,14 +260,14 @@ class ScoreRangeStatistic(RowRangeStatistic):
         """What lower ranges have to know of a range: an integer or an array of integers, which are added."""
         return None
 
+    @abstractmethod
     def state(self, columns: Columns, above: Any, total: Any) -> Any:
         """The state of a range, whose rows are in descending order of score.
 
         `above` is the sum of the summaries of all higher ranges, or None if there is none; `total` that of all ranges.
         """
-        raise NotImplementedError
 
-    def total(self, rows: RowRange) -> Any:
+    def total_of_range(self, rows: RowRange) -> Any:
         return self.summary(columns_of(rows.labels, rows.scores, rows.others, rows.weights, rows.starts))
 
     def reduce(self, rows: RowRange, above: Any, total: Any) -> Any:

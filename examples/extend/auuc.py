@@ -62,9 +62,9 @@ class UpliftCurve(ScoreRangeStatistic):
         ]
         return UpliftArea(exact_sum(terms), (int(own[0][-1]), int(own[2][-1]), sum(rows)))
 
-    def merge(self, high: UpliftArea, low: UpliftArea) -> UpliftArea:
-        both = tuple(one + other for one, other in zip(high.masses, low.masses, strict=True))
-        return UpliftArea(high.area + low.area, (both[0], both[1], both[2]))
+    def merge(self, higher: UpliftArea, lower: UpliftArea) -> UpliftArea:
+        both = tuple(one + other for one, other in zip(higher.masses, lower.masses, strict=True))
+        return UpliftArea(higher.area + lower.area, (both[0], both[1], both[2]))
 
     def empty(self) -> UpliftArea:
         return UpliftArea(0, (0, 0, 0))

@@ -77,13 +77,13 @@ class ConcordantPairs(ScoreRangeStatistic):
         pairs = later_rows(tie.events, tie)
         return tie._replace(comparable=pairs, doubled=pairs)
 
-    def merge(self, high: Pairs, low: Pairs) -> Pairs:
-        concordant, discordant = later_rows(high.events, low), later_rows(low.events, high)
+    def merge(self, higher: Pairs, lower: Pairs) -> Pairs:
+        concordant, discordant = later_rows(higher.events, lower), later_rows(lower.events, higher)
         return Pairs(
-            high.comparable + low.comparable + concordant + discordant,
-            high.doubled + low.doubled + 2 * concordant,
-            join_times(high.events, low.events),
-            join_times(high.censored, low.censored),
+            higher.comparable + lower.comparable + concordant + discordant,
+            higher.doubled + lower.doubled + 2 * concordant,
+            join_times(higher.events, lower.events),
+            join_times(higher.censored, lower.censored),
         )
 
     def empty(self) -> Pairs:

@@ -235,6 +235,30 @@ class BySlices(ABC):
         """The statistic of all slices of these sets at once."""
 
 
+class Positioned(ABC):
+    """A statistic of ranges of rows that has to know what lies above a range: each range is first counted.
+
+    Totals of ranges are added: they must be exact, so they are integers, arrays of integers, or have an addition of
+    their own.
+
+    Attributes
+    ----------
+    totals_weights : bool
+        Is `total` about weights alone? It is not asked where rows have none.
+    """
+
+    __slots__ = ()
+    totals_weights: ClassVar[bool] = False
+
+    @abstractmethod
+    def total_of_range(self, rows: Any) -> Any:
+        """What the ranges below have to know of a range; None if they need nothing."""
+
+    def holds(self, own: Any, above: Any, total: Any) -> bool:
+        """Can a range with the total `own` change the state? If not, it is not reduced."""
+        return True
+
+
 class Resamplable(ABC):
     """Counted rows that are no integers become integers, so that replicates count how often each occurs."""
 
@@ -273,4 +297,4 @@ class NotesLostWords(ABC):
     def rows_without_words(self, state: Any) -> int: ...
 
 
-ABILITIES = (ByUnit, PerGroup, BySlices, Resamplable, ClassTables, NotesLostWords)
+ABILITIES = (ByUnit, PerGroup, BySlices, Positioned, Resamplable, ClassTables, NotesLostWords)

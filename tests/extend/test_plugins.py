@@ -28,8 +28,8 @@ def folder(tmp_path):
     (tmp_path / "empty.py").write_text("import math\n", encoding="utf-8")
     (tmp_path / "broken.py").write_text("import no_such_package\n", encoding="utf-8")
     (tmp_path / "twice.py").write_text(
-        "from fastmetrics.extend import Real, RowStatistic, metric\n"
-        "own = metric('auc', exchange='none', statistics=RowStatistic(), roles={'price': Real()})\n"
+        "from fastmetrics.extend import Real, metric\n"
+        "own = metric('auc', exchange='none', statistics=lambda: (), roles={'price': Real()})\n"
         "own(lambda parameters, state: 0.0)\n",
         encoding="utf-8",
     )

@@ -75,10 +75,8 @@ class Ranges(ScoreRangeStatistic):
     def state(self, columns, above, total):
         return int(cumulative_sums(columns, np.ones(columns.rows, bool))[-1])
 
-    def merge(self, high, low):
-        if self.mistake == "no merge":
-            return super().merge(high, low)
-        return max(high, low) if self.mistake == "wrong merge" else high + low
+    def merge(self, higher, lower):
+        return max(higher, lower) if self.mistake == "wrong merge" else higher + lower
 
     def empty(self):
         return 0
@@ -138,7 +136,6 @@ def test_right_metrics_pass():
         ("own_weights", Sums("weights ignored"), CLICK, "repeated_rows", "with integer weights"),
         ("own_random", Unseeded(), REWARD, "row_order", "another order of rows"),
         ("own_merge", Ranges("wrong merge"), SCORE, "memory_limit", "memory_limit='1MiB'"),
-        ("own_none", Ranges("no merge"), SCORE, "memory_limit", r"states of Ranges\('no merge'\) do not merge"),
         ("own_names", Sums("other names"), CLICK, "row_order", "terms of Sums.* must be those of clicks, rows"),
         ("own_infinite", Sums("infinite"), CLICK, "row_order", "clicks of Sums.* is inf at row 3: terms are finite"),
         ("own_role", Sums("no such role"), CLICK, "row_order", "the metric declares no role 'clicks'; it has click"),
@@ -147,6 +144,18 @@ def test_right_metrics_pass():
 def test_a_wrong_metric_is_named_with_what_fails(name, statistic, roles, check, message):
     register(name, statistic, roles)
     assert_raises(AssertionError, rf"(?s){name} fails.*{name}: check {check} failed.*{message}", check_metric, name)
+
+
+def test_a_class_without_a_method_that_it_needs_is_an_error():
+    class NoMerge(ScoreRangeStatistic):
+        def state(self, columns, above, total):
+            return 0
+
+    class NoTerms(RowStatistic):
+        sums = ("clicks",)
+
+    for cls, method in ((NoMerge, "merge"), (NoTerms, "terms")):
+        assert_raises(TypeError, f"abstract class {cls.__name__} .*{method}", cls)
 
 
 def test_evaluate_says_what_is_wrong_with_terms():
@@ -179,16 +188,6 @@ def test_terms_are_made_for_some_rows_at_a_time():
     options = {"roles": {"click": "clicked", "reward": "reward"}, "score": "reward", "n_threads": 1}
     message = rf"clicks of Ratio\(\) is inf at row {bad_row}: terms"
     assert_raises(ValueError, message, fm.evaluate, log, "own_ratio", **options)
-
-
-def test_states_that_do_not_merge_are_named():
-    register("own_none", Ranges("no merge"), SCORE)
-    log = {"s": np.random.default_rng(0).random(200_000)}
-    assert fm.evaluate({"s": log["s"][:100]}, ["own_none"], score="s")["own_none"] == 100
-    assert_raises(
-        NotImplementedError, r"states of Ranges\('no merge'\) do not merge: write merge", fm.evaluate, log,
-        ["own_none"], score="s",
-    )  # fmt: skip
 
 
 def test_value_and_values_are_the_same():

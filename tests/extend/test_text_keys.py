@@ -146,6 +146,12 @@ def test_only_metrics_of_groups_take_texts(base):
         def terms(self, columns):
             return {"rows": 1}
 
+        def state(self, columns, above, total):
+            return 0
+
+        def merge(self, higher, lower):
+            return 0
+
     exchange = "none" if base is RowStatistic else "range"
 
     @metric(f"own_{exchange}", exchange=exchange, statistics=Rows(), roles={"score": Real(), "item": Key()})

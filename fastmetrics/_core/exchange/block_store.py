@@ -410,8 +410,8 @@ class BlockReader(NamedTuple):
     def rows(self) -> int:
         return self.block.rows
 
-    def load(self) -> dict[str, np.ndarray]:
-        """All rows; arrays of a block in memory are not copied."""
+    def load(self, scratch: Scratch | None = None) -> dict[str, np.ndarray]:
+        """All rows; arrays of a block in memory are not copied. The scratch memory is not used."""
         if isinstance(self.block, Block):
             return {name: self.block.columns[name] for name in self.names}
         return self.load_rows(0, self.block.rows)

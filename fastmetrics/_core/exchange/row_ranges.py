@@ -1,9 +1,8 @@
 """The range exchange for statistics that read all columns of a range: rows in descending order of score.
 
-A sample decides where to cut the scores. Blocks are reordered into buckets of neighbouring scores, in memory or in a
-second spill file, and a bucket is loaded with all its columns. Equal scores are never in different buckets: the rows of
-one score are in memory together. The states of neighbouring ranges merge from the greatest score down, so the cuts
-change the speed of a result, never the result.
+A sample decides where to cut the scores. Blocks are reordered into ranges of neighbouring scores, in memory or in a
+second spill file, and a range is loaded with all its columns. The states of neighbouring ranges merge from the greatest
+score down, so the cuts change the speed of a result, never the result.
 
 A statistic may name another value than the score by which rows are ordered, computed from the columns of a row. Stored
 rows stay as they are: every order has buckets of its own.
@@ -11,6 +10,7 @@ rows stay as they are: every order has buckets of its own.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -29,16 +29,18 @@ from fastmetrics._core.columns.row_blocks import (
     role_name,
     score_name,
 )
-from fastmetrics._core.exchange.block_store import Block, BlockStore, order_by_number, scatter_rows
+from fastmetrics._core.exchange.block_store import Block, BlockReader, BlockStore, order_by_number, scatter_rows
 from fastmetrics._core.exchange.memory_budget import StateMemory
+from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.exchange.range_exchange import MAX_BUCKETS, SAMPLE, ordered_keys
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.statistic import Statistic
+from fastmetrics._core.statistic import Positioned, Statistic
 
 ROWS_PER_BUCKET = 1 << 16
+LARGE_FACTOR = 2  # so many times the rows of a range may be loaded at once
 LOADED_FACTOR = 6  # a bucket is sorted: its columns, an order and sorted columns are in memory together
 
 # The values that order rows, from the columns of the rows by role.
@@ -73,8 +75,7 @@ class RowRange(NamedTuple):
 class RowRangeStatistic(Statistic):
     """Base of a statistic that reads the rows of ranges of scores: a subclass writes `reduce` and `merge`.
 
-    A statistic that has to know what lies above a range also writes `total`. Totals of ranges are added: they must be
-    exact, so they are integers, arrays of integers, or have an addition of their own.
+    A statistic that has to know what lies above a range is `Positioned` too.
 
     Attributes
     ----------
@@ -85,8 +86,10 @@ class RowRangeStatistic(Statistic):
         SORTED_ROWS, RANGES or ANY_BLOCKS. Less order is faster. Without sorted rows, `starts` is empty.
     after : RowRangeStatistic or None
         Another statistic: its state of all rows is what `reduce` gets as `total`.
-    totals_weights : bool
-        Is `total` about weights alone? It is not asked where rows have none.
+    takes_ties_in_parts : bool
+        May the rows of one value come in several ranges, if there are too many for the memory?
+    needs_all_rows : bool
+        Does `finish` need the state of all rows? A cluster then brings all rows to one place.
     has_large_states : bool
         Do states grow with the rows? Then `merge` is `merge_large`, and `move_state` copies a state to arrays that may
         be in a file.
@@ -98,7 +101,8 @@ class RowRangeStatistic(Statistic):
     bounds = None  # no approximate states
     ordered_by: ClassVar[Any] = None
     order: ClassVar[str] = SORTED_ROWS
-    totals_weights: ClassVar[bool] = False
+    takes_ties_in_parts: ClassVar[bool] = False
+    needs_all_rows: ClassVar[bool] = False
     has_large_states: ClassVar[bool] = False
 
     @property
@@ -108,32 +112,24 @@ class RowRangeStatistic(Statistic):
     def check(self, rows: Rows) -> None:
         """Raise ValueError for values that the statistic cannot take, before any exchange; it names the first row."""
 
-    def total(self, rows: RowRange) -> Any:
-        """What the ranges below have to know of a range; None if they need nothing."""
-        return None
-
-    def holds(self, own: Any, above: Any, total: Any) -> bool:
-        """Can a range with the total `own` change the state? If not, it is not reduced."""
-        return True
-
+    @abstractmethod
     def reduce(self, rows: RowRange, above: Any, total: Any) -> Any:
         """The state of a range. `above` is the total of all higher ranges (None for the first), `total` that of all."""
-        raise NotImplementedError
 
-    def merge(self, high: Any, low: Any) -> Any:
-        """The state of two neighbouring ranges together; all scores of `high` are greater than those of `low`."""
-        raise NotImplementedError(f"states of {self!r} do not merge: write merge(high, low)")
+    @abstractmethod
+    def merge(self, higher: Any, lower: Any) -> Any:
+        """The state of two neighbouring ranges together; all scores of `higher` are greater than those of `lower`."""
 
-    def merge_large(self, high: Any, low: Any, allocate: Allocate) -> Any:
+    def merge_large(self, higher: Any, lower: Any, allocate: Allocate) -> Any:
         """The same as `merge`; the arrays of the new state are those that `allocate` makes."""
-        return self.merge(high, low)
+        return self.merge(higher, lower)
 
     def move_state(self, state: Any, allocate: Allocate) -> Any:
         """A state whose arrays are those that `allocate` makes."""
         return state
 
     def finish(self, state: Any) -> Any:
-        """The state of all rows, without what was for merging only: a class with this method gets all rows together."""
+        """The state of all rows, without what was for merging only."""
         return state
 
     def empty(self) -> Any:
@@ -248,82 +244,142 @@ def reduce_in_order(reduction: RowRangeReduction, advance: Callable[[int], None]
     """The states of statistics that need the same order."""
     if reduction.order == ANY_BLOCKS:
         readers = reduction.store.block_readers(reduction.names())
-        return reduce_ranges_of_rows(reduction, len(readers), lambda number, _: readers[number].load(), advance)
-    ranged = split_into_buckets(reduction)
-    names = reduction.names()
-    buckets = [number for number in range(ranged.n_partitions) if ranged.partition_rows[number]]
-
-    def load(number: int, scratch: Scratch) -> Mapping[str, np.ndarray]:
-        return ranged.load_partitions(names, buckets[number], buckets[number] + 1, scratch).columns
-
+        return reduce_ranges_of_rows(reduction, [own.load for own in readers], advance)
+    cutter = RangeCutter(reduction)
     try:
-        return reduce_ranges_of_rows(reduction, len(buckets), load, advance)
+        ranges = cutter.cut(reduction.store.block_readers(reduction.names()))
+        return reduce_ranges_of_rows(reduction, [own.load for own in ranges], advance)
     finally:
-        ranged.close()
+        cutter.close()
 
 
-def split_into_buckets(reduction: RowRangeReduction) -> BlockStore:
-    """The rows of the store in buckets of neighbouring values, from the greatest down."""
-    store = reduction.store
-    readers = store.block_readers(reduction.names())
-    cuts = choose_cuts(reduction)
-    n_buckets = cuts.shape[0] + 1
-    ranged = BlockStore(n_buckets, store.budget)
+class StoredRange(NamedTuple):
+    """Rows of neighbouring values: a partition of a store, or the part that some of its blocks have."""
 
-    def make_worker() -> Callable[[int], None]:
+    store: BlockStore
+    names: list[str]
+    partition: int
+    rows: int
+    blocks: range | None = None
+
+    def load(self, scratch: Scratch | None = None) -> Mapping[str, np.ndarray]:
+        loaded = self.store.load_partitions(self.names, self.partition, self.partition + 1, scratch, self.blocks)
+        return loaded.columns
+
+    def parts(self, most_rows: int) -> list[StoredRange]:
+        """The rows of neighbouring blocks, in parts of about so many rows."""
+        found, first, rows = [], 0, 0
+        for number, (_, (begin, end)) in enumerate(self.store.block_offsets(self.partition, self.partition + 1)):
+            if rows and rows + end - begin > most_rows:
+                found.append(self._replace(rows=rows, blocks=range(first, number)))
+                first, rows = number, 0
+            rows += end - begin
+        return [*found, self._replace(rows=rows, blocks=range(first, self.store.n_blocks))]
+
+
+class RangeCutter:
+    """Cuts rows into ranges of neighbouring values, from the greatest down; each range can be loaded at once.
+
+    A range that is too large is cut again. Rows of one value are in one range, unless statistics take them in parts.
+    """
+
+    def __init__(self, reduction: RowRangeReduction) -> None:
+        self.reduction = reduction
+        self.budget = reduction.store.budget
+        self.stores: list[BlockStore] = []
+        self.most_rows = ROWS_PER_BUCKET
+        if self.budget is not None:
+            fitting = self.budget.bytes_per_range // (LOADED_FACTOR * reduction.store.row_bytes)
+            self.most_rows = min(self.most_rows, max(1, fitting))
+
+    def close(self) -> None:
+        for store in self.stores:
+            store.close()
+
+    def keys_of(self, reader: BlockReader | StoredRange) -> np.ndarray:
+        """The ordered keys of the values of rows."""
+        return ordered_keys(self.reduction.values_of(dict(reader.load())))
+
+    def cut(self, readers: Sequence[BlockReader | StoredRange]) -> list[StoredRange]:
+        """The rows of some blocks in ranges."""
+        cuts = self.choose_cuts(readers)
+        names, n_buckets = self.reduction.names(), cuts.shape[0] + 1
+        ranged = BlockStore(n_buckets, self.budget)
+        self.stores.append(ranged)
+
         def reorder(number: int) -> None:
             columns = readers[number].load()
-            keys = ordered_keys(reduction.values_of(columns))
+            keys = ordered_keys(self.reduction.values_of(dict(columns)))
             numbers = (n_buckets - 1 - np.searchsorted(cuts, keys, "right")).astype(np.uint16)
             starts, destinations = order_by_number(numbers, n_buckets)
-            moved = {name: scatter_rows(np.ascontiguousarray(column), destinations) for name, column in columns.items()}
+            moved = {own: scatter_rows(np.ascontiguousarray(column), destinations) for own, column in columns.items()}
             n_bytes = sum(column.nbytes for column in moved.values())
             ranged.add(Block(moved, starts.astype(np.int32)), ranged.try_reserve(n_bytes))
 
-        return reorder
+        for_each(len(readers), lambda: reorder, self.reduction.n_threads)
+        found: list[StoredRange] = []
+        for number, rows in enumerate(ranged.partition_rows.tolist()):
+            own = StoredRange(ranged, names, number, rows)
+            if rows:
+                found += [own] if self.budget is None or rows <= LARGE_FACTOR * self.most_rows else self.cut_large(own)
+        return found
 
-    for_each(len(readers), make_worker, reduction.n_threads)
-    return ranged
+    def cut_large(self, large: StoredRange) -> list[StoredRange]:
+        """Cut a range that is too large again."""
+        parts = large.parts(self.most_rows)
+        ends = [(int(keys.min()), int(keys.max())) for keys in map(self.keys_of, parts)]
+        if min(low for low, _ in ends) < max(high for _, high in ends):
+            return self.cut(parts)
+        if all(own.takes_ties_in_parts for own in self.reduction.statistics):
+            return parts
+        n_bytes = LOADED_FACTOR * large.rows * self.reduction.store.row_bytes
+        if self.budget is not None and n_bytes > self.budget.limit // self.budget.n_threads:
+            value = self.reduction.values_of(dict(parts[0].load()))[0]
+            metric = ", ".join(sorted({type(own).__name__ for own in self.reduction.statistics}))
+            raise ValueError(
+                f"{large.rows:,} rows have the same value {value}: {metric} needs them in memory together, about "
+                f"{format_size(n_bytes)}, and memory_limit={format_size(self.budget.limit)}; allow more memory"
+            )
+        return [large]
 
-
-def choose_cuts(reduction: RowRangeReduction) -> np.ndarray:
-    """Ascending keys that cut the values into buckets of about equal rows: the quantiles of a sample."""
-    store, rows = reduction.store, reduction.store.rows
-    names = reduction.names() if reduction.ordered_by is not None else [score_name(reduction.pair.score)]
-    most_rows, most_buckets = ROWS_PER_BUCKET, MAX_BUCKETS
-    if store.budget is not None:
-        most_buckets = SAMPLE // 2  # memory comes before speed
-        most_rows = min(most_rows, max(1, store.budget.bytes_per_range // (LOADED_FACTOR * store.row_bytes)))
-    n_buckets = min(most_buckets, -(-rows // most_rows))
-    step = max(1, rows // SAMPLE)
-    sample = []
-    for reader in store.block_readers(names):
-        n = min(reader.rows, max(1, reader.rows // step))
-        where = np.linspace(0, reader.rows - 1, n).astype(np.int64)
-        sampled = {name: np.ascontiguousarray(column[where]) for name, column in reader.load().items()}
-        sample.append(ordered_keys(reduction.values_of(sampled)))
-    keys = np.sort(np.concatenate(sample))
-    return np.unique(keys[np.arange(1, n_buckets) * keys.shape[0] // n_buckets])
+    def choose_cuts(self, readers: Sequence[BlockReader | StoredRange]) -> np.ndarray:
+        """Ascending keys that cut the values into ranges of about equal rows: the quantiles of a sample."""
+        rows = sum(reader.rows for reader in readers)
+        most_buckets = MAX_BUCKETS if self.budget is None else SAMPLE // 2  # memory comes before speed
+        n_buckets = min(most_buckets, -(-rows // self.most_rows))
+        step = max(1, rows // SAMPLE)
+        sample = []
+        for reader in readers:
+            n = min(reader.rows, max(1, reader.rows // step))
+            where = np.linspace(0, reader.rows - 1, n).astype(np.int64)
+            sampled = {name: np.ascontiguousarray(column[where]) for name, column in reader.load().items()}
+            sample.append(ordered_keys(self.reduction.values_of(sampled)))
+        keys = np.sort(np.concatenate(sample))
+        cuts = np.unique(keys[np.arange(1, n_buckets) * keys.shape[0] // n_buckets])
+        # A frequent value gets a range of its own: it may be too large, and the other rows can still be cut.
+        frequent = cuts[np.searchsorted(keys, cuts, "right") - np.searchsorted(keys, cuts) > keys.shape[0] // n_buckets]
+        return np.unique(np.concatenate((cuts, frequent[frequent < np.iinfo(keys.dtype).max] + 1)))
 
 
 def reduce_ranges_of_rows(
     reduction: RowRangeReduction,
-    n_ranges: int,
-    load_range: Callable[[int, Scratch], Mapping[str, np.ndarray]],
+    ranges: Sequence[Callable[..., Mapping[str, np.ndarray]]],
     advance: Callable[[int], None] | None,
 ) -> dict[Key, Any]:
-    """The states of all ranges, merged from the greatest value down. `load_range` loads the columns of a range."""
+    """The states of all ranges, merged from the greatest value down. Each range is what loads its columns."""
+    n_ranges = len(ranges)
     totals: list[dict[Key, Any]] = [{} for _ in range(n_ranges)]
     states: list[dict[Key, Any]] = [{} for _ in range(n_ranges)]
 
     def load(index: int, scratch: Scratch) -> Iterator[tuple[int | None, RowRange]]:
-        for number, columns in reduction.by_slice(dict(load_range(index, scratch))):
+        for number, columns in reduction.by_slice(dict(ranges[index](scratch))):
             yield number, reduction.rows_of(columns)
 
     def count(index: int, scratch: Scratch) -> None:
         for number, rows in load(index, scratch):
             for statistic in reduction.statistics:
-                totals[index][statistic, number] = statistic.total(rows)
+                if isinstance(statistic, Positioned):
+                    totals[index][statistic, number] = statistic.total_of_range(rows)
 
     def reduce(index: int, scratch: Scratch) -> None:
         n_rows = 0
@@ -343,14 +399,16 @@ def reduce_ranges_of_rows(
     positions: list[dict[Key, tuple[Any, Any]]] = [{} for _ in range(n_ranges)]
     wanted = list(range(n_ranges))
     is_weighted = WEIGHT in reduction.store.types
-    if any(needs_totals(own) and (is_weighted or not own.totals_weights) for own in reduction.statistics):
+    positioned = [own for own in reduction.statistics if isinstance(own, Positioned)]
+    if any(is_weighted or not own.totals_weights for own in positioned):
         run(count, wanted, reduction.n_threads)
         positions = find_positions(totals, reduction.positions)
-        wanted = [
-            index
-            for index in wanted
-            if any(key[0].holds(totals[index][key], *position) for key, position in positions[index].items())
-        ]
+        if len(positioned) == len(reduction.statistics):
+            wanted = [
+                index
+                for index in wanted
+                if any(key[0].holds(totals[index][key], *position) for key, position in positions[index].items())
+            ]
     memory = StateMemory(reduction.store.budget)
     try:
         run(reduce, wanted, reduction.n_threads)
@@ -372,9 +430,9 @@ def merge_neighbours(statistic: RowRangeStatistic, states: list[Any], allocate: 
     while len(states) > 1:
         pairs = []
         while len(states) > 1:
-            high, low = states.pop(0), states.pop(0)
+            higher, lower = states.pop(0), states.pop(0)
             large = statistic.has_large_states
-            pairs.append(statistic.merge_large(high, low, allocate) if large else statistic.merge(high, low))
+            pairs.append(statistic.merge_large(higher, lower, allocate) if large else statistic.merge(higher, lower))
         states = pairs + states
     return states[0]
 
@@ -403,17 +461,11 @@ def find_positions(
     return [{key: (value, all_rows.get(key)) for key, value in of_bucket.items()} for of_bucket in above_buckets]
 
 
-def needs_totals(statistic: Any) -> bool:
-    """Does the statistic have to know what lies above a range?"""
-    return type(statistic).total is not RowRangeStatistic.total
-
-
 def needs_whole_column(statistic: Any) -> bool:
     """Does a statistic need all rows in one place, where others need ranges of scores?"""
     if not isinstance(statistic, RowRangeStatistic):
         return False
-    is_finished = type(statistic).finish is not RowRangeStatistic.finish
-    return is_finished or statistic.ordered_by is not None or statistic.after is not None
+    return statistic.needs_all_rows or statistic.ordered_by is not None or statistic.after is not None
 
 
 def split_statistics(statistics: Sequence[Any]) -> tuple[list[Any], list[RowRangeStatistic]]:

@@ -17,9 +17,10 @@ from fastmetrics._core.exchange.block_store import order_by_number, scatter_rows
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_exchange import ordered_keys
 from fastmetrics._core.exchange.range_reduction import store_columns
-from fastmetrics._core.exchange.row_ranges import RowRangeReduction, RowRangeStatistic, needs_totals, split_statistics
+from fastmetrics._core.exchange.row_ranges import RowRangeReduction, RowRangeStatistic, split_statistics
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals
 from fastmetrics._core.exchange.weighted_ranges import WeightSpan, span_of
+from fastmetrics._core.statistic import Positioned
 from fastmetrics._kernels.numeric import sums
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.slice_values import SliceValues
@@ -127,7 +128,8 @@ def count_rows_of_ranges(
 ) -> dict[RowTotalKey, dict[int, Any]]:
     """The totals of statistics that read rows, for every range of a block."""
     totals: dict[RowTotalKey, dict[int, Any]] = {}
-    for slice_values, block in by_slice if any(map(needs_totals, statistics)) else []:
+    positioned = [own for own in statistics if isinstance(own, Positioned)]
+    for slice_values, block in by_slice if positioned else []:
         store = store_columns(block)
         for pair in scan.score_label_pairs:
             numbers = find_range_numbers(block.scores[pair.score], cuts[pair.score])
@@ -136,7 +138,7 @@ def count_rows_of_ranges(
             for number in np.unique(numbers).tolist():
                 where = numbers == number
                 rows = reduction.rows_of({name: column[where] for name, column in columns.items()})
-                for statistic in statistics:
+                for statistic in positioned:
                     by_number = totals.setdefault((statistic, pair.label, pair.score, slice_values), {})
-                    by_number[number] = statistic.total(rows)
+                    by_number[number] = statistic.total_of_range(rows)
     return totals

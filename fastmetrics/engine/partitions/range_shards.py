@@ -17,7 +17,6 @@ from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
 from fastmetrics._core.exchange.row_ranges import (
     RowRangeReduction,
-    needs_totals,
     needs_whole_column,
     reduce_row_ranges,
     split_statistics,
@@ -27,6 +26,7 @@ from fastmetrics._core.resampling.range_replicates import replicate_scores
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
 from fastmetrics._core.resampling.row_range_replicates import replicate_row_ranges
+from fastmetrics._core.statistic import Positioned
 from fastmetrics.engine.input.slice_values import SliceValues
 from fastmetrics.engine.partitions.partition_state import (
     NO_TOTALS,
@@ -209,4 +209,5 @@ def needs_range_totals(plan: Plan) -> bool:
     if needs_whole_columns(plan):
         return False
     statistics, row_statistics = split_statistics(plan.statistics["range"])
-    return any(statistic.needs_position for statistic in statistics) or any(map(needs_totals, row_statistics))
+    needs_position = any(statistic.needs_position for statistic in statistics)
+    return needs_position or any(isinstance(own, Positioned) for own in row_statistics)

@@ -166,9 +166,9 @@ class ComparedLosses(RowRangeStatistic):
             )
         return state
 
-    def merge(self, high: Sums, low: Sums) -> Sums:
-        high.merge(low)
-        return high
+    def merge(self, higher: Sums, lower: Sums) -> Sums:
+        higher.merge(lower)
+        return higher
 
     def empty(self) -> Sums:
         return Sums(self.fields)

@@ -7,6 +7,7 @@ the same number as the column: a range knows the weight below it, and whether it
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,6 +20,7 @@ from fastmetrics._core.exchange.row_ranges import RANGES, RowRange, RowRangeStat
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
+from fastmetrics._core.statistic import Positioned
 from fastmetrics._kernels.regression import selection
 
 EPSILON = 2.0**-52
@@ -266,20 +268,21 @@ class MiddleValues(NamedTuple):
 NO_VALUES = MiddleValues(Mass(0), [])
 
 
-class RangeQuantile(RowRangeStatistic):
+class RangeQuantile(Positioned, RowRangeStatistic):
     """A quantile of a value of the rows. The rows of the ranges that hold it are read, those of the others counted."""
 
     __slots__ = ("level",)
     order = RANGES
+    takes_ties_in_parts = True
 
     def __init__(self, level: float) -> None:
         self.level = float(level)
 
+    @abstractmethod
     def values_of(self, rows: RowRange) -> np.ndarray:
         """The values of rows, those that order the ranges; a new array."""
-        raise NotImplementedError
 
-    def total(self, rows: RowRange) -> Mass:
+    def total_of_range(self, rows: RowRange) -> Mass:
         return Mass.of(rows.scores.shape[0], rows.weights)
 
     def holds(self, own: Mass, above: Mass | None, total: Mass) -> bool:
@@ -288,13 +291,14 @@ class RangeQuantile(RowRangeStatistic):
         return reached >= low and reached - own.size <= high
 
     def reduce(self, rows: RowRange, above: Mass | None, total: Mass) -> MiddleValues:
-        own = self.total(rows)
+        own = self.total_of_range(rows)
         below = total.size - own.size - (above.size if above is not None else 0)
         low, high = total.bounds(self.level)
         return MiddleValues(total, middle_values(self.values_of(rows), rows.weights, below, low, high))
 
-    def merge(self, high: MiddleValues, low: MiddleValues) -> MiddleValues:
-        return MiddleValues(low.mass, [*low.values, *high.values])
+    def merge(self, higher: MiddleValues, lower: MiddleValues) -> MiddleValues:
+        values = dict.fromkeys((*lower.values, *higher.values))  # parts of a tie have the same value
+        return MiddleValues(lower.mass, list(values))
 
     def empty(self) -> MiddleValues:
         return NO_VALUES

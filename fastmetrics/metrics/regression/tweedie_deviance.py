@@ -14,7 +14,7 @@ from fastmetrics._core.exchange.row_ranges import RowRange
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Sums
-from fastmetrics._core.statistic import Value
+from fastmetrics._core.statistic import Positioned, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression.error_statistics import (
@@ -308,12 +308,12 @@ register_mean_error(
 )
 
 
-class Deviances(ComparedLosses):
+class Deviances(Positioned, ComparedLosses):
     """The deviances of the predictions, and of the mean of the labels."""
 
     __slots__ = ()
 
-    def total(self, rows: RowRange) -> np.ndarray:
+    def total_of_range(self, rows: RowRange) -> np.ndarray:
         """The weight of the labels, and their sum times 2**TINY_TOTAL_SHIFT."""
         n = rows.labels.shape[0]
         state = exact.new_states(1)

@@ -27,7 +27,7 @@ from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Value
+from fastmetrics._core.statistic import Positioned, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import concordance
 
@@ -299,15 +299,16 @@ class CountedPairs(NamedTuple):
 NO_PAIRS = CountedPairs(0, 0, 0, np.empty(0, np.uint64), None)
 
 
-class ConcordantPairs(RowRangeStatistic):
+class ConcordantPairs(Positioned, RowRangeStatistic):
     """Pairs of rows inside ranges of scores, and between them. The state has the sorted targets of the rows."""
 
     __slots__ = ()
     order = RANGES
     totals_weights = True
+    needs_all_rows = True
     has_large_states = True
 
-    def total(self, rows: RowRange) -> Span | None:
+    def total_of_range(self, rows: RowRange) -> Span | None:
         return None if rows.weights is None else Span(span_of(rows.weights))
 
     def reduce(self, rows: RowRange, above: Span | None, total: Span | None) -> CountedPairs:
@@ -323,10 +324,11 @@ class ConcordantPairs(RowRangeStatistic):
         keys.sort()
         return CountedPairs(keys.shape[0], discordant, tied, *join_equal_targets(keys))
 
-    def merge(self, high: CountedPairs, low: CountedPairs) -> CountedPairs:
-        return self.merge_large(high, low, np.empty)
+    def merge(self, higher: CountedPairs, lower: CountedPairs) -> CountedPairs:
+        return self.merge_large(higher, lower, np.empty)
 
-    def merge_large(self, high: CountedPairs, low: CountedPairs, allocate: Allocate) -> CountedPairs:
+    def merge_large(self, higher: CountedPairs, lower: CountedPairs, allocate: Allocate) -> CountedPairs:
+        high, low = higher, lower
         if not high.rows or not low.rows:
             return high if high.rows else low
         if low.weights is not None or high.weights is not None:

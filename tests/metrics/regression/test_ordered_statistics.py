@@ -24,6 +24,7 @@ from fastmetrics.metrics.regression.quantiles import Mass, middle_values, midpoi
 from fastmetrics.metrics.regression.xauc import ConcordantPairs, Span
 from oracles import regression as oracle
 from support.cases import assert_raises, each_case
+from support.states.spilled_logs import small_batches, tiny_memory
 
 FUNCTIONS = {
     "median_ae": (fm.median_absolute_error, {}),
@@ -338,3 +339,44 @@ def test_replicates_keep_no_targets():
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < peaks[0] + 5 * 8 * 20_000
+
+
+TIES = {
+    "all equal": np.zeros(30_000),
+    "half equal": np.concatenate([np.zeros(15_000), np.arange(1.0, 15_001)]),
+    "one after the middle": np.concatenate([np.zeros(15_000), np.full(15_000, 3.0)]),
+    "two frequent values": np.concatenate([np.arange(1000.0), np.full(14_000, 2000.0), np.full(15_000, 5000.0)]),
+}
+
+
+@each_case("name", list(TIES))
+@each_case("weight", [None, "w"])
+def test_ties_are_taken_in_parts(name, weight, monkeypatch):
+    """More rows of one error than may be loaded at once: no reading of them is larger than that."""
+    errors = np.random.default_rng(0).permutation(TIES[name])
+    log = {"y": errors, "p": np.zeros(errors.shape[0]), "w": 1.0 + np.arange(errors.shape[0]) % 3}
+    expected = fm.median_absolute_error(log["y"], log["p"], sample_weight=None if weight is None else log["w"])
+    tiny_memory(monkeypatch, 1 << 17)
+    small_batches(monkeypatch, 500)
+    loaded = []
+    rows_of = row_ranges.RowRangeReduction.rows_of
+
+    def count(reduction, columns):
+        rows = rows_of(reduction, columns)
+        loaded.append(rows.scores.shape[0])
+        return rows
+
+    monkeypatch.setattr(row_ranges.RowRangeReduction, "rows_of", count)
+    found = fm.evaluate(log, ["median_ae"], **COLUMNS, weight=weight, memory_limit="1MiB", n_threads=1)
+    assert found["median_ae"] == expected
+    assert max(loaded) < errors.shape[0] // 4
+
+
+def test_a_tie_that_has_to_be_in_memory_names_the_limit(monkeypatch):
+    rows = 30_000
+    log = {"y": np.arange(float(rows)), "p": np.zeros(rows)}
+    expected = fm.xauc(log["y"], log["p"])
+    small_batches(monkeypatch, 500)
+    assert fm.evaluate(log, ["xauc"], **COLUMNS, memory_limit="8MiB", n_threads=1)["xauc"] == expected
+    message = r"30,000 rows have the same value 0\.0: ConcordantPairs needs them .* and memory_limit=1 MiB"
+    assert_raises(ValueError, message, fm.evaluate, log, ["xauc"], **COLUMNS, memory_limit="1MiB", n_threads=1)
