@@ -12,18 +12,17 @@ from fastmetrics._core.suggestions import list_public
 
 upper_layers.METRIC_PACKAGES += [f"{__name__}.metrics"]
 upper_layers.RENDERERS |= {
-    "aligned lines": f"{__name__}.reporting.text_table:aligned_lines",
-    "comparison markdown": f"{__name__}.reporting.markdown:comparison_markdown",
-    "comparison notebook": f"{__name__}.reporting.comparison_text:comparison_notebook_html",
+    "aligned lines": f"{__name__}.reporting.text_tables:aligned_lines",
+    "comparison document": f"{__name__}.reporting.comparison_table:comparison_document",
     "comparison page": f"{__name__}.reporting.html_comparison:comparison_html",
-    "comparison text": f"{__name__}.reporting.comparison_text:comparison_text",
+    "markdown": f"{__name__}.reporting.text_tables:document_markdown",
+    "notebook": f"{__name__}.reporting.html_tables:notebook_html",
     "parquet file": f"{__name__}.reporting.output_files:write_parquet",
-    "plot picture": f"{__name__}.reporting.svg_pictures:svg_picture",
-    "report markdown": f"{__name__}.reporting.markdown:report_markdown",
-    "report notebook": f"{__name__}.reporting.report_text:report_notebook_html",
+    "plot picture": f"{__name__}.reporting.svg_plots:svg_picture",
+    "report document": f"{__name__}.reporting.report_table:report_document",
     "report page": f"{__name__}.reporting.html_report:report_html",
     "report plot": f"{__name__}.reporting.matplotlib_plots:plot_report",
-    "report text": f"{__name__}.reporting.report_text:report_text",
+    "text": f"{__name__}.reporting.text_tables:document_text",
     "text file": f"{__name__}.reporting.output_files:write_text",
 }
 

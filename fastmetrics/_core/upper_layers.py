@@ -1,7 +1,7 @@
 """What the core finds by name in the layers above it: the packages of metrics, and the functions that render results.
 
 So the registry imports metrics at the first question about them, and a result can print and draw itself, without an
-import of a higher layer. The renderers are in `fastmetrics.reporting`. A result calls `render("report text", self)`,
+import of a higher layer. The renderers are in `fastmetrics.reporting`. A result calls `render("report page", self)`,
 which imports the renderer's module at its first use.
 """
 
@@ -17,6 +17,6 @@ RENDERERS: dict[str, str] = {}
 
 
 def render(rendering: str, *arguments: Any, **options: Any) -> Any:
-    """Call the renderer of `rendering`, for instance "report text"."""
+    """Call the renderer of `rendering`, for instance "report page"."""
     module, _, function = RENDERERS[rendering].partition(":")
     return getattr(import_module(module), function)(*arguments, **options)

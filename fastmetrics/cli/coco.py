@@ -1,8 +1,8 @@
 """``fastmetrics coco``: COCO's twelve numbers of detections, also by category."""
 
 import math
-import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -13,8 +13,8 @@ from fastmetrics.cli.input_names import file_names
 from fastmetrics.cli.options import PrintJson, Threads, check_json_layout
 from fastmetrics.cli.terminal import examples
 from fastmetrics.reporting.number_formats import format_fixed
+from fastmetrics.reporting.tables import BEST, Table, name_and_number_columns
 from fastmetrics.reporting.terminal.console import write_json, write_lines, write_table
-from fastmetrics.reporting.text_table import TextTable
 
 if TYPE_CHECKING:
     from fastmetrics import CocoResult
@@ -93,7 +93,7 @@ def coco(
         write_lines(coco_lines(results[0]))
     elif layout == "csv":
         make_table = category_table if per_class else summary_table
-        sys.stdout.write(make_table(names, results, None).csv())
+        write_table(make_table(names, results, None), layout)
     else:
         write_tables(layout, names, results, per_class=per_class)
 
@@ -150,19 +150,19 @@ def format_measure(value: float, digits: int | None) -> str:
     return format_fixed(value, digits, undefined="" if digits is None else UNDEFINED)
 
 
-def summary_table(names: Sequence[str], results: "Sequence[CocoResult]", digits: int | None) -> TextTable:
+def summary_table(names: Sequence[str], results: "Sequence[CocoResult]", digits: int | None) -> Table:
     """A row for every value, a column for every file."""
-    header = ["", "IoU", "area", "detections", *(names if len(names) > 1 else ["value"])]
-    if digits is None:
-        header[0] = "measure"
+    first = "measure" if digits is None else ""
+    values = names if len(names) > 1 else ["value"]
+    columns = name_and_number_columns([first, "IoU", "area", "detections"], values)
     rows = [
         [*results[0].describe(name), *(format_measure(result[name], digits) for result in results)]
         for name in results[0]
     ]
-    return TextTable(header, rows, len(names) + 1)
+    return Table(columns, rows)
 
 
-def category_table(names: Sequence[str], results: "Sequence[CocoResult]", digits: int | None) -> TextTable:
+def category_table(names: Sequence[str], results: "Sequence[CocoResult]", digits: int | None) -> Table:
     """A row for every category, with all values of one file or one value of each of several files."""
     tables = [result.per_class for result in results]
     first = tables[0]
@@ -177,15 +177,15 @@ def category_table(names: Sequence[str], results: "Sequence[CocoResult]", digits
 
     if len(names) == 1:
         titles = {column: column.upper() for column in values} | {column: title_of(column) for column in counts}
-        header = ["category", *(titles[column] if for_people else column for column in columns)]
+        header = [titles[column] if for_people else column for column in columns]
         cells = [
             count_texts(column) if column in counts else format_measures(first[column], digits) for column in columns
         ]
     else:
-        header = ["category", title_of(counts[0]), *names]
+        header = [title_of(counts[0]), *names]
         cells = [count_texts(counts[0]), *(format_measures(table[values[0]], digits) for table in tables)]
     categories = list(map(str, first[label].tolist()))
-    return TextTable(header, [list(row) for row in zip(categories, *cells, strict=True)], len(header) - 1)
+    return Table(name_and_number_columns(["category"], header), list(zip(categories, *cells, strict=True)))
 
 
 def title_of(column: str) -> str:
@@ -196,13 +196,13 @@ def format_measures(values: Any, digits: int | None) -> list[str]:
     return [format_measure(value, digits) for value in values.tolist()]
 
 
-def best_cells(table: TextTable, n_systems: int) -> set[tuple[int, int]]:
-    """Row and column of the best value of every row; tied values are all best."""
-    best = set()
-    for row, cells in enumerate(table.rows):
+def best_cells(table: Table, n_systems: int) -> dict[tuple[int, int], str]:
+    """The best value of every row, by row and column; tied values are all best."""
+    best: dict[tuple[int, int], str] = {}
+    for row, cells in enumerate(table.text_rows()):
         values = [-1.0 if cell == UNDEFINED else float(cell) for cell in cells[-n_systems:]]
         first = len(cells) - n_systems
-        best |= {(row, first + place) for place, value in enumerate(values) if value == max(values) >= 0}
+        best |= {(row, first + place): BEST for place, value in enumerate(values) if value == max(values) >= 0}
     return best
 
 
@@ -213,8 +213,8 @@ def write_tables(
     if per_class:
         tables.append(category_table(names, results, DIGITS + 1))
     for number, table in enumerate(tables):
-        best = best_cells(table, len(names)) if len(names) > 1 else set()
-        write_table(table._replace(best=best), layout, is_first=number == 0)
+        best = best_cells(table, len(names)) if len(names) > 1 else {}
+        write_table(replace(table, emphasis=best), layout, is_first=number == 0)
     notes = notes_of(results[0])
     write_lines(["", *notes] if notes else [])
 

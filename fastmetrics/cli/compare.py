@@ -73,7 +73,7 @@ def compare(
     All scores are resampled with the same units: users if there is a group, otherwise rows.
     The numbers do not depend on the number of threads, nor on the order of rows unless rows are the units.
     """
-    from fastmetrics.reporting.comparison_text import comparison_text
+    from fastmetrics.reporting.comparison_table import comparison_document
     from fastmetrics.reporting.terminal.comparison import print_comparison
 
     options.import_plugins(log.plugin)
@@ -103,7 +103,7 @@ def compare(
         paths,
         names,
         outputs,
-        Tables(print_comparison, comparison_text),
+        Tables(print_comparison, comparison_document),
         scores=log.score,
         predictions=log.prediction,
         baseline=options.split_columns(baseline) if baseline and log.probabilities else baseline,

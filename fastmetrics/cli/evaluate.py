@@ -54,7 +54,7 @@ def evaluate(
     An undefined metric is shown as undefined, with the reason.
     """
     from fastmetrics.engine.plan.column_names import named_model_roles
-    from fastmetrics.reporting.report_text import report_text
+    from fastmetrics.reporting.report_table import report_document
     from fastmetrics.reporting.terminal.report import print_report
 
     options.import_plugins(log.plugin)
@@ -77,7 +77,7 @@ def evaluate(
         paths,
         names,
         outputs,
-        Tables(print_report, report_text),
+        Tables(print_report, report_document),
         score=log.score or None,
         prediction=log.prediction or None,
         ci=level,

@@ -70,7 +70,7 @@ class Gate(NamedTuple):
 
 def slice_and_label(one: "Difference", several_labels: bool) -> str:
     """The slice and the task of a difference, if it has them, and its label, if there are several."""
-    from fastmetrics.reporting.report_text import slice_value_text
+    from fastmetrics.reporting.report_table import slice_value_text
 
     names = [f"{column}={slice_value_text(value)}" for column, value in one.slice.items()]
     names += [f"label {one.label}"] if several_labels else []

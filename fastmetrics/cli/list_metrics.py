@@ -8,8 +8,9 @@ import typer
 
 import fastmetrics
 from fastmetrics.cli.terminal import examples
-from fastmetrics.reporting.terminal.console import borderless_table, standard_output, write_json, write_lines
-from fastmetrics.reporting.text_table import aligned_lines
+from fastmetrics.reporting.terminal.console import standard_output, write_json, write_lines
+from fastmetrics.reporting.terminal.drawn_tables import borderless_table
+from fastmetrics.reporting.text_tables import aligned_lines
 
 EXAMPLES = examples("list", "list --json | jq -r '.metrics[].name'")
 

@@ -18,6 +18,8 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.cli.log_options import LogOptions
 from fastmetrics.cli.terminal import shown_path
 from fastmetrics.reporting.output_files import check_target, complete_or_nothing, write_text
+from fastmetrics.reporting.tables import Document
+from fastmetrics.reporting.text_tables import document_text
 
 STANDARD_OUTPUT = "-"
 JSON_INDENT = 2
@@ -45,10 +47,10 @@ class OutputFile(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """How a result is drawn on a terminal and written as text; both take `digits`."""
+    """How a result is drawn on a terminal, and the document that is written as text; both take `digits`."""
 
     draw: Callable[..., None]
-    text: Callable[..., str]
+    document: Callable[..., Document]
 
 
 class Outputs(NamedTuple):
@@ -306,4 +308,4 @@ def print_result(result: Any, outputs: Outputs, tables: Tables) -> None:
     elif sys.stdout.isatty():
         tables.draw(result, **digits)
     else:
-        typer.echo(tables.text(result, **digits))
+        typer.echo(document_text(tables.document(result, **digits)))

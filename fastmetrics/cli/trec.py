@@ -10,8 +10,8 @@ from fastmetrics.cli.input_names import file_names
 from fastmetrics.cli.options import Threads
 from fastmetrics.cli.terminal import examples, show_warning
 from fastmetrics.reporting.number_formats import format_fixed
+from fastmetrics.reporting.tables import Table, name_and_number_columns
 from fastmetrics.reporting.terminal.console import write_json, write_lines, write_table
-from fastmetrics.reporting.text_table import TextTable
 
 if TYPE_CHECKING:
     from fastmetrics import TrecResult
@@ -199,14 +199,14 @@ def measure_rows(results: Sequence["TrecResult"], *, per_query: bool, summary: b
             yield name, SUMMARY_TOPIC, [result[name] for result in results]
 
 
-def measure_table(names: Sequence[str], rows: Iterable[Row], *, with_topics: bool) -> TextTable:
+def measure_table(names: Sequence[str], rows: Iterable[Row], *, with_topics: bool) -> Table:
     """A row for every measure and topic, a column for every run; four decimals, as trec_eval prints them."""
-    header = ["measure", *(["topic"] if with_topics else []), *names]
+    columns = name_and_number_columns(["measure", *(["topic"] if with_topics else [])], names)
     cells = [
         [measure, *([topic] if with_topics else []), *(format_fixed(value, DIGITS) for value in values)]
         for measure, topic, values in rows
     ]
-    return TextTable(header, cells, len(names))
+    return Table(columns, cells)
 
 
 def values_of_runs(

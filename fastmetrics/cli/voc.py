@@ -8,9 +8,9 @@ import fastmetrics
 from fastmetrics.cli.options import PrintJson, Threads, check_json_layout
 from fastmetrics.cli.terminal import examples
 from fastmetrics.reporting.number_formats import format_fixed
+from fastmetrics.reporting.tables import Table, name_and_number_columns
 from fastmetrics.reporting.terminal.console import write_json, write_lines, write_table
 from fastmetrics.reporting.terminal.score_tables import TableFormat
-from fastmetrics.reporting.text_table import TextTable
 
 if TYPE_CHECKING:
     from fastmetrics import VocResult
@@ -20,7 +20,7 @@ DIGITS = 4
 MEAN = "mean"
 UNDEFINED = "–"
 COUNTS = ("ground_truths", "detections", "true_positives")
-HEADER = ["class", "AP", "ground truths", "detections", "true positives"]
+COLUMNS = name_and_number_columns(["class"], ["AP", "ground truths", "detections", "true positives"])
 
 EXAMPLES = examples(
     "voc VOC2012/Annotations results",
@@ -83,7 +83,7 @@ def voc(
         write_lines(["", *reasons, *([""] if reasons else []), result.signature])
 
 
-def class_table(result: "VocResult", digits: int | None) -> TextTable:
+def class_table(result: "VocResult", digits: int | None) -> Table:
     """A row for every class, then the mean; all digits for programs if `digits` is None."""
     undefined = "" if digits is None else UNDEFINED
     rows = [
@@ -92,4 +92,4 @@ def class_table(result: "VocResult", digits: int | None) -> TextTable:
     ]
     mean = format_fixed(float(result), digits, undefined)
     rows.append([MEAN, mean, *(str(result.coverage[count]) for count in COUNTS)])
-    return TextTable(HEADER, rows, len(HEADER) - 1)
+    return Table(COLUMNS, rows)

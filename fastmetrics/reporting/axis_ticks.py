@@ -12,7 +12,7 @@ from fastmetrics.reporting.number_formats import LARGE, MINUS
 
 TICK_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 # The rates that are usual on the axes of DET curves.
-DET_RATES = (1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)
+DET_RATES = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)
 
 
 class Axis(NamedTuple):

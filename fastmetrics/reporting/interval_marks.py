@@ -26,6 +26,23 @@ def scale_range(values: Sequence[float], around_zero: bool = False) -> tuple[flo
     return low, high
 
 
+def interval_mark(
+    value: float,
+    interval: Sequence[float] | None,
+    ends: tuple[float, float] | None,
+    css_class: str,
+    end_texts: Sequence[str] = (),
+    *,
+    mark_zero: bool = False,
+) -> str:
+    """The interval of a defined value on its scale, with the texts of the scale's ends below, if there are any."""
+    if ends is None or math.isnan(value):
+        return ""
+    texts = "".join(f"<span>{text}</span>" for text in end_texts)
+    below = f'<span class="ends" aria-hidden="true">{texts}</span>' if texts else ""
+    return whisker_svg(value, interval, ends, css_class, mark_zero=mark_zero) + below
+
+
 def whisker_svg(
     value: float,
     interval: Sequence[float] | None,

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from fastmetrics._core.distributions.normal import normal_quantile
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.plot import Bars, Line, Plot
 from fastmetrics._core.results.class_matrix import ClassMatrix
 from fastmetrics.reporting import matrix_plots
+from fastmetrics.reporting.plot_layout import PlotLayout, lay_out
+from fastmetrics.reporting.report_notes import names_in_plots
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +24,6 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 STYLES = ("-", "--", "-.", ":")
 GRAY = "#808080"
 MARGIN = 0.02  # of an axis, around its range
-DET_TICKS = (1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)
 HEADROOM = 1.2
 MAX_ENTRIES_INSIDE = 6  # of a legend
 LEGEND_WIDTH = 3.2  # inches, beside the axes
@@ -52,7 +52,7 @@ def plot_report(
         return plot_matrices(matrices, ax, normalize)
     if name not in plots and (name is not None or not (plots or matrices)):
         raise_missing_plot(name, plots, report)
-    models = plotted_models(plots)
+    models = names_in_plots(report.results)
     if name is None:
         return draw_on_grid(list(plots.values()), models, matrices, normalize)
     return draw_on_axes(plots[name], ax, models)
@@ -92,33 +92,25 @@ def raise_missing_plot(name: Any, plots: Mapping[str, Plot], report: Report) -> 
     raise ValueError(f"no plot is called {name!r}; known plots are {known}, and this report has {present}")
 
 
-def plotted_models(plots: Mapping[str, Plot]) -> list[str]:
-    """The models of all plots. A model that is missing from some plots keeps its position, and so its color."""
-    models = [[line.name for line in plot.lines] + [bars.name for bars in plot.bars] for plot in plots.values()]
-    return list(dict.fromkeys(name for names in sorted(models, key=len, reverse=True) for name in names))
-
-
 def draw_on_axes(plot: Plot, ax: Axes | None = None, models: Sequence[str] = ()) -> Axes:
     """The plot on `ax`, or in a new figure. The position of a model in `models` gives its color."""
     if ax is None:
         size = WIDTH + 1 + LEGEND_WIDTH * has_legend_beside(plot), HEIGHT + 0.6
         ax = load_pyplot().subplots(figsize=size, layout="constrained")[1]
-    scale = AxesScale(plot)
-    positions = {name: position for position, name in enumerate(models)}
-    for number, line in enumerate(plot.lines):
-        draw_line(ax, line, scale, model_style(positions.get(line.name, number)))
-    for number, bars in enumerate(plot.bars):
-        offset = (number + 1) / (len(plot.bars) + 1)
-        draw_bars(ax, bars, offset, model_style(positions.get(bars.name, number)))
-    if plot.reference is not None:
-        line = plot.reference
-        ax.plot(scale(line.x), scale(line.y), color=GRAY, linewidth=1, linestyle=(0, (4, 3)), label=line.name, zorder=1)
+    layout = lay_out(plot, models)
+    for position, line in layout.lines:
+        draw_line(ax, line, model_style(position))
+    for number, (position, bars) in enumerate(layout.bars, 1):
+        draw_bars(ax, bars, number / (len(plot.bars) + 1), model_style(position))
+    if layout.plot.reference is not None:
+        line = layout.plot.reference
+        ax.plot(line.x, line.y, color=GRAY, linewidth=1, linestyle=(0, (4, 3)), label=line.name, zorder=1)
     ax.set_title(plot.title)
     ax.set_xlabel(plot.x_label)
     ax.set_ylabel(plot.y_label)
     ax.grid(True, color=GRAY, alpha=0.25, linewidth=0.6)
     ax.set_axisbelow(True)
-    scale.set_limits(ax)
+    set_limits(ax, layout)
     set_legend(ax, plot)
     return ax
 
@@ -179,16 +171,14 @@ def legend_name(series: Line | Bars) -> str:
     return (f"{name} ({series.note})" if series.note else name).replace("$", r"\$")
 
 
-def draw_line(ax: Axes, line: Line, scale: AxesScale, style: dict[str, Any]) -> None:
-    x, y = scale(line.x), scale(line.y)
+def draw_line(ax: Axes, line: Line, style: dict[str, Any]) -> None:
     marker: dict[str, Any] = {"marker": "o", "markersize": 4} if line.markers else {}
     if line.low is not None and line.high is not None:
-        low, high = scale(line.low), scale(line.high)
         if line.markers:
-            ax.vlines(x, low, high, color=style["color"], linewidth=1.2, alpha=0.7)
+            ax.vlines(line.x, line.low, line.high, color=style["color"], linewidth=1.2, alpha=0.7)
         else:
-            ax.fill_between(x, low, high, color=style["color"], alpha=0.2, linewidth=0)
-    ax.plot(x, y, linewidth=1.6, label=legend_name(line), zorder=3, **marker, **style)
+            ax.fill_between(line.x, line.low, line.high, color=style["color"], alpha=0.2, linewidth=0)
+    ax.plot(line.x, line.y, linewidth=1.6, label=legend_name(line), zorder=3, **marker, **style)
 
 
 def draw_bars(ax: Axes, bars: Bars, offset: float, style: dict[str, Any]) -> None:
@@ -200,42 +190,18 @@ def draw_bars(ax: Axes, bars: Bars, offset: float, style: dict[str, Any]) -> Non
         ax.vlines(x, bars.low, bars.high, color=style["color"], linewidth=1.2, zorder=4)
 
 
-class AxesScale:
-    """Positions of a plot's numbers on its axes, and the limits of the axes."""
-
-    def __init__(self, plot: Plot) -> None:
-        self.plot = plot
-
-    def __call__(self, values: np.ndarray) -> np.ndarray:
-        if self.plot.scale == "linear":
-            return values
-        # The ends of bands may be 0 or 1, whose deviates are infinite.
-        return np.array([normal_quantile(min(max(value, 1e-9), 1 - 1e-9)) for value in values.tolist()])
-
-    def set_limits(self, ax: Axes) -> None:
-        if self.plot.scale == "normal":
-            self.set_normal_limits(ax)
-            return
-        for span, set_span in ((self.plot.x_range, ax.set_xlim), (self.plot.y_range, ax.set_ylim)):
-            if span is not None:
-                margin = MARGIN * (span[1] - span[0])
-                set_span(span[0] - margin, span[1] + margin)
-        if self.plot.bars:
-            # Leave space for the legend above the bars.
-            tops = [(bars.heights if bars.high is None else bars.high).max() for bars in self.plot.bars]
-            ax.set_ylim(0, HEADROOM * max(tops))
-        if self.plot.x_range == self.plot.y_range is not None:
-            ax.set_aspect("equal", adjustable="box")
-
-    def set_normal_limits(self, ax: Axes) -> None:
-        """Limits of normal deviates; the ticks are rates in percent."""
-        for span, axis, set_span in (
-            (self.plot.x_range or (0.001, 0.95), ax.xaxis, ax.set_xlim),
-            (self.plot.y_range or (0.001, 0.95), ax.yaxis, ax.set_ylim),
-        ):
-            low, high = self(np.array(span)).tolist()
-            margin = MARGIN * (high - low)
-            set_span(low - margin, high + margin)
-            ticks = self(np.array(DET_TICKS))
-            inside = np.flatnonzero((ticks >= low - margin) & (ticks <= high + margin))
-            axis.set_ticks(ticks[inside], [f"{100 * DET_TICKS[tick]:.4g}%" for tick in inside])
+def set_limits(ax: Axes, layout: PlotLayout) -> None:
+    """The ranges of the axes with a margin; on normal deviates also the ticks, which are rates in percent."""
+    plot = layout.plot
+    for axis, set_span in ((layout.x, ax.set_xlim), (layout.y, ax.set_ylim)):
+        margin = MARGIN * (axis.high - axis.low)
+        set_span(axis.low - margin, axis.high + margin)
+    if plot.bars:
+        # Leave space for the legend above the bars.
+        tops = [(bars.heights if bars.high is None else bars.high).max() for bars in plot.bars]
+        ax.set_ylim(0, HEADROOM * max(tops))
+    if plot.scale == "normal":
+        for axis, set_ticks in ((layout.x, ax.set_xticks), (layout.y, ax.set_yticks)):
+            set_ticks([place for place, _ in axis.ticks], [text for _, text in axis.ticks])
+    elif plot.x_range == plot.y_range is not None:
+        ax.set_aspect("equal", adjustable="box")

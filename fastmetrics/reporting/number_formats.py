@@ -81,19 +81,14 @@ def decimals_for(values: Sequence[float], digits: int = 5) -> int | None:
     return max(0, digits - 1 - math.floor(math.log10(greatest)))
 
 
-def format_decimals(value: float, decimals: int | None) -> str:
-    """A finite number with so many decimals, or with four digits if `decimals` is None."""
-    text = f"{value:.4g}" if decimals is None else f"{value:,.{decimals}f}"
-    return text.replace("-", MINUS)
-
-
 def format_value(value: float, decimals: int | None) -> str:
-    """A value of a metric on a page: "undefined" for NaN, a sign with infinity."""
+    """A value of a metric on a page, with so many decimals or four digits; "undefined" for NaN, signs of infinities."""
     if math.isnan(value):
         return UNDEFINED
     if math.isinf(value):
         return "+∞" if value > 0 else f"{MINUS}∞"
-    return format_decimals(value, decimals)
+    text = f"{value:.4g}" if decimals is None else f"{value:,.{decimals}f}"
+    return text.replace("-", MINUS)
 
 
 def format_interval(interval: Sequence[float], decimals: int | None) -> str:

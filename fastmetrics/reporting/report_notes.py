@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.columns.probability_types import describe_sums
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.reporting.number_formats import counted, format_coverage_value
+from fastmetrics.reporting.tables import Note
 
 if TYPE_CHECKING:
     from fastmetrics.engine.results.result import Result
@@ -22,10 +23,15 @@ WIDE_FLOATS = (
     "pandas' Int64"
 )
 NO_REASON = "no reason is known"
+# The keys of a coverage that functions here put into words, and one that users need not know.
+WORDED_KEYS = {
+    "rows", "groups", "groups_used", "groups_left_out", "groups_without_relevant", "rows_left_out", "rows_clipped",
+    "undefined_replicates", "interval", "float_keys", "sum_distance", "unit_buckets",
+}  # fmt: skip
 NO_INTERVAL = (math.nan, math.nan)
 
-Note = tuple[str, str]  # subject and text
-TableRows = list[dict[str, "Result"]]  # of every row of a table: metric -> result
+ModelRow = dict[str, "Result"]  # metric -> result, of one task, label, score and slice
+TableRows = list[ModelRow]
 
 
 class Model(NamedTuple):
@@ -40,40 +46,61 @@ class Model(NamedTuple):
         return cls(result.task, result.label, result.score)
 
 
-def count_labels(models: Sequence[Model]) -> dict[str | None, int]:
-    """The number of labels of each task."""
+def model_names(results: Sequence[Result], before_label: str = ", ") -> dict[Model, str]:
+    """Score columns, with their task if there are tasks, and their label if a task has several labels."""
+    models = dict.fromkeys(map(Model.of, results))
     labels = grouped((model.task, model.label) for model in models)
-    return {task: len(set(names)) for task, names in labels.items()}
+    names = {}
+    for model in models:
+        several = len(set(labels[model.task])) > 1
+        name = f"{model.score}{before_label}{model.label}" if several and model.label else model.score
+        names[model] = name if model.task is None else f"{model.task}: {name}"
+    return names
+
+
+def names_in_plots(results: Sequence[Result]) -> list[str]:
+    """The names of the models' series in plots."""
+    return list(model_names(results).values())
 
 
 def result_notes(result: Result, used_rows: int) -> str:
     """The notes of one result: its reason, its interval, and its coverage unless that is simply all rows."""
-    coverage = dict(result.coverage)
-    notes = [result.reason] if result.reason else []
-    interval = interval_note(result)
-    if interval:
-        notes.append(interval)
-    if coverage.pop("rows", used_rows) != used_rows:
-        notes.append(f"rows {result.coverage['rows']:,} used")
-    if "groups" in coverage and "groups_used" in coverage:
-        notes.append(f"groups {coverage.pop('groups_used'):,} of {coverage.pop('groups'):,} used")
-    rows_left_out = coverage.pop("rows_left_out", {})
-    for reason, n in coverage.pop("groups_left_out", {}).items():
-        rows = rows_left_out.get(reason)
-        if n:
-            notes.append(f"{n:,} groups{'' if rows is None else f' ({rows:,} rows)'} left out, {reason}")
-            rows_left_out = {other: count for other, count in rows_left_out.items() if other != reason}
-    notes += [f"{n:,} rows left out, {reason}" for reason, n in rows_left_out.items() if n]
+    coverage = result.coverage
+    notes = [result.reason or "", interval_note(result)]
+    rows = coverage.get("rows", used_rows)
+    notes.append(f"rows {rows:,} used" if rows != used_rows else "")
+    if "groups_used" in coverage:
+        notes.append(f"groups {coverage['groups_used']:,} of {coverage['groups']:,} used")
+    unworded: Collection[str] = {"interval"} if math.isnan(result.value) else ()
+    return "; ".join(filter(None, [*notes, *coverage_notes(coverage, unworded)]))
+
+
+def coverage_notes(coverage: Mapping[str, Any], unworded: Collection[str]) -> list[str]:
+    """What was left out and why, and other facts but those that are `unworded`; without the rows and groups used."""
+    coverage = {key: value for key, value in coverage.items() if key not in unworded}
+    notes = list(left_out_texts(coverage))
+    if coverage.get("undefined_replicates"):
+        notes.append(f"{counted(coverage['undefined_replicates'], 'replicate')} undefined, left out of the interval")
     if "interval" in coverage:
-        reason = coverage.pop("interval")
-        notes += [] if math.isnan(result.value) else [f"no interval, {reason}"]
+        notes.append(f"no interval, {coverage['interval']}")
     if "float_keys" in coverage:
-        notes.append(f"{coverage.pop('float_keys')}: {WIDE_FLOATS}")
+        notes.append(f"{coverage['float_keys']}: {WIDE_FLOATS}")
     if "sum_distance" in coverage:
-        notes.append(describe_sums(coverage.pop("sum_distance")))
-    coverage.pop("unit_buckets", None)
-    notes += [f"{key.replace('_', ' ')} {format_coverage_value(value)}" for key, value in coverage.items() if value]
-    return "; ".join(notes)
+        notes.append(describe_sums(coverage["sum_distance"]))
+    others = [(key.replace("_", " "), value) for key, value in coverage.items() if key not in WORDED_KEYS and value]
+    return [*notes, *(f"{name} {format_coverage_value(value)}" for name, value in others)]
+
+
+def used_rows_text(coverage: Mapping[str, Any]) -> str:
+    """The rows behind a value: 90 rows, 5 positive. Empty if they are not known."""
+    rows = counted(coverage["rows"], "row") if "rows" in coverage else ""
+    return f"{rows}, {coverage['positives']:,} positive" if "positives" in coverage else rows
+
+
+def used_groups_text(coverage: Mapping[str, Any]) -> str:
+    """The groups behind a value: 7 of 10 groups. Empty without groups."""
+    used = "groups_used" in coverage
+    return f"{coverage['groups_used']:,} of {counted(coverage['groups'], 'group')}" if used else ""
 
 
 def results_of(table_rows: TableRows) -> list[Result]:
@@ -115,6 +142,35 @@ def interval_level(result: Result) -> str | None:
     """The level of a confidence interval in percent; None for the bounds of an approximate value."""
     match = re.search(r"\|ci:([0-9.e-]+)\|method:", result.signature)
     return None if match is None else f"{100 * float(match[1]):.6g} %"
+
+
+def resampling_fields(signature: str) -> dict[str, str]:
+    """The fields of a signature that describe its interval: ci, method, replicates, seed, unit. Empty without one."""
+    match = re.search(r"\|ci:([^|]*)(\|.*)?$", signature, flags=re.DOTALL)
+    if match is None:
+        return {}
+    fields = (field.partition(":") for field in (match[2] or "").split("|") if field)
+    return {"ci": match[1]} | {name: text for name, _, text in fields}
+
+
+def resampling_text(signature: str) -> str:
+    """The same in words: 95% intervals, bootstrap of 1,000 replicates over user_id, seed 0."""
+    fields = resampling_fields(signature)
+    if not fields:
+        return ""
+    try:
+        level = f"{float(fields['ci']) * 100:.10g}%"
+    except ValueError:
+        level = fields["ci"]
+    phrases = [f"{level} intervals"]
+    if method := fields.get("method"):
+        replicates = fields.get("replicates", "")
+        count = f" of {int(replicates):,} replicates" if replicates.isdigit() else ""
+        unit = "" if "unit" not in fields else " over rows" if fields["unit"] == "row" else f" over {fields['unit']}"
+        phrases.append(f"{method}{count}{unit}")
+    if "seed" in fields:
+        phrases.append(f"seed {fields['seed']}")
+    return ", ".join(phrases)
 
 
 def interval_note(result: Result) -> str:
@@ -218,12 +274,15 @@ def limited(notes: list[Note]) -> list[Note]:
 
 def left_out_texts(coverage: Mapping[str, Any]) -> Iterator[str]:
     """The groups and rows that a metric left out or clipped, and why."""
-    rows_left_out = coverage.get("rows_left_out", {})
-    for reason, groups in coverage.get("groups_left_out", {}).items():
+    groups_left_out, rows_left_out = coverage.get("groups_left_out", {}), coverage.get("rows_left_out", {})
+    for reason, groups in groups_left_out.items():
         if groups:
             rows = f" ({counted(rows_left_out[reason], 'row')})" if reason in rows_left_out else ""
             yield f"{counted(groups, 'group')}{rows} left out, {reason}"
-    if coverage.get("groups_without_relevant") and not coverage.get("groups_left_out"):
+    for reason, rows in rows_left_out.items():
+        if rows and reason not in groups_left_out:
+            yield f"{counted(rows, 'row')} left out, {reason}"
+    if coverage.get("groups_without_relevant") and not groups_left_out:
         yield f"{counted(coverage['groups_without_relevant'], 'group')} without a relevant row"
     if coverage.get("rows_clipped"):
         yield f"{counted(coverage['rows_clipped'], 'row')} clipped"

@@ -1,22 +1,22 @@
-"""Plots as SVG inside a page: no file, font or color of their own.
+"""Plots as SVG: inside a page, or as a picture of its own.
 
-The page defines the colors: a series has one of the classes `s1` to `s8`, every other element a class that names it
-(`grid`, `tick`, `reference` ...). So the page's style sheet covers light, dark and print. Numbers are rounded to a
-hundredth of a pixel, so equal plots are equal texts. Series also differ in dashes and markers, for readers who cannot
-tell colors apart.
+Inside a page they have no font or color of their own. The page defines the colors: a series has one of the classes `s1`
+to `s8`, every other element a class that names it (`grid`, `tick`, `reference` ...). So the page's style sheet covers
+light, dark and print. Numbers are rounded to a hundredth of a pixel, so equal plots are equal texts. Series also differ
+in dashes and markers, for readers who cannot tell colors apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from itertools import pairwise
 
 import numpy as np
 
-from fastmetrics._core.distributions.normal import normal_quantile
 from fastmetrics._core.plot import Bars, Line, Plot
-from fastmetrics.reporting.axis_ticks import Axis, linear_axis, normal_axis
+from fastmetrics.reporting.html_tables import escape_text, shortened
+from fastmetrics.reporting.page_style import DARK, LIGHT, RULES, properties
+from fastmetrics.reporting.plot_layout import PlotLayout, lay_out
 
 WIDTH, PLOT_HEIGHT = 440, 300
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 12, 46
@@ -26,6 +26,11 @@ N_COLORS = 8
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 2", "1 2", "10 4", "6 2 1 2 1 2")
 MAX_NAME_LENGTH = 46  # in a legend; the whole name is its title
 RADIUS = 2.8
+TITLE_HEIGHT = 30
+TITLE_PLACE = 20  # its baseline
+FONT = 'font-family:ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",Arial,sans-serif'
+
+LegendEntry = tuple[str, str, str]  # the mark, the name, the note
 
 
 def plot_svg(plot: Plot, ident: str, models: Sequence[str] = ()) -> str:
@@ -33,39 +38,63 @@ def plot_svg(plot: Plot, ident: str, models: Sequence[str] = ()) -> str:
 
     The position of a model in `models` gives its color, the same in every plot.
     """
-    positions = series_positions(plot, models)
-    entries = legend_entries(plot, positions)
-    if plot.scale == "normal":
-        plot = on_normal_scale(plot)
-    height = PLOT_HEIGHT + LEGEND_ROW * len(entries) + (6 if entries else 0)
-    area = PlotArea(plot)
+    layout = lay_out(plot, models)
+    return svg_element(layout, legend_entries(layout), ident)
+
+
+def svg_element(layout: PlotLayout, entries: list[LegendEntry], ident: str, attributes: str = "") -> str:
+    plot, area = layout.plot, PlotArea(layout)
     elements = [area.grid()]
-    elements += [area.bars(number, bars, positions[number]) for number, bars in enumerate(plot.bars)]
-    lines = list(zip(positions[len(plot.bars) :], plot.lines, strict=True))
-    elements += [area.band(position, line) for position, line in lines]
+    elements += [area.bars(number, bars, position) for number, (position, bars) in enumerate(layout.bars)]
+    elements += [area.band(position, line) for position, line in layout.lines]
     if plot.reference is not None:
         elements.append(area.line("reference", plot.reference, ""))
     elements += [
         area.line(f"line {series_class(position)}", line, dash_attribute(position)) + area.markers(position, line)
-        for position, line in lines
+        for position, line in layout.lines
     ]
     summary = plot.summary or f"{plot.y_label} over {plot.x_label}."
+    ident = escape_text(ident)
     return (
-        f'<svg class="plot" id="{escape(ident)}" role="img" viewBox="0 0 {WIDTH} {height}" '
-        f'aria-labelledby="{escape(ident)}-title {escape(ident)}-desc">'
-        f'<title id="{escape(ident)}-title">{escape_text(plot.title)}</title>'
-        f'<desc id="{escape(ident)}-desc">{escape_text(summary)}</desc>'
-        f'<clipPath id="{escape(ident)}-clip"><rect x="{LEFT - 3}" y="{TOP - 3}" '
+        f'<svg class="plot" id="{ident}" role="img" viewBox="0 0 {WIDTH} {svg_height(entries)}"{attributes} '
+        f'aria-labelledby="{ident}-title {ident}-desc">'
+        f'<title id="{ident}-title">{escape_text(plot.title)}</title>'
+        f'<desc id="{ident}-desc">{escape_text(summary)}</desc>'
+        f'<clipPath id="{ident}-clip"><rect x="{LEFT - 3}" y="{TOP - 3}" '
         f'width="{WIDTH - LEFT - RIGHT + 6}" height="{PLOT_HEIGHT - TOP - BOTTOM + 6}"/></clipPath>'
-        f'{area.frame()}<g clip-path="url(#{escape(ident)}-clip)">{"".join(elements)}</g>{legend(entries)}</svg>'
+        f'{area.frame()}<g clip-path="url(#{ident}-clip)">{"".join(elements)}</g>{legend(entries)}</svg>'
     )
 
 
-def series_positions(plot: Plot, models: Sequence[str]) -> list[int]:
-    """The position of every series, bars first: its position among the models, otherwise the next free one."""
-    positions = {name: position for position, name in enumerate(models)}
-    names = [*(bars.name for bars in plot.bars), *(line.name for line in plot.lines)]
-    return [positions.setdefault(name, len(positions)) for name in names]
+def svg_height(entries: list[LegendEntry]) -> int:
+    return PLOT_HEIGHT + LEGEND_ROW * len(entries) + (6 if entries else 0)
+
+
+def svg_picture(plot: Plot) -> str:
+    """The plot below its title, as a complete SVG document, light or dark as the reader's screen is."""
+    layout = lay_out(plot)
+    entries = legend_entries(layout)
+    height = svg_height(entries)
+    inner = svg_element(layout, entries, "plot", f' y="{TITLE_HEIGHT}" width="{WIDTH}" height="{height}"')
+    total = height + TITLE_HEIGHT
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="plot" viewBox="0 0 {WIDTH} {total}" width="{WIDTH}" '
+        f'height="{total}"><style>{picture_style()}</style><rect class="paper" width="{WIDTH}" height="{total}"/>'
+        f'<text class="title" x="{WIDTH // 2}" y="{TITLE_PLACE}" text-anchor="middle">{escape_text(plot.title)}</text>'
+        f"{inner}</svg>"
+    )
+
+
+def picture_style() -> str:
+    """The rules of plots with both palettes."""
+    rules = "".join(line for line in RULES.splitlines() if line.startswith(".plot ") and "font-family" not in line)
+    series = "".join(f".s{number}{{color:var(--s{number})}}" for number in range(1, len(LIGHT.series) + 1))
+    return (
+        f".plot{{{properties(LIGHT)};{FONT}}}"
+        f"@media (prefers-color-scheme:dark){{.plot{{{properties(DARK)}}}}}"
+        f".paper{{fill:var(--paper)}}.plot text{{fill:var(--ink);font-size:12.5px}}{rules}"
+        f".plot .title{{font-size:14px;font-weight:600}}{series}"
+    )
 
 
 def series_class(position: int) -> str:
@@ -84,49 +113,11 @@ def coordinate(value: float) -> str:
     return "0" if text == "-0" else text
 
 
-def escape_text(text: str) -> str:
-    """A text for HTML: escaped, and without the control characters that HTML forbids."""
-    return escape("".join(letter if letter.isprintable() or letter == " " else "�" for letter in str(text)))
-
-
-def on_normal_scale(plot: Plot) -> Plot:
-    """The plot with its rates replaced by their normal deviates."""
-
-    def transformed(line: Line) -> Line:
-        low, high = (None if end is None else normal_deviates(end) for end in (line.low, line.high))
-        return line._replace(x=normal_deviates(line.x), y=normal_deviates(line.y), low=low, high=high)
-
-    x_range, y_range = (
-        None if span is None else (float(low), float(high))
-        for span in (plot.x_range, plot.y_range)
-        for low, high in [normal_deviates(np.asarray(span or (0.1, 0.9), np.float64)).tolist()]
-    )
-    reference = None if plot.reference is None else transformed(plot.reference)
-    lines = tuple(map(transformed, plot.lines))
-    return plot._replace(lines=lines, reference=reference, x_range=x_range, y_range=y_range)
-
-
-def normal_deviates(rates: np.ndarray) -> np.ndarray:
-    """Normal deviates of rates; NaN for rates that are not between 0 and 1."""
-    numbers = np.asarray(rates, np.float64).tolist()
-    return np.array([normal_quantile(rate) if 0 < rate < 1 else float("nan") for rate in numbers])
-
-
 class PlotArea:
     """The axes of a plot and the elements between them."""
 
-    def __init__(self, plot: Plot) -> None:
-        lines = [*plot.lines, *([plot.reference] if plot.reference is not None else [])]
-        xs = [line.x for line in plot.lines] or [line.x for line in lines]
-        ys = [line.y for line in plot.lines] or [line.y for line in lines]
-        ys += [end for line in plot.lines for end in (line.low, line.high) if end is not None]
-        for bars in plot.bars:
-            xs.append(bars.edges)
-            ys += [bars.heights, np.zeros(1), *(end for end in (bars.low, bars.high) if end is not None)]
-        make_axis = normal_axis if plot.scale == "normal" else linear_axis
-        self.x: Axis = make_axis(concatenated(xs), plot.x_range)
-        self.y: Axis = make_axis(concatenated(ys), plot.y_range)
-        self.x_label, self.y_label, self.n_bars = plot.x_label, plot.y_label, len(plot.bars)
+    def __init__(self, layout: PlotLayout) -> None:
+        self.x, self.y, self.plot = layout.x, layout.y, layout.plot
 
     def to_x(self, value: float) -> float:
         return LEFT + self.x.fraction(value) * (WIDTH - LEFT - RIGHT)
@@ -162,8 +153,8 @@ class PlotArea:
         middle = coordinate((TOP + bottom) / 2)
         labels = (
             f'<text class="axis-label" text-anchor="middle" x="{coordinate((LEFT + right) / 2)}" y="{bottom + 37}">'
-            f'{escape_text(self.x_label)}</text><text class="axis-label" text-anchor="middle" x="14" y="{middle}" '
-            f'transform="rotate(-90 14 {middle})">{escape_text(self.y_label)}</text>'
+            f'{escape_text(self.plot.x_label)}</text><text class="axis-label" text-anchor="middle" x="14" y="{middle}" '
+            f'transform="rotate(-90 14 {middle})">{escape_text(self.plot.y_label)}</text>'
         )
         return f'<path class="axis" d="M{LEFT} {TOP}V{bottom}H{right}"/>{"".join(texts)}{labels}'
 
@@ -215,8 +206,8 @@ class PlotArea:
             if not np.isfinite(height):
                 continue
             interval_width = self.to_x(right) - self.to_x(left)
-            margin = min(4.0, interval_width / 10) if self.n_bars > 1 else 0.0
-            width = (interval_width - 2 * margin) / self.n_bars
+            margin = min(4.0, interval_width / 10) if len(self.plot.bars) > 1 else 0.0
+            width = (interval_width - 2 * margin) / len(self.plot.bars)
             gap = min(0.8, width / 8)
             start = self.to_x(left) + margin + number * width + gap
             top, foot = coordinate(self.to_y(height)), coordinate(zero)
@@ -227,10 +218,6 @@ class PlotArea:
                 whiskers += f"M{middle} {low}V{high}"
         ends = f'<path class="whisker {series_class(position)}" d="{whiskers}"/>' if whiskers else ""
         return (f'<path class="bar {series_class(position)}" d="{path}"/>' if path else "") + ends
-
-
-def concatenated(arrays: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate([np.asarray(array, np.float64).ravel() for array in arrays]) if arrays else np.zeros(0)
 
 
 def finite_runs(*columns: np.ndarray) -> list[slice]:
@@ -264,23 +251,21 @@ def marker(position: int, x: float, y: float) -> str:
     return f"M{coordinate(x)} {coordinate(y - r - 1)}l{r + 0.6} {2 * r}h{-2 * r - 1.2}Z"
 
 
-LegendEntry = tuple[str, str, str]  # the mark, the name, the note
-
-
-def legend_entries(plot: Plot, positions: Sequence[int]) -> list[LegendEntry]:
+def legend_entries(layout: PlotLayout) -> list[LegendEntry]:
     """The entries of the legend; a single series without a note needs none."""
     entries: list[LegendEntry] = []
-    for position, bars in zip(positions, plot.bars, strict=False):
+    for position, bars in layout.bars:
         entries.append((f'<path class="bar {series_class(position)}" d="M0 -9h22v10h-22Z"/>', bars.name, bars.note))
-    for position, line in zip(positions[len(plot.bars) :], plot.lines, strict=True):
+    for position, line in layout.lines:
         mark = f'<path class="line {series_class(position)}"{dash_attribute(position)} d="M0 -4H22"/>'
         if line.markers:
             mark += f'<path class="marker {series_class(position)}" d="{marker(position, 11, -4)}"/>'
         entries.append((mark, line.name, line.note))
-    if len(entries) == 1 and not entries[0][2] and plot.reference is None:
+    reference = layout.plot.reference
+    if len(entries) == 1 and not entries[0][2] and reference is None:
         return []
-    if plot.reference is not None and plot.reference.name:
-        entries.append(('<path class="reference" d="M0 -4H22"/>', plot.reference.name, plot.reference.note))
+    if reference is not None and reference.name:
+        entries.append(('<path class="reference" d="M0 -4H22"/>', reference.name, reference.note))
     return entries
 
 
@@ -289,8 +274,7 @@ def legend(entries: list[LegendEntry]) -> str:
     rows = []
     for number, (mark, name, note) in enumerate(entries):
         note_span = f'<tspan class="note" dx="8">{escape_text(note)}</tspan>' if note else ""
-        max_length = max(12, MAX_NAME_LENGTH - len(note))
-        short = name if len(name) <= max_length else f"{name[: max_length - 1]}…"
+        short = shortened(name, max(12, MAX_NAME_LENGTH - len(note)))
         title = f"<title>{escape_text(name)}</title>" if short != name else ""
         rows.append(
             f'<g transform="translate({LEFT} {PLOT_HEIGHT + LEGEND_ROW * number + 12})">{mark}'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import fastmetrics
-from fastmetrics.reporting.text_table import aligned_lines
+from fastmetrics.reporting.text_tables import aligned_lines
 from fastmetrics.selfcheck.outcomes import SelfCheckReport
 
 

@@ -17,7 +17,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 import fastmetrics as fm  # noqa: E402
 from fastmetrics._core.comparison.comparison import Comparison, Difference  # noqa: E402
 from fastmetrics.cli import main  # noqa: E402
-from fastmetrics.reporting.comparison_text import comparison_footer  # noqa: E402
+from fastmetrics.reporting.comparison_table import comparison_footer  # noqa: E402
 from support.command_line import run, run_in_terminal  # noqa: E402
 
 COLUMNS = ["--label", "click", "--score", "a", "--score", "b", "--group", "user"]

@@ -210,8 +210,8 @@ def test_drawn_table():
 
     from fastmetrics.engine.results.report import Report
     from fastmetrics.engine.results.result import Result
-    from fastmetrics.reporting.report_text import report_table
-    from fastmetrics.reporting.terminal.report import print_wide_table
+    from fastmetrics.reporting.report_table import report_table
+    from fastmetrics.reporting.terminal.drawn_tables import print_wide_table
 
     values = {"a": [12.25, 0.0000123456789, None], "b": [0.5, math.nan, 7.0]}
     results = [
@@ -224,7 +224,7 @@ def test_drawn_table():
 
     def drawn(width: int, digits: int = 17) -> list[str]:
         console = Console(file=io.StringIO(), width=width)
-        print_wide_table(console, report_table(Report(results, rows=1200, version="0")), digits)
+        print_wide_table(console, report_table(Report(results, rows=1200, version="0"), digits))
         return [line.rstrip() for line in console.file.getvalue().splitlines()]
 
     assert drawn(49) == [

@@ -90,7 +90,7 @@ def test_lead_and_facts():
 
 def test_too_few_replicates_have_a_warning():
     few = {"signature": "auc|ci:0.95|method:bootstrap|replicates:99|seed:0|unit:user", "adjusted_pvalue": 0.12}
-    warning = "1 other has the least p that 99 replicates can give: ask for more."
+    warning = "1 other has the least p that 99 replicates can give: ask for more replicates."
     one = Difference("auc", "a", "b", 0.5, 0.6, pvalue=0.01, **few)
     assert warning in comparison([one]).to_html()
     assert warning not in comparison([one.replace(pvalue=0.02)]).to_html()

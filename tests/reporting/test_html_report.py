@@ -8,11 +8,11 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics.engine.results.result import Result
-from fastmetrics.reporting import html_parts
-from fastmetrics.reporting.html_report import names_in_plots
+from fastmetrics.reporting.html_tables import align_decimals, common_decimals
+from fastmetrics.reporting.metric_facts import best_positions
 from fastmetrics.reporting.number_formats import format_value
 from fastmetrics.reporting.page_style import DARK, LIGHT, SCRIPT, script_hash
-from fastmetrics.reporting.report_notes import Model
+from fastmetrics.reporting.report_notes import names_in_plots, resampling_text
 from support import html_pages
 from support.cases import assert_raises, each_case
 from support.html_pages import Page, complaints, contrast, full_report, report, result
@@ -95,7 +95,7 @@ class TestContent:
         of = result(coverage={"rows": 10, "interval": "fewer than two units"})
         html = report([of, result("ap", interval=(0.7, 0.8))]).to_html()
         assert "fewer than two units" in texts(Page(html), "td", "why")
-        assert "no interval: fewer than two units" in html
+        assert "no interval, fewer than two units" in html
 
     def test_slices_with_reasons_below(self, page):
         slices = page.identified("slices")
@@ -130,7 +130,7 @@ class TestContent:
             "7 of 10 groups used",
             "3 groups (10 rows) left out, one class: no positive",
             "2 replicates undefined, left out of the interval",
-            "rows per group: 12.86",
+            "rows per group 12.86",
         ]
 
     def test_signatures(self, page):
@@ -151,8 +151,8 @@ class TestContent:
         log = {name: generator.integers(0, 2, 200) for name in "yz"} | {name: generator.random(200) for name in "ab"}
         for labels in ("y", ["y", "z"]):
             made = fm.evaluate(log, ["auc", "logloss"], label=labels, score=["a", "b"], curves=True)
-            models = list(dict.fromkeys(map(Model.of, made)))
-            assert [own.name for own in made.pictures["roc"].lines] == names_in_plots(models)
+            models = names_in_plots(made.results)
+            assert [own.name for own in made.pictures["roc"].lines] == models
             page = Page(made.to_html())
             keys = [own["class"].split()[1] for own in page.all("span") if (own["class"] or "").startswith("key")]
             svg = page.identified("plot-0")
@@ -161,6 +161,24 @@ class TestContent:
 
     def test_equal_reports_are_equal_pages(self, html):
         assert full_report().to_html() == html
+
+
+def classes_report():
+    log = {"y": ["<a>", "b&c"], "p": ["<a>", "<a>"]}
+    return fm.evaluate(log, "accuracy", label="y", prediction="p")
+
+
+class TestClasses:
+    def test_names_are_escaped_once(self):
+        html = classes_report().to_html()
+        assert complaints(html) == []
+        cells = [own.text() for own in Page(html).identified("classes").all("th", "td")]
+        assert cells[:9] == ["y", "<a>", "b&c", "<a>", "1", "0", "b&c", "1", "0"]
+
+    def test_notebooks_have_the_tables_too(self):
+        html = classes_report()._repr_html_()
+        assert ">confusion matrix: rows are labels (y), columns are predictions (p)</p>" in html
+        assert html.count("<table") == 3
 
 
 class TestBest:
@@ -179,7 +197,7 @@ class TestBest:
         ],
     )
     def test_positions(self, metric, values, best):
-        assert html_parts.best_positions(metric, values) == best
+        assert best_positions(metric, values) == best
 
 
 class TestNumbers:
@@ -200,10 +218,10 @@ class TestNumbers:
         ],
     )
     def test_format_of_values(self, value, text):
-        assert format_value(value, html_parts.common_decimals([value])) == text
+        assert format_value(value, common_decimals([value])) == text
 
     def test_decimal_points_are_aligned(self):
-        assert html_parts.align_decimals(["0.96008", "1.1502", "undefined"]) == ["0.96008", "1.1502\u2007", "undefined"]
+        assert align_decimals(["0.96008", "1.1502", "undefined"]) == ["0.96008", "1.1502\u2007", "undefined"]
 
     @pytest.mark.parametrize(
         ("signature", "text"),
@@ -217,7 +235,7 @@ class TestNumbers:
         ],
     )
     def test_resampling_is_read_from_signatures(self, signature, text):
-        assert html_parts.resampling_text(signature) == text
+        assert resampling_text(signature) == text
 
 
 class TestAccessibility:
@@ -313,6 +331,11 @@ class TestOddReports:
         html = report([result(slice={"d": day}, value=day / 7) for day in range(5)]).to_html()
         assert complaints(html) == []
         assert "all rows of the same model" not in html
+
+    def test_infinite_values_are_sorted_as_undefined_ones(self):
+        html = report([result(value=0.5), result(value=math.inf, slice={"d": 1.0})]).to_html()
+        cells = Page(html).identified("slices").all("td")
+        assert [own["data-key"] for own in cells if own.text() == "+∞"] == [""]
 
     def test_infinite_values(self):
         html = report([result(value=math.inf), result("ap", interval=(-math.inf, math.inf))]).to_html()

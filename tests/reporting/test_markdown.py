@@ -2,6 +2,7 @@
 
 import math
 
+import fastmetrics as fm
 from fastmetrics._core.comparison.comparison import Comparison, Difference
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.results.result import Result
@@ -53,3 +54,20 @@ def test_a_comparison():
     assert lines[4] == "- fastmetrics 1.0: 1 difference, paired by user\\_id, p-values adjusted (holm)"
     assert lines[5] == "- \\* adjusted p below 0.05"
     assert "+0.16666666666666663" in made.to_markdown()
+
+
+def test_confusion_matrices_and_classes_have_titles():
+    log = {"y": ["a", "a", "b"], "p": ["a", "b", "b"]}
+    lines = fm.evaluate(log, "accuracy", label="y", prediction="p").to_markdown().splitlines()
+    start = lines.index("confusion matrix: rows are labels (y), columns are predictions (p)")
+    assert lines[start - 1 : start + 8] == [
+        "",
+        "confusion matrix: rows are labels (y), columns are predictions (p)",
+        "",
+        "| y   |   a |   b |",
+        "| --- | --: | --: |",
+        "| a   |   1 |   1 |",
+        "| b   |   0 |   1 |",
+        "",
+        "p, by class",
+    ]

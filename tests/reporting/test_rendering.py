@@ -29,7 +29,7 @@ def test_a_result_loads_its_renderer_when_it_is_printed():
         "report = Report([Result('auc', 'a', {}, 0.5, 's', {'rows': 2})], rows=2, version='0')\n"
         "assert not any(name.startswith('fastmetrics.reporting') for name in sys.modules)\n"
         "print(report)\n"
-        "assert 'fastmetrics.reporting.report_text' in sys.modules\n"
+        "assert 'fastmetrics.reporting.report_table' in sys.modules\n"
         "assert not {'rich', 'pandas', 'pyarrow', 'matplotlib'} & set(sys.modules)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -15,6 +15,7 @@ from fastmetrics.reporting import svg_plots
 from fastmetrics.reporting.axis_ticks import linear_axis, normal_axis
 from fastmetrics.reporting.interval_marks import bar_html, scale_range, whisker_svg
 from fastmetrics.reporting.page_style import LIGHT
+from fastmetrics.reporting.plot_layout import series_positions
 from support import html_pages
 from support.cases import each_case
 
@@ -159,7 +160,7 @@ class TestLooks:
 
     def test_two_series_of_one_name_look_alike(self):
         edges, heights = np.array([0.0, 1.0]), np.array([1.0])
-        assert svg_plots.series_positions(plot(line([0], [0], "a"), bars=(Bars("a", edges, heights),)), []) == [0, 0]
+        assert series_positions(plot(line([0], [0], "a"), bars=(Bars("a", edges, heights),)), []) == [0, 0]
 
 
 class TestText:

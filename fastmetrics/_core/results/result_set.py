@@ -206,16 +206,16 @@ class ResultSet(Immutable, Generic[Item]):
         str
             A table, as GitHub shows it.
         """
-        return str(render(f"{self._noun} markdown", self, digits))
+        return str(render("markdown", render(f"{self._noun} document", self, digits)))
 
     def __str__(self) -> str:
-        return str(render(f"{self._noun} text", self))
+        return str(render("text", render(f"{self._noun} document", self)))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """A table for notebooks. Its only color is a gray that is readable on light and dark pages."""
-        return str(render(f"{self._noun} notebook", self))
+        return str(render("notebook", render(f"{self._noun} document", self)))
 
 
 def canonical_metric(metric: str | Metric, model_role: str = SCORE_ROLE) -> str:

@@ -151,7 +151,7 @@ def wordnet_part() -> Part:
 def environment_lines(environment: dict[str, Any]) -> list[str]:
     """The text of `fastmetrics doctor`."""
     from fastmetrics._core.exchange.memory_size import format_size
-    from fastmetrics.reporting.text_table import aligned_lines
+    from fastmetrics.reporting.text_tables import aligned_lines
 
     memory, limit = format_size(environment["available_memory"]), format_size(environment["memory_limit"])
     space = format_size(environment["temporary_space"])

@@ -1,16 +1,15 @@
 """Reports as tables on a terminal: decimal points are aligned, an undefined value has its reason."""
 
 import math
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from fastmetrics._core.grouping import grouped
+from fastmetrics.reporting.class_tables import class_tables
 from fastmetrics.reporting.number_formats import (
     ALL_DIGITS,
     UNDEFINED,
@@ -19,62 +18,47 @@ from fastmetrics.reporting.number_formats import (
     format_row_rate,
     number_formatter,
 )
-from fastmetrics.reporting.report_notes import Note, interval_note, left_out_texts
-from fastmetrics.reporting.report_text import (
-    MAX_TABLE_ROWS,
+from fastmetrics.reporting.report_notes import interval_note, left_out_texts, used_groups_text, used_rows_text
+from fastmetrics.reporting.report_table import (
     column_roles,
-    report_table,
+    rows_by_model,
     slice_value_text,
     task_facts,
+    wide_table,
 )
-from fastmetrics.reporting.terminal.console import (
-    GAP,
-    INDENT,
-    add_name_column,
-    borderless_table,
-    column_width,
-    dense_table,
-    digits_note,
-    folded_widths,
-    split_columns,
-    standard_output,
-)
+from fastmetrics.reporting.tables import Note, ShownColumn, Table
+from fastmetrics.reporting.terminal.console import DIGITS, digits_note, standard_output
+from fastmetrics.reporting.terminal.drawn_tables import INDENT, drawn_table, print_wide_table
+from fastmetrics.reporting.text_tables import titled_lines
 
 if TYPE_CHECKING:
     from fastmetrics.engine.results.report import Report
     from fastmetrics.engine.results.result import Result
-    from fastmetrics.reporting.report_text import Cell, ReportTable
-
-DIGITS = 5  # of values, if no other number is asked for
 
 
 def print_report(report: "Report", digits: int = DIGITS) -> None:
     """Draw the report as a table. Values have so many digits; 17 are all digits."""
     console = standard_output()
     print_heading(console, report)
-    cells = report_table(report, with_positives=False)
-    if cells.n_fixed:
-        print_wide_table(console, cells, digits)
-        print_notes(console, report, cells.notes)
+    rows = rows_by_model(report.results)
+    if len(rows) > 1:
+        table = wide_table(rows, digits, with_positives=False)
+        print_wide_table(console, table)
+        print_notes(console, report, table.notes)
     else:
         print_metric_rows(console, report, digits)
     if digits < ALL_DIGITS:
         console.print(f" {digits_note(digits)}", style="dim")
-    if report.confusion_matrices or report.label_tables:
-        from fastmetrics.reporting.class_tables import class_lines
-
-        for line in class_lines(report):
-            console.print(Text(line), no_wrap=True, overflow="ellipsis")
+    for line in (line for table in class_tables(report) for line in titled_lines(table)):
+        console.print(Text(line), no_wrap=True, overflow="ellipsis")
 
 
 def print_metric_rows(console: Console, report: "Report", digits: int) -> None:
     """A row for every metric, with what it is computed from."""
-    table = metric_table()
-    table.add_column("value", no_wrap=True)
-    table.add_column("computed from", style="dim")
-    for result, value in zip(report, values_of_metrics(report, digits), strict=True):
-        table.add_row(row_name(result), value, Text(computed_from(result)))
-    console.print(table)
+    columns = [ShownColumn("metric"), ShownColumn("value", "value"), ShownColumn("computed from", "note")]
+    cells = zip(report, values_of_metrics(report, digits), strict=True)
+    rows = [[row_name(result), value, computed_from(result)] for result, value in cells]
+    console.print(drawn_table(Table(columns, rows)))
     print_notes(console, report, left_out_notes(report))
 
 
@@ -82,88 +66,12 @@ def print_reports(titled_reports: Sequence[tuple[str, "Report"]]) -> None:
     """Draw the same metrics of several reports side by side; in a pipe with all digits."""
     console = standard_output()
     digits = DIGITS if console.is_terminal else ALL_DIGITS
-    table = metric_table()
-    for title, _ in titled_reports:
-        table.add_column(title, no_wrap=True)
-    names = [result.metric for result in titled_reports[0][1]]
-    columns = [values_of_metrics(report, digits) for _, report in titled_reports]
-    for name, *values in zip(names, *columns, strict=True):
-        table.add_row(name, *values)
-    console.print(table)
-    print_notes(console, titled_reports[0][1], left_out_notes(titled_reports[0][1]))
-
-
-def print_wide_table(console: Console, cells: "ReportTable", digits: int) -> None:
-    """A row for every slice, score and label, a column for every metric; several tables if the window is too narrow.
-
-    An interval stands in the column of its value.
-    """
-    n_rows = len(cells.rows)
-    cells = cells._replace(rows=cells.rows[:MAX_TABLE_ROWS])
-    n_fixed = cells.n_fixed
-    sections = set(cells.sections)
-    names = list(zip(*cells.texts(), strict=True))[:n_fixed]
-    name_widths = [column_width(*column) for column in zip(cells.header, names, strict=False)]
-    name_widths = folded_widths(name_widths, console.width // 2)
-    available = console.width - sum(width + GAP for width in name_widths)
-    headers, columns = metric_columns(cells, digits)
-    widths = [column_width(*column) for column in zip(headers, columns, strict=True)]
-    for metric_numbers in split_columns(widths, available):
-        table = table_of_names(cells, cells.header, name_widths)
-        for number in metric_numbers:
-            table.add_column(Text(headers[number]), no_wrap=True, vertical="bottom")
-        for row in range(len(cells.rows)):
-            if row in sections:
-                table.add_section()
-            fixed_cells = (Text(column[row]) for column in names)
-            table.add_row(*fixed_cells, *(columns[number][row] for number in metric_numbers))
-        blank_line = [""] if metric_numbers[0] else []
-        console.print(*blank_line, Padding(table, INDENT, expand=False), sep="\n")
-    if n_rows > len(cells.rows):
-        console.print(f"\n {n_rows - len(cells.rows):,} more rows are in a pipe and in --json", style="yellow")
-
-
-def metric_columns(cells: "ReportTable", digits: int) -> tuple[list[str], list[list[Text]]]:
-    """The headers and columns of metrics, each value with its interval beside it."""
-    headers: list[str] = []
-    columns: list[list[Text]] = []
-    for number, column in enumerate(zip(*cells.rows, strict=True)):
-        if number < cells.n_fixed:
-            continue
-        if number in cells.intervals:
-            headers[-1] += f"\n{cells.header[number]}"
-            columns[-1] = [beside(value, interval) for value, interval in zip(columns[-1], column, strict=True)]
-        else:
-            headers.append(broken_name(cells.header[number]))
-            values = [float(value) for value in column if value is not None]
-            columns.append(aligned_values(column, number_formatter(values, digits)))
-    return headers, columns
-
-
-def beside(value: Text, interval: "Cell") -> Text:
-    return Text.assemble(value, (f"  {interval}", "dim")) if interval else value
-
-
-def table_of_names(cells: "ReportTable", headers: Sequence[str], widths: Sequence[int]) -> Table:
-    """A table with the fixed columns: label, score, slice, number of rows."""
-    table = dense_table()
-    for column, width in enumerate(widths):
-        if any(isinstance(row[column], int) for row in cells.rows):
-            table.add_column(Text(headers[column]), style="dim", justify="right", no_wrap=True, vertical="bottom")
-        else:
-            add_name_column(table, headers[column], width)
-    return table
-
-
-def broken_name(name: str) -> str:
-    """A metric with its parameters on lines of their own, for the header of a narrow column."""
-    return re.sub(r",\s*", ",\n ", name.replace("(", "\n(", 1))
-
-
-def metric_table() -> Table:
-    table = borderless_table()
-    table.add_column("metric", style="cyan", overflow="fold")
-    return table
+    titles, reports = zip(*titled_reports, strict=True)
+    columns = [ShownColumn("metric"), *(ShownColumn(title, "value") for title in titles)]
+    names = [result.metric for result in reports[0]]
+    rows = list(zip(names, *(values_of_metrics(report, digits) for report in reports), strict=True))
+    console.print(drawn_table(Table(columns, rows)))
+    print_notes(console, reports[0], left_out_notes(reports[0]))
 
 
 def print_heading(console: Console, report: "Report") -> None:
@@ -173,53 +81,26 @@ def print_heading(console: Console, report: "Report") -> None:
     console.print("", *lines, "", sep="\n")
 
 
-def row_name(result: "Result") -> Text:
+def row_name(result: "Result") -> str:
     """The metric, and the slice if the only slice of the report is not all rows."""
     values = (f"{column}={slice_value_text(value)}" for column, value in result.slice.items())
-    return Text(" ".join([result.metric, *values]))
+    return " ".join([result.metric, *values])
 
 
-def values_of_metrics(report: "Report", digits: int) -> list[Text]:
+def values_of_metrics(report: "Report", digits: int) -> list[str]:
     """The values of different metrics: each has so many digits."""
-    texts = [number_formatter([result.value], digits)(result.value) for result in report]
-    return aligned_texts(texts)
-
-
-def aligned_values(values: Sequence["Cell"], format_number: Callable[[float], str]) -> list[Text]:
-    """Numbers padded so that their decimal points are aligned; None is empty."""
-    return aligned_texts([format_number(float(own)) if isinstance(own, (int, float)) else "" for own in values])
-
-
-def aligned_texts(texts: Sequence[str]) -> list[Text]:
-    """Numbers padded to the left so that their decimal points are aligned, and to the right to equal width."""
-    finite = [text for text in texts if text not in ("nan", "inf", "-inf")]
-    width = max((len(text.partition(".")[0]) for text in finite), default=0)
-    padded = [text if text in ("", "nan") else " " * (width - len(text.partition(".")[0])) + text for text in texts]
-    longest = max(map(len, padded), default=0)
-    return [
-        Text(UNDEFINED, style="bold yellow") if text == "nan" else Text(text.ljust(longest), style="bold")
-        for text in padded
-    ]
+    values = (result.value for result in report)
+    return [UNDEFINED if math.isnan(value) else number_formatter([value], digits)(value) for value in values]
 
 
 def computed_from(result: "Result") -> str:
     """The rows or groups behind a value, with its interval; or the reason why it is undefined."""
     if math.isnan(result.value) and result.reason:
         return result.reason
-    rows = used_rows(result)
-    if result.interval is None:
-        return rows
-    return f"{interval_note(result)}{f'; {rows}' if rows else ''}"
-
-
-def used_rows(result: "Result") -> str:
-    coverage = result.coverage
-    if "groups_used" in coverage:
-        groups = f"{coverage['groups_used']:,} of {counted(coverage['groups'], 'group')}"
-        rows_per_group = coverage.get("rows_per_group")
-        return groups if rows_per_group is None else f"{groups} of {format_coverage_value(rows_per_group)} rows"
-    rows = counted(coverage["rows"], "row") if "rows" in coverage else ""
-    return f"{rows}, {coverage['positives']:,} positive" if "positives" in coverage else rows
+    rows = used_groups_text(result.coverage) or used_rows_text(result.coverage)
+    if "rows_per_group" in result.coverage:
+        rows += f" of {format_coverage_value(result.coverage['rows_per_group'])} rows"
+    return "; ".join(filter(None, [interval_note(result), rows]))
 
 
 def print_notes(console: Console, report: "Report", notes: Iterable[Note]) -> None:

@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.reporting.number_formats import format_fixed
+from fastmetrics.reporting.tables import BEST, Table, name_and_number_columns
 from fastmetrics.reporting.terminal.console import write_json, write_lines, write_table
-from fastmetrics.reporting.text_table import TextTable
+from fastmetrics.reporting.text_tables import table_lines
 
 # How scores are written.
 TableFormat = Literal["text", "json", "csv", "markdown"]
@@ -104,7 +105,7 @@ def write_system_table(
     with_details = layout == "csv" and display.details is not None
     components_of = display.details if with_details and display.details is not None else display.components
     components = [{} if score_only else components_of(result) for result in results]
-    header = ["system", *scores[0], *components[0]]
+    numbers = [*scores[0], *components[0]]
     rows = [
         [
             system.name,
@@ -115,23 +116,24 @@ def write_system_table(
     ]
     signature = results[0].signature
     if layout == "csv":
-        sys.stdout.write(TextTable([*header, "signature"], [[*row, signature] for row in rows], 0).csv())
+        columns = name_and_number_columns(["system"], [*numbers, "signature"])
+        write_table(Table(columns, [[*row, signature] for row in rows]), layout)
         return
-    best = best_cells(scores, is_error_rate=display.is_error_rate) if len(systems) > 1 else set()
-    write_table(TextTable(header, rows, len(header) - 1, best), layout)
+    emphasis = best_cells(scores, is_error_rate=display.is_error_rate) if len(systems) > 1 else {}
+    write_table(Table(name_and_number_columns(["system"], numbers), rows, emphasis=emphasis), layout)
     if layout == "markdown":
         write_lines(["", f"`{signature}`"])
     else:
         write_lines([signature, ""] if sys.stdout.isatty() else ["", signature])
 
 
-def best_cells(scores: Sequence[dict[str, float]], *, is_error_rate: bool) -> set[tuple[int, int]]:
-    """Row and column of the best value of every score; tied values are all best."""
-    best = set()
+def best_cells(scores: Sequence[dict[str, float]], *, is_error_rate: bool) -> dict[tuple[int, int], str]:
+    """The best value of every score, by row and column; tied values are all best."""
+    best: dict[tuple[int, int], str] = {}
     for column, name in enumerate(scores[0], start=1):
         values = [-row[name] if is_error_rate else row[name] for row in scores]
         greatest = max((value for value in values if not math.isnan(value)), default=math.nan)
-        best |= {(row, column) for row, value in enumerate(values) if value == greatest}
+        best |= {(row, column): BEST for row, value in enumerate(values) if value == greatest}
     return best
 
 
@@ -151,9 +153,9 @@ def write_segment_table(
         [str(row + 1), *(format_fixed(system_scores[row][name], digits) for system_scores in scores for name in names)]
         for row in range(len(scores[0]))
     ]
-    table = TextTable(header, rows, len(header))
+    table = Table(name_and_number_columns([], header), rows)
     if layout == "text":
-        write_lines(table.plain_lines())  # on a terminal too: the table has many rows
+        write_lines(table_lines(table))  # on a terminal too: the table has many rows
     else:
         write_table(table, layout)
 

@@ -7,7 +7,7 @@ import pytest
 
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.results.result import Result
-from fastmetrics.reporting.report_text import report_table
+from fastmetrics.reporting.report_table import report_table
 from support.cases import each_case
 from support.results.reports import GROUPED, report, results, sliced
 
@@ -21,7 +21,7 @@ def test_text():
         "auc                   0.9600813796015879",
         "gauc(weight=pairs)    0.25                rows 950,000 used; groups 2,741 of 3,453 used; 700 groups "
         "(30,000 rows) left out, one class: no positive; 12 groups (67 rows) left out, one class: no negative",
-        "logloss              12.5                 rows clipped 1,234",
+        "logloss              12.5                 1,234 rows clipped",
         "ks                  nan                   no positive label",
     ]
     assert repr(report()) == str(report())
@@ -37,7 +37,7 @@ def test_slices_and_scores_are_rows_and_metrics_columns():
         "a      web      2      10    0.75",
         "b      web      2      10    0.75",
     ]
-    assert report_table(sliced()).sections == (2, 4)
+    assert report_table(sliced()).sections == {2, 4}
 
 
 def compared():
@@ -147,7 +147,7 @@ def test_intervals_of_slices_stand_beside_their_values():
     table = report_table(report(made))
     assert table.header == ["c", "auc", "90 % interval", "ks"]
     assert [row[2] for row in table.rows] == ["0.700 to 0.800", "0.400 to 0.500", ""]
-    assert (table.n_fixed, table.intervals) == (1, (2,))
+    assert [column.kind for column in table.columns] == ["name", "value", "detail", "value"]
     lines = str(report(made)).splitlines()[3:7]
     assert lines[1].split() == ["(all)", "0.75", "0.700", "to", "0.800", "0.25"]
 
@@ -239,7 +239,7 @@ class Cells(HTMLParser):
 def test_html_has_the_same_table(make):
     table = report_table(make())
     found = Cells(make()._repr_html_())
-    assert (found.rows, found.open) == ([table.header, *table.texts()], [])
+    assert (found.rows, found.open) == ([table.header, *table.text_rows(aligned=True)], [])
 
 
 def test_html_is_escaped_and_leaves_colors_to_the_page():

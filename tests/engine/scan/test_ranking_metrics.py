@@ -308,7 +308,7 @@ class TestPolicies:
             assert skipped.coverage["groups_used"] == len(users) - empty
             assert skipped.coverage["groups_left_out"] == {"no relevant row": empty}
             assert f"{empty} groups" in str(fm.evaluate(LOG, [f"{metric}(empty=skip)"], **COLUMNS))
-            assert f"groups without relevant {empty}" in str(fm.evaluate(LOG, [metric], **COLUMNS))
+            assert f"{empty} groups without a relevant row" in str(fm.evaluate(LOG, [metric], **COLUMNS))
 
     @pytest.mark.parametrize("limit", [None, MEMORY])
     def test_values(self, limit):

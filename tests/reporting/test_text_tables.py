@@ -10,10 +10,15 @@ from fastmetrics.reporting.number_formats import (
     format_megabytes,
     format_row_rate,
 )
-from fastmetrics.reporting.text_table import TextTable, aligned_lines, padded_columns
+from fastmetrics.reporting.tables import BEST, ShownColumn, Table, name_and_number_columns
+from fastmetrics.reporting.text_tables import aligned_lines, csv_text, markdown_lines, padded_columns, table_lines
 from support.cases import each_case
 
-TABLE = TextTable(["system", "BLEU", "n"], [["a|b", "1.5", "12"], ["c", "22.25", "3"]], 2, {(1, 1)})
+TABLE = Table(
+    name_and_number_columns(["system"], ["BLEU", "n"]),
+    [["a|b", "1.5", "12"], ["c", "22.25", "3"]],
+    emphasis={(1, 1): BEST},
+)
 
 
 def test_columns_are_aligned_left_or_right():
@@ -25,11 +30,11 @@ def test_columns_are_aligned_left_or_right():
 
 
 def test_plain_lines_have_stars():
-    assert list(TABLE.plain_lines()) == ["system    BLEU   n", "a|b       1.5   12", "c       22.25*   3"]
+    assert table_lines(TABLE) == ["system    BLEU   n", "a|b       1.5   12", "c       22.25*   3"]
 
 
 def test_markdown_escapes_bars_and_has_bold_values():
-    assert list(TABLE.markdown_lines()) == [
+    assert list(markdown_lines(TABLE)) == [
         "| system |      BLEU |   n |",
         "| ------ | --------: | --: |",
         "| a\\|b   |       1.5 |  12 |",
@@ -38,9 +43,26 @@ def test_markdown_escapes_bars_and_has_bold_values():
 
 
 def test_csv_has_the_cells_without_marks():
-    table = TextTable(["a", "b"], [['x,"y"', "1"]], 1, {(0, 1)})
-    assert list(csv.reader(table.csv().splitlines())) == [["a", "b"], ['x,"y"', "1"]]
-    assert table.csv().endswith("\n")
+    table = Table(name_and_number_columns(["a"], ["b"]), [['x,"y"', "1"]], emphasis={(0, 1): BEST})
+    assert list(csv.reader(csv_text(table).splitlines())) == [["a", "b"], ['x,"y"', "1"]]
+    assert csv_text(table).endswith("\n")
+
+
+def test_every_kind_of_column():
+    kinds = ["name", "count", "value", "detail", "number", "note"]
+    rows = [["a", 1200, 0.25, "[0, 1]", "7", "odd"], ["bb", 3, 12.5, "", "10", None], ["c", None, math.nan, "", "", ""]]
+    table = Table([ShownColumn(kind, kind, 3) for kind in kinds], rows)
+    assert table_lines(table) == [
+        "name  count  value      detail  number  note",
+        "a     1,200   0.2       [0, 1]       7  odd",
+        "bb        3  12.5                   10",
+        "c            undefined",
+    ]
+    assert list(markdown_lines(table))[1:3] == [
+        "| ---- | ----: | --------: | ------ | -----: | ---- |",
+        "| a    | 1,200 |       0.2 | [0, 1] |      7 | odd  |",
+    ]
+    assert table.first_rows(1).rows == rows[:1]
 
 
 @each_case(
