@@ -154,7 +154,7 @@ def summary_table(names: Sequence[str], results: "Sequence[CocoResult]", digits:
     """A row for every value, a column for every file."""
     first = "measure" if digits is None else ""
     values = names if len(names) > 1 else ["value"]
-    columns = name_and_number_columns([first, "IoU", "area", "detections"], values)
+    columns = name_and_number_columns([first, "IoU", "area"], ["detections", *values])
     rows = [
         [*results[0].describe(name), *(format_measure(result[name], digits) for result in results)]
         for name in results[0]
