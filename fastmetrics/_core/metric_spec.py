@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import (
     LABEL_ROLE,
     MODEL_ROLES,
@@ -62,32 +62,8 @@ class IntervalSpec(NamedTuple):
     compare: Callable[..., tuple[float, float, float, float] | str]
 
 
-class MetricFields(NamedTuple):
-    """The attributes of `MetricSpec`, which has what follows from them too."""
-
-    name: str
-    summary: str
-    family: str
-    exchange: str
-    parameters: dict[str, Any]
-    checks: dict[str, Any]
-    statistics: Callable[..., tuple[Any, ...]]
-    finalise: Callable[..., Value | float]
-    function: Callable[..., Any] | None
-    undefined: str
-    default: bool
-    cutoff: bool | str
-    roles: Roles
-    direction: str
-    interval: IntervalSpec | None = None
-    variants: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
-    near_names: Mapping[str, str] = EMPTY
-    other_forms: tuple[MetricSpec, ...] = ()
-    many: Callable[..., Any] | None = None
-
-
-class MetricSpec(MetricFields):
+@dataclass(frozen=True)
+class MetricSpec:
     """The registry's entry of a metric.
 
     Attributes
@@ -138,6 +114,27 @@ class MetricSpec(MetricFields):
         `many(parameters, *states)` returns the values of many states of each statistic (`ManySums`): the bits of
         `finalise`, or NaN where it has to be asked. Intervals take less time with it.
     """
+
+    name: str
+    summary: str
+    family: str
+    exchange: str
+    parameters: dict[str, Any]
+    checks: dict[str, Any]
+    statistics: Callable[..., tuple[Any, ...]]
+    finalise: Callable[..., Value | float]
+    function: Callable[..., Any] | None
+    undefined: str
+    default: bool
+    cutoff: bool | str
+    roles: Roles
+    direction: str
+    interval: IntervalSpec | None
+    variants: tuple[str, ...]
+    aliases: tuple[str, ...]
+    near_names: Mapping[str, str]
+    other_forms: tuple[MetricSpec, ...]
+    many: Callable[..., Any] | None
 
     @cached_property
     def model_role(self) -> str | None:

@@ -319,10 +319,11 @@ def compare(
 
 def check_models(parts: Sequence[PlanPart]) -> None:
     """Every metric has to read the score columns that are compared."""
-    for plan, names in parts:
-        if len(names.scores) < 2:
+    for part in parts:
+        if len(part.names.scores) < 2:
             raise ValueError(
-                f"metrics {list_metric_names(plan.metrics)} do not read the scores that are compared; leave them out"
+                f"metrics {list_metric_names(part.plan.metrics)} do not read the scores that are compared; "
+                "leave them out"
             )
 
 

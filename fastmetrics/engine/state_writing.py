@@ -35,14 +35,15 @@ def write_state(state: AccumulatorState, state_size: int, arrays: ArrayWriter, m
     """The header of a task's state. Its arrays are appended."""
     scan, metrics = state.log_scan, state.task.plan.metrics
     types = types_of_slices(state)
-    roles: dict[str, Any] = dict(state.names.others)
-    if state.names.predictions:
-        roles[PREDICTION_ROLE] = state.names.predictions
-    if state.names.probabilities:
-        roles[PROBABILITIES_ROLE] = list(map(key_columns, state.names.probabilities))
+    own = state.names
+    roles: dict[str, Any] = dict(own.others)
+    if own.predictions:
+        roles[PREDICTION_ROLE] = own.predictions
+    if own.probabilities:
+        roles[PROBABILITIES_ROLE] = list(map(key_columns, own.probabilities))
     header = {
         "metrics": [repr(metric) for metric in metrics],
-        "names": list(state.names[:5]),
+        "names": [own.labels, own.scores, own.group, own.weight, own.by],
         "roles": roles,
         "where": None if state.task.where is None else state.task.where.name,
         "intervals": interval_options(state.task.resampling),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -155,10 +156,11 @@ class SparkRun:
     def find_score_columns(self) -> None:
         """Find the score columns of every part, and how many probabilities a row has."""
         for (task, _), run in self.runs.items():
-            plan, names = run.part
+            plan = run.part.plan
             if plan.needs("range") and plan.has_vectors:
-                run.own_pass = run.own_pass._replace(n_classes=self.count_classes(task, key_columns(names.scores[0])))
-            run.columns = score_columns(plan, names, run.own_pass.n_classes)
+                columns = key_columns(run.part.names.scores[0])
+                run.own_pass = run.own_pass._replace(n_classes=self.count_classes(task, columns))
+            run.columns = score_columns(run.part, run.own_pass.n_classes)
 
     def count_classes(self, task: int, columns: Sequence[str]) -> int:
         """How many probabilities a row has: as many as there are columns, or as the first list has entries."""
@@ -245,7 +247,7 @@ class SparkRun:
             task = self.tasks[number]
             parts = [([repr(metric) for metric in part.plan.metrics], part.names) for part in task.parts]
             if number not in own.masks:  # Spark has filtered the rows, or there is no filter
-                parts = [(metrics, names._replace(where=None)) for metrics, names in parts]
+                parts = [(metrics, replace(names, where=None)) for metrics, names in parts]
             tasks.append(TaskOptions(number, task.name, parts, of_task.get(number, []), positions, task.resampling))
         settings = self.settings
         return PassOptions(tasks, settings.on_invalid, settings.memory_limit, settings.spill_dir, settings.plugins)

@@ -170,7 +170,7 @@ def resolve_shards(options: PassOptions, batches: Iterator[Any]) -> Iterator[Any
             parts = task.plan_parts()
             for own in task.passes:
                 shards[task.number, own.number] = RangeShards(
-                    *parts[own.number], budget, own.totals, own.resampling, own.n_classes
+                    parts[own.number], budget, own.totals, own.resampling, own.n_classes
                 )
         for batch in batches:
             for kind, _, payload in zip(*batch.to_pydict().values(), strict=True):

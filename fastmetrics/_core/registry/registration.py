@@ -7,6 +7,7 @@ function that finalises it. `find_spec` looks a name up, or says which names are
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
@@ -197,13 +198,13 @@ def metric_form(
 
     def register(finalise: Callable[..., Value]) -> Callable[..., Value]:
         spec = _specs[name]
-        form = spec._replace(
-            roles=roles, statistics=statistics, undefined=undefined, parameters=parameters or {}, checks=checks or {},
-            variants=variants, finalise=finalise, interval=None, default=default, other_forms=(), many=None,
-            summary=(finalise.__doc__ or "").strip().partition("\n")[0],
+        form = replace(
+            spec, roles=roles, statistics=statistics, undefined=undefined, parameters=parameters or {},
+            checks=checks or {}, variants=variants, finalise=finalise, interval=None, default=default,
+            other_forms=(), many=None, summary=(finalise.__doc__ or "").strip().partition("\n")[0],
             function=spec.function if has_function else None,
         )  # fmt: skip
-        new = spec._replace(other_forms=(*spec.other_forms, form))
+        new = replace(spec, other_forms=(*spec.other_forms, form))
         _specs[name] = new
         _spec_of_spelling.update({spelling: new for spelling, known in _spec_of_spelling.items() if known is spec})
         forget_parsed()

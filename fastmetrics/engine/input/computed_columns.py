@@ -41,7 +41,7 @@ def open_columns(source: Source, parts: Sequence[PlanPart], filters: Sequence[Ro
         A name that is no column and no expression; the message has near names, or shows the place of an error.
     """
     computed: dict[str, ComputedColumn] = {}
-    for _, names in parts:
+    for names in (part.names for part in parts):
         for role, name in names.columns_with_roles:
             if name not in computed:
                 expression = find_expression(source, role, name)

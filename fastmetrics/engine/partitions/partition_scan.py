@@ -7,6 +7,7 @@ all shards of a range of scores into one place for the range exchange. Beyond th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fastmetrics._core.columns.key_columns import KeyScratch
@@ -83,10 +84,10 @@ class PartPass(NamedTuple):
     def plan_to_scan(self, plan: Plan) -> Plan:
         """The plan with the statistics that the pass reads rows for."""
         if self.is_second:
-            return plan._replace(statistics={"none": (), "hash": (), "range": plan.statistics["range"]})
+            return plan.with_statistics(none=(), hash=())
         if self.sends_ranges or (self.cuts and self.resampling is not None):
             return plan
-        return plan._replace(statistics=plan.statistics | {"range": ()})
+        return plan.with_statistics(range=())
 
 
 class PartitionScan:
@@ -103,9 +104,9 @@ class PartitionScan:
         scanned = list(parts)
         for own in passes:
             part = parts[own.number]
-            scanned[own.number] = part._replace(plan=own.plan_to_scan(part.plan))
+            scanned[own.number] = replace(part, plan=own.plan_to_scan(part.plan))
         self.log_scan = LogScan(scanned, on_invalid, None, budget, [own.number for own in passes])
-        self.columns = [score_columns(*parts[own.number], own.n_classes) if own.cuts else [] for own in passes]
+        self.columns = [score_columns(parts[own.number], own.n_classes) if own.cuts else [] for own in passes]
         self.totals = [NO_TOTALS] * len(passes)
 
     def add(self, batch: Any, first_row: int) -> None:
@@ -129,7 +130,7 @@ class PartitionScan:
     def results_of(self, index: int) -> Iterator[PartitionState | ScoreRangeShard]:
         own, scan, columns = self.passes[index], self.log_scan.scans[index], self.columns[index]
         if not own.is_second:
-            scan.plan = scan.plan._replace(statistics=scan.plan.statistics | {"range": ()})
+            scan.plan = scan.plan.with_statistics(range=())
             states = resolve(scan, 1, None, last=own.resampling is None)
             partition = make_partition_state(scan, states, self.totals[index])
             if own.resampling is not None and scan.rows_kept:
@@ -177,7 +178,7 @@ class PartitionUnits:
 
     def __init__(self, parts: Sequence[PlanPart], on_invalid: str) -> None:
         self.selector = RowSelector(parts, on_invalid)
-        self.reader = ColumnReader(*parts[0])
+        self.reader = ColumnReader(parts[0].plan, parts[0].names)
         self.counter = UnitCounter()
 
     def add(self, batch: Any, first_row: int) -> None:

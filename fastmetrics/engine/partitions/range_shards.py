@@ -38,8 +38,8 @@ from fastmetrics.engine.partitions.partition_state import (
 )
 from fastmetrics.engine.partitions.range_rows import RangeRows, ScoreRangeShard
 from fastmetrics.engine.partitions.score_columns import read_statistics, score_columns
-from fastmetrics.engine.plan.column_names import ColumnNames
 from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.intervals import ReplicateStates
 from fastmetrics.engine.scan.slice_views import SliceView
 
@@ -55,16 +55,15 @@ class RangeShards:
 
     def __init__(
         self,
-        plan: Plan,
-        names: ColumnNames,
+        part: PlanPart,
         budget: MemoryBudget | None,
         totals: RangeTotals,
         resampling: PartitionResampling | None = None,
         n_classes: int = 0,
     ) -> None:
-        self.plan = plan
-        self.names = names
-        self.columns = score_columns(plan, names, n_classes)
+        self.plan = part.plan
+        self.names = part.names
+        self.columns = score_columns(part, n_classes)
         self.n_classes = n_classes
         self.budget = budget
         self.totals = totals

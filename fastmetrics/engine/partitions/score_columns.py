@@ -10,8 +10,7 @@ import numpy as np
 from fastmetrics._core.columns.row_blocks import LABEL, SCORE, RowBlock, score_name, vector_name
 from fastmetrics._core.exchange.class_ranges import OfClasses, OverClasses, split_problems
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics.engine.plan.column_names import ColumnNames
-from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.plan.plan_parts import PlanPart
 
 
 class ScoreColumn(NamedTuple):
@@ -64,11 +63,11 @@ class ScoreColumn(NamedTuple):
         return self.all_classes if positive is None else not self.all_classes and self.classes == (positive,)
 
 
-def score_columns(plan: Plan, names: ColumnNames, n_classes: int) -> list[ScoreColumn]:
+def score_columns(part: PlanPart, n_classes: int) -> list[ScoreColumn]:
     """The columns of a part of a plan whose rows go to ranges; `n_classes` is 0 if models have no probabilities."""
-    statistics = plan.statistics["range"]
-    models = range(len(names.scores))
-    if not plan.has_vectors:
+    statistics = part.plan.statistics["range"]
+    models = range(len(part.names.scores))
+    if not part.plan.has_vectors:
         return [ScoreColumn(model) for model in models] if statistics else []
     classes = tuple(range(n_classes))
     positives = {part.problem.positive for part in split_problems(statistics, n_classes)}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair
 from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
-from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import GROUP_ROLE, Metric
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 from fastmetrics.engine.plan.slice_bins import SliceBins, read_bins
@@ -24,8 +24,16 @@ KEYWORD_ROLES = ("item", "treatment", "propensity", "prediction", "probabilities
 Key = str | tuple[str, ...]  # the column of a group, of a resampling unit or of a model, or several columns
 
 
-class ColumnFields(NamedTuple):
-    """The attributes of `strs`, which has what follows from them too."""
+@dataclass(frozen=True)
+class ColumnNames:
+    """The columns of a log, by role. `others` are pairs of any other role and its column.
+
+    A part of a plan has one column for each model, or several columns of probabilities: its `scores` are columns of the
+    role `model_role`, and it has no `predictions` and no `probabilities`. `unnamed` are label and score, where the
+    caller named none and a metric has a default for them. `where` is the filter, as it was written.
+    `grouping_sets` are sets of the columns `by`, if the caller named sets. `bins` are the entries of `by` that cut the
+    values of a column.
+    """
 
     labels: tuple[str, ...]
     scores: tuple[Any, ...]  # a Key for each model
@@ -41,17 +49,6 @@ class ColumnFields(NamedTuple):
     where: str | None = None
     grouping_sets: tuple[tuple[str, ...], ...] = ()
     bins: tuple[SliceBins, ...] = ()
-
-
-class ColumnNames(ColumnFields):
-    """The columns of a log, by role. `others` are pairs of any other role and its column.
-
-    A part of a plan has one column for each model, or several columns of probabilities: its `scores` are columns of the
-    role `model_role`, and it has no `predictions` and no `probabilities`. `unnamed` are label and score, where the
-    caller named none and a metric has a default for them. `where` is the filter, as it was written.
-    `grouping_sets` are sets of the columns `by`, if the caller named sets. `bins` are the entries of `by` that cut the
-    values of a column.
-    """
 
     def models(self, role: str) -> tuple[Key, ...]:
         """The columns that the caller named for a role of models."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, Key, Kind
@@ -87,25 +89,21 @@ def list_metric_names(metrics: tuple[Metric, ...]) -> str:
     return f"{names} and {len(metrics) - MAX_LISTED_METRICS} more" if len(metrics) > MAX_LISTED_METRICS else names
 
 
-class PlanFields(NamedTuple):
-    """The attributes of `Plan`, which has what follows from them too."""
-
-    metrics: tuple[Metric, ...]
-    statistics: dict[str, tuple[Any, ...]]
-    unsliced: tuple[Any, ...] = ()
-
-
-class Plan(PlanFields):
+@dataclass(frozen=True, eq=False)
+class Plan:
     """Metrics in the order in which they were asked for, and the distinct statistics of each exchange.
 
     Statistics in `unsliced` need no exchange and are computed for all rows only, not for slices. A plan is never
     changed, and those of the last calls are used again. So what every call asks for is computed once.
     """
 
-    @cached_property
-    def parts(self) -> dict[Any, tuple[Any, ...]]:
-        """The parts of the plan that `divide_plan` made, by the names of columns and the resampling."""
-        return {}
+    metrics: tuple[Metric, ...]
+    statistics: Mapping[str, tuple[Any, ...]]
+    unsliced: tuple[Any, ...] = ()
+
+    def with_statistics(self, **by_exchange: tuple[Any, ...]) -> Plan:
+        """The plan with other statistics of some exchanges."""
+        return replace(self, statistics=MappingProxyType({**self.statistics, **by_exchange}))
 
     def needs(self, exchange: str) -> bool:
         return bool(self.statistics[exchange])
@@ -255,4 +253,4 @@ def new_plan(metrics: tuple[Metric, ...]) -> Plan:
     for metric in metrics:
         for statistic in metric.statistics():
             by_exchange[metric.spec.exchange][statistic] = None
-    return Plan(metrics, {exchange: tuple(statistics) for exchange, statistics in by_exchange.items()})
+    return Plan(metrics, MappingProxyType({exchange: tuple(own) for exchange, own in by_exchange.items()}))

@@ -5,12 +5,12 @@ A part has its own labels, scores and group. The parts of a plan share one pass 
 
 from __future__ import annotations
 
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 from fastmetrics._core.exchange.row_ranges import needs_whole_column
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, Kind
-from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import GROUP_ROLE, Metric
 from fastmetrics.engine.plan.column_names import (
     KEYWORD_ROLES,
@@ -23,18 +23,15 @@ from fastmetrics.engine.plan.column_names import (
 from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind
 from fastmetrics.engine.plan.resampling_options import Resampling, add_interval_statistics
 
-MOST_PARTS = 100  # of a plan that are kept for further calls
+MOST_DIVISIONS = 100  # of plans into parts that are kept for further calls
 
 
-class PartFields(NamedTuple):
-    """The attributes of `PlanPart`, which has what follows from them too."""
+@dataclass(frozen=True)
+class PlanPart:
+    """Metrics that read the same columns, and these columns. The parts of a plan share one pass over the log."""
 
     plan: Plan
     names: ColumnNames
-
-
-class PlanPart(PartFields):
-    """Metrics that read the same columns, and these columns. The parts of a plan share one pass over the log."""
 
     @cached_property
     def column_kinds(self) -> tuple[tuple[str, str, Kind | None], ...]:
@@ -46,24 +43,19 @@ class PlanPart(PartFields):
         )
 
 
-def divide_plan(plan: Plan, names: ColumnNames, resampling: Resampling | None = None) -> list[PlanPart]:
+@lru_cache(MOST_DIVISIONS)
+def divide_plan(plan: Plan, names: ColumnNames, resampling: Resampling | None = None) -> tuple[PlanPart, ...]:
     """The parts of a plan. Metrics share a part if they read the same labels and scores, and at most one group.
 
     With `resampling`, parts read the resampling unit, and have the statistics of intervals that do not resample.
     """
-    known = plan.parts.get((names, resampling))
-    if known is not None:
-        return list(known)
-    own = names if resampling is None else names._replace(unit=resampling.unit_to_read)
+    own = names if resampling is None else replace(names, unit=resampling.unit_to_read)
     check_kinds(plan, own)
     check_groups(plan, own.group)
     parts = draft_parts(plan, own)
     if resampling is not None:
         parts = [PlanPart(add_interval_statistics(part.plan, resampling), part.names) for part in parts]
-    if len(plan.parts) >= MOST_PARTS:
-        plan.parts.clear()
-    plan.parts[names, resampling] = tuple(parts)
-    return parts
+    return tuple(parts)
 
 
 def draft_parts(plan: Plan, names: ColumnNames) -> list[PlanPart]:
@@ -100,9 +92,9 @@ def columns_of(metric: Metric, names: ColumnNames) -> ColumnNames:
             keyword += f", or --role {role}=... on the command line"
             raise ValueError(f"metric {metric!r} reads a column of role {role!r}: name it, {keyword}")
         others.append((role, column))
-    return names._replace(
-        labels=labels, scores=scores, group=group, others=tuple(sorted(others)), predictions=(), probabilities=(),
-        model_role=model_role or SCORE_ROLE, unnamed=(),
+    return replace(
+        names, labels=labels, scores=scores, group=group, others=tuple(sorted(others)), predictions=(),
+        probabilities=(), model_role=model_role or SCORE_ROLE, unnamed=(),
     )  # fmt: skip
 
 
@@ -139,7 +131,7 @@ def join_columns(shared: ColumnNames, own: ColumnNames, first: Metric, metric: M
     ]
     if kinds[0] != kinds[1] or not same_kinds(first, metric):
         return None
-    return own._replace(group=shared.group or own.group, others=tuple(sorted(others.items())))
+    return replace(own, group=shared.group or own.group, others=tuple(sorted(others.items())))
 
 
 def reads_other_order(metric: Metric) -> bool:

@@ -116,7 +116,7 @@ def add_interval_statistics(plan: Plan, resampling: Resampling | None) -> Plan:
     for metric in plan.metrics:
         planned = statistics[metric.spec.exchange]
         statistics[metric.spec.exchange] = tuple(dict.fromkeys([*planned, *metric.interval_statistics()]))
-    return plan._replace(statistics=statistics)
+    return plan.with_statistics(**statistics)
 
 
 def refuse_row_units(resampling: Resampling | None) -> None:

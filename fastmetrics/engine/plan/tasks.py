@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.named_tuples import NamedTuple
@@ -106,7 +107,7 @@ class PlannedTask(NamedTuple):
     plan : Plan
     names : ColumnNames
         The columns as the caller named them, with the resampling unit.
-    parts : list of PlanPart
+    parts : tuple of PlanPart
     resampling : Resampling or None
     where : RowFilter or None
         Which rows the task reads.
@@ -115,7 +116,7 @@ class PlannedTask(NamedTuple):
     name: str | None
     plan: Plan
     names: ColumnNames
-    parts: list[PlanPart]
+    parts: tuple[PlanPart, ...]
     resampling: Resampling | None = None
     where: RowFilter | None = None
 
@@ -128,11 +129,11 @@ def plan_task(columns: Task, by: SliceColumns, intervals: IntervalArguments, nam
         plan, columns.label, columns.score, columns.group, columns.weight, by, columns.other_roles()
     )
     where = read_filter(columns.where)
-    names = names._replace(where=None if where is None else where.name)
+    names = replace(names, where=None if where is None else where.name)
     resampling = read_resampling(*intervals, names.group, plan, columns.weight)
     parts = divide_plan(plan, names, resampling)
     if resampling is not None:
-        names = names._replace(unit=resampling.unit)
+        names = replace(names, unit=resampling.unit)
     return PlannedTask(name, plan, names, parts, resampling, where)
 
 

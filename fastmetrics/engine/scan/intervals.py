@@ -143,7 +143,7 @@ def resample(
     unit_buckets, units_of = find_units(scan) if units is None else units
     by_score = tuple(metric for metric in plan.metrics if metric.spec.exchange == "range")
     additive = tuple(metric for metric in plan.metrics if metric.spec.exchange != "range")
-    rest = plan if group_replicates is None else plan._replace(statistics=plan.statistics | {"hash": ()})
+    rest = plan if group_replicates is None else plan.with_statistics(hash=())
     weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates) if additive else None
     views = views_of(scan.slices)
     n_passes = count_passes(scan, plan, rest, resampling.replicates, n_threads, views)

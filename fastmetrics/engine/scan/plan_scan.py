@@ -94,7 +94,7 @@ class LogScan:
 
     def distinct_columns(self) -> list[str]:
         """The columns to read, each once."""
-        return list(dict.fromkeys(name for _, names in self.parts for name in names.distinct_columns))
+        return list(dict.fromkeys(name for part in self.parts for name in part.names.distinct_columns))
 
     def create_exchanges(self, batch: Any) -> None:
         """Create the exchanges of all scans when the first batch shows the types of their keys."""

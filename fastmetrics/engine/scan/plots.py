@@ -6,6 +6,7 @@ Plots are of all rows; slices have none.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,22 +41,19 @@ class PlotPlan(NamedTuple):
     part: int
     group: Key | None
 
-    def add_statistics(self, parts: Sequence[PlanPart]) -> list[PlanPart]:
+    def add_statistics(self, parts: Sequence[PlanPart]) -> tuple[PlanPart, ...]:
         """The parts with the statistics of the plots."""
-        parts = list(parts)
-        plan, names = parts[self.part]
-        plan = self.add_to_plan(plan)
+        plan, names = self.add_to_plan(parts[self.part].plan), parts[self.part].names
         if plan.needs("hash") and names.group is None:
-            names = names._replace(group=self.group)
-        parts[self.part] = PlanPart(plan, names)
-        return parts
+            names = replace(names, group=self.group)
+        return (*parts[: self.part], PlanPart(plan, names), *parts[self.part + 1 :])
 
     def add_to_plan(self, plan: Plan) -> Plan:
         """A plan with the statistics of the plots."""
         by_group = [statistic for spec in self.selected if spec.exchange == "hash" for statistic in spec.statistics]
         by_row = [statistic for spec in self.selected if spec.exchange == "none" for statistic in spec.statistics]
-        statistics = plan.statistics | {"hash": tuple(dict.fromkeys([*plan.statistics["hash"], *by_group]))}
-        return plan._replace(statistics=statistics, unsliced=tuple(dict.fromkeys(by_row)))
+        plan = plan.with_statistics(hash=tuple(dict.fromkeys([*plan.statistics["hash"], *by_group])))
+        return replace(plan, unsliced=tuple(dict.fromkeys(by_row)))
 
     def sample_bands(self, part: ResolvedPart, n_threads: int) -> Bands:
         """The counts of all replicates of the band statistics, if there are intervals by replicates.
@@ -152,7 +150,7 @@ def plan_plots(task: PlannedTask) -> PlotPlan:
     parts, names = task.parts, task.names
     number = next((number for number, part in enumerate(parts) if part.plan.label_kinds.binary), 0)
     group = parts[number].names.group or names.group
-    own_names = parts[number].names._replace(group=group)
+    own_names = replace(parts[number].names, group=group)
     selected, missing = [], {}
     for name, spec in known_plots().items():
         reason = missing_reason(spec, parts[number].plan, own_names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics.engine.input.batches import Source
@@ -52,5 +53,5 @@ def find_task_edges(
 
 def with_edges(task: PlannedTask, bins: tuple[SliceBins, ...]) -> PlannedTask:
     """The task with these bins, in all of its parts."""
-    parts = [part._replace(names=part.names._replace(bins=bins)) for part in task.parts]
-    return task._replace(names=task.names._replace(bins=bins), parts=parts)
+    parts = tuple(replace(part, names=replace(part.names, bins=bins)) for part in task.parts)
+    return task._replace(names=replace(task.names, bins=bins), parts=parts)

@@ -115,7 +115,7 @@ class Scan:
         by_unit: bool = False,
     ) -> None:
         """`by_unit`: the rows are only needed for intervals, so states by unit bucket may take their place."""
-        plan, names = part
+        plan, names = part.plan, part.names
         self.plan = plan
         self.names = names
         self.slices = slices

@@ -37,7 +37,7 @@ def merged_partitions(log, options, n_partitions, user):
     task = plan(options["metrics"], options)
     cuts = [[0.05, 0.2]] if task.plan.needs("range") else []
     parts = task.parts
-    merger, ranges = PartitionMerger(parts[0], "raise"), RangeShards(*parts[0], None, NO_TOTALS)
+    merger, ranges = PartitionMerger(parts[0], "raise"), RangeShards(parts[0], None, NO_TOTALS)
     partitions = []
     for number in range(n_partitions):
         rows = pa.table(slice_rows(log, log[user] % n_partitions == number))
