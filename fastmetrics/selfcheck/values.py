@@ -1,26 +1,47 @@
-"""Values of public functions beside definitions in plain Python, on drawn rows, and beside CHECKED_VALUES."""
+"""Values of public functions beside definitions in plain Python, on drawn rows, and beside CHECKED_VALUES.
+
+`tools/generate.py` reads here which definitions of the tests the package has.
+"""
 
 from __future__ import annotations
 
 import math
 import random
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
 import fastmetrics
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics.selfcheck.definitions import labels, lists, numbers, scores, shapes, significance, texts
+from fastmetrics.selfcheck.definitions import (
+    averages,
+    bleu,
+    classification,
+    clustering_information,
+    clustering_pairs,
+    copc,
+    curves,
+    detection,
+    gauc,
+    masks,
+    probability,
+    ranking_lists,
+    regression,
+    rouge,
+    sign_flips,
+    significance,
+)
 from fastmetrics.selfcheck.outcomes import SelfCheck
 from fastmetrics.testing.comparing import require, require_equal
 from fastmetrics.testing.function_cases import checked_values
 
 DRAWS = 60
 MOST_ROWS = 40
-ROUNDING = 1e-12  # of values that are not fractions: those with logarithms and roots
+ROUNDING = 1e-12  # of values that are not rounded once: sums of rounded terms, and those with logarithms and roots
 LISTS, LONGEST_LIST, CUTOFF = 6, 12, 3
 WORDS = ("the", "cat", "sat", "on", "a", "mat", "dog")
 Draw = Callable[[random.Random], tuple[Any, ...]]
@@ -29,8 +50,8 @@ Draw = Callable[[random.Random], tuple[Any, ...]]
 class DefinedValue(NamedTuple):
     """A public function and its definition, on the same drawn arguments.
 
-    `call` makes the call of the function from the arguments; by default they are passed on. `terms`: the value is a sum
-    or product of terms that are rounded each, so its last digit may differ from the fraction.
+    `call` makes the call of the function from the arguments; by default they are passed on. `exact`: the value is
+    rounded once, so its bits are those of the definition.
     """
 
     family: str
@@ -39,7 +60,7 @@ class DefinedValue(NamedTuple):
     draw: Draw
     call: Callable[..., Any] | None = None
     options: Mapping[str, Any] = MappingProxyType({})
-    terms: bool = False
+    exact: bool = True
 
     def run(self, chance: random.Random) -> None:
         for number in range(DRAWS):
@@ -49,20 +70,18 @@ class DefinedValue(NamedTuple):
                 warnings.simplefilter("ignore")
                 function = getattr(fastmetrics, self.function)
                 found = self.call(function, *drawn) if self.call else function(*drawn, **self.options)
-            if self.terms and expected is not None:
-                expected = float(expected)
-            require_value(expected, found, f"draw {number}, {self.function}{drawn}")
+            require_value(expected, found, self.exact, f"draw {number}, {self.function}{drawn}")
 
 
-def require_value(expected: float | Fraction | None, found: Any, where: str) -> None:
-    """A fraction is rounded once, so the bits must be equal; None is NaN, or the value that scikit-learn gives."""
+def require_value(expected: float | Fraction | None, found: Any, exact: bool, where: str) -> None:
+    """None, which is undefined, is NaN, or the value that scikit-learn gives."""
     found = float(found)
     if expected is None:
         require(math.isnan(found) or found in (0.0, 1.0), f"{where}: expected NaN, found {found}")
-    elif isinstance(expected, Fraction):
+    elif exact:
         require_equal(float(expected) + 0.0, found + 0.0, where)
     else:
-        close = math.isclose(expected, found, rel_tol=ROUNDING, abs_tol=ROUNDING)
+        close = math.isclose(float(expected), found, rel_tol=ROUNDING, abs_tol=ROUNDING)
         require(close, f"{where}: expected {expected}, found {found}")
 
 
@@ -156,57 +175,123 @@ def mask_array(mask: list[list[int]]) -> Any:
     return np.array([mask], np.uint8)
 
 
-def cut(definition: Callable[..., float | Fraction]) -> Callable[..., float | Fraction]:
-    return lambda *drawn: lists.mean(definition)(*drawn, k=CUTOFF)
+def of_counts(ratio: Callable[[averages.BinaryCounts], float | Fraction | None]) -> Callable[..., Any]:
+    """A ratio of the counts of label 1."""
+    return lambda true, predicted: ratio(averages.cells_of_label(true, predicted, 1))
 
 
-AT_CUTOFF, WHOLE = of_lists(k=CUTOFF), of_lists()
-MEAN_RR, MEAN_AP = lists.mean(lists.reciprocal_rank), lists.mean(lists.average_precision)
+def over_lists(measure: Callable[..., float | Fraction | None], **options: Any) -> Callable[..., Any]:
+    """The mean of a measure of ranked lists, without tied scores."""
+
+    def mean(grades: list[list[int]], scores: list[list[float]]) -> float | Fraction | None:
+        values = [measure(by_score(*own), **options) for own in zip(grades, scores, strict=True)]
+        return ranking_lists.mean(values)
+
+    return mean
+
+
+def by_score(grades: Sequence[int], scores: Sequence[float]) -> list[int]:
+    return [grades[row] for row in sorted(range(len(grades)), key=lambda row: -scores[row])]
+
+
+def largest_error(true: list[float], predicted: list[float]) -> Fraction:
+    return max(map(regression.absolute, true, predicted))
+
+
+def mutual_information(classes: list[int], clusters: list[int]) -> float:
+    return float(clustering_information.mutual_information(clustering_information.cells_of(classes, clusters)))
+
+
+def corpus_bleu(hypotheses: list[list[str]], references: list[list[str]]) -> float:
+    segments = [bleu.segment(one, [other]) for one, other in zip(hypotheses, references, strict=True)]
+    return bleu.corpus(segments, smooth="none")
+
+
+def rouge_l(hypothesis: list[str], reference: list[str]) -> float:
+    lengths = len(hypothesis), len(reference)
+    return rouge.values(rouge.lcs_table(hypothesis, reference)[lengths], *lengths)[2]
+
+
+def box_iou(one: list[int], other: list[int]) -> float:
+    found, truth = (
+        {"bbox": (left, top, right - left, bottom - top)} for left, top, right, bottom in (one, other)
+    )
+    return detection.box_iou(found, truth)
+
+
+def mask_iou(one: list[list[int]], other: list[list[int]]) -> float:
+    found, truth = (
+        {(row, column) for row, pixels in enumerate(mask) for column, pixel in enumerate(pixels) if pixel}
+        for mask in (one, other)
+    )
+    return masks.iou(found, truth)
+
+
+MEASURES_AT_CUTOFF: dict[str, Callable[..., Any]] = {
+    "ndcg_score": ranking_lists.ndcg,
+    "precision_at_k": ranking_lists.precision,
+    "recall_at_k": ranking_lists.recall,
+    "hit_rate": ranking_lists.hit,
+}
+MEASURES: dict[str, Callable[..., Any]] = {
+    "mean_reciprocal_rank": ranking_lists.reciprocal_rank,
+    "mean_average_precision": ranking_lists.average_precision,
+}
+LEAST = probability.EPSILON["float64"]
+SQUARED, ABSOLUTE, SQUARED_LOG = (
+    partial(regression.mean, term) for term in (regression.squared, regression.absolute, regression.squared_log)
+)
+LOG_LOSS = partial(probability.log_loss, eps=LEAST)
+ENTROPY = partial(probability.normalized_entropy, eps=LEAST)
+FLIPS = partial(sign_flips.share_of_assignments, alternative="two-sided")
+F1 = partial(averages.fbeta, beta=1)
 COMPARISONS = (
-    DefinedValue("curves", "roc_auc_score", scores.roc_auc, draw_scores),
-    DefinedValue("curves", "average_precision_score", scores.average_precision, draw_scores, terms=True),
-    DefinedValue("curves", "ks_statistic", scores.ks_statistic, draw_scores),
-    DefinedValue("probability", "log_loss", scores.log_loss, draw_scores, options={"labels": [0, 1]}),
-    DefinedValue("probability", "brier_score_loss", scores.brier_score, draw_scores, options={"labels": [0, 1]}),
-    DefinedValue("probability", "normalized_entropy", scores.normalized_entropy, draw_scores),
-    DefinedValue("calibration", "copc", scores.copc, draw_scores),
-    DefinedValue("classification", "accuracy_score", labels.accuracy, draw_predictions),
-    DefinedValue("classification", "precision_score", labels.precision, draw_predictions),
-    DefinedValue("classification", "recall_score", labels.recall, draw_predictions),
-    DefinedValue("classification", "f1_score", labels.f1, draw_predictions),
-    DefinedValue("classification", "matthews_corrcoef", labels.matthews, draw_predictions),
-    DefinedValue("classification", "cohen_kappa_score", labels.cohen_kappa, draw_partitions),
-    DefinedValue("regression", "mean_squared_error", numbers.mean_squared_error, draw_numbers),
-    DefinedValue("regression", "mean_absolute_error", numbers.mean_absolute_error, draw_numbers),
-    DefinedValue("regression", "max_error", numbers.max_error, draw_numbers),
-    DefinedValue("regression", "median_absolute_error", numbers.median_absolute_error, draw_numbers),
-    DefinedValue("regression", "r2_score", numbers.r2, draw_numbers),
-    DefinedValue("regression", "mean_squared_log_error", numbers.mean_squared_log_error, draw_numbers),
-    DefinedValue("ranking", "gauc_score", scores.gauc, draw_grouped_scores, terms=True),
-    DefinedValue("ranking", "ndcg_score", cut(lists.ndcg), draw_lists, AT_CUTOFF),
-    DefinedValue("ranking", "precision_at_k", cut(lists.precision), draw_lists, AT_CUTOFF, terms=True),
-    DefinedValue("ranking", "recall_at_k", cut(lists.recall), draw_lists, AT_CUTOFF, terms=True),
-    DefinedValue("ranking", "hit_rate", cut(lists.hit_rate), draw_lists, AT_CUTOFF, terms=True),
-    DefinedValue("ranking", "mean_reciprocal_rank", MEAN_RR, draw_lists, WHOLE, terms=True),
-    DefinedValue("ranking", "mean_average_precision", MEAN_AP, draw_lists, WHOLE, terms=True),
-    DefinedValue("clustering", "rand_score", labels.rand, draw_partitions),
-    DefinedValue("clustering", "adjusted_rand_score", labels.adjusted_rand, draw_partitions),
-    DefinedValue("clustering", "purity_score", labels.purity, draw_partitions),
-    DefinedValue("clustering", "mutual_info_score", labels.mutual_info, draw_partitions),
-    DefinedValue("text", "corpus_bleu", texts.corpus_bleu, draw_texts, of_texts),
-    DefinedValue("text", "rouge_score", texts.rouge_l, draw_two_texts, rouge_of, terms=True),
-    DefinedValue("detection", "box_iou", shapes.box_iou, draw_boxes, lambda iou, one, other: iou([one], [other])[0, 0]),
+    DefinedValue("curves", "roc_auc_score", curves.auc, draw_scores),
+    DefinedValue("curves", "average_precision_score", curves.average_precision, draw_scores, exact=False),
+    DefinedValue("curves", "ks_statistic", curves.ks, draw_scores),
+    DefinedValue("probability", "log_loss", LOG_LOSS, draw_scores, options={"labels": [0, 1]}, exact=False),
+    DefinedValue("probability", "brier_score_loss", probability.brier, draw_scores, options={"labels": [0, 1]}),
+    DefinedValue("probability", "normalized_entropy", ENTROPY, draw_scores, exact=False),
+    DefinedValue("calibration", "copc", copc.copc, draw_scores),
+    DefinedValue("classification", "accuracy_score", classification.accuracy, draw_predictions),
+    DefinedValue("classification", "precision_score", of_counts(averages.precision), draw_predictions),
+    DefinedValue("classification", "recall_score", of_counts(averages.recall), draw_predictions),
+    DefinedValue("classification", "f1_score", of_counts(F1), draw_predictions),
+    DefinedValue("classification", "matthews_corrcoef", of_counts(averages.mcc), draw_predictions, exact=False),
+    DefinedValue("classification", "cohen_kappa_score", classification.kappa, draw_partitions),
+    DefinedValue("regression", "mean_squared_error", SQUARED, draw_numbers),
+    DefinedValue("regression", "mean_absolute_error", ABSOLUTE, draw_numbers),
+    DefinedValue("regression", "max_error", largest_error, draw_numbers),
+    DefinedValue("regression", "median_absolute_error", regression.median_absolute, draw_numbers),
+    DefinedValue("regression", "r2_score", regression.r2, draw_numbers),
+    DefinedValue("regression", "mean_squared_log_error", SQUARED_LOG, draw_numbers, exact=False),
+    DefinedValue("ranking", "gauc_score", gauc.gauc, draw_grouped_scores, exact=False),
+    *(
+        DefinedValue("ranking", name, over_lists(measure, k=CUTOFF), draw_lists, of_lists(k=CUTOFF), exact=False)
+        for name, measure in MEASURES_AT_CUTOFF.items()
+    ),
+    *(
+        DefinedValue("ranking", name, over_lists(measure), draw_lists, of_lists(), exact=False)
+        for name, measure in MEASURES.items()
+    ),
+    DefinedValue("clustering", "rand_score", clustering_pairs.rand, draw_partitions),
+    DefinedValue("clustering", "adjusted_rand_score", clustering_pairs.adjusted_rand, draw_partitions),
+    DefinedValue("clustering", "purity_score", clustering_pairs.purity, draw_partitions),
+    DefinedValue("clustering", "mutual_info_score", mutual_information, draw_partitions, exact=False),
+    DefinedValue("text", "corpus_bleu", corpus_bleu, draw_texts, of_texts, exact=False),
+    DefinedValue("text", "rouge_score", rouge_l, draw_two_texts, rouge_of, exact=False),
+    DefinedValue("detection", "box_iou", box_iou, draw_boxes, lambda iou, one, other: iou([one], [other])[0, 0]),
     DefinedValue(
-        "detection", "mask_iou", shapes.mask_iou, draw_masks,
+        "detection", "mask_iou", mask_iou, draw_masks,
         lambda iou, one, other: iou(mask_array(one), mask_array(other))[0, 0],
     ),
     DefinedValue(
-        "significance", "sign_flip_test", significance.sign_flips, draw_differences,
+        "significance", "sign_flip_test", FLIPS, draw_differences,
         lambda test, differences: test(differences, ci=None).pvalue,
     ),
     DefinedValue(
-        "significance", "mcnemar_test", significance.mcnemar_exact, draw_counts,
-        lambda test, one, other: test([[5, one], [other, 5]]).pvalue, terms=True,
+        "significance", "mcnemar_test", lambda one, other: significance.mcnemar(one, other)[0], draw_counts,
+        lambda test, one, other: test([[5, one], [other, 5]]).pvalue, exact=False,
     ),
 )  # fmt: skip
 

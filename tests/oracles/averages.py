@@ -15,7 +15,7 @@ from oracles.sums import total
 Maybe = Fraction | None
 
 
-class Cells(NamedTuple):
+class BinaryCounts(NamedTuple):
     """Weights of the true negatives, false positives, false negatives and true positives of one label."""
 
     tn: Fraction
@@ -24,53 +24,53 @@ class Cells(NamedTuple):
     tp: Fraction
 
 
-def cells(has: Sequence[bool], predicted: Sequence[bool], weights: Sequence[Number] | None = None) -> Cells:
+def cells(has: Sequence[bool], predicted: Sequence[bool], weights: Sequence[Number] | None = None) -> BinaryCounts:
     found = [Fraction(0)] * 4
     for y, p, w in zip(has, predicted, unit_weights(weights, len(has)), strict=True):
         found[2 * bool(y) + bool(p)] += w
-    return Cells(*found)
+    return BinaryCounts(*found)
 
 
 def cells_of_label(
     y_true: Sequence[Hashable], y_pred: Sequence[Hashable], label: Hashable, weights: Sequence[Number] | None = None
-) -> Cells:
+) -> BinaryCounts:
     return cells([y == label for y in y_true], [p == label for p in y_pred], weights)
 
 
-def cells_of_row(y_true: Sequence[int], y_pred: Sequence[int], columns: Sequence[int]) -> Cells:
+def cells_of_row(y_true: Sequence[int], y_pred: Sequence[int], columns: Sequence[int]) -> BinaryCounts:
     """The labels of one row: G. Tsoumakas and I. Katakis (2007), Multi-label classification, section 2.4."""
     return cells([y_true[column] != 0 for column in columns], [y_pred[column] != 0 for column in columns])
 
 
-def added(parts: Sequence[Cells]) -> Cells:
-    return Cells(*(total(values) for values in zip(*parts, strict=True)))
+def added(parts: Sequence[BinaryCounts]) -> BinaryCounts:
+    return BinaryCounts(*(total(values) for values in zip(*parts, strict=True)))
 
 
 def ratio(numerator: Fraction, denominator: Fraction) -> Maybe:
     return numerator / denominator if denominator else None
 
 
-def accuracy(c: Cells) -> Maybe:
+def accuracy(c: BinaryCounts) -> Maybe:
     return ratio(c.tp + c.tn, total(c))
 
 
-def precision(c: Cells) -> Maybe:
+def precision(c: BinaryCounts) -> Maybe:
     return ratio(c.tp, c.tp + c.fp)
 
 
-def recall(c: Cells) -> Maybe:
+def recall(c: BinaryCounts) -> Maybe:
     return ratio(c.tp, c.tp + c.fn)
 
 
-def specificity(c: Cells) -> Maybe:
+def specificity(c: BinaryCounts) -> Maybe:
     return ratio(c.tn, c.tn + c.fp)
 
 
-def jaccard(c: Cells) -> Maybe:
+def jaccard(c: BinaryCounts) -> Maybe:
     return ratio(c.tp, c.tp + c.fp + c.fn)
 
 
-def fbeta(c: Cells, beta: float) -> Maybe:
+def fbeta(c: BinaryCounts, beta: float) -> Maybe:
     """C. J. van Rijsbergen (1979), Information Retrieval, chapter 7: beta 0 is precision, infinity recall."""
     if beta == math.inf:
         return recall(c)
@@ -78,25 +78,25 @@ def fbeta(c: Cells, beta: float) -> Maybe:
     return ratio((1 + square) * c.tp, (1 + square) * c.tp + square * c.fn + c.fp)
 
 
-def balanced_accuracy(c: Cells) -> Maybe:
+def balanced_accuracy(c: BinaryCounts) -> Maybe:
     tpr, tnr = recall(c), specificity(c)
     return None if tpr is None or tnr is None else (tpr + tnr) / 2
 
 
-def gmean(c: Cells) -> float | None:
+def gmean(c: BinaryCounts) -> float | None:
     """M. Kubat and S. Matwin (1997), ICML: the square root of TPR times TNR."""
     tpr, tnr = recall(c), specificity(c)
     return None if tpr is None or tnr is None else math.sqrt(tpr * tnr)
 
 
-def mcc(c: Cells) -> float | None:
+def mcc(c: BinaryCounts) -> float | None:
     """B. W. Matthews (1975), Biochim. Biophys. Acta 405."""
     covariance = c.tp * c.tn - c.fp * c.fn
     square = ratio(covariance**2, (c.tp + c.fp) * (c.tp + c.fn) * (c.tn + c.fp) * (c.tn + c.fn))
     return None if square is None else math.copysign(math.sqrt(square), covariance)
 
 
-def kappa(c: Cells) -> Maybe:
+def kappa(c: BinaryCounts) -> Maybe:
     """J. Cohen (1960), Educ. Psychol. Meas. 20: (observed - expected) / (1 - expected)."""
     rows = total(c)
     if not rows:
@@ -127,7 +127,7 @@ def mean(values: Sequence[Maybe], weights: Sequence[Fraction] | None, zero_divis
 
 
 def averaged(
-    parts: Sequence[Cells], metric: Callable[[Cells], Maybe], average: str, zero_division: float = 0.0
+    parts: Sequence[BinaryCounts], metric: Callable[[BinaryCounts], Maybe], average: str, zero_division: float = 0.0
 ) -> float:
     """An average over labels: the mean ("macro"), weighted by true rows ("weighted"), of summed cells ("micro")."""
     if average == "micro":
@@ -136,7 +136,7 @@ def averaged(
     return mean([metric(c) for c in parts], weights, zero_division)
 
 
-def f_of_means(parts: Sequence[Cells], beta: float, zero_division: float = 0.0) -> float:
+def f_of_means(parts: Sequence[BinaryCounts], beta: float, zero_division: float = 0.0) -> float:
     """Macro F as the F of macro precision and macro recall: M. Sokolova and G. Lapalme (2009), table 3."""
     p, r = (Fraction(averaged(parts, metric, "macro", zero_division)) for metric in (precision, recall))
     square = Fraction(beta) ** 2

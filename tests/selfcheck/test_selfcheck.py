@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import fastmetrics as fm
+from architecture.sources import PACKAGE, imports_of, read
 from fastmetrics._kernels.sweep import short_curves
 from fastmetrics.cli import main
 from fastmetrics.selfcheck import checks, engine_bits, same_bits, values
@@ -36,6 +37,16 @@ def test_values_agree_with_their_definitions(seed):
 def test_every_family_of_functions_has_a_definition():
     families = {getattr(fm, name).__module__.split(".")[2] for name in fm.__all__ if in_metrics(getattr(fm, name))}
     assert families == {own.family for own in values.COMPARISONS}
+
+
+def test_definitions_share_no_code_with_the_library():
+    """They are the oracles of the tests, and import the standard library and each other alone."""
+    definitions = "fastmetrics.selfcheck.definitions."
+    for path in (PACKAGE / "selfcheck" / "definitions").glob("*.py"):
+        text = read(path)
+        for name in imports_of(path, text):
+            assert name.startswith(definitions) or name.partition(".")[0] in sys.stdlib_module_names
+        assert path.stem == "__init__" or text.startswith("# Written by tools/generate.py from tests/oracles/")
 
 
 def in_metrics(value):

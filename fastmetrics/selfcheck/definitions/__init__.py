@@ -1,6 +1,6 @@
-"""Definitions in plain Python: loops over rows, pairs and lists, with fractions where the value is one.
+"""Slow, obvious definitions in plain Python, with their citations: those of tests/oracles that the self-check needs.
 
-They import neither NumPy nor another module of fastmetrics: a mistake of a kernel cannot be in both. A definition
-returns None where the metric is undefined. The definitions with citations that the tests use are in tests/oracles/.
-Start with `scores.py`.
+`tools/generate.py` writes them. They import neither NumPy nor another package of fastmetrics: a mistake of a kernel
+cannot be in both. A definition returns None where the metric is undefined. `values.py` imports them. Start with
+`curves.py`.
 """

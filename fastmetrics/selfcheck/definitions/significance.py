@@ -1,23 +1,17 @@
-"""Tests of significance, by listing all outcomes."""
+# Written by tools/generate.py from tests/oracles/significance/significance.py.
+"""Significance tests by definition: slow and exact, with citations."""
 
-from __future__ import annotations
-
-import math
-from collections.abc import Sequence
 from fractions import Fraction
-from itertools import product
+from math import comb
 
 
-def sign_flips(differences: Sequence[int]) -> Fraction:
-    """The share of sign changes whose sum is at least as far from zero as the observed one."""
-    observed = abs(sum(differences))
-    sums = [abs(sum(sign * own for sign, own in zip(signs, differences, strict=True)))
-            for signs in product((1, -1), repeat=len(differences))]  # fmt: skip
-    return Fraction(sum(own >= observed for own in sums), len(sums))
+def mcnemar(b: int, c: int) -> tuple[Fraction, Fraction]:
+    """(exact p, mid-p) of b and c discordant pairs: all counts at least as far from n / 2, under Binomial(n, 1/2).
 
-
-def mcnemar_exact(only_one: int, only_other: int) -> Fraction:
-    """Two-sided binomial probability of the smaller count."""
-    total = only_one + only_other
-    tail = sum(math.comb(total, number) for number in range(min(only_one, only_other) + 1))
-    return min(Fraction(1), Fraction(2 * tail, 2**total))
+    M. Fagerland, S. Lydersen, P. Laake, "The McNemar test for binary matched-pairs data", BMC Medical Research
+    Methodology 13:91, 2013: mid-p is the exact p minus the probability of the observed counts.
+    """
+    n, least = b + c, min(b, c)
+    ways = [Fraction(comb(n, k), 2**n) for k in range(n + 1)]
+    tail = sum(ways[: least + 1], Fraction(0))
+    return min(2 * tail, Fraction(1)), (2 * tail - ways[least]) if b != c else Fraction(1)

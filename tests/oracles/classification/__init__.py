@@ -9,6 +9,7 @@ J. Gorodkin (2004), Comparing two K-category assignments by a K-category correla
 from collections.abc import Hashable, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from typing import Any
 
 from oracles.curves import Number
 from oracles.probability import unit_weights
@@ -18,7 +19,7 @@ Labels = Sequence[Hashable]
 Sets = Sequence[Sequence[int]]
 
 
-def classes_of(true: Labels, pred: Labels) -> list:
+def classes_of(true: Sequence[Any], pred: Sequence[Any]) -> list[Any]:
     return sorted({*true, *pred})
 
 

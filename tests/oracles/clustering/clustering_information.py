@@ -9,34 +9,38 @@ A table is a dict of {(class, cluster): rows}. Results are Decimals.
 """
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import comb
+from typing import Any
+
+Cells = dict[tuple[Any, Any], int]
 
 DIGITS = 60
 LEAST = Decimal(10) ** -40
 
 
-def log(ratio):
+def log(ratio: Fraction) -> Decimal:
     """The natural logarithm of a fraction."""
     with localcontext() as context:
         context.prec = DIGITS
         return (Decimal(ratio.numerator) / Decimal(ratio.denominator)).ln()
 
 
-def decimal(ratio):
+def decimal(ratio: Fraction) -> Decimal:
     with localcontext() as context:
         context.prec = DIGITS
         return Decimal(ratio.numerator) / Decimal(ratio.denominator)
 
 
-def exact_sum(terms):
+def exact_sum(terms: Iterable[Decimal]) -> Decimal:
     with localcontext() as context:
         context.prec = DIGITS
         return sum(terms, Decimal(0))
 
 
-def product(first, second):
+def product(first: Decimal, second: Decimal) -> Decimal:
     with localcontext() as context:
         context.prec = DIGITS
         return first * second
@@ -48,12 +52,12 @@ def quotient(first, second):
         return first / second
 
 
-def cells_of(labels_true, labels_pred):
+def cells_of(labels_true: Sequence[Any], labels_pred: Sequence[Any]) -> Cells:
     return dict(Counter(zip(labels_true, labels_pred, strict=True)))
 
 
-def sizes(cells, side):
-    found = Counter()
+def sizes(cells: Cells, side: int) -> Counter[Any]:
+    found: Counter[Any] = Counter()
     for pair, rows in cells.items():
         found[pair[side]] += rows
     return found
@@ -64,7 +68,7 @@ def entropy(of_sizes):
     return exact_sum(product(decimal(Fraction(size, n)), log(Fraction(n, size))) for size in of_sizes)
 
 
-def mutual_information(cells):
+def mutual_information(cells: Cells) -> Decimal:
     n = sum(cells.values())
     a, b = sizes(cells, 0), sizes(cells, 1)
     return exact_sum(

@@ -7,18 +7,23 @@ Elisseeff, I. Guyon, "A stability based method for discovering structure in clus
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import permutations
 from math import comb
+from typing import Any
+
+Labels = Sequence[Any]
+Table = list[list[int]]
 
 
-def contingency(labels_true, labels_pred):
+def contingency(labels_true: Labels, labels_pred: Labels) -> Table:
     """The rows with each pair of labels; classes and clusters are sorted."""
     cells = Counter(zip(labels_true, labels_pred, strict=True))
     return [[cells[label, cluster] for cluster in sorted(set(labels_pred))] for label in sorted(set(labels_true))]
 
 
-def pair_confusion(labels_true, labels_pred):
+def pair_confusion(labels_true: Labels, labels_pred: Labels) -> Table:
     """The ordered pairs of rows, by whether they are together in the first and in the second partition."""
     pairs = Counter(
         (labels_true[i] == labels_true[j], labels_pred[i] == labels_pred[j])
@@ -27,18 +32,18 @@ def pair_confusion(labels_true, labels_pred):
     return [[pairs[False, False], pairs[False, True]], [pairs[True, False], pairs[True, True]]]
 
 
-def rand(labels_true, labels_pred):
+def rand(labels_true: Labels, labels_pred: Labels) -> float:
     (neither, _), (_, both) = pair_confusion(labels_true, labels_pred)
     pairs = len(labels_true) * (len(labels_true) - 1)
     return float(Fraction(neither + both, pairs)) if pairs else 1.0
 
 
-def adjusted_rand(labels_true, labels_pred):
+def adjusted_rand(labels_true: Labels, labels_pred: Labels) -> float:
     """Hubert and Arabie's equation 5, in unordered pairs: the index, its expectation and its maximum."""
     return adjusted_rand_of(contingency(labels_true, labels_pred))
 
 
-def adjusted_rand_of(cells):
+def adjusted_rand_of(cells: Table) -> float:
     index = sum(comb(count, 2) for row in cells for count in row)
     classes = sum(comb(sum(row), 2) for row in cells)
     clusters = sum(comb(sum(column), 2) for column in zip(*cells, strict=True))
@@ -61,7 +66,7 @@ def pair_jaccard(labels_true, labels_pred):
     return float(Fraction(both, either)) if either else None
 
 
-def purity(labels_true, labels_pred):
+def purity(labels_true: Labels, labels_pred: Labels) -> float:
     rows = list(zip(labels_true, labels_pred, strict=True))
     clusters = [Counter(label for label, other in rows if other == cluster) for cluster in set(labels_pred)]
     return float(Fraction(sum(max(classes.values()) for classes in clusters), len(labels_true)))

@@ -39,8 +39,8 @@ def box_iou(found: Annotation, truth: Annotation) -> float:
         return 0.0
     intersection = shared_width * shared_height
     area = width * height
-    union = area if truth.get("iscrowd") else area + truth_width * truth_height - intersection
-    return intersection / union
+    union: float = area if truth.get("iscrowd") else area + truth_width * truth_height - intersection
+    return float(intersection / union)
 
 
 def is_outside(area: float, bounds: tuple[float, float]) -> bool:

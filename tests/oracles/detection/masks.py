@@ -8,7 +8,9 @@ image in column order.
 """
 
 import math
+from collections.abc import Set
 from itertools import pairwise
+from typing import Any
 
 
 def to_fine_grid(coordinate):
@@ -105,7 +107,7 @@ def text(counts):
     return written
 
 
-def iou(found, truth, crowd=False):
+def iou(found: Set[Any], truth: Set[Any], crowd: bool = False) -> float:
     intersection = len(found & truth)
     return intersection / len(found if crowd else found | truth) if intersection else 0.0
 

@@ -40,12 +40,9 @@ def gain_of(grade: float, gain: str = "linear", level: float = 1) -> Fraction:
     """The gain of a row: its grade, 2^grade - 1, or 1 if it is relevant; 0 if it is not judged."""
     if grade < 0:
         return Fraction(0)
-    if gain == "linear":
-        return Fraction(grade)
     if gain == "exp2":
         return (Fraction(2) ** int(grade) if grade == int(grade) else Fraction(2.0**grade)) - 1
-    assert gain == "binary"
-    return Fraction(int(grade >= level))
+    return {"linear": Fraction(grade), "binary": Fraction(int(grade >= level))}[gain]
 
 
 def hits_in(ranked: Grades, level: float = 1) -> int:
@@ -93,8 +90,7 @@ def ideal_dcg(
     ideal: str = "judged", log_base: float = 2,
 ) -> float:  # fmt: skip
     """The greatest DCG@k of all judged items, of the retrieved items only, or of k items of gain 1 (RecTools)."""
-    if ideal == "k":
-        assert k is not None
+    if ideal == "k" and k is not None:
         return discounted([Fraction(1)] * k, log_base)
     pool = [*ranked, *unretrieved] if ideal == "judged" else ranked
     best = sorted((gain_of(grade, gain, level) for grade in pool), reverse=True)

@@ -135,7 +135,7 @@ def explained_variance(
     )
 
 
-def quantile(values: Sequence[Number], alpha: Fraction, weights: Sequence[Number] | None = None) -> float:
+def quantile(values: Sequence[Number | Fraction], alpha: Fraction, weights: Sequence[Number] | None = None) -> float:
     """The first value that reaches alpha of the weight. If it is reached exactly, the mean of it and the next."""
     rows = sorted(
         (float(value), Fraction(weight))

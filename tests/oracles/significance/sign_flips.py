@@ -1,12 +1,13 @@
 """Fisher's randomisation test by definition, and random signs by the definition of their generator."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 
 WORD = (1 << 64) - 1
 
 
-def share_of_assignments(differences, alternative):
+def share_of_assignments(differences: Sequence[float], alternative: str) -> Fraction:
     """The share of all assignments of signs whose sum is at least as extreme; R. A. Fisher, 1935."""
     values = [Fraction(one) for one in differences]
     observed = sum(values)

@@ -8,23 +8,26 @@ floor is their method 1, add-k method 2, exp method 3 (that of mteval-v13a).
 
 import math
 from collections import Counter
+from collections.abc import Sequence
+
+Tokens = Sequence[str]
 
 
-def ngrams(tokens, n):
+def ngrams(tokens: Tokens, n: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(tokens[start : start + n]) for start in range(len(tokens) - n + 1))
 
 
-def closest_length(length, references):
+def closest_length(length: int, references: Sequence[Tokens]) -> int:
     """Return the reference length nearest to `length`; of two equally near ones the shorter."""
     return min((len(reference) for reference in references), key=lambda other: (abs(other - length), other))
 
 
-def segment(hypothesis, references, max_order=4):
+def segment(hypothesis: Tokens, references: Sequence[Tokens], max_order: int = 4) -> list[int]:
     """Return [length, closest reference's length, matches of every order, n-grams of every order]."""
     correct, totals = [], []
     for n in range(1, max_order + 1):
         counts = ngrams(hypothesis, n)
-        limits = Counter()
+        limits: Counter[tuple[str, ...]] = Counter()
         for reference in references:
             limits |= ngrams(reference, n)
         correct.append(sum((counts & limits).values()))
@@ -32,10 +35,18 @@ def segment(hypothesis, references, max_order=4):
     return [len(hypothesis), closest_length(len(hypothesis), references), *correct, *totals]
 
 
-def corpus(statistics, max_order=4, smooth="exp", smooth_value=None, effective_order=False, weights=None):
+def corpus(
+    statistics: Sequence[Sequence[int]],
+    max_order: int = 4,
+    smooth: str = "exp",
+    smooth_value: float | None = None,
+    effective_order: bool = False,
+    weights: Sequence[float] | None = None,
+) -> float:
     """Return 100 BP exp(sum w_n log p_n), from the sums of the segments' statistics."""
     sys_len, ref_len, *by_order = map(sum, zip(*statistics, strict=True))
-    correct, totals = by_order[:max_order], by_order[max_order:]
+    correct: list[float] = [*by_order[:max_order]]
+    totals: list[float] = [*by_order[max_order:]]
     if not any(correct):
         return 0.0
     if smooth == "add-k":

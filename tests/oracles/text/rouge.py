@@ -8,6 +8,7 @@ subsequences to use, nor that no word matches twice: both are as in rouge-score.
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Sequence
 
 
 def default_tokens(text):
@@ -22,7 +23,7 @@ def ngrams(tokens, order):
     return Counter(zip(*(tokens[start:] for start in range(order)), strict=False))
 
 
-def lcs_table(rows, columns):
+def lcs_table(rows: Sequence[str], columns: Sequence[str]) -> dict[tuple[int, int], int]:
     """Return table[i, j]: the length of a longest common subsequence of the first i rows and the first j columns."""
     table = {(i, j): 0 for i in range(len(rows) + 1) for j in range(len(columns) + 1)}
     for i, row in enumerate(rows, 1):
@@ -79,7 +80,7 @@ def union_matches(hypothesis, reference):
     return matches
 
 
-def values(matches, n_hypothesis, n_reference, beta=1.0):
+def values(matches: int, n_hypothesis: int, n_reference: int, beta: float = 1.0) -> tuple[float, float, float]:
     """Return precision, recall and F."""
     precision = matches / max(n_hypothesis, 1)
     recall = matches / max(n_reference, 1)

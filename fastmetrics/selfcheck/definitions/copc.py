@@ -1,0 +1,24 @@
+# Written by tools/generate.py from tests/oracles/calibration/copc.py.
+"""COPC and PCOC: clicks over predicted clicks, and the inverse."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from fastmetrics.selfcheck.definitions.sums import exact_sum, total
+
+
+def sums(
+    y_true: Sequence[int], y_prob: Sequence[float], sample_weight: Sequence[float] | None
+) -> tuple[Fraction, Fraction]:
+    """The weight of the clicks, and the weighted sum of the probabilities."""
+    weights = [1.0] * len(y_true) if sample_weight is None else sample_weight
+    observed = exact_sum(w for label, w in zip(y_true, weights, strict=True) if label == 1)
+    return observed, total(Fraction(float(p)) * Fraction(w) for p, w in zip(y_prob, weights, strict=True))
+
+
+def copc(
+    y_true: Sequence[int], y_prob: Sequence[float], sample_weight: Sequence[float] | None = None
+) -> Fraction | None:
+    """Click over predicted click: sum of labels over sum of probabilities."""
+    observed, predicted = sums(y_true, y_prob, sample_weight)
+    return observed / predicted if predicted else None
