@@ -19,6 +19,7 @@ from fastmetrics._core.columns.row_blocks import (
     SCORE,
     WEIGHT,
     label_name,
+    names_of,
     role_name,
     score_name,
     slice_code_name,
@@ -378,7 +379,8 @@ def read_block(
         "a block's partitions are out of order",
     )
     require(columns.keys() == types.keys(), "a block lacks columns, or has others")
-    found = {name: arrays.get(number, types[name], rows) for name, number in columns.items()}
+    keys = {name: name for name in types}  # a header has their texts
+    found = {keys[name]: arrays.get(number, types[name], rows) for name, number in columns.items()}
     block_text = arrays.get(text, np.uint8, None)
     if HASH in found:
         partitions = found[HASH] >> np.uint64(64 - (n_partitions - 1).bit_length())
@@ -425,7 +427,7 @@ def check_block(block: Block, part: PartState) -> None:
         require(all((column >= least).all() for column in labels), "a grade is negative")
         greatest, _ = part.scan.reader.greatest_grade
         require(all((column <= greatest).all() for column in labels), "a grade is greater than its metrics take")
-    scores = [column for name, column in columns.items() if name.startswith(SCORE)]
+    scores = [columns[name] for name in names_of(columns, SCORE)]
     require(not any(np.isnan(column).any() for column in scores), "a score is NaN")
     if isinstance(part.scan.reader.model_kind, Distribution):
         require(all(is_allowed(Probability(), column) for column in scores), "a probability is out of range")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import LABEL, SCORE, SLICE, ScoreLabelPair, label_name, score_name
+from fastmetrics._core.columns.row_blocks import LABEL, SCORE, SLICE, ScoreLabelPair, label_name, names_of, score_name
 from fastmetrics._core.comparison.comparison import Difference
 from fastmetrics._core.comparison.win_counts import (
     UTILITY,
@@ -143,7 +143,7 @@ def test_rows_of_view(scan: Scan, level: float, n_threads: int) -> dict[WinKey, 
     """The tests of the slices of one pass over the rows."""
     tested: dict[WinKey, TestedDifference] = {}
     store = scan.range_store()
-    names = [name for name in store.moved_types if name == SLICE or name.startswith((LABEL, SCORE))]
+    names = [*names_of(store.moved_types, LABEL, SCORE), *(name for name in (SLICE,) if name in store.moved_types)]
     columns = store.load_partitions(names, 0, store.n_partitions).columns
     baselines: dict[int, ScoreLabelPair] = {}
     for pair_number, pair in enumerate(scan.score_label_pairs):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -235,7 +236,7 @@ class RowBlock(NamedTuple):
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The columns by name, as blocks store them."""
-        named = {label_name(number): array for number, array in enumerate(self.labels)}
+        named: dict[str, np.ndarray] = {label_name(number): array for number, array in enumerate(self.labels)}
         for number, array in enumerate(self.scores):
             named |= stored_columns(score_name(number), array)
         for role, array in self.others.items():
@@ -245,58 +246,84 @@ class RowBlock(NamedTuple):
         return named | slice_columns(self.slice_codes)
 
 
-LABEL = "label "
-SCORE = "score "
-ROLE = "role "
-VECTOR = "."
 WEIGHT = "weight"
 SLICE = "slice"
-SLICE_CODE = "slice code "
+LABEL, SCORE, ROLE, SLICE_CODE = "label", "score", "role", "slice code"  # kinds of columns of which there are several
 
 
-def label_name(number: int) -> str:
-    return f"{LABEL}{number}"
+class ColumnKey(str):
+    """The name of a stored column that knows which column it is.
+
+    `kind` is one of the kinds above, `which` the number of the column or its role, and `entry` the place of the column
+    in a matrix, which is stored column by column.
+    """
+
+    kind: str
+    which: int | str
+    entry: int | None
+
+    def __new__(cls, kind: str, which: int | str, entry: int | None = None) -> ColumnKey:
+        key = super().__new__(cls, f"{kind} {which}" if entry is None else f"{kind} {which}.{entry}")
+        key.kind, key.which, key.entry = kind, which, entry
+        return key
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ColumnKey, (self.kind, self.which, self.entry)
 
 
-def score_name(number: int) -> str:
-    return f"{SCORE}{number}"
+@lru_cache
+def label_name(number: int) -> ColumnKey:
+    return ColumnKey(LABEL, number)
 
 
-def slice_code_name(number: int) -> str:
+@lru_cache
+def score_name(number: int) -> ColumnKey:
+    return ColumnKey(SCORE, number)
+
+
+@lru_cache
+def slice_code_name(number: int) -> ColumnKey:
     """The name under which the codes of a column of slices are stored."""
-    return f"{SLICE_CODE}{number}"
+    return ColumnKey(SLICE_CODE, number)
 
 
 def slice_columns(codes: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
     """The columns of slices as blocks store them: the codes, and memory for the slice of every row in one set."""
     if not codes:
         return {}
-    named = {slice_code_name(number): column for number, column in enumerate(codes)}
+    named: dict[str, np.ndarray] = {slice_code_name(number): column for number, column in enumerate(codes)}
     return named | {SLICE: np.zeros(codes[0].shape[0], np.uint16)}
 
 
-def role_name(role: str) -> str:
-    return f"{ROLE}{role}"
+@lru_cache
+def role_name(role: str) -> ColumnKey:
+    return ColumnKey(ROLE, role)
 
 
-def vector_name(name: str, number: int) -> str:
+@lru_cache
+def vector_name(name: ColumnKey, number: int) -> ColumnKey:
     """The name under which one of the columns of a matrix is stored."""
-    return f"{name}{VECTOR}{number}"
+    return ColumnKey(name.kind, name.which, number)
 
 
-def stored_columns(name: str, array: np.ndarray) -> dict[str, np.ndarray]:
+def names_of(columns: Iterable[str], *kinds: str) -> list[ColumnKey]:
+    """The names of these kinds among those of stored columns."""
+    return [name for name in columns if isinstance(name, ColumnKey) and name.kind in kinds]
+
+
+def stored_columns(name: ColumnKey, array: np.ndarray) -> dict[str, np.ndarray]:
     """A column as blocks store it: a matrix column by column."""
     if array.ndim == 1:
         return {name: array}
     return {vector_name(name, number): column for number, column in enumerate(np.ascontiguousarray(array.T))}
 
 
-def vector_length(names: Iterable[str], name: str) -> int:
+def vector_length(names: Iterable[str], name: ColumnKey) -> int:
     """The number of columns that a matrix has among stored columns."""
-    return sum(own.startswith(name + VECTOR) for own in names)
+    return sum(own.which == name.which and own.entry is not None for own in names_of(names, name.kind))
 
 
-def loaded_column(columns: dict[str, np.ndarray], name: str) -> np.ndarray:
+def loaded_column(columns: dict[str, np.ndarray], name: ColumnKey) -> np.ndarray:
     """A column from stored columns; without rows if there is none of the name."""
     length = vector_length(columns, name)
     if length:
@@ -306,9 +333,7 @@ def loaded_column(columns: dict[str, np.ndarray], name: str) -> np.ndarray:
 
 def other_columns(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The columns of other roles among stored columns, by role."""
-    roles = dict.fromkeys(
-        name.removeprefix(ROLE).partition(VECTOR)[0] for name in columns if name.startswith(ROLE)
-    )
+    roles = dict.fromkeys(str(name.which) for name in names_of(columns, ROLE))
     return {role: loaded_column(columns, role_name(role)) for role in roles}
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import LABEL, SCORE, SLICE, WEIGHT, ScoreLabelPair, Scratch
+from fastmetrics._core.columns.row_blocks import LABEL, SCORE, SLICE, WEIGHT, ScoreLabelPair, Scratch, names_of
 from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
@@ -202,7 +202,7 @@ def count_unit_wins(
 
     Every unit bucket must be one unit. The store has the hash of every row's unit.
     """
-    names = [name for name in store.types if name in (HASH, WEIGHT, SLICE) or name.startswith((LABEL, SCORE))]
+    names = [*names_of(store.types, LABEL, SCORE), *(name for name in (HASH, WEIGHT, SLICE) if name in store.types)]
     # The parts of a large partition stay together: a unit must be complete before its values are compared.
     by_partition = groupby(row_ranges(store, max_loaded_bytes(store)), lambda bounds: bounds[:2])
     ranges = [list(parts) for _, parts in by_partition]

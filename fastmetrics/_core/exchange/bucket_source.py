@@ -72,7 +72,7 @@ class BucketBlock(NamedTuple):
         reader = BlockReader(self.ranged, [KEY, *others], self.block)
         columns = reader.load_rows(self.first + start, self.first + stop)
         labels = (np.arange(start, stop) >= self.negatives).astype(np.uint8)
-        loaded = {label_name(0): labels, score_name(0): scores_of_keys(columns[KEY])}
+        loaded: dict[str, np.ndarray] = {label_name(0): labels, score_name(0): scores_of_keys(columns[KEY])}
         for name in others:
             loaded[name] = np.ascontiguousarray(columns[name])
         return {name: loaded[name] for name in self.names}

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import (
+    SCORE,
     SLICE,
-    VECTOR,
     WEIGHT,
     ScoreLabelPair,
     label_name,
+    names_of,
     score_name,
     vector_length,
     vector_name,
@@ -116,7 +117,8 @@ class ProblemRows(NamedTuple):
         positive, length = self.problem.positive, vector_length(self.store.types, score)
         readers = []
         for number in range(length) if positive is None else (positive,):
-            stored = {label_name(0): label, score_name(0): stored_score(self.store, self.pair, number)}
+            stored: dict[str, str] = {label_name(0): label}
+            stored[score_name(0)] = stored_score(self.store, self.pair, number)
             own = {name: stored.get(name, name) for name in names}
             loaded = list(dict.fromkeys([*own.values(), label]))
             readers += [ProblemReader(reader, own, label, number) for reader in self.store.block_readers(loaded)]
@@ -208,8 +210,8 @@ def stored_score(store: BlockStore, pair: ScoreLabelPair, number: int | None) ->
 
 def order_by_class(store: BlockStore, pair: ScoreLabelPair, n_classes: int, n_threads: int) -> BlockStore:
     """The rows of a store in the order of their classes: a partition for each. Rows may spill."""
-    label, score = label_name(pair.label), score_name(pair.score)
-    scores = [name for name in store.types if name == score or name.startswith(score + VECTOR)]
+    label = label_name(pair.label)
+    scores = [name for name in names_of(store.types, SCORE) if name.which == pair.score]
     names = [name for name in (*scores, WEIGHT, SLICE, HASH) if name in store.types]
     readers = store.block_readers([label, *names])
     ordered = BlockStore(n_classes, store.budget)

@@ -28,6 +28,7 @@ from fastmetrics._core.columns.row_blocks import (
     ScoreLabelPair,
     Scratch,
     label_name,
+    names_of,
     other_columns,
     score_name,
 )
@@ -203,7 +204,7 @@ class RowsByGroup:
         keys = GroupKeys(self.hashes[:n], self.heads[:n], self.tails[:n], layout.key_dtype)
         blocks = [(block.columns, slice(*block.offsets[partition : partition + 2])) for block in layout.blocks]
         group_of_row = self.group_of_row[: layout.partition_rows[partition]]
-        names = [name for name in layout.blocks[0].columns if is_value_column(name)]
+        names = value_columns(layout.blocks[0].columns)
         columns = {name: np.concatenate([own[name][rows] for own, rows in blocks]) for name in names}
         for number, pair in enumerate(self.pairs):
             table = self.table_of_groups(self.statistics, keys, group_of_row, columns, pair, self.key_texts)
@@ -229,7 +230,7 @@ class RowsByGroup:
     ) -> Iterator[tuple[int, int | None, Any]]:
         """The tables of one group that is larger than a partition may be: all its rows are loaded at once."""
         columns = rows.load_partitions(list(rows.types), 0, 1).columns
-        own = {name: column for name, column in columns.items() if is_value_column(name)}
+        own = {name: columns[name] for name in value_columns(columns)}
         for number, pair in enumerate(pairs):
             for slice_number in np.unique(columns[SLICE]).tolist() if by_slice else (None,):
                 kept = slice(None) if slice_number is None else columns[SLICE] == slice_number
@@ -239,9 +240,9 @@ class RowsByGroup:
                 yield number, slice_number, table
 
 
-def is_value_column(name: str) -> bool:
-    """Is it a stored column that statistics read?"""
-    return name == WEIGHT or name.startswith((LABEL, SCORE, ROLE))
+def value_columns(columns: dict[str, np.ndarray]) -> list[str]:
+    """The stored columns that statistics read."""
+    return [name for name in (*names_of(columns, LABEL, SCORE, ROLE), WEIGHT) if name in columns]
 
 
 def group_values(

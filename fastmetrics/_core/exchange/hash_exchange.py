@@ -29,6 +29,7 @@ from fastmetrics._core.columns.row_blocks import (
     addresses,
     block_bounds,
     label_name,
+    names_of,
     score_name,
 )  # fmt: skip
 from fastmetrics._core.columns.slice_sets import SliceSet
@@ -189,8 +190,7 @@ class GroupLayout:
         self.owner = owner  # keeps the text alive that the slots point to
         self.key_dtype = key_dtype
         self.slots = slots_of(key_dtype)
-        labels = [name for name in columns if name.startswith(LABEL)]
-        scores = [name for name in columns if name.startswith(SCORE)]
+        labels, scores = names_of(columns, LABEL), names_of(columns, SCORE)
         self.n_labels = len(labels)
         # Grades and other numbers are float64, classes are uint8.
         self.graded = bool(labels) and columns[labels[0]].dtype == np.float64
@@ -215,7 +215,7 @@ class GroupLayout:
     def addresses(self, name: str) -> np.ndarray:
         return addresses([block.columns[name] for block in self.blocks])
 
-    def address_table(self, names: list[str]) -> np.ndarray:
+    def address_table(self, names: Sequence[str]) -> np.ndarray:
         """The addresses of several columns: a row for each column, in it one for each block."""
         found = addresses([block.columns[name] for name in names for block in self.blocks])
         return found.reshape(len(names), len(self.blocks))

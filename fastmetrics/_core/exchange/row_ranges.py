@@ -19,14 +19,15 @@ import numpy as np
 
 from fastmetrics._core.columns.row_blocks import (
     NO_VALUES,
+    ROLE,
     SLICE,
     WEIGHT,
     Rows,
     ScoreLabelPair,
     Scratch,
     label_name,
+    names_of,
     other_columns,
-    role_name,
     score_name,
 )
 from fastmetrics._core.exchange.block_store import Block, BlockReader, BlockStore, order_by_number, scatter_rows
@@ -178,8 +179,7 @@ class RowRangeReduction(NamedTuple):
         """The columns to load."""
         types = self.store.types
         wanted = (label_name(self.pair.label), score_name(self.pair.score), WEIGHT, SLICE)
-        roles = [name for name in types if name.startswith(role_name(""))]
-        return [name for name in wanted if name in types] + roles
+        return [*(name for name in wanted if name in types), *names_of(types, ROLE)]
 
     def values_of(self, columns: dict[str, np.ndarray]) -> np.ndarray:
         """The values that order the rows."""

@@ -22,6 +22,7 @@ from fastmetrics._core.columns.row_blocks import (
     Scratch,
     label_name,
     loaded_column,
+    names_of,
     other_columns,
     score_name,
 )
@@ -71,7 +72,8 @@ def replicate_rows(
 
     Any thread may call `advance(n)` when n more rows are done.
     """
-    names = [name for name in store.types if name in (HASH, WEIGHT, SLICE) or name.startswith((LABEL, SCORE, ROLE))]
+    usual = [name for name in (HASH, WEIGHT, SLICE) if name in store.types]
+    names = [*names_of(store.types, LABEL, SCORE, ROLE), *usual]
     ranges = list(row_ranges(store, max_loaded_bytes(store))) if store.n_blocks else []
     segments_of = None
     if ranges and store.in_memory and all(blocks is None for *_, blocks in ranges):

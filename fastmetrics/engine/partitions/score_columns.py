@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import LABEL, SCORE, RowBlock, score_name, vector_name
+from fastmetrics._core.columns.row_blocks import LABEL, SCORE, RowBlock, names_of, score_name, vector_name
 from fastmetrics._core.exchange.class_ranges import OfClasses, OverClasses, split_problems
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.plan.plan_parts import PlanPart
@@ -36,11 +36,13 @@ class ScoreColumn(NamedTuple):
     def select(self, stored: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """The columns of the rows, with the scores as the first and only column of scores."""
         scores = [stored[name] for name in self.stored_names()]
-        columns = {name: column for name, column in stored.items() if not name.startswith(SCORE)}
+        others = set(names_of(stored, SCORE))
+        columns = {name: column for name, column in stored.items() if name not in others}
         if self.all_classes:
+            labels = set(names_of(stored, LABEL))
             columns = {
                 name: np.concatenate([(column == number).view(np.uint8) for number in self.classes])
-                if name.startswith(LABEL) else np.tile(column, len(self.classes))
+                if name in labels else np.tile(column, len(self.classes))
                 for name, column in columns.items()
             }  # fmt: skip
         return columns | {score_name(0): np.concatenate(scores) if len(scores) > 1 else scores[0]}

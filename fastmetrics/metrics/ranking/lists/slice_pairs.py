@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import SLICE, SLICE_CODE, Scratch
+from fastmetrics._core.columns.row_blocks import SLICE, SLICE_CODE, Scratch, names_of
 from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exchange.hash_exchange import GroupKeys
 from fastmetrics._core.named_tuples import NamedTuple
@@ -94,8 +94,9 @@ class PairsBySlice:
         """The memory for ordered rows: with the slices that they are stored with, or with the codes of all sets."""
         is_stored = own.number_rows is None
         if is_stored not in self.ordered:
-            codes = [name for name in self.groups.layout.blocks[0].columns if name.startswith(SLICE_CODE)]
-            names = [SLICE] if is_stored else codes
+            names: list[str] = [SLICE]
+            if not is_stored:
+                names = [*names_of(self.groups.layout.blocks[0].columns, SLICE_CODE)]
             self.ordered[is_stored] = OrderedGroups(self.groups, names, self.scratch, self.most_rows)
         return self.ordered[is_stored]
 
