@@ -28,6 +28,7 @@ PRIVATE_WORDS = {
     "steps of a sweep: say threshold sweep": r"\bStepMaker\b|\bSteps\b|\bsteps_of_tie\b|\bStepRows\b",
     "alone: say non-numeric target": r"\bALONE\b|\bis_alone\b",
     "spell: say format": r"\bspelt\b|\bspells?\b(?!ing)|\bspelled\b",
+    "unit: what is resampled; say chunk for what a thread does at a time": r"\b[Uu]nits? of work\b",
 }
 # Names that stood for ideas the field has words for; see the changelog.
 OLD_NAMES = (
@@ -39,7 +40,7 @@ OLD_NAMES = (
 
 # Every pattern finds one of these in lower case; lines without any, nearly all, need not be searched for each.
 STEMS = re.compile(
-    "door|floor|room|house|lot|giant|abreast|falling|stepmaker|steps|steprows|alone|spel|" + OLD_NAMES.lower()
+    "door|floor|room|house|lot|giant|abreast|falling|stepmaker|steps|steprows|alone|spel|unit|" + OLD_NAMES.lower()
 )
 
 
@@ -82,6 +83,7 @@ def test_no_word_has_a_private_meaning():
         "TestGiantLists",
         "in falling order",
         "as it is spelt",
+        "a unit of work",
         "from fastmetrics._kernels import ranksum",
     ],
 )

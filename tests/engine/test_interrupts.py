@@ -150,7 +150,7 @@ def interrupt_first(calls):
 
 class TestRemainingThreads:
     def test_for_each_is_interrupted_while_it_starts_threads(self, monkeypatch):
-        """A thread that was started before the interrupt does not start another unit of work."""
+        """A thread that was started before the interrupt does not start another chunk of work."""
         start, begun, done = _thread.start_new_thread, Event(), []
 
         def interrupted(function, arguments):
@@ -159,8 +159,8 @@ class TestRemainingThreads:
             raise KeyboardInterrupt
 
         def make_worker():
-            def work(unit):
-                done.append(unit)
+            def work(chunk):
+                done.append(chunk)
                 begun.set()
 
             return work

@@ -320,9 +320,9 @@ def exchange_rows(y_true: Any, y_score: Any, key_values: Any, sample_weight: Any
     has_nan = np.zeros(label_kinds.shape[0], np.int64)
 
     def load_rows(start: int, stop: int, scratch: np.ndarray) -> RowBlock:
-        unit = start // BLOCK_ROWS
-        column_checks.decode_labels(labels, start, stop, scratch, label_kinds[unit])
-        column_checks.any_nan(scores, start, stop, has_nan[unit : unit + 1])
+        chunk = start // BLOCK_ROWS
+        column_checks.decode_labels(labels, start, stop, scratch, label_kinds[chunk])
+        column_checks.any_nan(scores, start, stop, has_nan[chunk : chunk + 1])
         block_weights = None if weights is None else weights[start:stop]
         return RowBlock((scratch[: stop - start],), (scores[start:stop],), block_weights)
 

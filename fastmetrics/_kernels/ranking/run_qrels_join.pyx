@@ -12,7 +12,7 @@ An entry of a table has 64 bits: the upper half of a hash, and below it a number
 mean equal keys: texts are compared by their bytes, integers as integers. A table has at least twice as many entries as
 keys and never fills. One table has less than 2**32 - 1 keys.
 
-Text i is data[starts[i]:stops[i]], UTF-8. The caller owns all arrays. Units start..stop of rows or lists are
+Text i is data[starts[i]:stops[i]], UTF-8. The caller owns all arrays. Chunks start..stop of rows or lists are
 independent.
 """
 

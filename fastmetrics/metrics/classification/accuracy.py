@@ -69,7 +69,7 @@ def accuracy_score(
     """
     validation.check_flag(normalize, "normalize")
     rows = count_matching_rows(y_true, y_pred, sample_weight, n_threads)
-    return exact.divide(rows.matching, rows.total if normalize else rows.unit)
+    return exact.divide(rows.matching, rows.total if normalize else rows.scale)
 
 
 def zero_one_loss(
@@ -122,16 +122,16 @@ def zero_one_loss(
     wrong = rows.total - rows.matching
     if normalize:
         return exact.divide(wrong, rows.total)
-    loss = exact.divide(wrong, rows.unit)
+    loss = exact.divide(wrong, rows.scale)
     return loss if sample_weight is None else np.float64(loss)
 
 
 class MatchingRows(NamedTuple):
-    """Rows with equal labels, and all rows: integers, which are counts or exact weights times `unit`."""
+    """Rows with equal labels, and all rows: integers, which are counts or exact weights times `scale`."""
 
     matching: int
     total: int
-    unit: int = 1
+    scale: int = 1
 
 
 def match_small_arrays(y_true: np.ndarray, y_pred: np.ndarray) -> MatchingRows | None:
@@ -160,7 +160,7 @@ def match_plain_arrays(y_true: Any, y_pred: Any, sample_weight: Any, n_threads: 
     threads = choose_thread_count(rows, n_threads)
     if sample_weight is not None:
         return weigh_columns(y_true, y_pred, sample_weight, threads)
-    counts = counting.map_units(rows, threads, lambda *unit: kernel.count_equal(y_true, y_pred, *unit))
+    counts = counting.map_chunks(rows, threads, lambda *chunk: kernel.count_equal(y_true, y_pred, *chunk))
     return MatchingRows(sum(counts), rows) if min(counts) >= 0 else None
 
 
@@ -209,7 +209,7 @@ def count_equal_rows(true: targets.Target, pred: targets.Target, n_threads: int)
     """Count the equal rows of two checked columns."""
     rows = true.shape[0]
     if targets.is_kernel_array(true) and targets.is_kernel_array(pred):
-        counts = counting.map_units(rows, n_threads, lambda *unit: kernel.count_equal(true, pred, *unit))
+        counts = counting.map_chunks(rows, n_threads, lambda *chunk: kernel.count_equal(true, pred, *chunk))
         if min(counts) >= 0:
             return sum(counts)
     elif is_fixed_width_text(true) and is_fixed_width_text(pred):
@@ -218,7 +218,7 @@ def count_equal_rows(true: targets.Target, pred: targets.Target, n_threads: int)
             np.ascontiguousarray(column, f"U{width // 4}").view(np.uint8).reshape(rows, width)
             for column in (true, pred)
         )
-        return sum(counting.map_units(rows, n_threads, lambda *unit: kernel.count_equal_rows(first, second, *unit)))
+        return sum(counting.map_chunks(rows, n_threads, lambda *chunk: kernel.count_equal_rows(first, second, *chunk)))
     return int(np.count_nonzero(mark_equal_rows(true, pred, n_threads)))
 
 

@@ -52,8 +52,8 @@ class CountedLabels:
         return self.cells.states is not None
 
     @property
-    def unit(self) -> int:
-        """What one row counts in integers of the margins: 1, or the unit of exact weights."""
+    def scale(self) -> int:
+        """What one row counts in integers of the margins: 1, or the scale of exact weights."""
         return 1 << exact.EXPONENT if self.is_weighted else 1
 
     @property
@@ -64,7 +64,7 @@ class CountedLabels:
         """Integers of the margins as rows (int64) or as weights (float64, each rounded once)."""
         if not self.is_weighted:
             return np.array(integers, np.int64)
-        return np.array([exact.divide(value, self.unit) for value in integers], np.float64)
+        return np.array([exact.divide(value, self.scale) for value in integers], np.float64)
 
 
 class ClassCells(CountedLabels):

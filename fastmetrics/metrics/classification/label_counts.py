@@ -1,8 +1,8 @@
 """Two columns of labels, counted against each other: the confusion matrix, and tp, fp, fn and tn of each label.
 
-Columns with few rows and labels take one kernel call. Longer columns are divided into units of rows. Each thread counts
-its units in a table over the range of labels that it has read so far. Labels too far apart for such a table are encoded
-first. Weighted counts are exact sums (`label_weights.py`), rounded once.
+Columns with few rows and labels take one kernel call. Longer columns are divided into chunks of rows. Each thread
+counts its chunks in a table over the range of labels that it has read so far. Labels too far apart for such a table are
+encoded first. Weighted counts are exact sums (`label_weights.py`), rounded once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fastmetrics._kernels.classification import label_weights as weight_kernel
 from fastmetrics.metrics.classification import label_weights
 from fastmetrics.metrics.classification.label_weights import WeightSquare
 
-UNIT_ROWS = 1 << 18
+CHUNK_ROWS = 1 << 18
 LOOK_AHEAD = 16 * kernel.BLOCK_ROWS  # rows whose range is read when a label of a block does not fit the table
 MAX_TABLE_BITS = 11  # a table of 2048 x 2048 labels
 MAX_COPIED_BITS = 7  # larger tables have one copy
@@ -69,17 +69,17 @@ class LabelRangeError(Exception):
     """The labels are too far apart for a table over their range."""
 
 
-def map_units(rows: int, n_threads: int, work: Callable[[int, int], Result]) -> list[Result]:
-    """The results of work(start, stop) for units of rows, in threads. Calls must not write to the same memory."""
-    if rows <= UNIT_ROWS:
+def map_chunks(rows: int, n_threads: int, work: Callable[[int, int], Result]) -> list[Result]:
+    """The results of work(start, stop) for chunks of rows, in threads. Calls must not write to the same memory."""
+    if rows <= CHUNK_ROWS:
         return [work(0, rows)]
-    bounds = unit_bounds(rows)
-    return for_each(len(bounds), lambda: lambda unit: work(*bounds[unit]), n_threads)
+    bounds = chunk_bounds(rows)
+    return for_each(len(bounds), lambda: lambda chunk: work(*bounds[chunk]), n_threads)
 
 
-def unit_bounds(rows: int) -> list[tuple[int, int]]:
-    """Start and stop of every unit of rows."""
-    return [(start, min(rows, start + UNIT_ROWS)) for start in range(0, rows, UNIT_ROWS)]
+def chunk_bounds(rows: int) -> list[tuple[int, int]]:
+    """Start and stop of every chunk of rows."""
+    return [(start, min(rows, start + CHUNK_ROWS)) for start in range(0, rows, CHUNK_ROWS)]
 
 
 class RangeTable:
@@ -137,11 +137,11 @@ def count_binary_cells(true: np.ndarray, pred: np.ndarray, n_threads: int) -> Co
     rows = true.shape[0]
     if kernel.count_binary(true, pred, 0, min(rows, kernel.BLOCK_ROWS)) is None:
         return None
-    results = map_units(rows, n_threads, lambda start, stop: kernel.count_binary(true, pred, start, stop))
-    unit_counts = [counts for counts in results if counts is not None]
-    if len(unit_counts) < len(results):
+    results = map_chunks(rows, n_threads, lambda start, stop: kernel.count_binary(true, pred, start, stop))
+    chunk_counts = [counts for counts in results if counts is not None]
+    if len(chunk_counts) < len(results):
         return None
-    neither, second, first, both = map(sum, zip(*unit_counts, strict=True))
+    neither, second, first, both = map(sum, zip(*chunk_counts, strict=True))
     present = [label for label, occurs in enumerate((rows > both, rows > neither)) if occurs]
     in_true = (neither + second, first + both)
     dtype = true.dtype if all(in_true[label] for label in present) else np.result_type(true.dtype, pred.dtype)
@@ -155,10 +155,10 @@ def count_range_cells(true: np.ndarray, pred: np.ndarray, n_threads: int) -> Con
     if cells is not None:
         return cells
     rows = true.shape[0]
-    bounds = unit_bounds(rows)
+    bounds = chunk_bounds(rows)
     try:
         whole, *others = accumulate(
-            len(bounds), RangeTable, lambda table, unit: table.count(true, pred, *bounds[unit]), n_threads
+            len(bounds), RangeTable, lambda table, chunk: table.count(true, pred, *bounds[chunk]), n_threads
         )
         for table in others:
             square, first, last = table.used_square()
@@ -365,8 +365,8 @@ def count_label_margins(
         return found.classes, margins_of_cells(found)
     classes, first, second = found
     shape = 3, classes.shape[0]
-    return classes, sum_over_units(
-        shape, true.shape[0], n_threads, lambda *unit: kernel.count_margins(first, second, *unit)
+    return classes, sum_over_chunks(
+        shape, true.shape[0], n_threads, lambda *chunk: kernel.count_margins(first, second, *chunk)
     )
 
 
@@ -375,13 +375,13 @@ def margins_of_cells(cells: ConfusionCounts) -> np.ndarray:
     return np.array([counts.diagonal(), counts.sum(axis=1), counts.sum(axis=0)])
 
 
-def sum_over_units(
+def sum_over_chunks(
     shape: tuple[int, ...], rows: int, n_threads: int, count: Callable[[int, int, np.ndarray], None]
 ) -> np.ndarray:
-    """Call count(start, stop, into) for units of rows, in threads. Each thread has its own array; returns their sum."""
-    bounds = unit_bounds(rows)
+    """Call count(start, stop, into) for chunks of rows, in threads. Each thread has its own array; return their sum."""
+    bounds = chunk_bounds(rows)
     sums_of_threads = accumulate(
-        len(bounds), lambda: np.zeros(shape, np.int64), lambda into, unit: count(*bounds[unit], into), n_threads
+        len(bounds), lambda: np.zeros(shape, np.int64), lambda into, chunk: count(*bounds[chunk], into), n_threads
     )
     return np.asarray(np.sum(sums_of_threads, axis=0))
 
@@ -445,7 +445,7 @@ def count_indicators(
         if positions is not None:
             first, second = np.ascontiguousarray(first[:, positions]), np.ascontiguousarray(second[:, positions])
         margins = np.empty((3, rows), np.int64)
-        map_units(
+        map_chunks(
             rows, n_threads, lambda start, stop: kernel.count_indicator_rows(first, second, start, stop, margins)
         )
         counts = counts_from_margins(margins, first.shape[1])
@@ -453,8 +453,8 @@ def count_indicators(
             counts = weights * counts
         return make_class_counts(counts, selected, present, targets.MULTILABEL, rows, bool(counts[0].any()))
     if weights is None:
-        margins = sum_over_units(
-            (3, columns), rows, n_threads, lambda *unit: kernel.count_indicators(first, second, *unit)
+        margins = sum_over_chunks(
+            (3, columns), rows, n_threads, lambda *chunk: kernel.count_indicators(first, second, *chunk)
         )
         counts = counts_from_margins(margins, rows)
     else:

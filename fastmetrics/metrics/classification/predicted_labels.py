@@ -226,7 +226,7 @@ def mean_over_sets(
         return "no row has a ratio"
     ratios = [exact.to_fixed(value) for value in np.where(present, values, 0.0).tolist()]
     scaled = sum(amount * ratio for amount, ratio in zip(cells.amounts, ratios, strict=True))
-    return exact.divide(scaled, cells.unit << exact.EXPONENT) / exact.divide(total, cells.unit)
+    return exact.divide(scaled, cells.scale << exact.EXPONENT) / exact.divide(total, cells.scale)
 
 
 def f_score(cells: CountedLabels, macro: str = "mean_of_f", beta: float = 1.0, **options: Any) -> Outcome:

@@ -172,7 +172,7 @@ def count_hits(scores: np.ndarray, codes: np.ndarray, k: int, hits: np.ndarray |
     """Count the correct rows. If `hits` is given, mark them in it."""
     if scores.ndim == 2 and scores.shape[1] > 1:
         flat, columns = scores.reshape(-1), scores.shape[1]
-        counts = counting.map_units(
+        counts = counting.map_chunks(
             scores.shape[0],
             n_threads,
             lambda start, stop: kernel.mark_top_k(flat, columns, codes, k, start, stop, hits),

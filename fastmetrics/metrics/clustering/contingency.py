@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["contingency_matrix"]
 
 INT64_TYPES = frozenset("?bBhHiIlq") if np.dtype("l").itemsize == 8 else frozenset("?bBhHiIlLq")
-UNIT_ROWS = 1 << 18
+CHUNK_ROWS = 1 << 18
 MOST_INTEGER = 2**63 - 1
 SMALL_TABLE_CELLS = 1 << 12
 MAX_CELLS = 1 << 25  # of the tables of all threads together
@@ -121,16 +121,16 @@ def count_dense(true: np.ndarray, pred: np.ndarray, n_threads: int) -> TableArra
     """Cells, margins and labels of two columns of integers; None if labels are too many or too far apart."""
     rows = true.shape[0]
     max_cells = max(SMALL_TABLE_CELLS, min(2 * rows, MAX_CELLS // n_threads))
-    if rows <= UNIT_ROWS:
+    if rows <= CHUNK_ROWS:
         counter = kernel.TableCounter(max_cells)
         return counter.cells() if counter.add(true, pred, 0, rows) else None
 
-    def count(counter: kernel.TableCounter, unit: int) -> None:
-        if not counter.add(true, pred, unit * UNIT_ROWS, min(rows, (unit + 1) * UNIT_ROWS)):
+    def count(counter: kernel.TableCounter, chunk: int) -> None:
+        if not counter.add(true, pred, chunk * CHUNK_ROWS, min(rows, (chunk + 1) * CHUNK_ROWS)):
             raise TableTooLargeError
 
     try:
-        total, *others = accumulate(-(-rows // UNIT_ROWS), lambda: kernel.TableCounter(max_cells), count, n_threads)
+        total, *others = accumulate(-(-rows // CHUNK_ROWS), lambda: kernel.TableCounter(max_cells), count, n_threads)
     except TableTooLargeError:
         return None
     return total.cells() if all(total.merge(other) for other in others) else None

@@ -1,6 +1,6 @@
 """Mean distances of each row to its own cluster and to the nearest other cluster: the statistic of silhouettes.
 
-Rows are ordered by cluster and divided into strips; a unit of work is a pair of strips. If the sums for every row and
+Rows are ordered by cluster and divided into strips; a chunk of work is a pair of strips. If the sums for every row and
 cluster fit in MAX_SUM_BYTES, each pair of rows is measured once and added for both rows (`SymmetricSums`). Otherwise
 each strip is compared with all rows, one cluster after the other, and only the results of the strip are stored
 (`OneSidedSums`). Sums are exact, so the result depends neither on strips nor on threads (see distances.pyx). Rows whose
@@ -22,7 +22,7 @@ from fastmetrics.metrics.clustering.cluster_points import RowsByCluster
 
 MAX_SUM_BYTES = 96 << 20
 REGISTER_WIDTH = kernel.widest_registers()
-STRIP_WORK = 1 << 28  # pairs of coordinates in a unit of work: a few hundredths of a second
+STRIP_WORK = 1 << 28  # pairs of coordinates in a chunk of work: a few hundredths of a second
 LONGEST_STRIP = 4096
 ONE_SIDED_WORK = 1 << 34  # the same for a strip against all rows: the longest wait of an interrupt
 SHORTEST_STRIP = 256
@@ -109,16 +109,16 @@ def mean_distances(
     is_compact = n_slots <= max(MAX_PADDING * rows, 2 * LONGEST_STRIP)
     fits = rows > SMALL_INPUT_ROWS and sum_bytes <= MAX_SUM_BYTES and is_compact
     work = SymmetricSums(space, clusters, padded, n_threads) if fits else OneSidedSums(space, clusters, n_threads)
-    run_units(work.n_units, work.make_worker, n_threads, progress)
+    run_chunks(work.n_chunks, work.make_worker, n_threads, progress)
     return refine_small_means(space, clusters, work.means(), n_threads)
 
 
-def run_units(
-    n_units: int, make_worker: Callable[[], Callable[[int], None]], n_threads: int, progress: Progress
+def run_chunks(
+    n_chunks: int, make_worker: Callable[[], Callable[[int], None]], n_threads: int, progress: Progress
 ) -> None:
-    """for_each, with calls of progress(units done, all units) in the calling thread."""
+    """for_each, with calls of progress(chunks done, all chunks) in the calling thread."""
     if progress is None:
-        for_each(n_units, make_worker, n_threads)
+        for_each(n_chunks, make_worker, n_threads)
         return
     caller = threading.get_ident()
     done: list[int] = []
@@ -126,20 +126,20 @@ def run_units(
     def make_counting() -> Callable[[int], None]:
         worker = make_worker()
 
-        def work(unit: int) -> None:
-            worker(unit)
-            done.append(unit)
-            if threading.get_ident() == caller and len(done) < n_units:
-                progress(len(done), n_units)
+        def work(chunk: int) -> None:
+            worker(chunk)
+            done.append(chunk)
+            if threading.get_ident() == caller and len(done) < n_chunks:
+                progress(len(done), n_chunks)
 
         return work
 
-    for_each(n_units, make_counting, n_threads)
-    progress(n_units, n_units)
+    for_each(n_chunks, make_counting, n_threads)
+    progress(n_chunks, n_chunks)
 
 
 def strip_length(dims: int, n_slots: int, panel: int, n_threads: int) -> int:
-    """The slots of a strip: units should be neither too long nor too short, and enough for all threads."""
+    """The slots of a strip: chunks should be neither too long nor too short, and enough for all threads."""
     length = math.isqrt(STRIP_WORK // dims) if dims < STRIP_WORK else 1
     if n_threads > 1:
         length = min(length, n_slots // (4 * math.isqrt(n_threads) + 1))
@@ -168,7 +168,7 @@ class SymmetricSums:
         self.length = strip_length(space.x.shape[1], n_slots, panel_length(space.x), n_threads)
         self.strips = [self.make_strip(start, starts) for start in range(0, n_slots, self.length)]
         self.pairs = [(i, j) for i in range(len(self.strips)) for j in range(i, len(self.strips))]
-        self.n_units = len(self.pairs)
+        self.n_chunks = len(self.pairs)
         self.lock = threading.Lock()
 
     def make_strip(self, start: int, starts: np.ndarray) -> RowStrip:
@@ -183,8 +183,8 @@ class SymmetricSums:
         panels = aligned_zeros((self.length * x.shape[1],), x.dtype)
         pack = aligned_zeros((kernel.ROWS * x.shape[1],), x.dtype)
 
-        def work(unit: int) -> None:
-            left, right = (self.strips[number] for number in self.pairs[unit])
+        def work(chunk: int) -> None:
+            left, right = (self.strips[number] for number in self.pairs[chunk])
             same = left is right
             right_sums = aligned_zeros((2, left.run_lengths.shape[0], right.rows.shape[0]), np.float64)
             left_sums = right_sums
@@ -224,7 +224,7 @@ class OneSidedSums:
         self.length = strip_length(space.x.shape[1], -(-rows // panel) * panel, panel, n_threads * n_threads)
         longest = ONE_SIDED_WORK // (rows * space.x.shape[1])
         self.length = min(self.length, max(longest, SHORTEST_STRIP) // panel * panel)
-        self.n_units = -(-rows // self.length)
+        self.n_chunks = -(-rows // self.length)
         self.results = MeanDistances(np.empty(rows), np.empty(rows))
 
     def make_worker(self) -> Callable[[int], None]:
@@ -234,8 +234,8 @@ class OneSidedSums:
         pack = aligned_zeros((kernel.ROWS * x.shape[1],), x.dtype)
         codes, order, _, ends = self.clusters
 
-        def work(unit: int) -> None:
-            rows = order[unit * self.length : (unit + 1) * self.length]
+        def work(chunk: int) -> None:
+            rows = order[chunk * self.length : (chunk + 1) * self.length]
             n_slots = -(-rows.shape[0] // panel) * panel
             slots = np.full(n_slots, -1, np.int64)
             slots[: rows.shape[0]] = rows
@@ -281,8 +281,8 @@ def refine_small_means(
         pack = aligned_zeros((kernel.ROWS * x.shape[1],), np.float64)
         distances = np.empty((kernel.ROWS, x.shape[0]))
 
-        def work(unit: int) -> None:
-            rows = inaccurate[unit * kernel.ROWS : (unit + 1) * kernel.ROWS]
+        def work(chunk: int) -> None:
+            rows = inaccurate[chunk * kernel.ROWS : (chunk + 1) * kernel.ROWS]
             own_sums, nearest_means = np.zeros(rows.shape[0]), np.full(rows.shape[0], np.inf)
             kernel.exact_means(
                 x, kind, clusters.order, clusters.ends, rows, clusters.codes[rows], own_sums, nearest_means, panels,

@@ -27,8 +27,8 @@ __all__ = [
 ]  # fmt: skip
 
 MAX_ROWS = (1 << 63) - 1
-UNIT_CELLS = 1 << 16
-UNIT_PAIRS = 1 << 12
+CHUNK_CELLS = 1 << 16
+CHUNK_PAIRS = 1 << 12
 FEW_PAIRS = 64  # up to this number, finding equal sizes costs more than it saves
 AVERAGES = ("min", "geometric", "arithmetic", "max")
 
@@ -392,7 +392,7 @@ def mutual_information_of_cells(table: AnyContingency, n_threads: int | None) ->
         def add(start: int, stop: int, state: np.ndarray, part: Contingency = part) -> None:
             expected.append(kernel.sum_information(*part[:6], start, stop, state))
 
-        of_cells += sum_in_units(part.n_cells, UNIT_CELLS, add, n_threads)
+        of_cells += sum_in_chunks(part.n_cells, CHUNK_CELLS, add, n_threads)
     square = table.total * table.total
     of_empty_cells = square - sum(expected)
     return exact.divide(of_cells + (of_empty_cells << exact.EXPONENT), square << exact.EXPONENT)
@@ -413,7 +413,7 @@ def expected_information(table: AnyContingency, n_threads: int | None = None) ->
     def add(start: int, stop: int, state: np.ndarray) -> None:
         kernel.sum_expected(first, first_counts, second, second_counts, table.total, start, stop, state)
 
-    in_rows = sum_in_units(first.shape[0] * second.shape[0], UNIT_PAIRS, add, n_threads)
+    in_rows = sum_in_chunks(first.shape[0] * second.shape[0], CHUNK_PAIRS, add, n_threads)
     return exact.divide(in_rows, table.total << exact.EXPONENT)
 
 
@@ -425,16 +425,16 @@ def distinct_sizes(sizes: np.ndarray, n_pairs: int) -> tuple[np.ndarray, np.ndar
     return distinct, counts.astype(np.int64, copy=False)
 
 
-def sum_in_units(
-    n_terms: int, unit_size: int, add: Callable[[int, int, np.ndarray], None], n_threads: int | None
+def sum_in_chunks(
+    n_terms: int, chunk_size: int, add: Callable[[int, int, np.ndarray], None], n_threads: int | None
 ) -> int:
     """The exact sum, times 2**EXPONENT, of n_terms terms; add(start, stop, state) adds some of them, in threads."""
-    if n_terms <= unit_size:
+    if n_terms <= chunk_size:
         state = exact.new_states()
         add(0, n_terms, state)
         return exact.to_integer(state)
-    bounds = [(start, min(n_terms, start + unit_size)) for start in range(0, n_terms, unit_size)]
+    bounds = [(start, min(n_terms, start + chunk_size)) for start in range(0, n_terms, chunk_size)]
     states = accumulate(
-        len(bounds), exact.new_states, lambda state, unit: add(*bounds[unit], state), count_threads(n_threads)
+        len(bounds), exact.new_states, lambda state, chunk: add(*bounds[chunk], state), count_threads(n_threads)
     )
     return sum(map(exact.to_integer, states))

@@ -72,7 +72,7 @@ def silhouette_samples(
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
     progress : callable, optional
-        Called with (units of work done, all units) in the calling thread.
+        Called with (chunks of work done, all chunks) in the calling thread.
     **kwds
         Options of a metric of SciPy, or of a function: `p=3` of "minkowski".
 
@@ -141,7 +141,7 @@ def silhouette_score(
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
     progress : callable, optional
-        Called with (units of work done, all units) in the calling thread.
+        Called with (chunks of work done, all chunks) in the calling thread.
     **kwds
         Options of a metric of SciPy, or of a function: `p=3` of "minkowski".
 
@@ -371,8 +371,8 @@ def silhouettes_of_blocks(
     def make_worker() -> Callable[[int], None]:
         copy = np.empty(rows)
 
-        def work(unit: int) -> None:
-            start, stop = unit * length, min(rows, (unit + 1) * length)
+        def work(chunk: int) -> None:
+            start, stop = chunk * length, min(rows, (chunk + 1) * length)
             block = read(start, stop)
             bad = kernel.row_means(
                 block, clusters.order, clusters.ends, max_size, codes[start:stop], means.own_sum[start:stop],
@@ -384,7 +384,7 @@ def silhouettes_of_blocks(
         return work
 
     n_threads = n_threads if rows * rows > mean_distances.SERIAL_WORK else 1
-    mean_distances.run_units(-(-rows // length), make_worker, n_threads, progress)
+    mean_distances.run_chunks(-(-rows // length), make_worker, n_threads, progress)
     return silhouettes_from_means(clusters, means)
 
 

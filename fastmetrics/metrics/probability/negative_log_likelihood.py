@@ -143,8 +143,8 @@ def negative_log_likelihood(
             values, weights = values[present], weights[present]
     bounds = list(block_bounds(values.shape[0]))
 
-    def load(unit: int) -> tuple[EventBlock]:
-        start, stop = bounds[unit]
+    def load(chunk: int) -> tuple[EventBlock]:
+        start, stop = bounds[chunk]
         return (EventBlock(values[start:stop], None if weights is None else weights[start:stop], start),)
 
     (state,) = map_reduce((LikelihoodTerms(are_logs, clip),), len(bounds), lambda: load, threads)

@@ -259,10 +259,10 @@ class ClassProbabilities(NamedTuple):
         step = max(1, BLOCK_VALUES // n_classes)
         bad_sums: list[tuple[int, float]] = []
 
-        def load(unit: int) -> tuple[Rows]:
-            where = slice(unit * step, (unit + 1) * step)
+        def load(chunk: int) -> tuple[Rows]:
+            where = slice(chunk * step, (chunk + 1) * step)
             weights = None if self.weights is None else self.weights[where]
-            rows = Rows(self.labels[where], self.predictions[where], weights, unit * step, self.name)
+            rows = Rows(self.labels[where], self.predictions[where], weights, chunk * step, self.name)
             problem = np.zeros(1, np.int64)
             bad = class_losses.check_matrix(rows.scores, self.tolerance, problem)
             if problem[0]:

@@ -288,10 +288,10 @@ def measure_blocks(
         block = np.empty(min(rows, rows_per_block) * n_labels, np.uint8)
         keys = np.empty(3 * n_labels, np.uint64) if n_labels > kernel.MOST_COMPARED_LABELS else NO_KEYS
 
-        def work(unit: int) -> None:
-            start, stop = unit * rows_per_block, min(rows, (unit + 1) * rows_per_block)
-            column_checks.decode_labels(labels, start * n_labels, stop * n_labels, block, seen[unit : unit + 1])
-            problem = problems[unit : unit + 1]
+        def work(chunk: int) -> None:
+            start, stop = chunk * rows_per_block, min(rows, (chunk + 1) * rows_per_block)
+            column_checks.decode_labels(labels, start * n_labels, stop * n_labels, block, seen[chunk : chunk + 1])
+            problem = problems[chunk : chunk + 1]
             kernel.measure_rows(scores, block, start, stop, measure, keys, values, problem, allow_infinite)
 
         return work

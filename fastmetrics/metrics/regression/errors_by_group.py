@@ -219,7 +219,7 @@ def errors_by_group(
 
     def make_worker() -> Callable[[int], tuple[np.ndarray, ...]]:
         worker = GroupErrorWorker(layout)
-        return lambda unit: worker.reduce_partition(filled[unit])
+        return lambda number: worker.reduce_partition(filled[number])
 
     partition_columns = for_each(len(filled), make_worker, threads if exchange.store.rows > SERIAL_ROWS else 1)
     group, *columns = (np.concatenate(column) for column in zip(*partition_columns, strict=True))

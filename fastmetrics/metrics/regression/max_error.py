@@ -62,8 +62,8 @@ def max_error(y_true: NumericArrayLike, y_pred: NumericArrayLike, *, n_threads: 
     targets = check_single_output(y_true, y_pred, None, n_threads, "max_error")
     bounds = list(block_bounds(targets.rows))
 
-    def find_max(unit: int) -> float:
-        return errors.max_error_of_rows(targets.y_true, targets.y_pred, *bounds[unit])
+    def find_max(chunk: int) -> float:
+        return errors.max_error_of_rows(targets.y_true, targets.y_pred, *bounds[chunk])
 
     block_maxima = for_each(len(bounds), lambda: find_max, targets.threads if targets.rows > SERIAL_ROWS else 1)
     if min(block_maxima) < 0:

@@ -123,8 +123,8 @@ def absolute_errors(targets: NumericTargets, out: np.ndarray | None = None) -> n
         out = np.empty((targets.n_outputs, targets.rows))
     bounds = list(block_bounds(targets.rows))
 
-    def write(unit: int) -> int:
-        return errors.write_absolute_errors(targets.y_true, targets.y_pred, *bounds[unit], out)
+    def write(chunk: int) -> int:
+        return errors.write_absolute_errors(targets.y_true, targets.y_pred, *bounds[chunk], out)
 
     flags = for_each(len(bounds), lambda: write, targets.threads if targets.rows > SERIAL_ROWS else 1)
     if any(flags):

@@ -107,8 +107,8 @@ class NumericTargets(NamedTuple):
         # A block has whole chunks of a kernel, but is small enough that threads end at about the same time.
         bounds = [(start, min(self.rows, start + BLOCK_ROWS)) for start in range(0, self.rows, BLOCK_ROWS)]
 
-        def add_block(unit: int, states: np.ndarray) -> int:
-            return add(self.y_true, self.y_pred, self.weights, *bounds[unit], states)
+        def add_block(block: int, states: np.ndarray) -> int:
+            return add(self.y_true, self.y_pred, self.weights, *bounds[block], states)
 
         return reduce_blocks(len(bounds), add_block, self.threads, *shape, sums_of_blocks=sums_of_blocks)
 
@@ -121,15 +121,15 @@ class NumericTargets(NamedTuple):
             step = step_of(self.rows, 2 * self.threads, CHUNK_ROWS)
             bounds = [(start, min(self.rows, start + step)) for start in range(0, self.rows, step)]
 
-            def add_rows(unit: int, states: np.ndarray) -> int:
-                return add(self.y_true, self.y_pred, self.weights, *bounds[unit], states)
+            def add_rows(block: int, states: np.ndarray) -> int:
+                return add(self.y_true, self.y_pred, self.weights, *bounds[block], states)
 
             return reduce_blocks(len(bounds), add_rows, self.threads, *shape, sums_of_blocks=sums_of_blocks)
         states = sums_of_blocks.new(*shape)
         step = step_of(self.n_outputs, self.threads, BLOCK_OUTPUTS)
 
-        def add_outputs(unit: int) -> int:
-            own = slice(unit * step, (unit + 1) * step)
+        def add_outputs(block: int) -> int:
+            own = slice(block * step, (block + 1) * step)
             return add(self.y_true[:, own], self.y_pred[:, own], self.weights, 0, self.rows, states[own])
 
         flags = for_each(-(-self.n_outputs // step), lambda: add_outputs, self.threads)

@@ -99,8 +99,8 @@ def quantiles(columns: np.ndarray, weights: np.ndarray | None, level: float, n_t
     step = max(1, VALUES_AT_ONCE // rows)
     work = [slice(start, start + step) for start in range(0, n_columns, step)]
 
-    def find(unit: int) -> None:
-        find_middles(columns[work[unit]], weights, bounds, out[work[unit]])
+    def find(number: int) -> None:
+        find_middles(columns[work[number]], weights, bounds, out[work[number]])
 
     for_each(len(work), lambda: find, n_threads if columns.size > SERIAL_ROWS else 1)
     return midpoints(out)
@@ -154,8 +154,8 @@ def take_between(
     def make_worker() -> Callable[[int], tuple[np.ndarray, np.ndarray, int, int]]:
         scratch = np.empty((1 if weights is None else 3, blocks[0][1]))
 
-        def take(unit: int) -> tuple[np.ndarray, np.ndarray, int, int]:
-            n, n_below = selection.take_between(values, weights, *blocks[unit], low, high, scratch)
+        def take(block: int) -> tuple[np.ndarray, np.ndarray, int, int]:
+            n, n_below = selection.take_between(values, weights, *blocks[block], low, high, scratch)
             kept = 0 if low == high else n
             if weights is None:
                 return scratch[0, :kept].copy(), scratch[0, :0], n, n_below

@@ -105,8 +105,8 @@ def sort_rows(
     out = RowsByTargetAndScore(np.empty_like(targets), np.empty_like(scores), out_weights)
     bounds = list(block_bounds(rows))
 
-    def gather(unit: int) -> None:
-        start, stop = bounds[unit]
+    def gather(chunk: int) -> None:
+        start, stop = bounds[chunk]
         concordance.gather_rows(
             packed, (1 << row_bits) - 1, targets, scores, weights, start, stop, out.targets, out.scores, out.weights
         )
@@ -147,8 +147,8 @@ def count_discordant(order: RowsByTargetAndScore, threads: int) -> tuple[int, np
 
     def make_worker() -> Callable[[int], None]:
         scratch = allocate_scratch(order, min(rows, RUN_ROWS))
-        return lambda unit: concordance.count_discordant(
-            order.scores, order.weights, *edges[unit], *scratch, counts[unit]
+        return lambda chunk: concordance.count_discordant(
+            order.scores, order.weights, *edges[chunk], *scratch, counts[chunk]
         )
 
     for_each(len(edges), make_worker, threads)
@@ -170,8 +170,8 @@ def merge_neighbouring_runs(
     edges = [(start, min(start + run, rows), min(start + 2 * run, rows)) for start in range(0, rows, 2 * run)]
     counts = np.zeros((len(edges), concordance.COUNT_WORDS), np.uint64)
 
-    def merge(unit: int) -> None:
-        concordance.merge_discordant(*runs, *edges[unit], *out, counts[unit])
+    def merge(chunk: int) -> None:
+        concordance.merge_discordant(*runs, *edges[chunk], *out, counts[chunk])
 
     for_each(len(edges), lambda: merge, threads)
     return sum(map(words_to_integer, counts))

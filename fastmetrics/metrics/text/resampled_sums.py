@@ -21,8 +21,8 @@ from fastmetrics.metrics.text.text_metric import ScoresManySums
 
 MAX_DRAWS_PER_CALL = 1 << 22  # random numbers drawn at a time; bounds memory
 BOOLEANS_PER_RANDOM_WORD = 32  # NumPy draws so many booleans from one random word
-BOOTSTRAP_REPLICATES_PER_UNIT = 256
-EXCHANGE_REPLICATES_PER_UNIT = 4096  # a table of 256 sums, made once per unit of work, pays off for so many
+BOOTSTRAP_REPLICATES_PER_CHUNK = 256
+EXCHANGE_REPLICATES_PER_CHUNK = 4096  # a table of 256 sums, made once per chunk of work, pays off for so many
 
 
 Summer = Callable[[np.ndarray, np.ndarray, np.ndarray], None]  # summer(panel, drawn, out) fills the sums of replicates
@@ -89,7 +89,7 @@ def sum_bootstrap_samples(
         for first, stop in replicate_ranges(replicates, n, 1)
     )
     return sum_drawn_rows(
-        rows, replicates, draws, BOOTSTRAP_REPLICATES_PER_UNIT, lambda: segment_sums.sum_sampled_rows, n_threads
+        rows, replicates, draws, BOOTSTRAP_REPLICATES_PER_CHUNK, lambda: segment_sums.sum_sampled_rows, n_threads
     )
 
 
@@ -107,11 +107,11 @@ def sum_random_exchanges(
         table = np.empty((segment_sums.SUM_TABLE_ROWS, segment_sums.PANEL_COLUMNS), np.int64)
         return lambda panel, drawn, out: segment_sums.sum_masked_rows(panel, drawn, table, out)
 
-    return sum_drawn_rows(rows, replicates, masks, EXCHANGE_REPLICATES_PER_UNIT, make_summer, n_threads)
+    return sum_drawn_rows(rows, replicates, masks, EXCHANGE_REPLICATES_PER_CHUNK, make_summer, n_threads)
 
 
 def sum_drawn_rows(
-    rows: np.ndarray, replicates: int, draws: Iterable[np.ndarray], replicates_per_unit: int,
+    rows: np.ndarray, replicates: int, draws: Iterable[np.ndarray], replicates_per_chunk: int,
     make_summer: Callable[[], Summer], n_threads: int,
 ) -> np.ndarray:  # fmt: skip
     """Return the sums of the rows drawn for each replicate. `draws` has a row for each replicate, some at a time."""
@@ -119,29 +119,29 @@ def sum_drawn_rows(
     out = np.zeros((panels.shape[0], replicates, segment_sums.PANEL_COLUMNS), np.int64)
     first = 0
     for drawn in draws:
-        sum_units(panels, drawn, out[:, first : first + len(drawn)], replicates_per_unit, make_summer, n_threads)
+        sum_chunks(panels, drawn, out[:, first : first + len(drawn)], replicates_per_chunk, make_summer, n_threads)
         first += len(drawn)
     return np.ascontiguousarray(out.transpose(1, 0, 2).reshape(replicates, -1)[:, : rows.shape[1]])
 
 
-def sum_units(
-    panels: np.ndarray, drawn: np.ndarray, out: np.ndarray, replicates_per_unit: int,
+def sum_chunks(
+    panels: np.ndarray, drawn: np.ndarray, out: np.ndarray, replicates_per_chunk: int,
     make_summer: Callable[[], Summer], n_threads: int,
 ) -> None:  # fmt: skip
-    """Fill the sums of some replicates. A unit of work is a panel and a range of replicates."""
-    units = list(product(range(len(panels)), range(0, len(drawn), replicates_per_unit)))
+    """Fill the sums of some replicates. A chunk of work is a panel and a range of replicates."""
+    chunks = list(product(range(len(panels)), range(0, len(drawn), replicates_per_chunk)))
 
     def make_worker() -> Callable[[int], None]:
         add = make_summer()
 
-        def sum_unit(unit: int) -> None:
-            panel, start = units[unit]
-            stop = start + replicates_per_unit
+        def sum_chunk(chunk: int) -> None:
+            panel, start = chunks[chunk]
+            stop = start + replicates_per_chunk
             add(panels[panel], drawn[start:stop], out[panel, start:stop])
 
-        return sum_unit
+        return sum_chunk
 
-    for_each(len(units), make_worker, n_threads)
+    for_each(len(chunks), make_worker, n_threads)
 
 
 def replicate_ranges(replicates: int, n: int, multiple: int) -> Iterator[tuple[int, int]]:

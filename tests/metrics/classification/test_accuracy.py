@@ -197,7 +197,7 @@ class TestErrors:
 
     @pytest.mark.parametrize("name", [*SHARES, "balanced_accuracy_score", "cohen_kappa_score", "confusion_matrix"])
     def test_a_fraction_late_in_a_long_column(self, name, monkeypatch):
-        monkeypatch.setattr(counting, "UNIT_ROWS", 10_000)
+        monkeypatch.setattr(counting, "CHUNK_ROWS", 10_000)
         whole = np.zeros(70_000)
         for place in (1, 9_999, 65_000, 69_999):
             for value, message in ((0.5, "continuous"), (math.nan, f"has NaN at row {place}"), (1e30, "continuous")):

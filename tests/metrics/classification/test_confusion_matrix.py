@@ -55,7 +55,7 @@ class TestConfusionMatrix:
     @each_case("dtype", ["int64", "int8", "float64", "U5", "object"])
     @each_case("rows", [1, 3, 4, 5, 63, 1023, 1024, 1025, 2049, 70_000])
     @each_case("n_labels", [1, 2, 3, 17, 100])
-    def test_sizes_around_blocks_and_units(self, rows, n_labels, dtype):
+    def test_sizes_around_blocks_and_chunks(self, rows, n_labels, dtype):
         true, pred = np.random.default_rng(rows + n_labels).integers(0, n_labels, (2, rows))
         classes, codes = np.unique(np.concatenate([true, pred]), return_inverse=True)
         table = np.zeros((len(classes), len(classes)), np.int64)
@@ -71,7 +71,7 @@ class TestConfusionMatrix:
 
     @pytest.mark.parametrize("weighted", [False, True])
     def test_any_row_order_and_any_number_of_threads(self, weighted, monkeypatch):
-        monkeypatch.setattr(counting, "UNIT_ROWS", 1000)
+        monkeypatch.setattr(counting, "CHUNK_ROWS", 1000)
         monkeypatch.setattr(row_blocks, "SERIAL_ROWS", 1)
         monkeypatch.setattr(counting, "LOOK_AHEAD", kernel.BLOCK_ROWS)
         generator = np.random.default_rng(3)
@@ -205,7 +205,7 @@ class TestCountClasses:
     @each_case("spread", [1, 10**14])
     @each_case("n_threads", [1, 3])
     def test_many_labels(self, n_labels, spread, n_threads, monkeypatch):
-        monkeypatch.setattr(counting, "UNIT_ROWS", 5000)
+        monkeypatch.setattr(counting, "CHUNK_ROWS", 5000)
         monkeypatch.setattr(row_blocks, "SERIAL_ROWS", 1)
         generator = np.random.default_rng(n_labels)
         true, pred = generator.integers(0, n_labels, (2, 20_000)) * spread
@@ -250,8 +250,8 @@ class TestMultilabel:
             assert [float(count) for count in expected] == [counts[column] for counts in found[:4]]
 
     @each_case("rows", [1, 999, 1000, 1001, 3500])
-    def test_units_of_indicators(self, rows, monkeypatch):
-        monkeypatch.setattr(counting, "UNIT_ROWS", 1000)
+    def test_chunks_of_indicators(self, rows, monkeypatch):
+        monkeypatch.setattr(counting, "CHUNK_ROWS", 1000)
         monkeypatch.setattr(row_blocks, "SERIAL_ROWS", 1)
         true, pred = np.random.default_rng(rows).integers(0, 2, (2, rows, 3))
         for samplewise in (False, True):

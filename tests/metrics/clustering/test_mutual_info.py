@@ -189,7 +189,7 @@ def test_expectation_of_many_pairs_is_the_sum_over_pairs(monkeypatch):
     exact = oracle.expected_mutual_information(sizes[0].tolist(), sizes[1].tolist())
     found = mutual_info.expected_information(table)
     assert is_close(found, exact)
-    monkeypatch.setattr(mutual_info, "UNIT_PAIRS", 7)
+    monkeypatch.setattr(mutual_info, "CHUNK_PAIRS", 7)
     for n_threads in (1, 3):
         assert mutual_info.expected_information(table, n_threads) == found
 
@@ -299,8 +299,8 @@ class TestProperties:
         random = np.random.default_rng(3)
         table = count_contingency(random.geometric(0.02, 5000), random.geometric(0.05, 5000))
         scores = all_scores(table)
-        monkeypatch.setattr(mutual_info, "UNIT_CELLS", 100)
-        monkeypatch.setattr(mutual_info, "UNIT_PAIRS", 50)
+        monkeypatch.setattr(mutual_info, "CHUNK_CELLS", 100)
+        monkeypatch.setattr(mutual_info, "CHUNK_PAIRS", 50)
         for n_threads in (1, 2, 5):
             assert all_scores(shuffled(table, random), n_threads) == scores
 

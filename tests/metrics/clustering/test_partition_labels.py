@@ -251,7 +251,7 @@ def test_error_without_scipy_names_the_command_to_install_it(monkeypatch):
 @each_case("spread", ["few", "sorted", "falling", "late", "far", "many"])
 def test_all_counting_methods_agree(spread, n_threads, monkeypatch):
     """Growing tables, new labels in late rows, a table per thread, codes instead of labels, keys in partitions."""
-    monkeypatch.setattr(contingency, "UNIT_ROWS", 1 << 14)
+    monkeypatch.setattr(contingency, "CHUNK_ROWS", 1 << 14)
     generator = np.random.default_rng(3)
     rows = 100_000
     true, pred = generator.integers(0, 40, (2, rows))

@@ -402,7 +402,7 @@ def test_progress(monkeypatch):
 
 
 def test_interrupt(monkeypatch):
-    """An interrupt is raised between two units of work, and no thread is left running."""
+    """An interrupt is raised between two chunks of work, and no thread is left running."""
     monkeypatch.setattr(mean_distances, "LONGEST_STRIP", 64)
     points, labels = clustered(2000, 8, 4)
 

@@ -128,7 +128,7 @@ def test_columns_sorted_by_query_are_not_moved():
     assert got.item is item
 
 
-def test_many_units_of_rows_and_lists():
+def test_many_chunks_of_rows_and_lists():
     rng = np.random.default_rng(5)
     run = {query: dict.fromkeys(rng.choice(10**6, 60_000, replace=False).tolist(), 1.0) for query in range(4)}
     qrels = {query: {item: item % 4 for item in list(run[query])[::7]} | {-5: 3} for query in range(4)}
@@ -138,9 +138,9 @@ def test_many_units_of_rows_and_lists():
 
 
 @pytest.mark.parametrize(
-    "rows", [join_module.ROWS_PER_UNIT - 1, join_module.ROWS_PER_UNIT, join_module.ROWS_PER_UNIT + 1]
+    "rows", [join_module.ROWS_PER_CHUNK - 1, join_module.ROWS_PER_CHUNK, join_module.ROWS_PER_CHUNK + 1]
 )
-def test_a_query_that_begins_where_a_unit_does(rows):
+def test_a_query_that_begins_where_a_chunk_does(rows):
     for queries in (np.repeat([5, 6], rows), np.repeat(["x" * 15 + "y", "x" * 16], rows)):
         got = group_by_query(
             ids.as_ids(queries, "q"), ids.as_ids(np.arange(2 * rows), "i"), np.zeros(2 * rows), "run", 2

@@ -39,11 +39,11 @@ def bits(values):
 
 
 @pytest.fixture
-def units(monkeypatch):
-    """Sets the size of units to a few bytes, so that lines cross units and some units have no line."""
+def chunks(monkeypatch):
+    """Sets the size of chunks to a few bytes, so that lines cross chunks and some chunks have no line."""
 
     def set_bytes(n_bytes):
-        monkeypatch.setattr(trec_files, "UNIT_BYTES", n_bytes)
+        monkeypatch.setattr(trec_files, "CHUNK_BYTES", n_bytes)
 
     return set_bytes
 
@@ -79,14 +79,14 @@ def run_files(draw):
 
 @settings(max_examples=60, deadline=None)
 @given(run_files(), st.integers(1, 3), st.sampled_from([7, 16, 50, 1 << 22]))
-def test_a_run_is_read_as_it_was_written(tmp_path_factory, file, n_threads, unit_bytes):
+def test_a_run_is_read_as_it_was_written(tmp_path_factory, file, n_threads, chunk_bytes):
     text, rows = file
     path = write(tmp_path_factory.mktemp("run"), text)
-    before, trec_files.UNIT_BYTES = trec_files.UNIT_BYTES, unit_bytes
+    before, trec_files.CHUNK_BYTES = trec_files.CHUNK_BYTES, chunk_bytes
     try:
         run = fm.read_run(path, n_threads=n_threads)
     finally:
-        trec_files.UNIT_BYTES = before
+        trec_files.CHUNK_BYTES = before
     assert texts(run.query) == [query for query, _, _ in rows]
     assert texts(run.item) == [item for _, item, _ in rows]
     assert bits(run.score) == bits([float(score) for _, _, score in rows])
@@ -136,12 +136,12 @@ def test_many_digits_at_many_places(tmp_path):
     assert (fm.read_run(path).score == np.array([float(number) for number in texts_of_numbers])).all()
 
 
-def test_units_cut_anywhere_give_the_same(tmp_path, units):
+def test_chunks_cut_anywhere_give_the_same(tmp_path, chunks):
     text = "".join(f"q{i // 3} Q0 item{'x' * (i % 40)} 1 {i / 7!r} tag\n{'' if i % 5 else chr(10)}" for i in range(60))
     path = write(tmp_path, text)
     whole = fm.read_run(path)
     for n_bytes in [*range(1, 40), 100, 1000]:
-        units(n_bytes)
+        chunks(n_bytes)
         for n_threads in (1, 3):
             run = fm.read_run(path, n_threads=n_threads)
             assert texts(run.item) == texts(whole.item)
@@ -169,10 +169,10 @@ def test_lines_of_every_length(tmp_path):
         assert_raises(ValueError, "line 1: 5 fields", fm.read_qrels, write(tmp_path, f"q 0 d 1{' ' * n} more"))
 
 
-def test_segments_join_across_units_and_a_query_may_come_back(tmp_path, units):
+def test_segments_join_across_chunks_and_a_query_may_come_back(tmp_path, chunks):
     path = write(tmp_path, "".join(f"{query} 0 d{i} 1\n" for i, query in enumerate("aaaaabbbbbbbbbaab")))
     for n_bytes in range(1, 90):
-        units(n_bytes)
+        chunks(n_bytes)
         qrels = fm.read_qrels(path)
         assert qrels.segments.tolist() == [0, 5, 14, 16, 17]
         assert texts(qrels.segment_query) == ["a", "b", "a", "b"]
@@ -220,10 +220,10 @@ def test_the_tag_is_that_of_the_last_line(tmp_path):
 
 
 @each_case("text", ["more", "made by hand, 12 fields # in all", "x" * 200, "\t", "ÿ \x00"])
-@each_case("unit_bytes", [7, 40, 1 << 22])
-def test_text_behind_the_tag_is_ignored(tmp_path, units, text, unit_bytes):
+@each_case("chunk_bytes", [7, 40, 1 << 22])
+def test_text_behind_the_tag_is_ignored(tmp_path, chunks, text, chunk_bytes):
     """Lines with and without it, shorter and longer than 64 bytes, the last one without a newline."""
-    units(unit_bytes)
+    chunks(chunk_bytes)
     lines = [f"q{n % 2} Q0 item{'i' * n} 1 {n}.5 tag{n}{' ' * (n % 5)}" for n in range(50)]
     path = write(tmp_path, "\n".join(f"{line} {text}" if n % 3 else line for n, line in enumerate(lines, 1)))
     run = fm.read_run(path, n_threads=2)
@@ -232,8 +232,8 @@ def test_text_behind_the_tag_is_ignored(tmp_path, units, text, unit_bytes):
     assert run.tag == "tag49"
 
 
-def test_progress_ends_with_all_rows(tmp_path, units):
-    units(100)
+def test_progress_ends_with_all_rows(tmp_path, chunks):
+    chunks(100)
     seen = []
     path = write(tmp_path, "".join(f"q Q0 d{i} 1 {i} t\n" for i in range(100)))
     fm.read_run(path, n_threads=2, progress=lambda *call: seen.append(call))
@@ -291,9 +291,9 @@ def test_repr(tmp_path):
         ("q Q0 d 1 1234567890123x t", "the score '1234567890123x' is not a number"),
     ],
 )
-@each_case("unit_bytes", [30, 1 << 22])
-def test_a_bad_line_of_a_run_is_named(tmp_path, units, line, problem, unit_bytes):
-    units(unit_bytes)
+@each_case("chunk_bytes", [30, 1 << 22])
+def test_a_bad_line_of_a_run_is_named(tmp_path, chunks, line, problem, chunk_bytes):
+    chunks(chunk_bytes)
     good = "q Q0 d 1 1.5 t\n"
     path = write(tmp_path, f"# comment\n{good}\n{good}{line}\n{good}q\n")
     with pytest.raises(ValueError, match=r"a\.run") as error:

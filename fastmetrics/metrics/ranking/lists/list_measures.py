@@ -45,7 +45,7 @@ NO_TEXT = (NO_BYTES, NO_OFFSETS, NO_OFFSETS)
 ONE_GRADE = np.zeros(1)
 ROWS, POSITIVES, JUDGED, IDEAL, TIED_PAIRS, PAIRS, MISSING = range(7)  # columns of the counts of a list
 MOST_STORED_WEIGHTS = 1 << 20  # of ranks, and as many sums of weights
-ROWS_PER_UNIT = 1 << 16  # rows of the lists that a thread measures at a time
+ROWS_PER_CHUNK = 1 << 16  # rows of the lists that a thread measures at a time
 
 
 class InvalidRowError(Exception):
@@ -219,11 +219,11 @@ def measure_lists(
         memory = np.empty(ranked_lists.WORDS_PER_ROW * (longest + 2) + longest_ideal + ranked_lists.SPARE, np.uint64)
         kinds = np.empty(longest + 1, np.uint8)
 
-        def work(unit: int) -> None:
+        def work(chunk: int) -> None:
             ranked_lists.measure_lists(
                 scores, grades, lists.offsets, lists.unretrieved, lists.unretrieved_offsets, table.integers,
-                table.numbers, weights, sums, rule, keys, *text, least, table.greatest, signed_gains, bounds[unit],
-                bounds[unit + 1], memory, kinds, values, counts, n_invalid[unit],
+                table.numbers, weights, sums, rule, keys, *text, least, table.greatest, signed_gains, bounds[chunk],
+                bounds[chunk + 1], memory, kinds, values, counts, n_invalid[chunk],
             )  # fmt: skip
 
         return work
@@ -231,7 +231,7 @@ def measure_lists(
     rows = int(lists.offsets[-1])
     bounds = [0, n_lists]
     if n_threads > 1 and rows > SERIAL_ROWS:
-        edges = np.arange(0, rows + ROWS_PER_UNIT, ROWS_PER_UNIT)
+        edges = np.arange(0, rows + ROWS_PER_CHUNK, ROWS_PER_CHUNK)
         bounds = sorted({0, n_lists, *np.searchsorted(lists.offsets, edges).clip(0, n_lists).tolist()})
     n_invalid = np.zeros((len(bounds) - 1, 1), np.int64)
     if len(bounds) == 2:

@@ -26,7 +26,7 @@ from fastmetrics.metrics.ranking.lists.ids import (
     align_ids,
 )
 
-ROWS_PER_UNIT = 1 << 16
+ROWS_PER_CHUNK = 1 << 16
 MISSING = ("zero", "drop", "raise")
 MOST_NAMED = 5  # queries that are named in a message or in the coverage
 
@@ -84,10 +84,10 @@ def find_segment_starts(query: Ids | DictionaryIds, n_threads: int) -> np.ndarra
     """The first row of every segment. A segment is a run of neighbouring rows of one query."""
     rows = query.rows
     starts = np.empty(rows, np.int64)
-    edges = [*range(0, rows, ROWS_PER_UNIT), rows]
+    edges = [*range(0, rows, ROWS_PER_CHUNK), rows]
 
-    def find(unit: int) -> int:
-        start, stop = edges[unit], edges[unit + 1]
+    def find(chunk: int) -> int:
+        start, stop = edges[chunk], edges[chunk + 1]
         if isinstance(query, TextIds):
             return run_qrels_join.text_segments(query.data, query.starts, query.stops, start, stop, starts)
         values = query.codes if isinstance(query, DictionaryIds) else query.values
@@ -217,12 +217,12 @@ def concatenate_ids(first: Ids, last: Ids | None) -> Ids:
     )
 
 
-def unit_edges(sizes: np.ndarray) -> list[int]:
-    """Edges of units of lists: a unit has about ROWS_PER_UNIT rows and is joined by one thread."""
+def chunk_edges(sizes: np.ndarray) -> list[int]:
+    """Edges of chunks of lists: a chunk has about ROWS_PER_CHUNK rows and is joined by one thread."""
     ends = np.cumsum(sizes)
     if not ends.shape[0]:
         return [0]
-    cuts = np.searchsorted(ends, np.arange(ROWS_PER_UNIT, int(ends[-1]), ROWS_PER_UNIT), side="left") + 1
+    cuts = np.searchsorted(ends, np.arange(ROWS_PER_CHUNK, int(ends[-1]), ROWS_PER_CHUNK), side="left") + 1
     return [0, *np.unique(cuts[cuts < ends.shape[0]]).tolist(), int(ends.shape[0])]
 
 
@@ -240,7 +240,7 @@ def join_items(
     sparse_unretrieved = np.empty(int(judged_sizes.sum()))
     n_unretrieved = np.zeros(n_lists, np.int64)
     repeated = np.empty((n_lists, 2), np.int64)
-    edges = unit_edges(sizes)
+    edges = chunk_edges(sizes)
     # Up to `many` keys a table has eight entries for each, beyond them two: the longest list may not have the largest.
     longest, many = int(sizes.max(initial=1)), run_qrels_join.KEYS_OF_LARGE_TABLES
     largest = max(table_size(min(longest, many), 8), table_size(longest))
@@ -249,15 +249,15 @@ def join_items(
     def make_worker() -> Callable[[int], None]:
         table = np.empty(largest, np.uint64)
 
-        def join(unit: int) -> None:
+        def join(chunk: int) -> None:
             rest: tuple[Any, ...] = (
-                qrels.values, spans, unretrieved_starts, edges[unit], edges[unit + 1], table, grades,
+                qrels.values, spans, unretrieved_starts, edges[chunk], edges[chunk + 1], table, grades,
                 sparse_unretrieved, n_unretrieved, repeated,
             )  # fmt: skip
             if isinstance(items, TextIds) and isinstance(judged_items, TextIds):
-                has_repeated[unit] = run_qrels_join.join_texts(*items.spans, *judged_items.spans, *rest)
+                has_repeated[chunk] = run_qrels_join.join_texts(*items.spans, *judged_items.spans, *rest)
             elif isinstance(items, IntegerIds) and isinstance(judged_items, IntegerIds):
-                has_repeated[unit] = run_qrels_join.join_integers(items.values, judged_items.values, *rest)
+                has_repeated[chunk] = run_qrels_join.join_integers(items.values, judged_items.values, *rest)
 
         return join
 

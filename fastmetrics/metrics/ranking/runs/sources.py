@@ -82,7 +82,7 @@ def read_source(data: Any, name: str, columns: TableColumns, n_threads: int) -> 
     labels = [f"{name}[{column!r}]" for column in columns]
     readers: list[Callable[[Any, str], Any]] = [as_query_ids, as_ids, partial(as_numbers, name=name)]
     query, item, values = for_each(
-        len(table), lambda: lambda unit: readers[unit](table[unit], labels[unit]), n_threads
+        len(table), lambda: lambda number: readers[number](table[number], labels[number]), n_threads
     )
     for label, rows in ((labels[1], item.rows), (labels[2], values.shape[0])):
         validation.check_lengths(query.rows, rows, labels[0], label)

@@ -1,6 +1,6 @@
 """Reads TREC run and qrels files, plain or compressed by gzip, whatever their names.
 
-A file is read and cut into units of whole lines, which threads parse in parallel (`_kernels/formats/trec_files.pyx`).
+A file is read and cut into chunks of whole lines, which threads parse in parallel (`_kernels/formats/trec_files.pyx`).
 Text is not copied: queries and items are spans of the file's bytes.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TrecQrels", "TrecRun", "read_qrels", "read_run"]
 
-UNIT_BYTES = 1 << 22
+CHUNK_BYTES = 1 << 22
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 MOST_SHOWN = 120  # characters of a bad line in an error message
@@ -291,7 +291,7 @@ def read_qrels(
 
 
 class TrecLines:
-    """The bytes of a file, cut into units of whole lines, and the rows parsed from them."""
+    """The bytes of a file, cut into chunks of whole lines, and the rows parsed from them."""
 
     tag = ""
 
@@ -301,8 +301,8 @@ class TrecLines:
         self.n_threads = n_threads
         self.data, self.size, newlines = read_bytes(path, n_threads)
         start = len(BYTE_ORDER_MARK) if bytes(self.data[: len(BYTE_ORDER_MARK)]) == BYTE_ORDER_MARK else 0
-        # A unit has the lines that begin in its bytes. The newlines before it end the lines before it.
-        edges = range(UNIT_BYTES, len(newlines) * UNIT_BYTES, UNIT_BYTES)
+        # A chunk has the lines that begin in its bytes. The newlines before it end the lines before it.
+        edges = range(CHUNK_BYTES, len(newlines) * CHUNK_BYTES, CHUNK_BYTES)
         starts = [trec_files.line_start(self.data, edge, self.size) for edge in edges]
         before = np.cumsum(newlines).tolist()
         self.bounds = [start, *starts, self.size]
@@ -310,29 +310,29 @@ class TrecLines:
         self.n_lines = before[-1] + int(self.data[self.size - 1] != ord("\n"))
 
     def parse(self, progress: Progress | None) -> tuple[TextIds, np.ndarray, np.ndarray, TextIds]:
-        """Parse all units: the items, the values, the segments, and the query of each segment."""
+        """Parse all chunks: the items, the values, the segments, and the query of each segment."""
         rows = (np.empty(self.n_lines, np.int64), np.empty(self.n_lines, np.int64))
         values = np.empty(self.n_lines, self.line_format.value_type)
         segments = tuple(np.empty(self.n_lines, np.int64) for _ in range(3))
-        n_units = len(self.first_rows)
-        states = np.zeros((n_units, trec_files.N_STATE), np.int64)
+        n_chunks = len(self.first_rows)
+        states = np.zeros((n_chunks, trec_files.N_STATE), np.int64)
         stage = f"reading {Path(self.path).name}"
 
-        def work(unit: int) -> None:
-            start, stop = self.bounds[unit : unit + 2]
-            first, state = self.first_rows[unit], states[unit]
+        def work(chunk: int) -> None:
+            start, stop = self.bounds[chunk : chunk + 2]
+            first, state = self.first_rows[chunk], states[chunk]
             trec_files.parse_lines(
                 self.data, start, stop, first, *rows, values, segments[0], segments[1], segments[2], state
             )
             if state[trec_files.ERROR]:
                 self.raise_bad_line(int(state[trec_files.ERROR]), int(state[trec_files.BAD_LINE]))
             if state[trec_files.UNFINISHED]:
-                unit_rows = slice(first, first + int(state[trec_files.ROWS]))
-                trec_files.finish_scores(self.data, rows[1][unit_rows], values[unit_rows])
+                chunk_rows = slice(first, first + int(state[trec_files.ROWS]))
+                trec_files.finish_scores(self.data, rows[1][chunk_rows], values[chunk_rows])
             if progress is not None:
                 progress(stage, int(states[:, trec_files.ROWS].sum()), self.n_lines)
 
-        for_each(n_units, lambda: work, self.n_threads)
+        for_each(n_chunks, lambda: work, self.n_threads)
         n_rows = states[:, trec_files.ROWS]
         if not n_rows.any():
             raise ValueError(f"{self.path} is empty: it has no lines to read")
@@ -342,7 +342,7 @@ class TrecLines:
         return TextIds(self.data, starts, stops), values, *self.merge_segments(segments, states)
 
     def close_gaps(self, column: np.ndarray, n_rows: np.ndarray) -> np.ndarray:
-        """The rows of all units without gaps: a unit has fewer rows than lines if lines are empty or comments."""
+        """The rows of all chunks without gaps: a chunk has fewer rows than lines if lines are empty or comments."""
         end = 0
         for first, count in zip(self.first_rows, n_rows.tolist(), strict=True):
             if first > end:
@@ -351,7 +351,7 @@ class TrecLines:
         return column[:end]
 
     def merge_segments(self, columns: tuple[np.ndarray, ...], states: np.ndarray) -> tuple[np.ndarray, TextIds]:
-        """The edges of all segments and their queries. A segment that goes on in the next unit is one segment."""
+        """The edges of all segments and their queries. A segment that goes on in the next chunk is one segment."""
         starts, stops, rows = ([] for _ in range(3))
         n_rows = 0
         last_query = b""
@@ -390,7 +390,7 @@ class TrecLines:
 
 
 def read_bytes(path: str, n_threads: int) -> tuple[np.ndarray, int, list[int]]:
-    """The bytes of a file followed by newlines, their number, and the number of newlines in every UNIT_BYTES."""
+    """The bytes of a file followed by newlines, their number, and the number of newlines in every CHUNK_BYTES."""
     with open(path, "rb") as file:
         status = os.fstat(file.fileno())
         size = status.st_size
@@ -408,13 +408,13 @@ def read_bytes(path: str, n_threads: int) -> tuple[np.ndarray, int, list[int]]:
     if size == 0:
         raise ValueError(f"{path} is empty: it has no lines to read")
 
-    def work(unit: int) -> int:
-        start, stop = unit * UNIT_BYTES, min((unit + 1) * UNIT_BYTES, size)
+    def work(chunk: int) -> int:
+        start, stop = chunk * CHUNK_BYTES, min((chunk + 1) * CHUNK_BYTES, size)
         if data is None:
             read_range(path, start, text[start:stop])
         return trec_files.count_newlines(text, start, stop)
 
-    return text, size, for_each(-(-size // UNIT_BYTES), lambda: work, n_threads)
+    return text, size, for_each(-(-size // CHUNK_BYTES), lambda: work, n_threads)
 
 
 def read_range(path: str, start: int, out: np.ndarray) -> None:
@@ -435,7 +435,7 @@ def decompress(contents: bytes, path: str) -> bytearray:
     data = bytearray()
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(contents)) as file:
-            while chunk := file.read(UNIT_BYTES):
+            while chunk := file.read(CHUNK_BYTES):
                 data += chunk
                 if len(data) > limit:
                     raise ValueError(
