@@ -58,17 +58,17 @@ def divide_by_states(
     denominators: NDArray[np.int64],
     out: NDArray[np.float64],
 ) -> None: ...
-def merge_pairs(pairs: NDArray[np.float64], other: NDArray[np.float64]) -> None: ...
-def total_of_pairs(pairs: NDArray[np.float64], total: NDArray[np.float64]) -> None: ...
-def divide_pairs(
-    pairs: NDArray[np.float64],
+def merge_double_doubles(totals: NDArray[np.float64], other: NDArray[np.float64]) -> None: ...
+def total_of_double_doubles(totals: NDArray[np.float64], total: NDArray[np.float64]) -> None: ...
+def divide_totals(
+    totals: NDArray[np.float64],
     bound: float,
     high: float,
     low: float,
     error: float,
     out: NDArray[np.float64],
 ) -> None: ...
-def one_minus_pair_quotients(
+def one_minus_quotients(
     parts: NDArray[np.float64],
     wholes: NDArray[np.float64],
     bound: float,

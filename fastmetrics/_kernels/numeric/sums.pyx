@@ -4,7 +4,7 @@ Functions add rows to `state` (int64[STATE_SIZE]), which is normalised before an
 contiguous. Weights are float64 of the same length, or None. A weighted sum adds the rounded product weight * value of
 each row, so it depends on the rows alone, not on their order.
 
-Pairs of doubles (pair_sums.h) are sums with a small error. Their quotients are given where the rounding is certain.
+Double-doubles (double_double_sums.h) are sums with a small error. Their quotients are given if the rounding is certain.
 """
 
 from libc.math cimport NAN
@@ -36,8 +36,8 @@ cdef extern from *:
     """
     double keep_if "fm_keep_if"(double value, uint8_t selected) noexcept nogil
 
-cdef extern from "numeric/pair_sums.h":
-    void add_pair "fm_add_pair"(double* pair, double high, double low) noexcept nogil
+cdef extern from "numeric/double_double_sums.h":
+    void add_double_double "fm_add_double_double"(double* total, double high, double low) noexcept nogil
 
 STATE_SIZE = _STATE_SIZE
 N_LIMBS = _N_LIMBS
@@ -337,24 +337,24 @@ def divide_by_states(const int64_t[:, ::1] numerators, const int64_t[:, ::1] den
                 out[i] = NAN
 
 
-def merge_pairs(double[:, ::1] pairs, const double[:, ::1] other):
-    """Add pairs of doubles to pairs of doubles. The relative error is below 2**-103."""
+def merge_double_doubles(double[:, ::1] totals, const double[:, ::1] other):
+    """Add double-doubles to double-doubles. The relative error is below 2**-103."""
     cdef Py_ssize_t i
     with nogil:
-        for i in range(pairs.shape[0]):
-            add_pair(&pairs[i, 0], other[i, 0], other[i, 1])
+        for i in range(totals.shape[0]):
+            add_double_double(&totals[i, 0], other[i, 0], other[i, 1])
 
 
-def total_of_pairs(const double[:, ::1] pairs, double[:, ::1] total):
-    """Add all pairs to total[0]."""
+def total_of_double_doubles(const double[:, ::1] totals, double[:, ::1] total):
+    """Add all of them to total[0]."""
     cdef Py_ssize_t i
     with nogil:
-        for i in range(pairs.shape[0]):
-            add_pair(&total[0, 0], pairs[i, 0], pairs[i, 1])
+        for i in range(totals.shape[0]):
+            add_double_double(&total[0, 0], totals[i, 0], totals[i, 1])
 
 
-def divide_pairs(double[:, ::1] pairs, double bound, double high, double low, double error, double[::1] out):
-    """Write the sum of every pair, divided by a denominator and rounded once; NaN where the rounding is uncertain.
+def divide_totals(double[:, ::1] totals, double bound, double high, double low, double error, double[::1] out):
+    """Write every total, divided by a denominator and rounded once; NaN where the rounding is uncertain.
 
     `bound` is the relative error of the sums. The denominator is high + low, to within an error; it is positive,
     neither very large nor very small. A quotient below 2**-400 counts as uncertain: its terms may have underflowed.
@@ -363,8 +363,8 @@ def divide_pairs(double[:, ::1] pairs, double bound, double high, double low, do
     cdef DoubleDouble sum
     cdef Py_ssize_t i
     with nogil:
-        for i in range(pairs.shape[0]):
-            sum = two_sum(pairs[i, 0], pairs[i, 1])
+        for i in range(totals.shape[0]):
+            sum = two_sum(totals[i, 0], totals[i, 1])
             if not (
                 2.0 ** -400 < sum.high < 2.0 ** 450 and sum.high > 2.0 ** -400 * denominator.high
                 and divide_double_doubles(sum, bound * sum.high, denominator, error, &out[i])
@@ -372,8 +372,8 @@ def divide_pairs(double[:, ::1] pairs, double bound, double high, double low, do
                 out[i] = NAN
 
 
-def one_minus_pair_quotients(double[:, ::1] parts, double[:, ::1] wholes, double bound, double[::1] out):
-    """Write 1 - part / whole for pairs of doubles, rounded once; NaN where the rounding is uncertain.
+def one_minus_quotients(double[:, ::1] parts, double[:, ::1] wholes, double bound, double[::1] out):
+    """Write 1 - part / whole for double-doubles, rounded once; NaN where the rounding is uncertain.
 
     `bound` is the relative error of the sums. Sums that are very large, very small or zero count as uncertain.
     """

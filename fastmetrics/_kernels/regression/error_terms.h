@@ -9,12 +9,12 @@
 #include <float.h>
 
 #include "columns/real_column_loops.h"
-#include "numeric/pair_sums.h"
+#include "numeric/double_double_sums.h"
 #include "numeric/powers.h"
 #include "numeric/two_product.h"
 #include "numeric/vector_math.h"
 
-/* Products of three numbers within these bounds are exact in pairs of doubles. */
+/* Products of three numbers within these bounds are exact in double-doubles. */
 #define FM_LEAST 0x1p-300
 #define FM_MOST 0x1p300
 
@@ -379,8 +379,8 @@ FM_FUSED(fm_fused_absolute_f64_f32, double, float, fabs(difference))
 FM_FUSED(fm_fused_absolute_f32_f64, float, double, fabs(difference))
 FM_FUSED(fm_fused_absolute_f32_f32, float, float, fabs(difference))
 
-/* The sums of outputs side by side, in pairs of doubles (pair_sums.h): rows are read in order. Without weights `weights` is
- * NULL. Strides are numbers of doubles. There are at most FM_MATRIX_ROWS rows and FM_MATRIX_OUTPUTS outputs.
+/* The sums of outputs side by side, in double-doubles (double_double_sums.h): rows are read in order. Without weights
+ * `weights` is NULL. Strides are numbers of doubles. There are at most FM_MATRIX_ROWS rows and FM_MATRIX_OUTPUTS outputs.
  */
 enum { FM_ROWS_AHEAD = 6 };
 
@@ -404,7 +404,7 @@ enum { FM_ROWS_AHEAD = 6 };
             for (k = 0; k < outputs; k++) {                                                                             \
                 double target = y_row[k], difference = target - p_row[k], size = fabs(target);                          \
                 size = size > DBL_EPSILON ? size : DBL_EPSILON;                                                         \
-                FM_ADD_TO_PAIR(high[k], low[k], (TERM) * weight);                                                       \
+                FM_ADD_EXACTLY(high[k], low[k], (TERM) * weight);                                                       \
             }                                                                                                           \
         }                                                                                                               \
     }

@@ -28,7 +28,7 @@ def add_error_terms(
     stop: int,
     states: NDArray[np.int64],
 ) -> int: ...
-def add_error_terms_to_pairs(
+def add_error_terms_to_totals(
     y_true: Any,
     y_pred: Any,
     weights: NDArray[np.float64] | None,
@@ -36,7 +36,7 @@ def add_error_terms_to_pairs(
     parameter: float,
     start: int,
     stop: int,
-    pairs: NDArray[np.float64],
+    totals: NDArray[np.float64],
 ) -> int: ...
 def write_error_terms(
     y_true: Any,

@@ -44,8 +44,10 @@ cdef extern from "regression/error_terms.h":
         int kind, double alpha, const double* y, Py_ssize_t y_stride, const double* p, Py_ssize_t p_stride,
         const double* weights, Py_ssize_t rows, Py_ssize_t outputs, double* high, double* low
     ) noexcept nogil
-    void add_pair "fm_add_pair"(double* pair, double high, double low) noexcept nogil
-    void add_values_to_pair "fm_add_values_to_pair"(const double* values, Py_ssize_t n, double* pair) noexcept nogil
+    void add_double_double "fm_add_double_double"(double* total, double high, double low) noexcept nogil
+    void add_to_double_double "fm_add_to_double_double"(
+        const double* values, Py_ssize_t n, double* total
+    ) noexcept nogil
     double max_difference "fm_greatest_error"(const double* y, const double* p, Py_ssize_t n) noexcept nogil
     void absolute_errors "fm_absolute"(const double* y, const double* p, Py_ssize_t n, double* out) noexcept nogil
 
@@ -159,11 +161,11 @@ cdef inline int add_chunk_of_terms(
     return outside
 
 
-cdef int add_terms_to_pairs(
+cdef int add_terms_to_totals(
     int kind, double parameter, RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t start, Py_ssize_t stop,
-    double* pairs
+    double* totals
 ) noexcept nogil:
-    """Add the terms of rows start..stop of all outputs to the pair of each. Return flags."""
+    """Add the terms of rows start..stop of all outputs to the total of each. Return flags."""
     cdef double y_tile[FM_TILE_ROWS * FM_TILE_OUTPUTS]
     cdef double p_tile[FM_TILE_ROWS * FM_TILE_OUTPUTS]
     cdef double terms[FM_TILE_ROWS]
@@ -172,7 +174,7 @@ cdef int add_terms_to_pairs(
     cdef int inexact = 0
     cdef int outside = 0
     if is_matrix_kind(kind) and has_contiguous_rows(y) and has_contiguous_rows(p):
-        return add_matrix_to_pairs(kind, parameter, y, p, weights, start, stop, pairs)
+        return add_matrix_to_totals(kind, parameter, y, p, weights, start, stop, totals)
     while output < y.n_outputs:
         n_outputs = min(y.n_outputs - output, <Py_ssize_t>FM_TILE_OUTPUTS)
         row = start
@@ -187,15 +189,15 @@ cdef int add_terms_to_pairs(
                 if weights != NULL:
                     for i in range(length):
                         terms[i] *= weights[row + i]
-                add_values_to_pair(terms, length, pairs + 2 * (output + k))
+                add_to_double_double(terms, length, totals + 2 * (output + k))
             row += length
         output += n_outputs
     return flags_of(0, 0, outside, inexact)
 
 
-cdef int add_matrix_to_pairs(
+cdef int add_matrix_to_totals(
     int kind, double parameter, RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t start, Py_ssize_t stop,
-    double* pairs
+    double* totals
 ) noexcept nogil:
     """The same for matrices whose rows are contiguous: all outputs of a row are read together.
 
@@ -222,7 +224,7 @@ cdef int add_matrix_to_pairs(
                 kind, parameter, y_part.values, y_part.stride, p_part.values, p_part.stride, NULL, rows,
                 y_joined.n_outputs, high, low)
             for k in range(y_joined.n_outputs):
-                add_pair(pairs + 2 * (k % width), high[k], low[k])
+                add_double_double(totals + 2 * (k % width), high[k], low[k])
             start += rows * n_joined
     while start < stop:
         rows = min(stop - start, <Py_ssize_t>FM_MATRIX_ROWS)
@@ -235,7 +237,7 @@ cdef int add_matrix_to_pairs(
                 kind, parameter, y_part.values, y_part.stride, p_part.values, p_part.stride,
                 NULL if weights == NULL else weights + start, rows, n_outputs, high, low)
             for k in range(n_outputs):
-                add_pair(pairs + 2 * (output + k), high[k], low[k])
+                add_double_double(totals + 2 * (output + k), high[k], low[k])
             output += n_outputs
         start += rows
     return FLAG_INEXACT if inexact else 0
@@ -273,11 +275,11 @@ def add_error_terms(
     return flags
 
 
-def add_error_terms_to_pairs(
+def add_error_terms_to_totals(
     object y_true, object y_pred, const double[::1] weights or None, int kind, double parameter, Py_ssize_t start,
-    Py_ssize_t stop, double[:, ::1] pairs
+    Py_ssize_t stop, double[:, ::1] totals
 ) -> int:
-    """Add the (weighted) terms of rows start..stop to pairs[output], sums of two doubles. Return flags.
+    """Add the (weighted) terms of rows start..stop to totals[output], sums of two doubles. Return flags.
 
     A sum has a relative error below 2**-84 + rows 2**-110. It is NaN if a term is not finite.
     """
@@ -291,8 +293,8 @@ def add_error_terms_to_pairs(
         raise TypeError("columns are not of a type that is read")
     try:
         with nogil:
-            flags = add_terms_to_pairs(
-                kind, parameter, &columns[0], &columns[1], first_weight, start, stop, &pairs[0, 0])
+            flags = add_terms_to_totals(
+                kind, parameter, &columns[0], &columns[1], first_weight, start, stop, &totals[0, 0])
     finally:
         close_columns(views)
     return flags

@@ -1,10 +1,11 @@
-/* Sums of values and of their squares in pairs of doubles (pair_sums.h). A product that underflows loses less than 2^-1070.
+/* Sums of values and of their squares in double-doubles (double_double_sums.h). A product that underflows loses less
+ * than 2^-1070.
  */
 #ifndef FASTMETRICS_MOMENT_SUMS_H
 #define FASTMETRICS_MOMENT_SUMS_H
 
 #include "columns/real_column_loops.h"
-#include "numeric/pair_sums.h"
+#include "numeric/double_double_sums.h"
 #include "numeric/two_product.h"
 
 /* The sums of a chunk: of w y and w y^2; then of w d and w d^2, or of w d^2 alone, each term of it rounded. d = p - y. */
@@ -20,9 +21,9 @@ typedef struct {
 #define FM_ADD_MOMENTS(SUMS, FIRST, LANE, V)                                                                            \
     do {                                                                                                                \
         double value = (V), square = value * value, lost = fm_product_error(value, value, square);                      \
-        FM_ADD_TO_PAIR((SUMS)->high[FIRST][LANE], (SUMS)->low[FIRST][LANE], value);                                     \
+        FM_ADD_EXACTLY((SUMS)->high[FIRST][LANE], (SUMS)->low[FIRST][LANE], value);                                     \
         (SUMS)->low[(FIRST) + 1][LANE] += lost;                                                                         \
-        FM_ADD_TO_PAIR((SUMS)->high[(FIRST) + 1][LANE], (SUMS)->low[(FIRST) + 1][LANE], square);                        \
+        FM_ADD_EXACTLY((SUMS)->high[(FIRST) + 1][LANE], (SUMS)->low[(FIRST) + 1][LANE], square);                        \
     } while (0)
 
 #define FM_ADD_WEIGHTED_MOMENTS(SUMS, FIRST, LANE, W, V)                                                                \
@@ -30,15 +31,15 @@ typedef struct {
         double weight = (W), value = (V), product = weight * value;                                                     \
         double lost = fm_product_error(weight, value, product), square = product * value;                               \
         (SUMS)->low[FIRST][LANE] += lost;                                                                               \
-        FM_ADD_TO_PAIR((SUMS)->high[FIRST][LANE], (SUMS)->low[FIRST][LANE], product);                                   \
+        FM_ADD_EXACTLY((SUMS)->high[FIRST][LANE], (SUMS)->low[FIRST][LANE], product);                                   \
         (SUMS)->low[(FIRST) + 1][LANE] += fm_product_error(product, value, square) + lost * value;                      \
-        FM_ADD_TO_PAIR((SUMS)->high[(FIRST) + 1][LANE], (SUMS)->low[(FIRST) + 1][LANE], square);                        \
+        FM_ADD_EXACTLY((SUMS)->high[(FIRST) + 1][LANE], (SUMS)->low[(FIRST) + 1][LANE], square);                        \
     } while (0)
 
 #define FM_ADD_SQUARED_ERROR(SUMS, LANE, W, D)                                                                          \
     do {                                                                                                                \
         double error = (D);                                                                                             \
-        FM_ADD_TO_PAIR(                                                                                                 \
+        FM_ADD_EXACTLY(                                                                                                 \
             (SUMS)->high[FM_ERROR_SQUARES][LANE], (SUMS)->low[FM_ERROR_SQUARES][LANE], error * error W);                \
     } while (0)
 
@@ -110,10 +111,10 @@ FM_MATRIX_MOMENT_LOOP(
     fm_weighted_matrix_moments_centered, FM_ADD_WEIGHTED_MOMENTS(sums, FM_TOTAL, k, w, y[k]),
     FM_ADD_WEIGHTED_MOMENTS(sums, FM_ERROR_TOTAL, k, w, p[k] - y[k]))
 
-/* Add the moments of rows of a matrix to pairs[output][FM_MOMENTS][2]. */
+/* Add the moments of rows of a matrix to totals[output][FM_MOMENTS][2]. */
 static inline void fm_add_matrix_moments(
     const double* y, ptrdiff_t y_stride, const double* p, ptrdiff_t p_stride, const double* w, ptrdiff_t rows,
-    ptrdiff_t outputs, int center_errors, double* pairs
+    ptrdiff_t outputs, int center_errors, double* totals
 ) {
     fm_matrix_moments sums;
     ptrdiff_t moment, k;
@@ -126,12 +127,12 @@ static inline void fm_add_matrix_moments(
             y, y_stride, p, p_stride, w, rows, outputs, &sums);
     for (k = 0; k < outputs; k++)
         for (moment = 0; moment < FM_MOMENTS; moment++)
-            fm_add_pair(pairs + 2 * (FM_MOMENTS * k + moment), sums.high[moment][k], sums.low[moment][k]);
+            fm_add_double_double(totals + 2 * (FM_MOMENTS * k + moment), sums.high[moment][k], sums.low[moment][k]);
 }
 
-/* Add the moments of n rows to pairs[FM_MOMENTS][2]. */
+/* Add the moments of n rows to totals[FM_MOMENTS][2]. */
 static inline void fm_add_moments(
-    const double* y, const double* p, const double* w, ptrdiff_t n, int center_errors, double* pairs
+    const double* y, const double* p, const double* w, ptrdiff_t n, int center_errors, double* totals
 ) {
     fm_moment_lanes sums;
     int moment, lane;
@@ -140,10 +141,10 @@ static inline void fm_add_moments(
     for (moment = 0; moment < FM_MOMENTS; moment++) {
         double high = sums.high[moment][0], low = sums.low[moment][0];
         for (lane = 1; lane < FM_MOMENT_LANES; lane++) {
-            FM_ADD_TO_PAIR(high, low, sums.high[moment][lane]);
+            FM_ADD_EXACTLY(high, low, sums.high[moment][lane]);
             low += sums.low[moment][lane];
         }
-        fm_add_pair(pairs + 2 * moment, high, low);
+        fm_add_double_double(totals + 2 * moment, high, low);
     }
 }
 

@@ -25,10 +25,10 @@ def sum_moments(
     start: int,
     stop: int,
     center_errors: bool,
-    pairs: NDArray[np.float64],
+    totals: NDArray[np.float64],
 ) -> int: ...
 def explained_fractions(
-    pairs: NDArray[np.float64],
+    totals: NDArray[np.float64],
     weight: float,
     weight_rest: float,
     rows: int,

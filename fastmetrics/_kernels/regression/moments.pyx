@@ -1,6 +1,6 @@
 """Moments for R^2 and explained variance: sums of targets, of errors and of their squares.
 
-Arrays are as in errors.pyx. `sum_moments` sums in pairs of doubles (moment_sums.h), and `explained_fractions` divides
+Arrays are as in errors.pyx. `sum_moments` sums in double-doubles (moment_sums.h), and `explained_fractions` divides
 these sums where the rounding of the quotient is certain. Else `add_moments` adds without rounding: the product of two
 doubles is the sum of two doubles (error_terms.h), and both are summed exactly. Products outside the range of float64
 are rare. Such rows are added one by one to further states, the bands; each band has its own unit.
@@ -36,11 +36,11 @@ cdef extern from "regression/moment_sums.h":
     cdef enum:
         FM_TOTAL, FM_SQUARES, FM_ERROR_TOTAL, FM_ERROR_SQUARES, FM_MOMENTS
     void add_chunk "fm_add_moments"(
-        const double* y, const double* p, const double* w, Py_ssize_t n, bint center_errors, double* pairs
+        const double* y, const double* p, const double* w, Py_ssize_t n, bint center_errors, double* totals
     ) noexcept nogil
     void add_matrix_moments "fm_add_matrix_moments"(
         const double* y, Py_ssize_t y_stride, const double* p, Py_ssize_t p_stride, const double* w, Py_ssize_t rows,
-        Py_ssize_t outputs, bint center_errors, double* pairs
+        Py_ssize_t outputs, bint center_errors, double* totals
     ) noexcept nogil
 
 cdef enum:
@@ -216,9 +216,9 @@ def add_moments(
 
 def sum_moments(
     object y_true, object y_pred, const double[::1] weights or None, Py_ssize_t start, Py_ssize_t stop,
-    bint center_errors, double[:, :, ::1] pairs
+    bint center_errors, double[:, :, ::1] totals
 ) -> int:
-    """Add the moments of rows start..stop to pairs[output, moment], of MOMENTS moments. Return flags.
+    """Add the moments of rows start..stop to totals[output, moment], of MOMENTS moments. Return flags.
 
     The moments are the sums of w y, w y y, w d and w d d, where d = p - y. Without center_errors that of w d is not
     summed, and each term w d d is rounded. A moment is the sum of two doubles; it is NaN if a value or a product is no
@@ -235,17 +235,17 @@ def sum_moments(
     with nogil:
         if columns[0].n_outputs == 1:
             sum_moments_of_rows(
-                &columns[0], &columns[1], first_weight, start, stop, center_errors, &pairs[0, 0, 0], &inexact)
+                &columns[0], &columns[1], first_weight, start, stop, center_errors, &totals[0, 0, 0], &inexact)
         else:
             sum_moments_of_outputs(
-                &columns[0], &columns[1], first_weight, start, stop, center_errors, &pairs[0, 0, 0], &inexact)
+                &columns[0], &columns[1], first_weight, start, stop, center_errors, &totals[0, 0, 0], &inexact)
     close_columns(views)
     return FLAG_INEXACT if inexact else 0
 
 
 cdef void sum_moments_of_rows(
     RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t start, Py_ssize_t stop, bint center_errors,
-    double* pairs, int* inexact
+    double* totals, int* inexact
 ) noexcept nogil:
     cdef double y_scratch[CHUNK]
     cdef double p_scratch[CHUNK]
@@ -259,13 +259,13 @@ cdef void sum_moments_of_rows(
         p_rows = load_rows(p, 0, start, length, p_scratch, inexact)
         prefetch_rows(y, start + length, ahead)
         prefetch_rows(p, start + length, ahead)
-        add_chunk(y_rows, p_rows, NULL if weights == NULL else weights + start, length, center_errors, pairs)
+        add_chunk(y_rows, p_rows, NULL if weights == NULL else weights + start, length, center_errors, totals)
         start += length
 
 
 cdef void sum_moments_of_outputs(
     RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t start, Py_ssize_t stop, bint center_errors,
-    double* pairs, int* inexact
+    double* totals, int* inexact
 ) noexcept nogil:
     """The same for a matrix: all outputs of a row are read together if they are side by side, else tile by tile."""
     cdef double y_scratch[FM_MATRIX_ROWS * FM_MATRIX_OUTPUTS]
@@ -273,7 +273,7 @@ cdef void sum_moments_of_outputs(
     cdef Matrix y_part, p_part
     cdef Py_ssize_t output, n_outputs, rows
     if not has_contiguous_rows(y) or not has_contiguous_rows(p):
-        sum_moments_of_tiles(y, p, weights, start, stop, center_errors, pairs, inexact)
+        sum_moments_of_tiles(y, p, weights, start, stop, center_errors, totals, inexact)
         return
     while start < stop:
         rows = min(stop - start, <Py_ssize_t>FM_MATRIX_ROWS)
@@ -285,14 +285,14 @@ cdef void sum_moments_of_outputs(
             add_matrix_moments(
                 y_part.values, y_part.stride, p_part.values, p_part.stride,
                 NULL if weights == NULL else weights + start, rows, n_outputs, center_errors,
-                pairs + 2 * FM_MOMENTS * output)
+                totals + 2 * FM_MOMENTS * output)
             output += n_outputs
         start += rows
 
 
 cdef void sum_moments_of_tiles(
     RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t start, Py_ssize_t stop, bint center_errors,
-    double* pairs, int* inexact
+    double* totals, int* inexact
 ) noexcept nogil:
     cdef double y_tile[FM_TILE_ROWS * FM_TILE_OUTPUTS]
     cdef double p_tile[FM_TILE_ROWS * FM_TILE_OUTPUTS]
@@ -309,25 +309,25 @@ cdef void sum_moments_of_tiles(
             for k in range(n_outputs):
                 add_chunk(
                     y_tile + k * FM_TILE_ROWS, p_tile + k * FM_TILE_ROWS, NULL if weights == NULL else weights + row,
-                    length, center_errors, pairs + 2 * FM_MOMENTS * (output + k))
+                    length, center_errors, totals + 2 * FM_MOMENTS * (output + k))
             row += length
         output += n_outputs
 
 
 def explained_fractions(
-    double[:, :, ::1] pairs, double weight, double weight_rest, Py_ssize_t rows, bint center_errors,
+    double[:, :, ::1] totals, double weight, double weight_rest, Py_ssize_t rows, bint center_errors,
     double[::1] out
 ):
     """Write 1 - (variance of the errors) / (variance of the targets) of every output, rounded once.
 
-    `pairs` are from sum_moments; `weight` + `weight_rest` is the sum of the weights of the rows. NaN where the rounding
-    is uncertain, or targets are nearly constant.
+    `totals` are from sum_moments; `weight` + `weight_rest` is the sum of the weights of the rows. NaN where the
+    rounding is uncertain, or targets are nearly constant.
     """
     cdef DoubleDouble n = two_sum(weight, weight_rest)
     cdef Py_ssize_t output
     with nogil:
-        for output in range(pairs.shape[0]):
-            if not divide_variances(&pairs[output, 0, 0], n, rows, center_errors, &out[output]):
+        for output in range(totals.shape[0]):
+            if not divide_variances(&totals[output, 0, 0], n, rows, center_errors, &out[output]):
                 out[output] = NAN
 
 
@@ -338,24 +338,24 @@ def try_explained_variance(object y_true, object y_pred, bint center_errors) -> 
     """
     cdef Py_buffer views[2]
     cdef RealColumn columns[2]
-    cdef double pairs[2 * FM_MOMENTS]
+    cdef double totals[2 * FM_MOMENTS]
     cdef int inexact = 0
     cdef bint good = 0
     cdef double result = 0
     if not open_short_columns(y_true, y_pred, views, columns):
         return None
     with nogil:
-        memset(pairs, 0, sizeof(pairs))
-        sum_moments_of_rows(&columns[0], &columns[1], NULL, 0, columns[0].rows, center_errors, pairs, &inexact)
+        memset(totals, 0, sizeof(totals))
+        sum_moments_of_rows(&columns[0], &columns[1], NULL, 0, columns[0].rows, center_errors, totals, &inexact)
         good = not inexact and divide_variances(
-            pairs, two_sum(<double>columns[0].rows, 0), columns[0].rows, center_errors, &result)
+            totals, two_sum(<double>columns[0].rows, 0), columns[0].rows, center_errors, &result)
     close_columns(views)
     return result if good else None
 
 
-cdef inline bint load_pair(const double* pair, DoubleDouble* out) noexcept nogil:
+cdef inline bint load_double_double(const double* total, DoubleDouble* out) noexcept nogil:
     """Write a moment as a double-double. Returns 0 if products of such numbers could overflow or underflow."""
-    out[0] = two_sum(pair[0], pair[1])
+    out[0] = two_sum(total[0], total[1])
     return out.high == 0 or 2.0 ** -300 < fabs(out.high) < 2.0 ** 300
 
 
@@ -366,7 +366,7 @@ cdef inline DoubleDouble scaled_variance(DoubleDouble n, DoubleDouble total, Dou
 
 
 cdef bint divide_variances(
-    const double* pairs, DoubleDouble n, Py_ssize_t rows, bint center_errors, double* result
+    const double* totals, DoubleDouble n, Py_ssize_t rows, bint center_errors, double* result
 ) noexcept nogil:
     """Divide the variances; n is the total weight. Return 0 if the rounding is uncertain.
 
@@ -380,7 +380,7 @@ cdef bint divide_variances(
     if not 2.0 ** -300 < n.high < 2.0 ** 300:
         return 0
     for i in range(FM_MOMENTS):
-        if not load_pair(pairs + 2 * i, &sums[i]):
+        if not load_double_double(totals + 2 * i, &sums[i]):
             return 0
     target_variance = scaled_variance(n, sums[FM_TOTAL], sums[FM_SQUARES])
     target_error = 4 * bound * n.high * sums[FM_SQUARES].high

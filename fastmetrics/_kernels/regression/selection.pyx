@@ -1,6 +1,6 @@
 """Selection for quantiles: the rows between two values, and quantiles of short columns with and without weights.
 
-Values are finite doubles. Weights are positive, and their sums are pairs of doubles (quotient.pxd).
+Values are finite doubles. Weights are positive, and their sums are double-doubles (quotient.pxd).
 """
 
 from libc.math cimport NAN, fabs

@@ -169,8 +169,8 @@ def d2_of_pinball_losses(
     constant = targets._replace(y_pred=np.broadcast_to(constants, targets.y_true.shape))
     fractions = np.full(targets.n_outputs, np.nan)
     if targets.n_outputs > 1:
-        of_constant = constant.pair_sums(errors.PINBALL, alpha)
-        fractions = targets.pair_sums(errors.PINBALL, alpha).explained_fractions(of_constant)
+        of_constant = constant.double_double_totals(errors.PINBALL, alpha)
+        fractions = targets.double_double_totals(errors.PINBALL, alpha).explained_fractions(of_constant)
     uncertain = np.isnan(fractions)
     if uncertain.any():
         losses, null_losses = (

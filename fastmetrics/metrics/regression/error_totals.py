@@ -9,10 +9,10 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.numeric import sums
 
 
-class PairSums(NamedTuple):
+class DoubleDoubleTotals(NamedTuple):
     """The sum of the terms of every output in two doubles. Results are NaN where their rounding is not certain."""
 
-    pairs: np.ndarray
+    totals: np.ndarray
     rows: int
     weight: int  # of all rows, times 2**EXPONENT
 
@@ -23,25 +23,25 @@ class PairSums(NamedTuple):
 
     def means(self) -> np.ndarray:
         """The mean term of every output, rounded once."""
-        return self.divide(self.pairs, self.weight)
+        return self.divide(self.totals, self.weight)
 
     def mean_of_outputs(self) -> float:
         """The mean of the means, rounded once."""
         total = np.zeros((1, 2))
-        sums.total_of_pairs(self.pairs, total)
-        return float(self.divide(total, self.weight * len(self.pairs))[0])
+        sums.total_of_double_doubles(self.totals, total)
+        return float(self.divide(total, self.weight * len(self.totals))[0])
 
-    def divide(self, pairs: np.ndarray, weight: int) -> np.ndarray:
-        quotients = np.full(len(pairs), np.nan)
+    def divide(self, totals: np.ndarray, weight: int) -> np.ndarray:
+        quotients = np.full(len(totals), np.nan)
         high, low, error = exact.double_double(weight)
         if 1e-100 < high < 1e100:
-            sums.divide_pairs(pairs, self.bound, high, low, error, quotients)
+            sums.divide_totals(totals, self.bound, high, low, error, quotients)
         return quotients
 
-    def explained_fractions(self, of_constant: PairSums) -> np.ndarray:
+    def explained_fractions(self, of_constant: DoubleDoubleTotals) -> np.ndarray:
         """1 - sum / (sum for a constant prediction) of every output, rounded once."""
-        fractions = np.empty(len(self.pairs))
-        sums.one_minus_pair_quotients(self.pairs, of_constant.pairs, self.bound, fractions)
+        fractions = np.empty(len(self.totals))
+        sums.one_minus_quotients(self.totals, of_constant.totals, self.bound, fractions)
         return fractions
 
 
@@ -76,11 +76,11 @@ class ErrorTotals(NamedTuple):
 
     def explained_fractions(self, of_constant: ErrorTotals) -> np.ndarray:
         """1 - sum / (sum for a constant prediction) of every output, rounded once; see `explained_fraction`."""
-        pairs = zip(self.totals, of_constant.totals, strict=True)
+        totals = zip(self.totals, of_constant.totals, strict=True)
         return np.array(
             [
                 explained_fraction(lost << of_constant.shift, whole << self.shift, force_finite=True)
-                for lost, whole in pairs
+                for lost, whole in totals
             ]
         )
 

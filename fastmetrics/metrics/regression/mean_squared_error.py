@@ -160,7 +160,7 @@ def average_root_errors(
     targets = check_targets(y_true, y_pred, sample_weight, n_threads)
     averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
     if targets.n_outputs > 1:
-        roots = np.sqrt(targets.pair_sums(kind).means())
+        roots = np.sqrt(targets.double_double_totals(kind).means())
         uncertain = np.isnan(roots)
         if uncertain.any():
             roots[uncertain] = roots_of_totals(targets.outputs(uncertain, kind).error_totals(kind))

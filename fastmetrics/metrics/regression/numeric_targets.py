@@ -25,7 +25,7 @@ from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression import wide_terms
-from fastmetrics.metrics.regression.error_totals import ErrorTotals, PairSums
+from fastmetrics.metrics.regression.error_totals import DoubleDoubleTotals, ErrorTotals
 
 READ_TYPES = frozenset("?bBhHiIlLqQfd")
 CHUNK_ROWS = 2048  # rows that a kernel converts at a time
@@ -48,7 +48,7 @@ class SumsOfBlocks(NamedTuple):
 
 
 EXACT_SUMS = SumsOfBlocks(exact.new_states, exact.merge_states)
-PAIR_SUMS = SumsOfBlocks(lambda outputs: np.zeros((outputs, 2)), sums.merge_pairs)
+DOUBLE_DOUBLE_TOTALS = SumsOfBlocks(lambda outputs: np.zeros((outputs, 2)), sums.merge_double_doubles)
 
 
 class NumericTargets(NamedTuple):
@@ -157,16 +157,16 @@ class NumericTargets(NamedTuple):
         """
         return self.totals_of_states(self.error_states(kind, parameter), kind, parameter, weight)
 
-    def pair_sums(self, kind: int, parameter: float = 0.0) -> PairSums:
-        """Return the sum of terms of every output as pairs of doubles. Where a value is bad, no mean is certain."""
+    def double_double_totals(self, kind: int, parameter: float = 0.0) -> DoubleDoubleTotals:
+        """Return the sum of terms of every output as double-doubles. Where a value is bad, no mean is certain."""
 
-        def add(y: np.ndarray, p: np.ndarray, w: np.ndarray | None, start: int, stop: int, pairs: np.ndarray) -> int:
-            return errors.add_error_terms_to_pairs(y, p, w, kind, parameter, start, stop, pairs)
+        def add(y: np.ndarray, p: np.ndarray, w: np.ndarray | None, start: int, stop: int, totals: np.ndarray) -> int:
+            return errors.add_error_terms_to_totals(y, p, w, kind, parameter, start, stop, totals)
 
-        pairs, flags = self.reduce(add, self.n_outputs, sums_of_blocks=PAIR_SUMS)
+        totals, flags = self.reduce(add, self.n_outputs, sums_of_blocks=DOUBLE_DOUBLE_TOTALS)
         if flags:
-            pairs.fill(np.nan)
-        return PairSums(pairs, self.rows, self.total_weight())
+            totals.fill(np.nan)
+        return DoubleDoubleTotals(totals, self.rows, self.total_weight())
 
     def totals_of_states(
         self, states: np.ndarray, kind: int, parameter: float, weight: int | None = None

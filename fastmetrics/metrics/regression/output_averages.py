@@ -81,7 +81,7 @@ def average_errors(
     if averaging == RAW:
         return average_outputs(mean_errors(targets, kind, parameter), averaging, targets.dtype)
     if averaging == UNIFORM and targets.n_outputs > 1:
-        mean = targets.pair_sums(kind, parameter).mean_of_outputs()
+        mean = targets.double_double_totals(kind, parameter).mean_of_outputs()
         if mean == mean:
             return mean
     totals = targets.error_totals(kind, parameter)
@@ -94,7 +94,7 @@ def mean_errors(targets: NumericTargets, kind: int, parameter: float = 0.0) -> n
     """Return the mean error of every output, rounded once."""
     if targets.n_outputs == 1:
         return targets.error_totals(kind, parameter).means()
-    means = targets.pair_sums(kind, parameter).means()
+    means = targets.double_double_totals(kind, parameter).means()
     uncertain = np.isnan(means)
     if uncertain.any():
         means[uncertain] = targets.outputs(uncertain, kind).error_totals(kind, parameter).means()

@@ -19,7 +19,7 @@ from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Sums
 from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._kernels.numeric.sums import merge_pairs
+from fastmetrics._kernels.numeric.sums import merge_double_doubles
 from fastmetrics._kernels.regression import errors, moments
 from fastmetrics.metrics.regression.error_statistics import (
     TOO_LARGE,
@@ -51,9 +51,9 @@ if TYPE_CHECKING:
 
 __all__ = ["explained_variance_score", "r2_score"]
 
-MOMENT_PAIRS = SumsOfBlocks(
+MOMENT_TOTALS = SumsOfBlocks(
     lambda outputs: np.zeros((outputs, moments.MOMENTS, 2)),
-    lambda pairs, other: merge_pairs(pairs.reshape(-1, 2), other.reshape(-1, 2)),
+    lambda totals, other: merge_double_doubles(totals.reshape(-1, 2), other.reshape(-1, 2)),
 )
 
 LEAST_EXPONENT = 900  # of a variance of targets, 2**-900, whose squared errors have all their digits
@@ -104,27 +104,27 @@ def explained_variance(
         if weighted is not targets:
             return explained_variance(weighted, center_errors, multioutput, force_finite, allowed)
     weight = targets.total_weight()
-    pairs = [error_and_target_variance(weight, output_states, center_errors) for output_states in states]
+    variances = [error_and_target_variance(weight, output_states, center_errors) for output_states in states]
     if not center_errors:
         squares = targets.totals_of_states(np.ascontiguousarray(states[:, 0]), errors.SQUARED, 0.0)
         if squares.shift:
-            totals = zip(squares.totals, pairs, strict=True)
-            pairs = [(weight * total << 2 * UNIT, variance << squares.shift) for total, (_, variance) in totals]
-    return average_explained(pairs, averaging, force_finite, targets.dtype)
+            totals = zip(squares.totals, variances, strict=True)
+            variances = [(weight * total << 2 * UNIT, variance << squares.shift) for total, (_, variance) in totals]
+    return average_explained(variances, averaging, force_finite, targets.dtype)
 
 
 def certain_scores(targets: NumericTargets, center_errors: bool) -> np.ndarray | None:
     """The score of every output; None if a value is bad, or a score needs exact sums to be rounded right."""
 
-    def add(y: np.ndarray, p: np.ndarray, w: np.ndarray | None, start: int, stop: int, pairs: np.ndarray) -> int:
-        return moments.sum_moments(y, p, w, start, stop, center_errors, pairs)
+    def add(y: np.ndarray, p: np.ndarray, w: np.ndarray | None, start: int, stop: int, totals: np.ndarray) -> int:
+        return moments.sum_moments(y, p, w, start, stop, center_errors, totals)
 
-    pairs, flags = targets.reduce(add, targets.n_outputs, sums_of_blocks=MOMENT_PAIRS)
+    totals, flags = targets.reduce(add, targets.n_outputs, sums_of_blocks=MOMENT_TOTALS)
     if flags:
         return None
     high, low, _ = exact.double_double(targets.total_weight())
     scores = np.empty(targets.n_outputs)
-    moments.explained_fractions(pairs, high, low, targets.rows, center_errors, scores)
+    moments.explained_fractions(totals, high, low, targets.rows, center_errors, scores)
     return None if np.isnan(scores).any() else scores
 
 

@@ -333,7 +333,7 @@ def test_certain_means_are_those_of_exact_sums(seed, monkeypatch):
         assert values.tolist() == np.array(expected).astype(values.dtype).tolist(), name
         mean = function(y_true, y_pred, sample_weight=weights)
         with monkeypatch.context() as patch:
-            patch.setattr(error_totals.PairSums, "mean_of_outputs", lambda self: np.nan)
+            patch.setattr(error_totals.DoubleDoubleTotals, "mean_of_outputs", lambda self: np.nan)
             assert mean == function(y_true, y_pred, sample_weight=weights), name
 
 
