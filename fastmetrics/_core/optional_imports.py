@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +60,7 @@ def old_version(package: str) -> str | None:
     return found if version_key(found) < version_key(LEAST_VERSIONS[package]) else None
 
 
+@lru_cache(maxsize=64)
 def version_key(version: str) -> tuple[int, ...]:
     """The numbers of a release, for comparison: 2.0 and 2.0.0 are the same."""
     numbers = [int(number) for number in re.findall(r"\d+", re.split(r"[^\d.]", version)[0])]

@@ -58,12 +58,6 @@ class LogPass:
         """The columns to read, each once."""
         return list(dict.fromkeys(name for log_scan in self.log_scans for name in log_scan.distinct_columns()))
 
-    def create_exchanges(self, batch: Any) -> None:
-        """Create the exchanges of all tasks when the first batch shows the types of their keys."""
-        for task, log_scan in zip(self.tasks, self.log_scans, strict=True):
-            with name_task_in_errors(task.name):
-                log_scan.create_exchanges(batch)
-
     def process_batch(self, batch: Any, first_row: int) -> PassBatch:
         """Select and accumulate the rows of a batch for every task. Several threads may call this at the same time."""
         processed = []

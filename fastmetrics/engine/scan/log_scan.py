@@ -152,7 +152,6 @@ def scan_in_calling_thread(
     """Process all batches in the calling thread, each before the next one is read."""
     first_row = 0
     for batch in batches:
-        log_pass.create_exchanges(batch)
         log_pass.record_batch(log_pass.process_batch(batch, first_row))
         first_row += batch.num_rows
         if progress is not None:
@@ -178,7 +177,6 @@ def scan_in_pool(
     with ThreadPoolExecutor(n_threads) as pool:
         try:
             for batch in batches:
-                log_pass.create_exchanges(batch)
                 pending.append(submit(pool, log_pass.process_batch, batch, first_row))
                 first_row += batch.num_rows
                 while len(pending) > n_threads:
@@ -221,7 +219,6 @@ class PartitionWorkers:
         self.waiting = deque(partitions)
         self.done: SimpleQueue[PassBatch | None] = SimpleQueue()
         self.first_error = FirstError()
-        self.creating_exchanges = Lock()
 
     def run(self, total: int | None, n_threads: int, progress: Progress | None) -> None:
         """Start the threads; record their batches in the calling thread."""
@@ -277,8 +274,6 @@ class PartitionWorkers:
             for batch in partition.read():
                 if row > self.first_error.row:
                     return
-                with self.creating_exchanges:
-                    self.log_pass.create_exchanges(batch)
                 self.done.put(self.log_pass.process_batch(batch, row))
                 row += batch.num_rows
         except Exception as error:  # noqa: BLE001 - raised by run, once it is known to be the first

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from threading import Lock
 from typing import Any
 
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
@@ -43,6 +44,7 @@ class LogScan:
         self.selector = RowSelector(parts, on_invalid, slices)
         self.has_filter = self.selector.where is not None
         scanned = parts if only is None else [parts[number] for number in only]
+        self.lock = Lock()
         self.scans = [Scan(part, self.selector.slices, expected_rows, budget, by_unit) for part in scanned]
 
     @property
@@ -98,11 +100,13 @@ class LogScan:
 
     def create_exchanges(self, batch: Any) -> None:
         """Create the exchanges of all scans when the first batch shows the types of their keys."""
-        for scan in self.scans:
-            scan.create_exchanges(batch)
+        with self.lock:
+            for scan in self.scans:
+                scan.create_exchanges(batch)
 
     def process_batch(self, batch: Any, first_row: int) -> list[ValidatedBatch]:
         """Validate a batch and accumulate it, for every scan. Several threads may call this at the same time."""
+        self.create_exchanges(batch)
         selected = self.selector.select(batch, first_row)
         return [scan.process_rows(selected)._replace(columns=None, keys=None) for scan in self.scans]
 

@@ -155,15 +155,13 @@ class Scan:
         return lambda: StatesByUnit(self.plan.statistics["none"], pairs)
 
     def process_rows(self, rows: SelectedBatch) -> ValidatedBatch:
-        """Read the columns of selected rows and accumulate them. Several threads may call this at the same time."""
-        validated = self.reader.read(rows)
-        self.accumulate_block(validated)
-        return validated
+        """Read the columns of selected rows; add them to the additive states and to the exchanges.
 
-    def accumulate_block(self, batch: ValidatedBatch) -> None:
-        """Add a validated batch to the additive states and to the exchanges."""
+        Several threads may call this at the same time.
+        """
+        batch = self.reader.read(rows)
         if batch.columns is None:
-            return
+            return batch
         try:
             worker = self.idle_workers.popleft()
         except IndexError:
@@ -183,6 +181,7 @@ class Scan:
             worker.additive.update(batch.columns)
             self.exchange_block(batch, worker)
         self.idle_workers.append(worker)
+        return batch
 
     def added_by_unit(self, batch: ValidatedBatch, worker: ScanWorker) -> bool:
         """Add a batch to the states by unit bucket, if there are any and they take its rows."""

@@ -83,9 +83,6 @@ def test_the_error_of_the_lowest_row_wins_whichever_comes_last():
         rows = 0
         has_memory_limit = False
 
-        def create_exchanges(self, batch):
-            pass
-
         def process_batch(self, batch, first_row):
             if first_row:
                 assert failed.wait(60)

@@ -253,7 +253,7 @@ class FileSource(Source):
         files = self.files_with(column)
         first = files[0]
         unified = self._type_in(first, column)
-        for file in files:
+        for file in files[1:]:
             file_type = self._type_in(file, column)
             merged = unified if file_type == unified else shared_type(unified, file_type)
             if merged is None and column in self.uses.only_numbers:
