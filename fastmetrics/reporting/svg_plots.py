@@ -56,7 +56,7 @@ def svg_element(layout: PlotLayout, entries: list[LegendEntry], ident: str, attr
     summary = plot.summary or f"{plot.y_label} over {plot.x_label}."
     ident = escape_text(ident)
     return (
-        f'<svg class="plot" id="{ident}" role="img" viewBox="0 0 {WIDTH} {svg_height(entries)}"{attributes} '
+        f'<svg{attributes} class="plot" id="{ident}" role="img" viewBox="0 0 {WIDTH} {svg_height(entries)}" '
         f'aria-labelledby="{ident}-title {ident}-desc">'
         f'<title id="{ident}-title">{escape_text(plot.title)}</title>'
         f'<desc id="{ident}-desc">{escape_text(summary)}</desc>'
