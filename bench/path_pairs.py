@@ -14,8 +14,11 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+import pyarrow as pa
 
+import fastmetrics as fm
 from fastmetrics._core.exchange import sorted_rows
+from fastmetrics._core.resampling import replicate_batch, weighted_batch
 from fastmetrics.metrics.classification import accuracy, label_counts, label_weights
 from fastmetrics.metrics.classification import confusion_matrix as matrices
 from fastmetrics.metrics.curves import auc
@@ -60,12 +63,27 @@ def pairs() -> Iterator[Pair]:
     y, s, *_ = rows_of(10_000)
     call = partial(ap.solve_binary_average_precision, y, s, None, None)
     yield "AP, 10,000 rows: no objects for ranges", call, without(sorted_rows, "SERIAL_ROWS", 0, call)
+    yield from replicate_pairs()
     y, s, t, p = rows_of(1_000_000)
     call = partial(label_counts.count_range_cells, y, y[::-1].copy(), 1)
     other = without(label_counts, "count_binary_cells", nothing, call)
     yield "confusion matrix, 1,000,000 rows of 0 and 1", call, other
     call = partial(matrices.count_matrix, t, p, None, s)
     yield "confusion matrix, 1,000,000 weighted rows", call, without(label_weights, "has_square", no_square, call)
+
+
+def replicate_pairs() -> Iterator[Pair]:
+    """64 replicates of 20,000 rows, read together or one by one."""
+    y, s, _, _ = rows_of(20_000)
+    log = pa.table({"y": y, "s": s, "w": np.random.default_rng(8).random(20_000), "u": np.arange(20_000) % 5000})
+    for metric in ("ks", "eer", "ap"):
+        for weight in (None, "w"):
+            call = partial(
+                fm.evaluate, log, metric, label="y", score="s", weight=weight, unit="u", ci=0.9, replicates=64,
+                n_threads=1,
+            )  # fmt: skip
+            changed = (weighted_batch, "MOST_LIMBS", 0) if weight else (replicate_batch, "SMALL_ROWS", 0)
+            yield f"{metric}, 64 replicates{', weights' if weight else ''}", call, without(*changed, call)
 
 
 def nothing(*args: Any) -> None:

@@ -22,6 +22,31 @@ Result = TypeVar("Result")
 State = TypeVar("State")
 
 
+if TYPE_CHECKING:
+    from functools import cached_property
+
+    computed_once = cached_property
+else:
+
+    class computed_once:  # noqa: N801
+        """A property that is computed when it is first read.
+
+        Up to Python 3.11 `functools.cached_property` has one lock for all objects: threads would wait for each other.
+        """
+
+        def __init__(self, compute: Callable[[Any], Any]) -> None:
+            self.compute = compute
+
+        def __set_name__(self, owner: type, name: str) -> None:
+            self.name = name
+
+        def __get__(self, own: Any, owner: type | None = None) -> Any:
+            if own is None:
+                return self
+            value = own.__dict__[self.name] = self.compute(own)
+            return value
+
+
 def count_threads(n_threads: int | None) -> int:
     """The number of threads to use: `n_threads`, or by default the number of CPUs that this process may use."""
     if n_threads is None:

@@ -3,7 +3,7 @@
 Every metric is divided into three steps: a statistic turns rows into a state, states of partitions merge, a finaliser
 turns the state of all rows into a value. The exchange of a statistic says which rows must meet before its state can be
 computed: none (`AdditiveStatistic`, `ColumnStatistic`), those of a group (`GroupedStatistic`), or those of neighbouring
-scores (`_core/exchange/range_reduction.py`, `_core/exchange/row_ranges.py`).
+scores (`_core/exchange/runs.py`, `_core/exchange/row_ranges.py`).
 
 Callers ask for an ability by `isinstance`. A statistic is a small hashable object, so that metrics which need the same
 one share it.
@@ -235,6 +235,26 @@ class BySlices(ABC):
         """The statistic of all slices of these sets at once."""
 
 
+class Bounded(ABC):
+    """A statistic of ranges has approximate states, from the rows of every bin of scores (`ScoreHistogram`)."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def bounds(self, histogram: Any) -> tuple[Any, Any]:
+        """Two states whose values enclose the exact value."""
+
+
+class CountsBuckets(ABC):
+    """A statistic of ranges has a faster path, without weights, that is taken if no other statistic needs runs."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def bucket_counter(self, buckets: Any) -> Callable[[int], Any]:
+        """A thread's function from a bucket to its state."""
+
+
 class Positioned(ABC):
     """A statistic of ranges of rows that has to know what lies above a range: each range is first counted.
 
@@ -297,4 +317,4 @@ class NotesLostWords(ABC):
     def rows_without_words(self, state: Any) -> int: ...
 
 
-ABILITIES = (ByUnit, PerGroup, BySlices, Positioned, Resamplable, ClassTables, NotesLostWords)
+ABILITIES = (ByUnit, PerGroup, BySlices, Bounded, CountsBuckets, Positioned, Resamplable, ClassTables, NotesLostWords)

@@ -12,6 +12,7 @@ from fastmetrics._core.exchange.score_histogram import BIN_BYTES
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.results.slice_order import check_min_rows
+from fastmetrics._core.statistic import Bounded
 from fastmetrics.engine.accumulator_state import AccumulatorState, PartState, update_states
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.plan.column_names import ROW_UNITS
@@ -458,7 +459,7 @@ def check_approximate(plan: Plan, weight: str | None) -> None:
         metric = plan.first_metric("range")
         raise ValueError(f"approximate=True: metric {metric!r} has no certified interval for weighted rows")
     for metric in plan.metrics:
-        if metric.spec.exchange == "range" and any(statistic.bounds is None for statistic in metric.statistics()):
+        if metric.spec.exchange == "range" and not all(isinstance(own, Bounded) for own in metric.statistics()):
             raise ValueError(f"approximate=True: metric {metric!r} has no certified interval")
 
 

@@ -15,6 +15,7 @@ from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.kinds import LABEL_ROLE, ClassLabel, Real, Vector
 from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.statistic import Bounded
 from fastmetrics.engine.batch_joining import count_rows, group_batches, join_batches
 from fastmetrics.engine.input.batch_validation import ValidatedBatch, mixes_zero_and_minus_one
 from fastmetrics.engine.input.batches import Source
@@ -461,6 +462,7 @@ class PartState:
             (statistic, pair, number): statistic.bounds(histogram)
             for (pair, number), histogram in totals.items()
             for statistic in self.scan.plan.statistics["range"]
+            if isinstance(statistic, Bounded)
         }
 
 

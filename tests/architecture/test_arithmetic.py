@@ -89,7 +89,7 @@ EXACT_POWERS = {
     "fastmetrics/_core/score_statistics/row_placements.py", "fastmetrics/cli/synthetic/synthetic_log.py",
     "fastmetrics/engine/expressions/arrow_casts.py", "fastmetrics/engine/expressions/arrow_kernels.py",
     "fastmetrics/engine/expressions/spark_sql.py", "fastmetrics/metrics/classification/label_counts.py",
-    "fastmetrics/metrics/clustering/distance_blocks.py", "fastmetrics/metrics/curves/rate_crossing.py",
+    "fastmetrics/metrics/clustering/distance_blocks.py",
     "fastmetrics/metrics/ranking/runs/trec_measures.py", "fastmetrics/metrics/significance/delong.py",
     "fastmetrics/metrics/significance/two_proportion_test.py", "fastmetrics/metrics/significance/wilcoxon.py",
 }  # fmt: skip

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from fastmetrics._core.exchange.score_histogram import BIN_BYTES
 from fastmetrics._core.registry import parse
+from fastmetrics._core.statistic import Bounded
 from fastmetrics.engine import accumulator
 from oracles import histogram as oracle
 from support import strategies
@@ -24,7 +25,7 @@ SPECS = {spec.name: spec for spec in fm.describe_metrics()}
 BY_SCORE = [
     name
     for name, spec in SPECS.items()
-    if spec.exchange == "range" and all(own.bounds is not None for own in parse(name).statistics())
+    if spec.exchange == "range" and all(isinstance(own, Bounded) for own in parse(name).statistics())
 ]
 ADDITIVE = [metric for metric in JOINT_METRICS if parse(metric).spec.exchange == "none"]
 BY_GROUP = [metric for metric in JOINT_METRICS if parse(metric).spec.exchange == "hash"]

@@ -27,8 +27,8 @@ NOT_LISTED = ("columns.", "numeric.")
 HELPERS = ("n_scratch_words", "pivot_table_cells", "widest_registers", "discounts")
 # Kernels that may decline their columns. They are listed where they answer.
 DECLINING = {
-    "short_curves.roc_auc", "short_curves.sum_precisions", "short_losses.sum_terms", "label_counts.small_matrix",
-    "label_counts.small_counts", "label_counts.count_binary",
+    "short_curves.roc_auc", "short_curves.sum_precisions", "short_curves.ks_distance", "short_curves.equal_error_rate",
+    "short_losses.sum_terms", "label_counts.small_matrix", "label_counts.small_counts", "label_counts.count_binary",
 }  # fmt: skip
 
 

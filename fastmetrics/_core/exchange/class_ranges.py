@@ -26,6 +26,7 @@ from fastmetrics._core.exchange.block_store import Block, BlockReader, BlockStor
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import RangeReduction
 from fastmetrics._core.exchange.row_ranges import RowRangeStatistic
+from fastmetrics._core.exchange.runs import ClassTotals, RangePosition, RangeStatistic, Runs
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.statistic import Statistic
@@ -45,24 +46,27 @@ class ClassProblem(NamedTuple):
     negative: int | None = None
 
 
-class OfClasses(Statistic):
+class OfClasses(RangeStatistic):
     """A statistic of two classes for one problem of several classes."""
 
     __slots__ = ("inner", "problem")
 
-    def __init__(self, inner: Any, problem: ClassProblem) -> None:
+    def __init__(self, inner: RangeStatistic, problem: ClassProblem) -> None:
         self.inner = inner
         self.problem = problem
 
     @property
-    def needs_position(self) -> bool:
-        return bool(self.inner.needs_position)
+    def needs_position(self) -> bool:  # type: ignore[override]
+        return self.inner.needs_position
 
     def empty(self) -> Any:
         return self.inner.empty()
 
-    def merge(self, low: Any, high: Any, totals: Any) -> Any:
-        return self.inner.merge(low, high, totals)
+    def find(self, runs: Runs, position: RangePosition) -> Any:
+        return self.inner.find(runs, position)
+
+    def merge(self, higher: Any, lower: Any, totals: ClassTotals) -> Any:
+        return self.inner.merge(higher, lower, totals)
 
 
 class OverClasses(Statistic):
@@ -73,15 +77,14 @@ class OverClasses(Statistic):
     """
 
     __slots__ = ("inner", "problems")
-    bounds = None  # no approximate states
 
-    def __init__(self, inner: Any, problems: str) -> None:
+    def __init__(self, inner: RangeStatistic, problems: str) -> None:
         self.inner = inner
         self.problems = problems
 
     @property
     def needs_position(self) -> bool:
-        return bool(self.inner.needs_position)
+        return self.inner.needs_position
 
     def empty(self) -> tuple[Any, ...]:
         return ()
@@ -251,9 +254,10 @@ class PairReduction(NamedTuple):
         """The reductions of two classes, and for each statistic of a reduction the one that it is a part of."""
         plain = [own for own in self.statistics if not isinstance(own, OverClasses | OfClasses | RowRangeStatistic)]
         if plain:
-            yield RangeReduction(self.store, self.pair, self.weighted, plain, self.n_threads), {
-                own: own for own in plain
-            }
+            yield (
+                RangeReduction(self.store, self.pair, self.weighted, plain, self.n_threads),
+                {own: own for own in plain},
+            )
         by_problem: dict[ClassProblem, dict[Any, OfClasses]] = {}
         for part in split_problems(self.statistics, self.n_classes):
             by_problem.setdefault(part.problem, {})[part.inner] = part

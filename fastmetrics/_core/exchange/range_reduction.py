@@ -7,8 +7,8 @@ budget is split again. A bucket whose rows all have one score is neither split n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -41,76 +41,47 @@ from fastmetrics._core.exchange.range_exchange import (
     ScoreBuckets,
     Splitter,
     reorder_by_score,
-    scores_of_keys,
     split_scores,
     split_slices,
 )
-from fastmetrics._core.exchange.score_histogram import ScoreHistogram
-from fastmetrics._core.exchange.threshold_sweep import (
-    BUCKETS_PER_RANGE,
+from fastmetrics._core.exchange.runs import (
     NO_ROWS,
     ClassTotals,
+    Cut,
     RangePosition,
-    SweepBuilder,
-    ThresholdSweep,
-    sweep_of_tie,
+    RangeStatistic,
+    Runs,
+    SlicedStatistic,
 )
-from fastmetrics._core.exchange.weighted_ranges import WeightedRows, scale_of
+from fastmetrics._core.exchange.threshold_sweep import BUCKETS_PER_RANGE, SweepBuilder
+from fastmetrics._core.exchange.weighted_ranges import scale_of
+from fastmetrics._core.exchange.weighted_sweep import runs_of_tie, weighted_runs
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
+from fastmetrics._core.statistic import CountsBuckets
 from fastmetrics._kernels.numeric import sums
 
 LARGE_TIE = 1 << 20  # from so many rows on, a bucket is tested for having a single score
 RANGES_PER_THREAD = 4  # of buckets, for statistics of all slices at once
 
 
-class ScoreStatistic(Protocol):
-    """A statistic of the range exchange. Its state describes a range of scores; neighbouring ranges merge.
-
-    Optional: `bucket_counter` and `range_counter`, faster paths that are used when no other statistic needs the sweep;
-    `kept_columns`, which buckets then have beside the scores, and with it `from_tied_blocks`; `by_slices(sets)`, a
-    statistic of all slices at once, without weights; `replicate_batch` (see `resampling/range_replicates.py`).
-    """
-
-    needs_position: bool  # does a state need the totals of all rows and of the rows above?
-    pivots_on_positives: bool  # must thresholds be the scores of positives, even if these are the commoner class?
-
-    def empty(self) -> Any: ...
-
-    def from_sweep(self, sweep: ThresholdSweep, position: RangePosition) -> Any:
-        """The state of a range without weights."""
-        ...
-
-    def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> Any:
-        """The state of a range with weights."""
-        ...
-
-    def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> Any:
-        """The state of weighted rows that all have one score."""
-        ...
-
-    def bounds(self, histogram: ScoreHistogram) -> tuple[Any, Any]:
-        """Two states whose values enclose the exact value. None in place of the method: there are no bounds."""
-        ...
-
-    def merge(self, low: Any, high: Any, totals: ClassTotals) -> Any:
-        """The state of two neighbouring ranges together."""
-        ...
+AnyStatistic = RangeStatistic | SlicedStatistic
 
 
 class RangeReduction(NamedTuple):
-    """Statistics to compute over the rows of a source, for one pair of columns."""
+    """Statistics to compute over the rows of a source, for one pair of columns. One that is sliced is the only one."""
 
     source: BlockSource
     pair: ScoreLabelPair
     weighted: bool
-    statistics: Sequence[ScoreStatistic]
+    statistics: Sequence[AnyStatistic]
     n_threads: int
 
     @property
     def kept_columns(self) -> tuple[str, ...]:
         """The columns (uint16) that buckets have beside scores and weights."""
-        return tuple(dict.fromkeys(name for own in self.statistics for name in getattr(own, "kept_columns", ())))
+        sliced = (own for own in self.statistics if isinstance(own, SlicedStatistic))
+        return tuple(dict.fromkeys(name for own in sliced for name in own.kept_columns))
 
     def names(self) -> list[str]:
         """The columns to load."""
@@ -183,17 +154,17 @@ def reduce_split_rows(
         ranged.close()
 
 
-def merge_ranges(statistic: ScoreStatistic, states: Sequence[Any], totals: ClassTotals) -> Any:
+def merge_ranges(statistic: AnyStatistic, states: Sequence[Any], totals: ClassTotals) -> Any:
     """One state from those of neighbouring ranges, which are in ascending order."""
     if not states:
         return statistic.empty()
     merged = states[0]
     for state in states[1:]:
-        merged = statistic.merge(merged, state, totals)
+        merged = statistic.merge(state, merged, totals)
     return merged
 
 
-def sweep_buckets(statistics: Sequence[ScoreStatistic], buckets: ScoreBuckets, n_threads: int) -> dict[Any, Any]:
+def sweep_buckets(statistics: Sequence[AnyStatistic], buckets: ScoreBuckets, n_threads: int) -> dict[Any, Any]:
     """The states of all buckets together, without weights."""
     ranges = [range(buckets.n_buckets)]
     by_class = buckets.class_counts()
@@ -344,7 +315,7 @@ def reduce_buckets(
 
 
 def reduce_bucket_ranges(
-    statistics: Sequence[ScoreStatistic],
+    statistics: Sequence[AnyStatistic],
     buckets: ScoreBuckets,
     positions: BucketPositions,
     bucket_ranges: list[tuple[int, int]],
@@ -371,45 +342,57 @@ def reduce_bucket_ranges(
 
 
 def make_reducer(
-    statistics: Sequence[ScoreStatistic],
+    statistics: Sequence[AnyStatistic],
     buckets: ScoreBuckets,
     positions: BucketPositions,
     bucket_ranges: list[tuple[int, int]],
     first: int,
 ) -> Callable[[int, int], list[Any]]:
     """A thread's function from a range of buckets to its states."""
+    only: Any = statistics[0] if len(statistics) == 1 else None
+    if isinstance(only, SlicedStatistic):
+        count_rows = only.range_counter(buckets)
+        return lambda start, stop: [count_rows(start - first, stop - first)]
+    if isinstance(only, CountsBuckets) and buckets.weights is None:
+        counted: Any = only
+        count_bucket = only.bucket_counter(buckets)
+
+        def count_range(start: int, stop: int) -> list[Any]:
+            return [merge_ranges(counted, [count_bucket(bucket - first) for bucket in range(start, stop)], NO_ROWS)]
+
+        return count_range
+    readers = [own for own in statistics if isinstance(own, RangeStatistic)]
+    at_hand = [(start - first, stop - first) for start, stop in bucket_ranges]
+    make_runs = runs_maker(readers, buckets, positions, at_hand)
+
+    def find_states(start: int, stop: int) -> list[Any]:
+        position = positions.position_of(start, stop)
+        runs = make_runs(start - first, stop - first, position)
+        return [statistic.find(runs[statistic.cut], position) for statistic in readers]
+
+    return find_states
+
+
+def runs_maker(
+    statistics: Sequence[RangeStatistic],
+    buckets: ScoreBuckets,
+    positions: BucketPositions,
+    bucket_ranges: list[tuple[int, int]],
+) -> Callable[[int, int, RangePosition], Mapping[Cut, Runs]]:
+    """A thread's function from a range of buckets and its position to its runs, for the cuts of the statistics."""
+    cuts = {statistic.cut for statistic in statistics}
     scale = positions.global_totals.scale
     if buckets.weights is not None and scale is not None:
         scratch = Scratch(LargePages() if positions.rows.sum() > SERIAL_ROWS else None)
 
-        def reduce_weighted_rows(start: int, stop: int) -> list[Any]:
-            rows = buckets.weighted_rows(start - first, scale, scratch)
-            position = positions.position_of(start, stop)
-            return [statistic.from_weighted_rows(rows, position) for statistic in statistics]
+        def order_weighted_rows(start: int, stop: int, position: RangePosition) -> Mapping[Cut, Runs]:
+            rows = buckets.weighted_rows(start, scale, scratch)
+            return weighted_runs(rows, cuts)
 
-        return reduce_weighted_rows
-    if len(statistics) == 1 and hasattr(statistics[0], "range_counter"):
-        count_rows = statistics[0].range_counter(buckets)
-        return lambda start, stop: [count_rows(start - first, stop - first)]
-    if len(statistics) == 1 and hasattr(statistics[0], "bucket_counter"):
-        count_bucket = statistics[0].bucket_counter(buckets)
-
-        def count_range(start: int, stop: int) -> list[Any]:
-            states = [count_bucket(bucket - first) for bucket in range(start, stop)]
-            return [merge_ranges(statistics[0], states, NO_ROWS)]
-
-        return count_range
-    on_positives = any(statistic.pivots_on_positives for statistic in statistics)
+        return order_weighted_rows
     negatives, positives = positions.rows.sum(0).tolist()
-    pivot = 1 if on_positives or positives <= negatives else 0
-    builder = SweepBuilder(buckets, pivot, [(start - first, stop - first) for start, stop in bucket_ranges])
-
-    def sweep_range(start: int, stop: int) -> list[Any]:
-        sweep = builder.make(start - first, stop - first)
-        position = positions.position_of(start, stop)
-        return [statistic.from_sweep(sweep, position) for statistic in statistics]
-
-    return sweep_range
+    pivot = 1 if Cut.POSITIVES in cuts or positives <= negatives else 0
+    return SweepBuilder(buckets, cuts, pivot, bucket_ranges).runs
 
 
 def reduce_large_ties(
@@ -428,18 +411,15 @@ def states_of_tie(
     reduction: RangeReduction, source: BucketSource, key: int, positions: BucketPositions, bucket: int
 ) -> dict[Any, Any]:
     """The states of a bucket whose rows all have one score."""
-    if reduction.kept_columns:
+    sliced = [own for own in reduction.statistics if isinstance(own, SlicedStatistic)]
+    if sliced:
         names = [label_name(0), *reduction.kept_columns]
-        with_columns: Sequence[Any] = reduction.statistics
-        return {own: own.from_tied_blocks(source.block_readers(names)) for own in with_columns}
+        return {own: own.from_tied_blocks(source.block_readers(names)) for own in sliced}
     position = positions.position_of(bucket, bucket + 1)
     tied = bucket_totals(reduction, source, *positions.rows[bucket].tolist())
     keys = np.array([key], np.dtype(f"u{source.ranged.types[KEY].itemsize}"))
-    if reduction.weighted:
-        score = float(scores_of_keys(keys)[0])
-        return {own: own.from_weighted_tie(score, tied, position) for own in reduction.statistics}
-    sweep = sweep_of_tie(keys, tied)
-    return {own: own.from_sweep(sweep, position) for own in reduction.statistics}
+    readers = [own for own in reduction.statistics if isinstance(own, RangeStatistic)]
+    return {own: own.find(runs_of_tie(keys, tied, position, own.cut, reduction.weighted), position) for own in readers}
 
 
 def bucket_totals(reduction: RangeReduction, source: BucketSource, negatives: int, positives: int) -> ClassTotals:

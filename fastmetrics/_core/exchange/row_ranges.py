@@ -99,7 +99,6 @@ class RowRangeStatistic(Statistic):
     __slots__ = ()
     reads_rows = True
     needs_position = False
-    bounds = None  # no approximate states
     ordered_by: ClassVar[Any] = None
     order: ClassVar[str] = SORTED_ROWS
     takes_ties_in_parts: ClassVar[bool] = False

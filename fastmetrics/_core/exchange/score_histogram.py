@@ -13,12 +13,14 @@ import numpy as np
 
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exchange.range_exchange import ordered_keys
+from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, CountedRuns, Cut, RangePosition, RangeStatistic
 from fastmetrics._core.state import ArrayType, Field, Fields, State, Sums
-from fastmetrics._core.statistic import AdditiveStatistic
+from fastmetrics._core.statistic import AdditiveStatistic, Bounded
 
 BIN_BYTES = 24  # a prefix and two counts
 MOST_CELLS = 1 << 16  # of the table that counts prefixes without sorting them
 KEY_BITS = 64  # of an ordered key; those of float32 use the lower half
+NO_SCORE = np.uint64((1 << KEY_BITS) - 1)  # the key of NaN
 
 
 def first_positions(ordered: np.ndarray) -> np.ndarray:
@@ -121,9 +123,39 @@ class ScoreHistogram(State):
         self.prefixes = prefixes[edges] if len(prefixes) else prefixes
         self.counts = np.add.reduceat(counts, edges, axis=0) if len(prefixes) else counts
 
+    @property
+    def position(self) -> RangePosition:
+        """The position of the range that all bins are together."""
+        negatives, positives = self.counts.sum(axis=0).tolist()
+        return RangePosition(ClassTotals(negatives, positives), NO_ROWS)
+
+    def runs(self, first: int | None = None) -> CountedRuns:
+        """The bins as runs, whose scores are not known.
+
+        Class `first` has the greater scores in every bin. Without it, or if every bin is a single score, the rows of a
+        bin tie.
+        """
+        counts = self.counts[::-1]
+        if first is not None and not self.is_exact:
+            ordered = np.zeros((2 * len(counts), 2), np.int64)
+            ordered[::2, first], ordered[1::2, 1 - first] = counts[:, first], counts[:, 1 - first]
+            counts = ordered
+        made = np.full(len(counts), NO_SCORE), *np.ascontiguousarray(counts.T)
+        return CountedRuns(self.position.totals, self.position, Cut.SCORES, lambda: made, lambda: made[0][-1:])
+
     def bins(self) -> list[tuple[int, int]]:
         """(negatives, positives) of every bin, ascending in score. Python integers: their products cannot overflow."""
         return [(negatives, positives) for negatives, positives in self.counts.tolist()]
+
+
+class BoundedByOrder(RangeStatistic, Bounded):
+    """A statistic that is extreme where one class has the greater scores in every bin."""
+
+    __slots__ = ()
+
+    def bounds(self, histogram: ScoreHistogram) -> tuple[Any, Any]:
+        one, other = (self.find(histogram.runs(first), histogram.position) for first in (0, 1))
+        return one, other
 
 
 class ScoreCells(AdditiveStatistic):

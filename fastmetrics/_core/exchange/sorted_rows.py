@@ -1,9 +1,9 @@
 """Labels and scores of one call in the order of the scores: sorted once, for statistics and for curves.
 
 There are three levels of order; each is computed at its first use and kept. Buckets of neighbouring scores
-(`range_exchange.py`) are enough for statistics of the threshold sweep (`range_reduction.py`), which sort one class
-only. Curves need both classes sorted inside the buckets. With weights, all rows are sorted at once, and their weights
-are summed as integers.
+(`range_exchange.py`) are enough for statistics that read runs (`range_reduction.py`): most sort one class only. Curves
+need both classes sorted inside the buckets. With weights, all rows are sorted at once, and their weights are summed as
+integers.
 """
 
 from __future__ import annotations
@@ -21,8 +21,14 @@ from fastmetrics._core.exact import integer_sum
 from fastmetrics._core.exchange import range_exchange, weighted_ranges
 from fastmetrics._core.exchange.range_exchange import ScoreBuckets
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges, store_columns, sweep_buckets
-from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition, SortedRows, ThresholdSweep
-from fastmetrics._core.exchange.weighted_sweep import WeightedCurve, WeightedPoints, WeightedRates, write_rates
+from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, RangePosition, RangeStatistic, sorted_runs
+from fastmetrics._core.exchange.weighted_sweep import (
+    WeightedCurve,
+    WeightedPoints,
+    WeightedRates,
+    weighted_runs,
+    write_rates,
+)
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.columns import column_checks
@@ -211,16 +217,14 @@ class OrderedRows:
             self.cache.update(self.compute(missing))
         return [self.cache[statistic] for statistic in statistics]
 
-    def compute(self, statistics: list[Any]) -> dict[Any, Any]:
+    def compute(self, statistics: list[RangeStatistic]) -> dict[Any, Any]:
         if self.weights is not None:
             return sweep_with_weights(statistics, self.labels, self.scores, self.weights, self.n_threads)
         if self.is_small:
-            classes = self.sort()
+            keys = self.sort().keys
             position = RangePosition(self.totals(), NO_ROWS)
-            return {
-                statistic: statistic.from_sweep(sweep_of_sorted(classes.keys, position.totals, statistic), position)
-                for statistic in statistics
-            }
+            runs = {cut: sorted_runs(keys, position.totals, position, cut) for cut in {own.cut for own in statistics}}
+            return {statistic: statistic.find(runs[statistic.cut], position) for statistic in statistics}
         return sweep_buckets(statistics, self.bucket(), count_threads(self.n_threads))
 
     def curve(self, kind: int, n_more: int = 0) -> Curve:
@@ -344,7 +348,7 @@ def drop_zero_weight_rows(
 
 
 def sweep_with_weights(
-    statistics: list[Any], labels: np.ndarray, scores: np.ndarray, weights: np.ndarray, n_threads: int | None
+    statistics: list[RangeStatistic], labels: np.ndarray, scores: np.ndarray, weights: np.ndarray, n_threads: int | None
 ) -> dict[Any, Any]:
     """The states of score statistics over weighted rows."""
     if labels.shape[0] == 0:
@@ -352,7 +356,8 @@ def sweep_with_weights(
     if labels.shape[0] <= SERIAL_ROWS:
         rows = weighted_ranges.split_classes(labels.view(bool), range_exchange.ordered_keys(scores), weights)
         position = RangePosition(ClassTotals(*rows.counts, *rows.class_weights()), NO_ROWS)
-        return {statistic: statistic.from_weighted_rows(rows, position) for statistic in statistics}
+        runs = weighted_runs(rows, {own.cut for own in statistics})
+        return {statistic: statistic.find(runs[statistic.cut], position) for statistic in statistics}
     store = store_columns(RowBlock((labels,), (scores,), weights))
     states = reduce_ranges(RangeReduction(store, ScoreLabelPair(0, 0), True, statistics, count_threads(n_threads)))
     return {statistic: states[statistic, None] for statistic in statistics}
@@ -438,19 +443,6 @@ def sort_small(labels: np.ndarray, scores: np.ndarray) -> SortedClasses:
     return SortedClasses(keys[:rows], [(0, negatives, rows)], [(0, 0)])
 
 
-def sweep_of_sorted(sorted_keys: np.ndarray, totals: ClassTotals, statistic: Any) -> ThresholdSweep:
-    """The threshold sweep of one range: first the keys of its negatives, then of its positives, each ascending."""
-    pivot = 1 if statistic.pivots_on_positives or totals.positives <= totals.negatives else 0
-    n_pivots = totals.positives if pivot else totals.negatives
-    counts = np.empty((3, n_pivots + 1), np.int64)
-    keys = np.empty(n_pivots + 1, sorted_keys.dtype)
-    middle = totals.negatives
-    n = threshold_sweep.sweep_sorted(sorted_keys, middle, pivot, counts[0], counts[1], counts[2], keys)
-    by_class = sorted_keys[:middle], sorted_keys[middle:]
-    rows = SortedRows(by_class[pivot], by_class[1 - pivot])
-    return ThresholdSweep(pivot, keys[:n], counts[0, :n], counts[1, :n], counts[2, : n + 1], totals, rows)
-
-
 def curve_of_ranges(
     classes: SortedClasses, totals: ClassTotals, kind: int, descending: bool, n_more: int, n_threads: int
 ) -> Curve:
@@ -465,9 +457,7 @@ def curve_of_ranges(
     def count(index: int) -> None:
         number = filled[index]
         is_top = number == filled[-1]
-        n_points[number] = curve_points.count_points(
-            classes.keys, *bounds[number], kind, is_top, *next_counts[number]
-        )
+        n_points[number] = curve_points.count_points(classes.keys, *bounds[number], kind, is_top, *next_counts[number])
 
     for_each(len(filled), lambda: count, n_threads)
     n = int(n_points.sum())

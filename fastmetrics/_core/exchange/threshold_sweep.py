@@ -1,154 +1,57 @@
-"""The threshold sweep of a range of scores: counts at every threshold, made once for all statistics that need them."""
+"""The threshold sweep of a range of buckets: its runs, made once for all statistics that read them."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from functools import partial
 
 import numpy as np
 
-from fastmetrics._core.exact import EXPONENT, divide
 from fastmetrics._core.exchange.range_exchange import ScoreBuckets, scores_of_keys
-from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._kernels.sweep import mann_whitney, threshold_sweep
+from fastmetrics._core.exchange.runs import ClassTotals, CountedRuns, Cut, Made, Points, RangePosition, Runs
+from fastmetrics._kernels.sweep import mann_whitney, runs, threshold_sweep
 
 BUCKETS_PER_RANGE = 4  # buckets of one sweep: several, so that little time is spent in Python
 
 
-class ClassTotals(NamedTuple):
-    """Rows of each class, and the weights of each class times 2**EXPONENT (0 without weights)."""
+class SweptRuns(CountedRuns):
+    """The runs of a threshold sweep: one class is the pivot, and every second run is one of its distinct scores.
 
-    negatives: int
-    positives: int
-    negative_weight: int = 0
-    positive_weight: int = 0
-
-    def plus(self, other: ClassTotals) -> ClassTotals:
-        return ClassTotals(*(one + two for one, two in zip(self, other, strict=True)))
-
-    def as_floats(self) -> tuple[float, float]:
-        """The weights of both classes, each rounded once, or their rows if rows have no weights."""
-        weights = self.negative_weight, self.positive_weight
-        if not any(weights):
-            return float(self.negatives), float(self.positives)
-        return divide(weights[0], 1 << EXPONENT), divide(weights[1], 1 << EXPONENT)
-
-
-NO_ROWS = ClassTotals(0, 0)
-
-
-class RangePosition(NamedTuple):
-    """Where a range lies: the totals of all rows, and the totals of the rows with greater scores."""
-
-    totals: ClassTotals
-    above: ClassTotals
-
-
-class SweepRows(Protocol):
-    """Rows behind a sweep, for statistics that need score keys as well as counts."""
-
-    def other_keys_between(self, low: int, high: int) -> np.ndarray:
-        """Keys of the class that is not the pivot, strictly between two keys."""
-        ...
-
-    def lowest_key(self) -> int:
-        """The least key of either class."""
-        ...
-
-
-class ThresholdSweep(NamedTuple):
-    """Counts at every threshold of a range, from the greatest score down.
-
-    One class is the pivot: the thresholds are its distinct scores. The arrays are valid until the builder makes the
-    next sweep.
-
-    Attributes
-    ----------
-    pivot : {0, 1}
-        The class whose scores are the thresholds.
-    keys : ndarray
-        The thresholds as ordered keys (`range_exchange.ordered_keys`), distinct and descending.
-    pivot_counts : ndarray
-        Rows of the pivot class at each threshold.
-    tied_counts : ndarray
-        Rows of the other class at each threshold.
-    between_counts : ndarray
-        Rows of the other class above threshold k and below threshold k - 1. The last entry counts those below all
-        thresholds.
-    class_totals : ClassTotals
-        Rows of each class in the range.
-    rows : SweepRows
-        Access to the score keys.
+    The runs between them are rows of the other class. There is one key for each pivot. With `Cut.POSITIVES` positives
+    are the pivots.
     """
 
-    pivot: int
-    keys: np.ndarray
-    pivot_counts: np.ndarray
-    tied_counts: np.ndarray
-    between_counts: np.ndarray
-    class_totals: ClassTotals
-    rows: SweepRows
-
+    @property
     def scores(self) -> np.ndarray:
-        return scores_of_keys(self.keys)
+        keys, negatives, _ = self.made
+        scores = np.full(negatives.shape[0], np.nan)
+        scores[1::2] = scores_of_keys(keys)
+        return scores
 
-    def score_of(self, key: int) -> float:
-        return float(scores_of_keys(np.array([key], self.keys.dtype))[0])
-
-
-class SortedRows(NamedTuple):
-    """Rows whose classes are sorted in ascending order: the pivot class, and the other class."""
-
-    pivots: np.ndarray
-    others: np.ndarray
-
-    def other_keys_between(self, low: int, high: int) -> np.ndarray:
-        return self.others[(self.others > low) & (self.others < high)]
-
-    def lowest_key(self) -> int:
-        return min(int(keys[0]) for keys in self if len(keys))
-
-
-class BucketRows(NamedTuple):
-    """The rows of a range of buckets."""
-
-    buckets: ScoreBuckets
-    start: int
-    stop: int
-    pivot: int
-
-    def other_keys_between(self, low: int, high: int) -> np.ndarray:
-        buckets = self.buckets
-        by_bucket = [buckets.of_class(buckets.keys, bucket, 1 - self.pivot) for bucket in range(self.start, self.stop)]
-        keys = np.concatenate(by_bucket)
-        return keys[(keys > low) & (keys < high)]
-
-    def lowest_key(self) -> int:
-        lowest = np.empty(1, self.buckets.key_type)
-        threshold_sweep.lowest_key(self.buckets.addresses, self.buckets.offsets, self.start, self.stop, lowest)
-        return int(lowest[0])
-
-
-def sweep_of_tie(keys: np.ndarray, tied: ClassTotals) -> ThresholdSweep:
-    """The sweep of rows that all have the same key. One class may have no rows."""
-    counts = np.array([[tied.positives], [tied.negatives]], np.int64)
-    return ThresholdSweep(1, keys, counts[0], counts[1], np.zeros(2, np.int64), tied, SortedRows(keys, keys[:0]))
+    def points(self, position: RangePosition) -> Points:
+        fps, tps = (column[1::2].astype(np.float64) for column in self.cumulate(position.above))
+        return Points(scores_of_keys(self.made[0]), fps, tps)
 
 
 class SweepBuilder:
-    """Makes the sweeps of ranges of buckets; one object per thread.
+    """Makes the runs of ranges of buckets; one object per thread.
 
     Parameters
     ----------
     buckets : ScoreBuckets
         Rows by score.
+    cuts : set of Cut
+        The cuts that statistics have.
     pivot : {0, 1}
-        The class whose scores are the thresholds.
+        The class whose scores are the thresholds of a sweep.
     bucket_ranges : list of (int, int)
-        The ranges that `make` will be called with.
+        The ranges that `runs` will be called with.
     """
 
-    def __init__(self, buckets: ScoreBuckets, pivot: int, bucket_ranges: list[tuple[int, int]]) -> None:
+    def __init__(
+        self, buckets: ScoreBuckets, cuts: set[Cut], pivot: int, bucket_ranges: list[tuple[int, int]]
+    ) -> None:
         self.buckets = buckets
+        self.cuts = cuts
         self.pivot = pivot
         counts = buckets.class_counts()
         largest_bucket = max(1, int(counts[:, pivot].max(initial=0)))
@@ -166,20 +69,51 @@ class SweepBuilder:
         self.conflicts = np.empty(mann_whitney.MAX_CONFLICTS, key_type)
         self.slots = np.empty(2 * largest_bucket + 1, np.uint32)
         self.keys = np.empty(most_pivots, key_type)
-        self.pivot_counts, self.tied_counts, self.between_counts = np.empty((3, most_pivots + 1), np.int64)
+        self.masses = np.empty((2, 2 * most_pivots + 1), np.int64)
 
-    def make(self, start: int, stop: int) -> ThresholdSweep:
-        """The sweep of the buckets start to stop; at least one of them has rows."""
+    def runs(self, start: int, stop: int, position: RangePosition) -> dict[Cut, Runs]:
+        """The runs of the buckets start to stop; at least one of them has rows.
+
+        They are valid until the first are made of the next range.
+        """
+        totals = ClassTotals(*(high - low for low, high in zip(self.below[start], self.below[stop], strict=True)))
+        made: dict[Cut, Runs] = {}
+        lowest_key = partial(self.lowest_key, start, stop)
+        if Cut.SCORES in self.cuts:
+            make = partial(self.sort, start, stop)
+            made[Cut.SCORES] = CountedRuns(totals, position, Cut.SCORES, make, lowest_key)
+        if self.cuts != {Cut.SCORES}:
+            swept = SweptRuns(totals, position, Cut.POSITIVES, partial(self.sweep, start, stop), lowest_key)
+            made[Cut.CLASSES] = made[Cut.POSITIVES] = swept
+        return made
+
+    def sweep(self, start: int, stop: int) -> Made:
+        """The runs of a threshold sweep."""
         buckets = self.buckets
         n = threshold_sweep.sweep_buckets(
             buckets.addresses, buckets.offsets, start, stop, self.pivot, self.pivots, self.scratch, self.cells,
-            self.conflicts, self.slots, self.keys, self.pivot_counts, self.tied_counts, self.between_counts,
+            self.conflicts, self.slots, self.keys, self.masses[self.pivot], self.masses[1 - self.pivot],
         )  # fmt: skip
-        totals = ClassTotals(*(high - low for low, high in zip(self.below[start], self.below[stop], strict=True)))
-        rows = BucketRows(buckets, start, stop, self.pivot)
-        return ThresholdSweep(
-            self.pivot, self.keys[:n], self.pivot_counts[:n], self.tied_counts[:n], self.between_counts[: n + 1],
-            totals, rows,
-        )  # fmt: skip
+        return self.keys[:n], self.masses[0, : 2 * n + 1], self.masses[1, : 2 * n + 1]
 
+    def sort(self, start: int, stop: int) -> Made:
+        """The runs at every score: both classes are sorted."""
+        buckets, key_type = self.buckets, self.buckets.key_type
+        rows = sum(self.below[stop]) - sum(self.below[start])
+        keys, masses = np.empty(rows, key_type), np.empty((2, rows), np.int64)
+        n = 0
+        for bucket in reversed(range(start, stop)):
+            by_class = [after - before for before, after in zip(*self.below[bucket : bucket + 2], strict=True)]
+            rows_of_bucket = np.empty(sum(by_class), key_type)
+            for label, own in enumerate(np.split(rows_of_bucket, by_class[:1])):
+                threshold_sweep.gather_class(buckets.addresses, buckets.offsets, 2 * bucket + label, own)
+                own.sort()
+            free = slice(n, None)
+            n += runs.runs_of_sorted(rows_of_bucket, by_class[0], Cut.SCORES, keys[free], *masses[:, free])
+        return keys[:n], masses[0, :n], masses[1, :n]
 
+    def lowest_key(self, start: int, stop: int) -> np.ndarray:
+        """The least key of either class."""
+        lowest = np.empty(1, self.buckets.key_type)
+        threshold_sweep.lowest_key(self.buckets.addresses, self.buckets.offsets, start, stop, lowest)
+        return lowest

@@ -1,4 +1,4 @@
-"""The weighted rows of a score range; exact weighted AUC and KS: integers inside a range, integers between ranges.
+"""The weighted rows of a score range, and their pairs: integers inside a range, integers between ranges.
 
 A range has all rows whose scores lie between two cuts. Equal scores are never in different ranges. The state of a
 range consists of Python integers in one fixed unit, that of `exact.py`: a weight is multiplied by 2**EXPONENT, a
@@ -6,7 +6,6 @@ product of two weights by 2**(2 * EXPONENT). So states merge whatever the scale 
 one division of integers, rounded once:
 
     AUC = wins / (2 * all_negative * all_positive)
-    KS = max(greatest, -least) / (all_negative * all_positive)
 
 Inside a range, a kernel counts with sums of 128 bits, or with as many limbs as the weights need (`WeightScale`). The
 number of limbs follows from the weights' span: the lowest bit set in any of them, the greatest exponent, and the number
@@ -21,11 +20,10 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import Scratch, UnpooledScratch
 from fastmetrics._core.exact import EXPONENT, divide, integer_sum
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._kernels.sweep import weighted_ranges, weighted_sweep
+from fastmetrics._kernels.sweep import runs, weighted_sweep
 
 LIMB_BITS = 32
 MOST_LIMBS = (weighted_sweep.SUM_BITS + 1) // LIMB_BITS  # of sums of 128 bits: they hold twice the sum of all weights
-WORD = (1 << 64) - 1
 
 
 class WeightSpan(NamedTuple):
@@ -69,6 +67,7 @@ class WeightedRows:
         self.scale = scale
         self.scratch = UnpooledScratch() if scratch is None else scratch
         self._ordered: np.ndarray | None = None
+        self.known_weights: tuple[int, int] | None = None
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -83,8 +82,10 @@ class WeightedRows:
 
     def class_weights(self) -> tuple[int, int]:
         """The weights of both classes, in the fixed unit."""
-        negatives, positives = (integer_sum(weights) for _, weights in self.classes)
-        return negatives, positives
+        if self.known_weights is None:
+            negatives, positives = (integer_sum(weights) for _, weights in self.classes)
+            self.known_weights = negatives, positives
+        return self.known_weights
 
     def ordered(self) -> np.ndarray:
         """The rows in ascending order of keys, as kernels read them: a key, and a weight that is negative of positives.
@@ -137,23 +138,10 @@ class WeightedPairs(NamedTuple):
     wins: int
 
 
-class WeightedExtremes(NamedTuple):
-    """The KS state of a range: rows and weights as (negative, positive), and the extremes of a difference D.
-
-    D = (positive weight so far) * all_negative - (negative weight so far) * all_positive, in ascending order of score.
-    It is 0 at the lower end of the range. The extremes are taken over that 0 and the ends of ties.
-    """
-
-    rows: tuple[int, int]
-    weights: tuple[int, int]
-    greatest: int
-    least: int
-
-
 def span_of(weights: np.ndarray) -> WeightSpan:
     """The span of a block's weights, a contiguous float64 array of positive finite numbers."""
     span = np.array(WeightSpan(), np.int64)
-    weighted_ranges.widen_exponent_range(weights, span)
+    runs.widen_exponent_range(weights, span)
     return WeightSpan(*span.tolist())
 
 
@@ -175,14 +163,6 @@ def from_words(words: np.ndarray) -> int:
     return above + int.from_bytes(words[:-1].astype("<u4").tobytes(), "little")
 
 
-def to_words(number: int, scale: WeightScale) -> np.ndarray:
-    """An integer in the fixed unit as a kernel's number. Raises ValueError if the scale cannot represent it."""
-    scaled = number >> scale.shift
-    if scaled << scale.shift != number or scaled.bit_length() > LIMB_BITS * scale.n_limbs:
-        raise ValueError("the scale is not that of all weights")
-    return np.frombuffer(scaled.to_bytes(4 * scale.n_limbs, "little"), "<u4").astype(np.uint64)
-
-
 def weighted_pairs(rows: WeightedRows) -> WeightedPairs:
     """The AUC state of one range. The scale is that of these rows' span, or of a merged span."""
     scale, counts = rows.scale, rows.counts
@@ -196,21 +176,22 @@ def weighted_pairs(rows: WeightedRows) -> WeightedPairs:
     else:
         totals = new_totals(scale)
         win_words = np.zeros(2 * scale.n_limbs + 1, np.int64)
-        weighted_ranges.range_pairs(rows.ordered(), scale.unit, totals, win_words)
+        runs.range_pairs(rows.ordered(), scale.unit, totals, win_words)
         weights = [from_words(words) for words in totals[:2]]
         wins = from_words(win_words)
-    return WeightedPairs(counts, (weights[0] << scale.shift, weights[1] << scale.shift), wins << 2 * scale.shift)
+    rows.known_weights = weights[0] << scale.shift, weights[1] << scale.shift
+    return WeightedPairs(counts, rows.known_weights, wins << 2 * scale.shift)
 
 
 def new_totals(scale: WeightScale) -> np.ndarray:
     """Zeros for the sums of a kernel that counts with limbs."""
-    return np.zeros((4, scale.n_limbs + weighted_ranges.SPARE_WORDS), np.uint64)
+    return np.zeros((4, scale.n_limbs + runs.SPARE_WORDS), np.uint64)
 
 
-def merge_pairs(low: WeightedPairs, high: WeightedPairs) -> WeightedPairs:
+def merge_pairs(higher: WeightedPairs, lower: WeightedPairs) -> WeightedPairs:
     """The state of two neighbouring ranges. Positives of the higher range beat all negatives of the lower one."""
-    wins = low.wins + high.wins + 2 * low.weights[0] * high.weights[1]
-    return WeightedPairs(add_by_class(low.rows, high.rows), add_by_class(low.weights, high.weights), wins)
+    wins = higher.wins + lower.wins + 2 * lower.weights[0] * higher.weights[1]
+    return WeightedPairs(add_by_class(higher.rows, lower.rows), add_by_class(higher.weights, lower.weights), wins)
 
 
 def weighted_auc(state: WeightedPairs) -> float:
@@ -219,44 +200,6 @@ def weighted_auc(state: WeightedPairs) -> float:
     if not (negative and positive):
         validation.raise_changed()  # rows of weight zero are left out
     return divide(state.wins, 2 * negative * positive)
-
-
-def weighted_extremes(rows: WeightedRows, all_negative: int, all_positive: int) -> WeightedExtremes:
-    """The KS state of one range.
-
-    `all_negative` and `all_positive` are the weights of the rows of all ranges, in the fixed unit. The scale is that of
-    the span of all rows.
-    """
-    scale, counts = rows.scale, rows.counts
-    if 0 in counts:
-        negative, positive = rows.class_weights()
-        return WeightedExtremes(counts, (negative, positive), positive * all_negative, -negative * all_positive)
-    all_words = to_words(all_negative, scale), to_words(all_positive, scale)
-    totals = new_totals(scale)
-    extremes = np.zeros((3, 2 * scale.n_limbs + 1), np.int64)
-    weighted_ranges.range_extremes(rows.ordered(), scale.unit, *all_words, totals, extremes)
-    negative, positive = (from_words(words) << scale.shift for words in totals[:2])
-    greatest, least = (from_words(words) << 2 * scale.shift for words in extremes[:2])
-    return WeightedExtremes(counts, (negative, positive), greatest, least)
-
-
-def merge_extremes(
-    low: WeightedExtremes, high: WeightedExtremes, all_negative: int, all_positive: int
-) -> WeightedExtremes:
-    """The state of two neighbouring ranges. The higher one begins where the lower one ended."""
-    end_of_low = low.weights[1] * all_negative - low.weights[0] * all_positive
-    return WeightedExtremes(
-        add_by_class(low.rows, high.rows),
-        add_by_class(low.weights, high.weights),
-        max(low.greatest, end_of_low + high.greatest),
-        min(low.least, end_of_low + high.least),
-    )
-
-
-def weighted_ks(state: WeightedExtremes) -> float:
-    """The KS distance, rounded once, from the state of all ranges. Both classes have rows."""
-    negative, positive = state.weights
-    return divide(max(state.greatest, -state.least), negative * positive)
 
 
 def add_by_class(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:

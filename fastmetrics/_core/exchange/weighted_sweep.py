@@ -1,25 +1,41 @@
-"""The threshold sweep of a range with weights: exact sums at every distinct score, from the greatest down.
+"""The runs of a range of weighted rows: exact sums at every distinct score, from the greatest down.
 
-A weight is an integer multiple of 2**unit (`weighted_ranges.WeightScale`). Curves and sums of precisions take kernels
-with sums of 128 bits, if twice the sum of all weights fits them: so it is if weights differ by a factor of less than
-about 2**50. Otherwise, and for statistics that need integers, the sums are int64 or Python integers: slower, and as
-exact.
+A weight is an integer multiple of 2**unit (`weighted_ranges.WeightScale`). Kernels sum in 128 bits, if twice the sum of
+all weights fits them: so it is if weights differ by a factor of less than about 2**50. Otherwise the sums are int64 or
+Python integers: slower, and as exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import ALIGNED_BYTES, SERIAL_ROWS, LargePages
-from fastmetrics._core.exact import EXPONENT, divide, new_states, to_integer
+from fastmetrics._core.exact import new_states, tiny_total_shift, to_integer
 from fastmetrics._core.exchange.range_exchange import scores_of_keys
-from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition
-from fastmetrics._core.exchange.weighted_ranges import MOST_LIMBS, WORD, WeightedRows, WeightScale
+from fastmetrics._core.exchange.runs import (
+    NO_ROWS,
+    ClassTotals,
+    CountedRuns,
+    Cut,
+    Made,
+    Masses,
+    Points,
+    RangePosition,
+    RangeStatistic,
+    Runs,
+    to_weight,
+    to_words,
+    weighted_precision,
+    wide_extremes,
+)
+from fastmetrics._core.exchange.weighted_ranges import LIMB_BITS, MOST_LIMBS, WeightedRows, WeightScale, weighted_pairs
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.statistic import Statistic
+from fastmetrics._core.parallel import computed_once
+from fastmetrics._kernels.sweep import runs as run_kernels
 from fastmetrics._kernels.sweep import weighted_sweep
 
 MOST_UNCERTAIN = 256  # quotients of a range that a kernel may leave to Python's integers
@@ -69,30 +85,185 @@ def new_columns(n: int, n_columns: int) -> list[np.ndarray]:
     return [pages.array(np.float64, n) for _ in range(n_columns)]
 
 
-def totals_of(rows: WeightedRows) -> ClassTotals:
-    """Rows and weights of both classes."""
-    return ClassTotals(*rows.counts, *rows.class_weights())
+class IntegerRuns(Runs):
+    """The runs of weighted rows, whose masses are Python's integers.
+
+    Attributes
+    ----------
+    shift : int
+        The unit of the masses that `make` returns is 2**shift times the fixed unit.
+    """
+
+    shift = 0
+
+    @abstractmethod
+    def make(self) -> Made:
+        """The scores of the runs, and their negatives and positives: int64 or Python's integers."""
+
+    @computed_once
+    def made(self) -> Made:
+        return self.make()
+
+    @property
+    def negatives(self) -> np.ndarray:
+        return self.made[1].astype(object) << self.shift
+
+    @property
+    def positives(self) -> np.ndarray:
+        return self.made[2].astype(object) << self.shift
+
+    @property
+    def scores(self) -> np.ndarray:
+        return self.made[0]
+
+    def lowest_score(self) -> float:
+        return float(self.made[0][-1])
+
+    def cumulate(self, above: ClassTotals) -> tuple[np.ndarray, np.ndarray]:
+        fps, tps = (np.cumsum(masses).astype(object) << self.shift for masses in self.made[1:])
+        return fps + above.negative_weight, tps + above.positive_weight
+
+    def points(self, position: RangePosition) -> Points:
+        fps, tps = (np.array([to_weight(mass) for mass in sums]) for sums in self.cumulate(position.above))
+        if self.cut is not Cut.POSITIVES:
+            return Points(self.scores, fps, tps)
+        kept = self.made[2] != 0
+        return Points(self.scores[kept], fps[kept], tps[kept])
+
+    def extremes(self, totals: Masses) -> tuple[int, int]:
+        fps, tps = self.cumulate(NO_ROWS)
+        difference = tps * totals[0] - fps * totals[1]
+        return max([0, *difference]), min([0, *difference])
+
+    def precisions(self, position: RangePosition) -> int:
+        shift = tiny_total_shift(position.totals.positive_weight)
+        fps, tps = self.cumulate(position.above)
+        runs = np.flatnonzero(self.made[2]).tolist()
+        tied = self.positives
+        return sum(weighted_precision(*(mass[run] << shift for mass in (tied, tps, fps))) for run in runs)
+
+    def pairs(self) -> int:
+        fps, _ = self.cumulate(NO_ROWS)
+        negatives, positives = self.negatives, self.positives
+        return int((positives * (2 * (fps[-1] - fps) + negatives)).sum())
 
 
-def points_of_range(
-    rows: WeightedRows, position: RangePosition, columns: WeightedPoints | None = None
-) -> WeightedPoints:
-    """The points of the rows of a range, written to the start of `columns`, which are as long as the rows."""
-    if columns is None:
-        columns = new_points(rows.keys.shape[0], with_below=True)
-    if rows.scale.n_limbs <= MOST_LIMBS:
-        above = position.above
-        sums = to_wide(rows.scale, above.negative_weight, above.positive_weight, position.totals.positive_weight)
+class WeightedTie(IntegerRuns):
+    """The only run of weighted rows that all have one score."""
+
+    def __init__(self, score: float, totals: ClassTotals, cut: Cut) -> None:
+        self.score = score
+        self.own_totals = totals
+        self.cut = cut
+
+    @property
+    def totals(self) -> ClassTotals:
+        return self.own_totals
+
+    def make(self) -> Made:
+        negatives, positives = (np.array([mass], object) for mass in self.totals[2:])
+        return np.array([self.score]), negatives, positives
+
+
+def runs_of_tie(key: np.ndarray, totals: ClassTotals, position: RangePosition, cut: Cut, is_weighted: bool) -> Runs:
+    """The only run of rows that all have one key."""
+    if is_weighted:
+        return WeightedTie(float(scores_of_keys(key)[0]), totals, cut)
+    negatives, positives = (np.array([rows], np.int64) for rows in totals.rows)
+    return CountedRuns(totals, position, cut, lambda: (key, negatives, positives), lambda: key)
+
+
+class WeightedRuns(IntegerRuns):
+    """The runs of weighted rows: by kernels, if 128 bits hold the sums of their weights.
+
+    Parameters
+    ----------
+    scale : WeightScale
+        The scale of the weights of all rows.
+    cut : Cut
+        Where runs end.
+    gather : callable
+        Returns the rows.
+    """
+
+    def __init__(self, scale: WeightScale, cut: Cut, gather: Callable[[], WeightedRows]) -> None:
+        self.scale = scale
+        self.cut = cut
+        self.gather = gather
+        self.shift = scale.shift
+        self.is_wide = scale.n_limbs <= MOST_LIMBS
+
+    @computed_once
+    def rows(self) -> WeightedRows:
+        return self.gather()
+
+    @property
+    def totals(self) -> ClassTotals:
+        return ClassTotals(*self.rows.counts, *self.rows.class_weights())
+
+    @computed_once
+    def wide(self) -> tuple[np.ndarray, np.ndarray]:
+        """The keys of the runs, and their masses as words, in units of the scale."""
+        rows = self.rows
+        keys, masses = np.empty(rows.keys.shape[0], np.uint64), np.empty((rows.keys.shape[0], 4), np.uint64)
+        n = run_kernels.runs_of_weights(rows.ordered(), rows.scale.unit, self.cut, keys, masses)
+        return keys[:n].astype(rows.keys.dtype, copy=False), masses[:n]
+
+    def make(self) -> Made:
+        if not self.is_wide:
+            return sums_by_score(self.rows)
+        keys, masses = self.wide
+        if not masses[:, 1::2].any() and masses.sum(dtype=np.float64) < float(1 << INT64_BITS):
+            return scores_of_keys(keys), masses[:, 0].astype(np.int64), masses[:, 2].astype(np.int64)
+        words = masses.astype(object)
+        return scores_of_keys(keys), words[:, 0] + (words[:, 1] << 64), words[:, 2] + (words[:, 3] << 64)
+
+    def lowest_score(self) -> float:
+        return float(scores_of_keys(self.rows.keys.min(keepdims=True))[0])
+
+    def points(self, position: RangePosition) -> Points:
+        points = self.weighted_points(position)
+        kept: Any = points.has_positive if self.cut is Cut.POSITIVES else slice(None)
+        return Points(*(column[kept] for column in points[:3]))
+
+    def weighted_points(self, position: RangePosition, columns: WeightedPoints | None = None) -> WeightedPoints:
+        """The points at all scores, written to the start of `columns`, which are as long as the rows."""
+        rows = self.rows
+        if columns is None:
+            columns = new_points(rows.keys.shape[0], with_below=True)
+        if not self.is_wide:
+            return points_of_sums(self, position, columns)
+        sums = to_wide(rows.scale, *position.above[2:], position.totals.positive_weight)
         has_positive = columns.has_positive.view(np.uint8)
         n = weighted_sweep.write_points(
             rows.ordered(), rows.keys.itemsize == 8, rows.scale.unit, sums, *columns[:4], has_positive
         )
         return columns.part(0, n)
-    sweep = sweep_weighted(rows)
-    return points_of_sums(sweep.scores, *sweep.cumulative(), position, sweep.positives != 0, columns)
+
+    def extremes(self, totals: Masses) -> tuple[int, int]:
+        if not self.is_wide:
+            return super().extremes(totals)
+        greatest, least = wide_extremes(self.wide[1], in_units(self.scale, *totals))
+        return greatest << 2 * self.shift, least << 2 * self.shift
+
+    def precisions(self, position: RangePosition) -> int:
+        if self.is_wide:
+            shift = tiny_total_shift(position.totals.positive_weight)
+            found = wide_precisions(self.rows, position.above, shift)
+            if found is not None:
+                return found
+        return super().precisions(position)
+
+    def pairs(self) -> int:
+        return weighted_pairs(self.rows).wins
 
 
-class WeightedCurve(Statistic):
+def weighted_runs(rows: WeightedRows, cuts: Iterable[Cut]) -> dict[Cut, Runs]:
+    """The runs of the rows of a range for some cuts."""
+    return {cut: WeightedRuns(rows.scale, cut, lambda: rows) for cut in cuts}
+
+
+class WeightedCurve(RangeStatistic):
     """The statistic of the range exchange whose state are the points of the curve, one item for each range.
 
     All points are written into the same columns, which are as long as the rows. `longer` are the columns of scores and
@@ -100,8 +271,7 @@ class WeightedCurve(Statistic):
     """
 
     __slots__ = ("columns", "longer")
-    needs_position = True
-    pivots_on_positives = False
+    cut = Cut.SCORES
 
     def __init__(self, n_rows: int, with_below: bool, n_more: int = 0) -> None:
         scores, fps, tps, *others = new_points(n_more + n_rows, with_below)
@@ -120,16 +290,15 @@ class WeightedCurve(Statistic):
         first = position.above.negatives + position.above.positives
         return self.columns.part(first, first + n)
 
-    def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> list[WeightedPoints]:
-        return [points_of_range(rows, position, self.columns_of_range(rows.keys.shape[0], position))]
-
-    def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> list[WeightedPoints]:
-        return [points_of_tie(score, tied, position, self.columns_of_range(1, position))]
+    def find(self, runs: Runs, position: RangePosition) -> list[WeightedPoints]:
+        if isinstance(runs, WeightedRuns):
+            return [runs.weighted_points(position, self.columns_of_range(runs.rows.keys.shape[0], position))]
+        return [points_of_sums(runs, position, self.columns_of_range(1, position))]
 
     def merge(
-        self, low: list[WeightedPoints], high: list[WeightedPoints], totals: ClassTotals
+        self, higher: list[WeightedPoints], lower: list[WeightedPoints], totals: ClassTotals
     ) -> list[WeightedPoints]:
-        return high + low
+        return higher + lower
 
     def join(self, ranges: list[WeightedPoints]) -> WeightedPoints:
         """The points of all ranges, which are in descending order."""
@@ -138,7 +307,7 @@ class WeightedCurve(Statistic):
         return WeightedPoints(*(np.concatenate(parts) for parts in zip(*ranges, strict=True)))
 
 
-class WeightedRates(Statistic):
+class WeightedRates(RangeStatistic):
     """The statistic of the range exchange whose state are rates at points, one item for each range, ascending.
 
     All points are written into the same columns, which are as long as the rows. `longer` are the columns of scores and
@@ -147,8 +316,7 @@ class WeightedRates(Statistic):
     """
 
     __slots__ = ("columns", "error_rates", "longer", "n_rows")
-    needs_position = True
-    pivots_on_positives = False
+    cut = Cut.SCORES
 
     def __init__(self, n_rows: int, error_rates: bool, n_more: int) -> None:
         self.n_rows = n_rows
@@ -163,33 +331,31 @@ class WeightedRates(Statistic):
     def empty(self) -> list[RatePoints]:
         return []
 
-    def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> list[RatePoints]:
-        above, totals = position.above, position.totals
-        stop = self.n_rows - above.negatives - above.positives
-        start = stop - rows.keys.shape[0]
-        if rows.scale.n_limbs > MOST_LIMBS:
-            return self.add_points(points_of_range(rows, position), stop, position)
-        sums = to_wide(rows.scale, above.negative_weight, above.positive_weight, totals.positive_weight)
-        own = self.columns.part(start, stop)
+    def find(self, runs: Runs, position: RangePosition) -> list[RatePoints]:
+        totals, above = position
+        stop = self.n_rows - sum(above.rows)
+        if not isinstance(runs, WeightedRuns):
+            return self.add_points(points_of_sums(runs, position, new_points(1, with_below=True)), stop, position)
+        rows = runs.rows
+        if not runs.is_wide:
+            return self.add_points(runs.weighted_points(position), stop, position)
+        sums = to_wide(rows.scale, *above[2:], totals.positive_weight)
+        own = self.columns.part(stop - rows.keys.shape[0], stop)
         n = weighted_sweep.write_rates(
-            rows.ordered(), rows.keys.itemsize == 8, rows.scale.unit, sums, *rounded_totals(totals), self.error_rates,
+            rows.ordered(), rows.keys.itemsize == 8, rows.scale.unit, sums, *totals.as_floats(), self.error_rates,
             *own[:3], own.has_positive.view(np.uint8),
         )  # fmt: skip
         return [self.columns.part(stop - n, stop)]
 
-    def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> list[RatePoints]:
-        points = points_of_tie(score, tied, position, new_points(1, with_below=True))
-        return self.add_points(points, self.n_rows - position.above.negatives - position.above.positives, position)
-
     def add_points(self, points: WeightedPoints, stop: int, position: RangePosition) -> list[RatePoints]:
         """Write the rates at some points to the columns before `stop`."""
         own = self.columns.part(stop - points.scores.shape[0], stop)
-        write_rates(points, self.error_rates, *rounded_totals(position.totals), own[:3])
+        write_rates(points, self.error_rates, *position.totals.as_floats(), own[:3])
         own.has_positive[:] = points.has_positive[::-1]
         return [own]
 
-    def merge(self, low: list[RatePoints], high: list[RatePoints], totals: ClassTotals) -> list[RatePoints]:
-        return low + high
+    def merge(self, higher: list[RatePoints], lower: list[RatePoints], totals: ClassTotals) -> list[RatePoints]:
+        return lower + higher
 
     def join(self, ranges: list[RatePoints]) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
         """The scores and rates of all ranges with room for further points, and where a positive has the score."""
@@ -198,11 +364,6 @@ class WeightedRates(Statistic):
         *columns, has_positive = (np.concatenate(parts) for parts in zip(*ranges, strict=True))
         more = np.empty(self.longer[0].shape[0] - self.n_rows)
         return tuple(np.concatenate((column, more)) for column in columns), has_positive
-
-
-def rounded_totals(totals: ClassTotals) -> tuple[float, float]:
-    """The weights of all negatives and of all positives, rounded once."""
-    return divide(totals.negative_weight, 1 << EXPONENT), divide(totals.positive_weight, 1 << EXPONENT)
 
 
 def write_rates(
@@ -221,90 +382,56 @@ def write_rates(
             np.divide(tps, all_positives, out=y)
 
 
-def to_wide(scale: WeightScale, *weights: int) -> np.ndarray:
-    """Weights in the fixed unit as multiples of the scale's unit: pairs of a low and a high word."""
-    units = [weight >> scale.shift for weight in weights]
-    return np.array([(number & WORD, number >> 64) for number in units], np.uint64)
+def in_units(scale: WeightScale, *masses: int) -> tuple[int, ...]:
+    """Masses as multiples of the scale's unit. Raises ValueError if the scale cannot represent one."""
+    units = tuple(mass >> scale.shift for mass in masses)
+    bits = LIMB_BITS * scale.n_limbs
+    if any(own << scale.shift != mass or own >> bits for own, mass in zip(units, masses, strict=True)):
+        raise ValueError("the scale is not that of all weights")
+    return units
 
 
-def sum_precisions(
-    rows: WeightedRows, above: ClassTotals, weighted_precision: Callable[[int, int, int], int], shift: int = 0
-) -> int:
-    """The sum over scores with positives of `weighted_precision(weight, positives, negatives)` in the fixed unit.
+def to_wide(scale: WeightScale, *masses: int) -> np.ndarray:
+    """Masses as multiples of the scale's unit: pairs of a low and a high word."""
+    return to_words(*in_units(scale, *masses))
 
-    The arguments are the weights of the positives of the score, and of the positives and negatives down to it. All
-    weights are multiplied by 2**shift (`tiny_total_shift` of the positives of all ranges).
+
+def wide_precisions(rows: WeightedRows, above: ClassTotals, shift: int) -> int | None:
+    """`Runs.precisions` by the kernel. All weights are multiplied by 2**shift.
+
+    None if the kernel leaves too many quotients to Python's integers.
     """
-    if rows.scale.n_limbs <= MOST_LIMBS:
-        ordered = rows.ordered()
-        if shift:  # no weight overflows: those of all rows are close enough together for 128 bits
-            ordered = ordered.copy()
-            ordered[:, 1].view(np.float64)[:] = np.ldexp(ordered[:, 1].view(np.float64), shift)
-        state, uncertain = new_states(), np.empty((MOST_UNCERTAIN, 6), np.uint64)
-        sums = to_wide(rows.scale, above.negative_weight, above.positive_weight)
-        n = weighted_sweep.sum_precisions(ordered, rows.scale.unit + shift, sums, state, uncertain)
-        if n >= 0:
-            numbers = [[low + (high << 64) for low, high in pairwise_words(row)] for row in uncertain[:n].tolist()]
-            terms = (weighted_precision(*(number << rows.scale.shift + shift for number in own)) for own in numbers)
-            return to_integer(state) + sum(terms)
-    sweep = sweep_weighted(rows)
-    negatives, positives = sweep.cumulative()
-    return sum(
-        weighted_precision(
-            int(sweep.positives[tie]) << sweep.shift + shift, above.positive_weight + positives[tie] << shift,
-            above.negative_weight + negatives[tie] << shift,
-        )
-        for tie in np.flatnonzero(sweep.positives).tolist()
-    )  # fmt: skip
+    ordered = rows.ordered()
+    if shift:  # no weight overflows: those of all rows are close enough together for 128 bits
+        ordered = ordered.copy()
+        ordered[:, 1].view(np.float64)[:] = np.ldexp(ordered[:, 1].view(np.float64), shift)
+    state, uncertain = new_states(), np.empty((MOST_UNCERTAIN, 6), np.uint64)
+    sums = to_wide(rows.scale, *above[2:])
+    n = weighted_sweep.sum_precisions(ordered, rows.scale.unit + shift, sums, state, uncertain)
+    if n < 0:
+        return None
+    numbers = [[low + (high << 64) for low, high in pairwise_words(row)] for row in uncertain[:n].tolist()]
+    terms = (weighted_precision(*(number << rows.scale.shift + shift for number in own)) for own in numbers)
+    return to_integer(state) + sum(terms)
 
 
 def pairwise_words(words: list[int]) -> Iterator[tuple[int, int]]:
     return zip(words[::2], words[1::2], strict=True)
 
 
-def points_of_sums(
-    scores: np.ndarray,
-    negatives: list[int],
-    positives: list[int],
-    position: RangePosition,
-    has_positive: np.ndarray,
-    columns: WeightedPoints,
-) -> WeightedPoints:
-    """The points of a range, from the sums of weights down to every score as Python integers."""
-    above, totals = position.above, position.totals
-    points = columns.part(0, len(scores))
-    points.scores[:], points.has_positive[:] = scores, has_positive
-    points.fps[:] = [divide(above.negative_weight + weight, 1 << EXPONENT) for weight in negatives]
-    points.tps[:] = [divide(above.positive_weight + weight, 1 << EXPONENT) for weight in positives]
+def points_of_sums(runs: Runs, position: RangePosition, columns: WeightedPoints) -> WeightedPoints:
+    """The points at all scores of a range, from Python's integers, written to the start of `columns`."""
+    fps, tps = runs.cumulate(position.above)
+    points = columns.part(0, len(fps))
+    points.scores[:], points.has_positive[:] = runs.scores, runs.positives != 0
+    points.fps[:] = list(map(to_weight, fps))
+    points.tps[:] = list(map(to_weight, tps))
     if points.below.shape[0]:
-        left = totals.positive_weight - above.positive_weight
-        points.below[:] = [divide(left - weight, 1 << EXPONENT) for weight in positives]
+        points.below[:] = [to_weight(position.totals.positive_weight - mass) for mass in tps]
     return points
 
 
-def points_of_tie(
-    score: float, tied: ClassTotals, position: RangePosition, columns: WeightedPoints
-) -> WeightedPoints:
-    """The point of rows that all have one score."""
-    sums = [tied.negative_weight], [tied.positive_weight]
-    return points_of_sums(np.array([score]), *sums, position, np.array([tied.positives > 0]), columns)
-
-
 # --------------------------------------------------------------------------------------------------- integers
-
-
-class WeightedSweep(NamedTuple):
-    """Weights of either class at each distinct score, descending, in multiples of 2**(shift - EXPONENT)."""
-
-    scores: np.ndarray
-    negatives: np.ndarray
-    positives: np.ndarray
-    shift: int
-
-    def cumulative(self) -> tuple[list[int], list[int]]:
-        """Cumulative weights of negatives and positives down to each score, times 2**EXPONENT."""
-        negatives, positives = np.cumsum(self.negatives).tolist(), np.cumsum(self.positives).tolist()
-        return [total << self.shift for total in negatives], [total << self.shift for total in positives]
 
 
 def to_multiples(weights: np.ndarray, unit: int) -> np.ndarray:
@@ -324,13 +451,13 @@ def to_multiple(value: float, unit: int) -> int:
     return (numerator << -unit) // denominator if unit < 0 else numerator // (denominator << unit)
 
 
-def sweep_weighted(rows: WeightedRows) -> WeightedSweep:
-    """Both classes' weights at every distinct score of a range."""
+def sums_by_score(rows: WeightedRows) -> Made:
+    """The scores of a range, descending, and the weights of both classes at each as multiples of the scale's unit."""
     order = np.argsort(rows.keys)[::-1]
     keys, multiples = rows.keys[order], to_multiples(rows.weights, rows.scale.unit)[order]
     is_positive = order >= rows.n_negatives
-    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: keys.shape[0]])
     zeros: Any = np.zeros_like(multiples)
     positives = np.add.reduceat(np.where(is_positive, multiples, zeros), first)
     negatives = np.add.reduceat(np.where(is_positive, zeros, multiples), first)
-    return WeightedSweep(scores_of_keys(keys[first]), negatives, positives, rows.scale.shift)
+    return scores_of_keys(keys[first]), negatives, positives

@@ -1,17 +1,13 @@
 """Replicates of score statistics: their states in a log in which each unit occurs as often as its weight.
 
-Rows are brought into descending order of score once. Then replicates sweep down the rows together,
-REPLICATES_PER_BATCH at a time, each with a weight for every unit bucket (`resampling_units.py`). Statistics with a
-method `replicate_batch` compute a batch in one sweep, and those with `weighted_replicates` also for rows that have
-weights themselves. Other statistics, and weights that lie too far apart, are computed replicate by replicate
-(`SerialReplicates`). Either way the state of a replicate equals the statistic's state of the repeated rows, whatever
-the cuts, the threads and the memory.
+Rows are brought into descending order of score once. Then replicates read the rows together, REPLICATES_PER_BATCH at a
+time, each with a weight for every unit bucket (`resampling_units.py`, `replicate_batch.py`). The state of a replicate
+equals the statistic's state of the repeated rows, whatever the cuts, the threads and the memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -28,29 +24,27 @@ from fastmetrics._core.columns.row_blocks import (
 from fastmetrics._core.exchange.block_store import BlockReader, BlockStore
 from fastmetrics._core.exchange.bucket_source import BucketSource, key_range, split_large_bucket
 from fastmetrics._core.exchange.hash_exchange import HASH
-from fastmetrics._core.exchange.range_exchange import KEY, UNIT_BUCKET, ScoreBuckets, scores_of_keys
+from fastmetrics._core.exchange.range_exchange import KEY, UNIT_BUCKET, ScoreBuckets
 from fastmetrics._core.exchange.range_reduction import Advance, RangeReduction, fill_buckets, split_rows
-from fastmetrics._core.exchange.weighted_ranges import (
-    MOST_LIMBS,
-    WeightScale,
-    WeightSpan,
-    merge_spans,
-    scale_of,
-    span_of,
-)
+from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, RangeStatistic
+from fastmetrics._core.exchange.weighted_ranges import WeightScale, WeightSpan, merge_spans, scale_of, span_of
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.resampling.replicate_batch import (
     REPLICATES_PER_BATCH,
+    CountedRange,
+    DescendingRange,
     DescendingRows,
-    ReplicateBatchTotals,
+    ReplicateBatch,
     ReplicateBatchWeights,
-    SerialReplicates,
+    TiedRange,
+    totals_of_counts,
 )
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, draw_weights
+from fastmetrics._core.resampling.weighted_batch import WeightedRange, WeightedTotals
 from fastmetrics._kernels.resampling import score_replicates, weighted_replicates
 
-MAX_SORTED_ROWS = 1 << 23  # rows that are put in order before replicates sweep them
+MAX_SORTED_ROWS = 1 << 21  # rows that are put in order before replicates read them
 MAX_BUCKET_ROWS = 1 << 31
 MAX_ROWS = 1 << 50  # of a log: times 255, the greatest weight, the sum stays below 2**62
 CACHED_BYTES = 1 << 26  # of weights that are kept for the next range of buckets
@@ -64,9 +58,16 @@ class DescendingSweep(NamedTuple):
 
     reduction: RangeReduction
     weight_cache: WeightCache
-    is_serial: bool  # is a statistic computed replicate by replicate?
     scale: WeightScale | None
     advance: Advance | None
+
+    @property
+    def statistics(self) -> list[RangeStatistic]:
+        return [own for own in self.reduction.statistics if isinstance(own, RangeStatistic)]
+
+    @property
+    def needs_positions(self) -> bool:
+        return any(statistic.needs_position for statistic in self.statistics)
 
 
 class WeightCache:
@@ -120,7 +121,7 @@ def replicate_scores(
     if ranged.budget is not None:
         cached_bytes = min(cached_bytes, ranged.budget.limit // CACHE_DIVISOR)
     weight_cache = WeightCache(unit_buckets, seed, replicates, cached_bytes)
-    sweep = DescendingSweep(reduction, weight_cache, False, replicate_weight_scale(reduction), advance)
+    sweep = DescendingSweep(reduction, weight_cache, replicate_weight_scale(reduction), advance)
     states: dict[tuple[Any, int | None], list[Any]] = {}
 
     def unit_buckets_of_rows(columns: dict[str, np.ndarray]) -> np.ndarray:
@@ -144,57 +145,29 @@ def replicate_range(sweep: DescendingSweep, ranged: BlockStore, buckets: range) 
     bucket_rows = ranged.partition_rows.reshape(-1, 2).sum(1)
     if not bucket_rows[buckets.start : buckets.stop].any():
         return {}
-    counts: list[np.ndarray] = []
-    lock = Lock()
+    counts = None
+    if sweep.needs_positions and sweep.scale is None:
+        counts = count_unit_buckets(ranged, buckets, sweep.weight_cache.n_unit_buckets)
 
-    def count() -> np.ndarray:
-        with lock:
-            if not counts:
-                counts.append(count_unit_buckets(ranged, buckets, sweep.weight_cache.n_unit_buckets))
-            return counts[0]
+    def start_batch(number: int) -> ReplicateBatch:
+        weights = sweep.weight_cache.weights_of(number)
+        totals = [NO_ROWS] * weights.n if counts is None else totals_of_counts(counts, weights)
+        return ReplicateBatch(sweep.statistics, weights, totals)
 
-    batches = for_each(
-        sweep.weight_cache.n_batches,
-        lambda: lambda number: start_batch(sweep, count, number),
-        sweep.reduction.n_threads,
-    )
-    sweep = sweep._replace(is_serial=any(isinstance(one, SerialReplicates) for batch in batches for one in batch))
-    if sweep.scale is not None and any(one.needs_weight_totals for batch in batches for one in batch):
+    batches = for_each(sweep.weight_cache.n_batches, lambda: start_batch, sweep.reduction.n_threads)
+    if sweep.needs_positions and sweep.scale is not None:
         sweep_store(sweep._replace(advance=None), ranged, buckets, batches, True)
     sweep_store(sweep, ranged, buckets, batches)
     return {
-        statistic: [
-            state
-            for number, batch in enumerate(batches)
-            for state in batch[index].states(sweep.weight_cache.weights_of(number).n)
-        ]
-        for index, statistic in enumerate(sweep.reduction.statistics)
+        statistic: [state for batch in batches for state in batch.states_of(index)]
+        for index, statistic in enumerate(sweep.statistics)
     }
 
 
-def start_batch(sweep: DescendingSweep, count: Callable[[], np.ndarray], number: int) -> list[Any]:
-    """The replicates of every statistic for a batch, without rows."""
-    weights = sweep.weight_cache.weights_of(number)
-    totals = ReplicateBatchTotals(count, weights)
-    batch = []
-    for statistic in sweep.reduction.statistics:
-        replicates = None
-        if sweep.scale is None:
-            if hasattr(statistic, "replicate_batch"):
-                replicates = statistic.replicate_batch(totals)
-        elif sweep.scale.n_limbs <= MOST_LIMBS and hasattr(statistic, "weighted_replicates"):
-            replicates = statistic.weighted_replicates(totals, sweep.scale)
-        batch.append(replicates or SerialReplicates(statistic, totals, weights.n, sweep.scale))
-    return batch
-
-
 def sweep_store(
-    sweep: DescendingSweep, ranged: BlockStore, buckets: range, batches: list[list[Any]], only_totals: bool = False
+    sweep: DescendingSweep, ranged: BlockStore, buckets: range, batches: list[ReplicateBatch], only_totals: bool = False
 ) -> None:
-    """Sweep all replicates down some buckets, from the last bucket on.
-
-    With `only_totals`, only the weights of all rows are summed.
-    """
+    """Add some buckets to all batches, from the last bucket on; with `only_totals`, only their weights."""
     bucket_rows = ranged.partition_rows.reshape(-1, 2).sum(1)
     budget = ranged.budget
     in_memory = ranged.in_memory
@@ -252,17 +225,19 @@ class ReplicateBuckets:
             scratch.array("other codes", np.uint16, rows),
             scratch.array("digit starts", np.int64, score_replicates.RADIX_SIZE), segments,
         )  # fmt: skip
-        return DescendingRows(codes, segments[:n_segments].copy())
+        return DescendingRows(codes, segments[:n_segments].copy(), sort_keys=lambda: self.sort_keys(bucket))
 
-    def columns(self) -> list[list[np.ndarray]]:
-        """The unit buckets, the keys and, if rows have them, the weights of all blocks."""
+    def sort_keys(self, bucket: int) -> np.ndarray:
+        """The keys of a bucket in descending order."""
         buckets = self.buckets
-        return [self.unit_buckets, buckets.keys, *([] if buckets.weights is None else [buckets.weights])]
+        keys = np.concatenate([buckets.of_class(buckets.keys, bucket - self.first, label) for label in (0, 1)])
+        keys.sort()
+        return keys[::-1]
 
     def sort_weighted_bucket(self, bucket: int) -> DescendingRows:
         """The rows of a bucket in descending order of score, with weights. The rows of a tie have any order."""
         buckets = self.buckets
-        columns = self.columns()
+        columns = [self.unit_buckets, buckets.keys, buckets.weights or []]
         classes = [[buckets.of_class(column, bucket - self.first, label) for column in columns] for label in (0, 1)]
         codes, keys, row_weights = (np.concatenate(parts) for parts in zip(*classes, strict=True))
         codes[classes[0][0].shape[0] :] |= score_replicates.POSITIVE_FLAG
@@ -270,17 +245,7 @@ class ReplicateBuckets:
         keys, codes = keys[order], codes[order]
         is_last = np.append(keys[1:] != keys[:-1], True)
         codes[is_last] |= weighted_replicates.LAST_OF_TIE_FLAG
-        return DescendingRows(codes, row_weights=row_weights[order])
-
-    def classes_of(self, bucket: int) -> tuple[tuple[np.ndarray, ...], ...]:
-        """The columns of a bucket's negatives and positives, each class in ascending order of score."""
-        buckets, classes = self.buckets, []
-        columns = self.columns()
-        for label in (0, 1):
-            of_class = [buckets.of_class(column, bucket - self.first, label) for column in columns]
-            order = np.argsort(of_class[1])
-            classes.append(tuple(column[order] for column in of_class))
-        return tuple(classes)
+        return DescendingRows(codes, row_weights=row_weights[order], sort_keys=lambda: self.sort_keys(bucket))
 
 
 def load_buckets(ranged: BlockStore, bucket_range: range, scratch: Scratch) -> ReplicateBuckets:
@@ -293,11 +258,11 @@ def sweep_buckets(
     buckets: ReplicateBuckets,
     bucket_range: range,
     bucket_rows: np.ndarray,
-    batches: list[list[Any]],
+    batches: list[ReplicateBatch],
     only_totals: bool,
 ) -> None:
-    """Sweep all replicates down a range of buckets in memory: first every bucket is sorted, then batches sweep."""
-    reduction = sweep.reduction
+    """Add a range of buckets in memory to all batches: first every bucket is sorted."""
+    reduction, scale = sweep.reduction, sweep.scale
     filled = [bucket for bucket in reversed(bucket_range) if bucket_rows[bucket]]
     rows = int(bucket_rows[bucket_range.start : bucket_range.stop].sum())
 
@@ -307,45 +272,41 @@ def sweep_buckets(
         def sort(number: int) -> DescendingRows:
             bucket = filled[number]
             if reduction.weighted:
-                rows = buckets.sort_weighted_bucket(bucket)
-            else:
-                rows = buckets.sort_bucket(bucket, int(bucket_rows[bucket]), scratch)
-            return rows._replace(classes=buckets.classes_of(bucket)) if sweep.is_serial else rows
+                return buckets.sort_weighted_bucket(bucket)
+            return buckets.sort_bucket(bucket, int(bucket_rows[bucket]), scratch)
 
         return sort
 
-    descending = for_each(len(filled), make_sorter, reduction.n_threads if rows > SERIAL_ROWS else 1)
+    n_threads = reduction.n_threads
+    descending = DescendingRange(for_each(len(filled), make_sorter, n_threads if rows > SERIAL_ROWS else 1))
 
-    def sweep_batch(number: int) -> None:
-        weights = sweep.weight_cache.weights_of(number)
-        for replicates in batches[number]:
-            if only_totals:
-                replicates.add_weight_totals(descending, weights)
-                continue
-            for bucket in descending:
-                replicates.sweep(bucket, weights)
+    def add_to_batch(number: int) -> None:
+        batch, weights = batches[number], sweep.weight_cache.weights_of(number)
+        if scale is None:
+            batch.add(CountedRange(descending, weights, batch.positions()))
+        elif only_totals:
+            batch.add_totals(WeightedRange(descending, weights, scale, []).totals)
+        else:
+            batch.add(WeightedRange(descending, weights, scale, batch.positions()))
 
-    for_each(len(batches), lambda: sweep_batch, reduction.n_threads if rows > FEW_ROWS else 1)
+    for_each(len(batches), lambda: add_to_batch, n_threads if rows > FEW_ROWS else 1)
 
 
 def sweep_large_bucket(
-    sweep: DescendingSweep, ranged: BlockStore, bucket: int, batches: list[list[Any]], only_totals: bool
+    sweep: DescendingSweep, ranged: BlockStore, bucket: int, batches: list[ReplicateBatch], only_totals: bool
 ) -> None:
-    """Sweep all replicates down a bucket that is too large to be loaded: a tie in one step, else finer buckets."""
+    """Add a bucket that is too large to be loaded to all batches: a tie in one step, else finer buckets."""
     source = BucketSource(ranged, bucket)
     low, high = key_range(source)
-    inner = sweep.reduction._replace(source=source, pair=ScoreLabelPair(0, 0))
-    tied_keys = np.array([low], np.dtype(f"u{ranged.types[KEY].itemsize}"))
-    if low == high and sweep.reduction.weighted:
-        add_weighted_tie(sweep, source, float(scores_of_keys(tied_keys)[0]), batches, only_totals)
-        return
     if low == high:
-        counts = count_unit_buckets(ranged, range(bucket, bucket + 1), sweep.weight_cache.n_unit_buckets)
-        for number, batch in enumerate(batches):
-            tied_counts = ReplicateBatchTotals(lambda: counts, sweep.weight_cache.weights_of(number)).rows
-            for replicates in batch:
-                replicates.add_tie(tied_keys, tied_counts)
+        key = np.array([low], np.dtype(f"u{ranged.types[KEY].itemsize}"))
+        for batch, totals in zip(batches, totals_of_tie(sweep, source, bucket), strict=True):
+            if only_totals:
+                batch.add_totals(totals)
+            else:
+                batch.add(TiedRange(key, totals, sweep.scale is not None))
         return
+    inner = sweep.reduction._replace(source=source, pair=ScoreLabelPair(0, 0))
     blocks = source.block_readers([*inner.names(), UNIT_BUCKET])
     rows = int(ranged.partition_rows[2 * bucket : 2 * bucket + 2].sum())
     splitter = split_large_bucket(source, low, high, rows)
@@ -358,20 +319,21 @@ def sweep_large_bucket(
         finer.close()
 
 
-def add_weighted_tie(
-    sweep: DescendingSweep, source: BucketSource, score: float, batches: list[list[Any]], only_totals: bool
-) -> None:
-    """Add a tie of weighted rows that is too large to be loaded, block by block."""
+def totals_of_tie(sweep: DescendingSweep, source: BucketSource, bucket: int) -> list[list[ClassTotals]]:
+    """The totals in every replicate of every batch of a tie that is too large to be loaded, block by block."""
+    cache, ranged, scale = sweep.weight_cache, source.ranged, sweep.scale
+    counts = count_unit_buckets(ranged, range(bucket, bucket + 1), cache.n_unit_buckets)
+    weights = [cache.weights_of(number) for number in range(cache.n_batches)]
+    rows = [totals_of_counts(counts, own) for own in weights]
+    if scale is None:
+        return rows
+    sums = [WeightedTotals(own, scale) for own in weights]
     for block in source.block_readers([label_name(0), WEIGHT, UNIT_BUCKET]):
-        labels, row_weights, unit_buckets = block.load().values()
-        for number, batch in enumerate(batches):
-            weights = sweep.weight_cache.weights_of(number)
-            for replicates in batch:
-                replicates.add_tied_rows(labels, row_weights, unit_buckets, weights, only_totals)
-    if not only_totals:
-        for batch in batches:
-            for replicates in batch:
-                replicates.end_tie(score)
+        labels, row_weights, codes = block.load().values()
+        codes = np.where(labels, codes | score_replicates.POSITIVE_FLAG, codes).astype(np.uint16)
+        for own in sums:
+            own.add(DescendingRows(codes, row_weights=row_weights))
+    return [own.totals(of_batch) for own, of_batch in zip(sums, rows, strict=True)]
 
 
 def count_unit_buckets(ranged: BlockStore, buckets: range, n_unit_buckets: int) -> np.ndarray:

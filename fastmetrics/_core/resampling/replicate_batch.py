@@ -1,28 +1,44 @@
-"""Batches of replicates: REPLICATES_PER_BATCH replicates are computed together, in one pass over the rows.
+"""Batches of replicates: REPLICATES_PER_BATCH replicates read the rows of a range together.
 
-These types are shared by the sweep over the rows (`range_replicates.py`) and by the statistics. `SerialReplicates` are
-computed one by one, from rows repeated as often as the replicate's weights. They are for statistics without a
-`replicate_batch`, for replicates that are too large for it, and for rows whose own weights are too far apart for
-`weighted_batch.py`. A row that gets weight k in a replicate occurs k times there. The repeated rows go to the same
-methods of the statistic as the rows of a log. So the state of a replicate is exactly that of the repeated rows.
+A row that has weight k in a replicate occurs k times there. Every replicate of a range has runs of its own
+(`exchange/runs.py`), so its state is exactly the statistic's state of the repeated rows. What a kernel computes for all
+replicates in one pass over the rows (`resampling/score_replicates.pyx`) is computed at the first replicate that asks
+for it. Other statistics read the repeated rows of one replicate after the other. `weighted_batch.py` does the same for
+rows that have weights.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.exact import integer_sum
-from fastmetrics._core.exchange.sorted_rows import sweep_of_sorted
-from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition, sweep_of_tie
-from fastmetrics._core.exchange.weighted_ranges import WeightScale, rows_of_classes
+from fastmetrics._core.exact import EXPONENT
+from fastmetrics._core.exchange.runs import (
+    NO_KEYS,
+    NO_ROWS,
+    ClassTotals,
+    CountedRuns,
+    CurvePoint,
+    Cut,
+    Made,
+    Masses,
+    RangePosition,
+    RangeStatistic,
+    Runs,
+)
+from fastmetrics._core.exchange.weighted_ranges import WeightedRows, WeightScale
+from fastmetrics._core.exchange.weighted_sweep import runs_of_tie
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._kernels.resampling import score_replicates
+from fastmetrics._core.parallel import computed_once
+from fastmetrics._kernels.resampling import score_replicates as kernels
 
-REPLICATES_PER_BATCH: int = score_replicates.REPLICATES_PER_BATCH
-SMALL_ROWS = 1 << 32
+REPLICATES_PER_BATCH: int = kernels.REPLICATES_PER_BATCH
+SMALL_ROWS = 1 << 32  # of a replicate: a product of two counts has at most 62 bits
+WORD_UNITS = (20, 52, 84)  # the three words of a sum of precisions are multiples of 2**-20, 2**-52, 2**-84
 NO_SEGMENTS = np.empty(0, np.int32)
 NO_WEIGHTS = np.empty(0)
 
@@ -38,176 +54,266 @@ class ReplicateBatchWeights(NamedTuple):
     n: int
 
 
-class ReplicateBatchTotals:
-    """Rows of each class in every replicate of a batch, computed at the first use.
+class DescendingRows:
+    """The rows of a bucket in descending order of score: codes and segments (replicate_batch.h), or codes and weights.
 
-    `count()` returns the rows of each class in every unit bucket.
+    `sort_keys()` returns their keys in the same order, which only some statistics need.
     """
 
-    def __init__(self, count: Callable[[], np.ndarray], weights: ReplicateBatchWeights) -> None:
-        self.count = count
+    def __init__(
+        self,
+        codes: np.ndarray,
+        segments: np.ndarray = NO_SEGMENTS,
+        row_weights: np.ndarray = NO_WEIGHTS,
+        sort_keys: Callable[[], np.ndarray] = lambda: NO_KEYS,
+    ) -> None:
+        self.codes = codes
+        self.sort_keys = sort_keys
+        self.segments = segments
+        self.row_weights = row_weights
+
+    @computed_once
+    def keys(self) -> np.ndarray:
+        return self.sort_keys()
+
+    def times(self, column: np.ndarray) -> np.ndarray:
+        """How often every row occurs in a replicate with the weights `column`."""
+        times: np.ndarray = column[self.codes & kernels.UNIT_BUCKET_MASK]
+        return times
+
+    @property
+    def is_positive(self) -> np.ndarray:
+        flags: np.ndarray = (self.codes & kernels.POSITIVE_FLAG) != 0
+        return flags
+
+
+class DescendingRange:
+    """The rows of a range: its buckets from the greatest scores down."""
+
+    def __init__(self, buckets: Sequence[DescendingRows]) -> None:
+        self.buckets = buckets
+
+    @computed_once
+    def counts(self) -> np.ndarray:
+        """Rows of each class in every unit bucket."""
+        mask = kernels.UNIT_BUCKET_MASK | kernels.POSITIVE_FLAG
+        counts = sum(np.bincount(own.codes & mask, minlength=mask + 1) for own in self.buckets)
+        return np.ascontiguousarray(np.reshape(counts, (2, -1)).T, np.int64)
+
+    def repeat(self, column: np.ndarray) -> Made:
+        """The runs at every score of a replicate."""
+        made = []
+        for bucket in self.buckets:
+            times = bucket.times(column).astype(np.int64)
+            present = np.flatnonzero(times)
+            if present.shape[0]:
+                keys, times, is_positive = bucket.keys[present], times[present], bucket.is_positive[present]
+                first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+                by_class = (np.add.reduceat(times * of_class, first) for of_class in (~is_positive, is_positive))
+                made.append((keys[first], *by_class))
+        keys, negatives, positives = (np.concatenate(columns) for columns in zip(*made, strict=True))
+        return keys, negatives, positives
+
+    def repeat_weighted(self, column: np.ndarray, scale: WeightScale) -> WeightedRows:
+        """The weighted rows of a replicate."""
+        by_class: tuple[list[Any], list[Any]] = [], []
+        for bucket in self.buckets:
+            times, is_positive = bucket.times(column), bucket.is_positive
+            for of_class, own in ((~is_positive, by_class[0]), (is_positive, by_class[1])):
+                repeats = times * of_class
+                own.append([np.repeat(rows, repeats) for rows in (bucket.keys, bucket.row_weights)])
+        keys, weights = (np.concatenate(columns) for columns in zip(*by_class[0], *by_class[1], strict=True))
+        return WeightedRows(keys, weights, sum(own[0].shape[0] for own in by_class[0]), scale)
+
+    def lowest_key(self, column: np.ndarray) -> np.ndarray:
+        """The least key of a replicate, which has rows."""
+        for bucket in reversed(self.buckets):
+            present = np.flatnonzero(bucket.times(column))
+            if present.shape[0]:
+                return bucket.keys[present[-1:]]
+        raise ValueError("the replicate has no rows")
+
+
+class ReplicatedRange(ABC):
+    """The rows of a range in all replicates of a batch."""
+
+    @property
+    @abstractmethod
+    def totals(self) -> list[ClassTotals]:
+        """The totals of the range in every replicate."""
+
+    @abstractmethod
+    def runs(self, replicate: int, position: RangePosition, cut: Cut) -> Runs:
+        """The runs of a replicate, which has rows. They may be shorter than the cut wants."""
+
+
+class TiedRange(ReplicatedRange):
+    """Rows that all have one key. `totals` have weights if rows have weights."""
+
+    def __init__(self, key: np.ndarray, totals: list[ClassTotals], is_weighted: bool) -> None:
+        self.key = key
+        self.own_totals = totals
+        self.is_weighted = is_weighted
+
+    @property
+    def totals(self) -> list[ClassTotals]:
+        return self.own_totals
+
+    def runs(self, replicate: int, position: RangePosition, cut: Cut) -> Runs:
+        return runs_of_tie(self.key, self.totals[replicate], position, cut, self.is_weighted)
+
+
+class CountedRange(ReplicatedRange):
+    """Rows without weights; `positions` are those of the range in every replicate."""
+
+    def __init__(
+        self, rows: DescendingRange, weights: ReplicateBatchWeights, positions: Sequence[RangePosition]
+    ) -> None:
+        self.rows = rows
         self.weights = weights
-        self.totals: np.ndarray | None = None
+        self.positions = positions
+        self.is_small = max(sum(position.totals.rows) for position in positions) < SMALL_ROWS
+
+    @computed_once
+    def totals(self) -> list[ClassTotals]:
+        return totals_of_counts(self.rows.counts, self.weights)
+
+    def runs(self, replicate: int, position: RangePosition, cut: Cut) -> Runs:
+        return ReplicateRuns(self, replicate, position, cut)
+
+    def by_class(self, totals: Sequence[ClassTotals]) -> np.ndarray:
+        """The rows of each class: int64[2, REPLICATES_PER_BATCH]."""
+        counts = np.zeros((2, REPLICATES_PER_BATCH), np.int64)
+        counts[:, : len(totals)] = np.array([own.rows for own in totals]).T
+        return counts
 
     @property
-    def rows(self) -> np.ndarray:
-        """int64[2, REPLICATES_PER_BATCH]: negatives, positives."""
-        if self.totals is None:
-            self.totals = np.zeros((2, REPLICATES_PER_BATCH), np.int64)
-            score_replicates.replicate_totals(self.weights.table, self.count(), self.totals)
-        return self.totals
+    def all_rows(self) -> np.ndarray:
+        return self.by_class([position.totals for position in self.positions])
 
-    @property
-    def are_small(self) -> bool:
-        """Has every replicate fewer than 2**32 rows? Then a product of two counts has at most 62 bits."""
-        return int(self.rows.sum(0).max()) < SMALL_ROWS
+    def above(self, words: int) -> np.ndarray:
+        """A state of so many words for every replicate: the rows of each class above the range, and zeros."""
+        state = np.zeros((words, REPLICATES_PER_BATCH), np.int64)
+        state[:2] = self.by_class([position.above for position in self.positions])
+        return state
+
+    @computed_once
+    def extremes(self) -> list[tuple[int, int]]:
+        """`Runs.extremes` of every replicate."""
+        totals, state = self.all_rows, np.zeros((3, REPLICATES_PER_BATCH), np.int64)
+        table, most, _ = self.weights
+        for own in self.rows.buckets:
+            kernels.sweep_extremes(own.codes, own.segments, table, most, totals, state)
+        return list(zip(*state[1:].tolist(), strict=True))
+
+    @computed_once
+    def crossings(self) -> list[list[int]]:
+        """The rows of each class at the points before and after the crossing of the rates."""
+        totals, state = self.all_rows, self.above(7)
+        table, most, _ = self.weights
+        for own in self.rows.buckets:
+            kernels.sweep_crossing(own.codes, table, most, totals, state)
+        points: list[list[int]] = state[2:6].T.tolist()
+        return points
+
+    @computed_once
+    def precisions(self) -> list[int]:
+        """`Runs.precisions` of every replicate."""
+        state = self.above(5)
+        table, most, _ = self.weights
+        for own in self.rows.buckets:
+            kernels.sweep_precisions(own.codes, table, most, state)
+        words = zip(*state[2:].tolist(), strict=True)
+        return [sum(word << EXPONENT - unit for word, unit in zip(own, WORD_UNITS, strict=True)) for own in words]
+
+    @computed_once
+    def pairs(self) -> list[int]:
+        """`Runs.pairs` of every replicate."""
+        state = np.zeros((4, REPLICATES_PER_BATCH), np.int64)
+        table, most, _ = self.weights
+        for own in self.rows.buckets:
+            kernels.sweep_pairs(own.codes, own.segments, table, most, state)
+        low, high = state[2:].view(np.uint64).tolist()
+        return [one + (other << 64) for one, other in zip(low, high, strict=True)]
 
 
-class DescendingRows(NamedTuple):
-    """The rows of a bucket in descending order of score (replicate_batch.h).
+class ReplicateRuns(CountedRuns):
+    """The runs of one replicate, at every score. The points of the crossing have no scores."""
 
-    Rows with weights have `row_weights` and no segments. `classes` is for `SerialReplicates`: unit buckets, ascending
-    keys and, if rows have weights, weights of the negatives and of the positives.
-    """
+    def __init__(self, of_batch: CountedRange, replicate: int, position: RangePosition, cut: Cut) -> None:
+        rows, column = of_batch.rows, of_batch.weights.table[:, replicate]
+        make, lowest_key = partial(rows.repeat, column), partial(rows.lowest_key, column)
+        super().__init__(of_batch.totals[replicate], position, cut, make, lowest_key)
+        self.of_batch = of_batch
+        self.replicate = replicate
 
-    codes: np.ndarray
-    segments: np.ndarray = NO_SEGMENTS
-    classes: tuple[tuple[np.ndarray, ...], ...] = ()
-    row_weights: np.ndarray = NO_WEIGHTS
+    def extremes(self, totals: Masses) -> tuple[int, int]:
+        if self.of_batch.is_small and totals == self.of_batch.positions[self.replicate].totals.rows:
+            return self.of_batch.extremes[self.replicate]
+        return super().extremes(totals)
+
+    def crossing(self, position: RangePosition) -> tuple[CurvePoint, CurvePoint]:
+        if not self.of_batch.is_small:
+            return super().crossing(position)
+        fps_before, tps_before, fps, tps = self.of_batch.crossings[self.replicate]
+        return CurvePoint(fps_before, tps_before, None), CurvePoint(fps, tps, None)
+
+    def precisions(self, position: RangePosition) -> int:
+        if self.of_batch.is_small:
+            return self.of_batch.precisions[self.replicate]
+        return super().precisions(position)
+
+    def pairs(self) -> int:
+        return self.of_batch.pairs[self.replicate]
 
 
-class ReplicateBatch(Protocol):
-    """The replicates of one statistic in a batch. They get all rows in descending order of score."""
-
-    def sweep(self, rows: DescendingRows, weights: ReplicateBatchWeights) -> None:
-        """Add the rows of a bucket, all below those added so far."""
-        ...
-
-    def add_tie(self, keys: np.ndarray, tied_counts: np.ndarray) -> None:
-        """Add rows that all have one score: tied_counts[label, replicate]."""
-        ...
-
-    def states(self, n: int) -> list[Any]:
-        """The states of the first n replicates."""
-        ...
+def totals_of_counts(counts: np.ndarray, weights: ReplicateBatchWeights) -> list[ClassTotals]:
+    """The rows of each class in every replicate, from those in every unit bucket."""
+    totals = np.zeros((2, REPLICATES_PER_BATCH), np.int64)
+    kernels.replicate_totals(weights.table, counts[: weights.table.shape[0]], totals)
+    return [ClassTotals(*own) for own in totals.T[: weights.n].tolist()]
 
 
-class SerialReplicates:
-    """The replicates of one statistic in a batch, each computed by itself. It has the methods of ReplicateBatch.
+class ReplicateBatch:
+    """The replicates of a batch: the states of every statistic over the ranges so far, from the greatest scores down.
 
     Parameters
     ----------
-    statistic : ScoreStatistic
-        The statistic.
-    totals : ReplicateBatchTotals
-        Rows of each class in every replicate.
-    n : int
-        The number of replicates.
-    scale : WeightScale or None
-        The scale of the rows' weights; None for rows without weights.
+    statistics : sequence of RangeStatistic
+    weights : ReplicateBatchWeights
+    totals : list of ClassTotals
+        Those of all rows in every replicate. With weights of rows they are added before the first range, if a statistic
+        needs positions.
     """
 
-    def __init__(self, statistic: Any, totals: ReplicateBatchTotals, n: int, scale: WeightScale | None) -> None:
-        self.statistic = statistic
-        self.totals = totals
-        self.n = n
-        self.scale = scale
-        self.state_of_replicate: list[Any] = [None] * n
-        self.above = [NO_ROWS] * n
-        self.total_weights = [NO_ROWS] * n  # with weights of rows: filled by add_weight_totals
-        self.tied = [NO_ROWS] * n
-
-    @property
-    def needs_weight_totals(self) -> bool:
-        """Must the weights of all rows be known before the first sweep?"""
-        return self.scale is not None and bool(self.statistic.needs_position)
-
-    def position(self, replicate: int) -> RangePosition:
-        """The position of the next rows of a replicate."""
-        if self.scale is not None:
-            return RangePosition(self.total_weights[replicate], self.above[replicate])
-        negatives, positives = self.totals.rows[:, replicate].tolist()
-        return RangePosition(ClassTotals(negatives, positives), self.above[replicate])
-
-    def add_state(self, replicate: int, state: Any, totals: ClassTotals) -> None:
-        """Merge the state of a range that lies below all others so far."""
-        high = self.state_of_replicate[replicate]
-        if high is not None:
-            state = self.statistic.merge(state, high, self.position(replicate).totals)
-        self.state_of_replicate[replicate] = state
-        self.above[replicate] = self.above[replicate].plus(totals)
-
-    def count(self, classes: list[tuple[np.ndarray, ...]]) -> ClassTotals:
-        """The totals of repeated rows; the weights only if they are needed."""
-        weights = (integer_sum(of_class[1]) for of_class in classes) if self.needs_weight_totals else ()
-        return ClassTotals(*(len(of_class[0]) for of_class in classes), *weights)
-
-    def sweep(self, rows: DescendingRows, weights: ReplicateBatchWeights) -> None:
-        for replicate in range(self.n):
-            classes = repeat_classes(rows, weights, replicate)
-            totals = self.count(classes)
-            if totals.negatives == totals.positives == 0:
-                continue
-            position = self.position(replicate)
-            if self.scale is None:
-                keys = np.concatenate([of_class[0] for of_class in classes])
-                state = self.statistic.from_sweep(sweep_of_sorted(keys, totals, self.statistic), position)
-            else:
-                negatives, positives = ((of_class[0], of_class[1]) for of_class in classes)
-                state = self.statistic.from_weighted_rows(rows_of_classes(negatives, positives, self.scale), position)
-            self.add_state(replicate, state, totals)
-
-    def add_weight_totals(self, buckets: list[DescendingRows], weights: ReplicateBatchWeights) -> None:
-        """Add the weights of rows to the totals of every replicate, before the first sweep."""
-        if not self.needs_weight_totals:
-            return
-        for rows in buckets:
-            for replicate, sums in enumerate(self.total_weights):
-                self.total_weights[replicate] = sums.plus(self.count(repeat_classes(rows, weights, replicate)))
-
-    def add_tie(self, keys: np.ndarray, tied_counts: np.ndarray) -> None:
-        """Add rows without weights that all have one score: tied_counts[label, replicate]."""
-        for replicate in range(self.n):
-            tied = ClassTotals(*tied_counts[:, replicate].tolist())
-            if tied != NO_ROWS:
-                state = self.statistic.from_sweep(sweep_of_tie(keys, tied), self.position(replicate))
-                self.add_state(replicate, state, tied)
-
-    def add_tied_rows(
-        self,
-        labels: np.ndarray,
-        row_weights: np.ndarray,
-        unit_buckets: np.ndarray,
-        weights: ReplicateBatchWeights,
-        only_totals: bool,
+    def __init__(
+        self, statistics: Sequence[RangeStatistic], weights: ReplicateBatchWeights, totals: list[ClassTotals]
     ) -> None:
-        """Add some weighted rows of a tie that is loaded block by block, or only their weights to the totals."""
-        sums = self.total_weights if only_totals else self.tied
-        for replicate in range(self.n):
-            repeats = weights.table[unit_buckets, replicate]
-            repeated_labels, repeated_weights = np.repeat(labels, repeats), np.repeat(row_weights, repeats)
-            classes = [repeated_weights[repeated_labels == label] for label in (0, 1)]
-            totals = ClassTotals(*map(len, classes), *map(integer_sum, classes))
-            sums[replicate] = sums[replicate].plus(totals)
+        self.statistics = statistics
+        self.weights = weights
+        self.totals = totals
+        self.above = [NO_ROWS] * weights.n
+        self.states: list[list[Any]] = [[None] * weights.n for _ in statistics]
 
-    def end_tie(self, score: float) -> None:
-        """Make the state of the tie whose rows were added."""
-        for replicate, tied in enumerate(self.tied):
-            if tied != NO_ROWS:
-                state = self.statistic.from_weighted_tie(score, tied, self.position(replicate))
-                self.add_state(replicate, state, tied)
-        self.tied = [NO_ROWS] * self.n
+    def positions(self) -> list[RangePosition]:
+        """The positions of the next range."""
+        return [RangePosition(*own) for own in zip(self.totals, self.above, strict=True)]
 
-    def states(self, n: int) -> list[Any]:
-        return [self.statistic.empty() if state is None else state for state in self.state_of_replicate[:n]]
+    def add_totals(self, totals: list[ClassTotals]) -> None:
+        """Add the totals of a range to those of all rows."""
+        self.totals = [one.plus(other) for one, other in zip(self.totals, totals, strict=True)]
 
+    def add(self, of_range: ReplicatedRange) -> None:
+        """Add a range, which lies below all others so far."""
+        for replicate, (position, totals) in enumerate(zip(self.positions(), of_range.totals, strict=True)):
+            if not any(totals.rows):
+                continue
+            for statistic, states in zip(self.statistics, self.states, strict=True):
+                state = statistic.find(of_range.runs(replicate, position, statistic.cut), position)
+                higher = states[replicate]
+                states[replicate] = state if higher is None else statistic.merge(higher, state, position.totals)
+            self.above[replicate] = position.above.plus(totals)
 
-def repeat_classes(
-    rows: DescendingRows, weights: ReplicateBatchWeights, replicate: int
-) -> list[tuple[np.ndarray, ...]]:
-    """The rows of each class that one replicate has in a bucket: ascending keys and, if rows have weights, weights."""
-    classes = []
-    for unit_buckets, *columns in rows.classes:
-        repeats = weights.table[unit_buckets, replicate]
-        classes.append(tuple(np.repeat(column, repeats) for column in columns))
-    return classes
+    def states_of(self, number: int) -> list[Any]:
+        """The states of all replicates for statistic number `number`."""
+        return [self.statistics[number].empty() if state is None else state for state in self.states[number]]

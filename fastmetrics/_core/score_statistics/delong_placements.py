@@ -9,18 +9,16 @@ any partitioning of the rows.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.distributions.normal import two_sided_quantile
 from fastmetrics._core.elementary import exp, log
 from fastmetrics._core.exact import divide, divide_root
-from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition, ThresholdSweep
-from fastmetrics._core.exchange.weighted_ranges import WeightedRows
+from fastmetrics._core.exchange.runs import ClassTotals, RangePosition, RangeStatistic, Runs
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.score_statistics.pair_counts import undefined_reason
-from fastmetrics._core.statistic import Statistic
 from fastmetrics._kernels.significance import delong_placements as kernels
 
 NO_WEIGHTS = "DeLong's variance is defined for rows without weights; with weights, give ci_method='bootstrap'"
@@ -36,41 +34,29 @@ class PlacementSums(NamedTuple):
     negative_squares: int
 
 
-class Placements(Statistic):
+class Placements(RangeStatistic):
     """Sums of placements inside a range of scores."""
 
     __slots__ = ()
     needs_position = False
-    pivots_on_positives = False
-    bounds = None  # there are no bounds of a variance
 
-    def empty(self) -> PlacementSums:
-        return PlacementSums(0, 0, 0, 0, 0)
-
-    def from_sweep(self, sweep: ThresholdSweep, position: RangePosition) -> PlacementSums:
-        totals = sweep.class_totals
+    def find(self, runs: Runs, position: RangePosition) -> PlacementSums:
+        negatives, positives = runs.totals.rows
+        if any(runs.totals[2:]):
+            raise ValueError(NO_WEIGHTS)
         sums = np.empty((3, 2), np.uint64)
-        kernels.sweep_squares(
-            sweep.pivot_counts, sweep.tied_counts, sweep.between_counts, sweep.pivot_counts.shape[0], sweep.pivot,
-            totals.negatives, sums,
-        )  # fmt: skip
-        return PlacementSums(totals.negatives, totals.positives, *map(two_word_integer, sums.tolist()))
+        kernels.sweep_squares(runs.negatives, runs.positives, negatives, sums)
+        return PlacementSums(negatives, positives, *map(two_word_integer, sums.tolist()))
 
-    def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> NoReturn:
-        raise ValueError(NO_WEIGHTS)
-
-    def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> NoReturn:
-        raise ValueError(NO_WEIGHTS)
-
-    def merge(self, low: PlacementSums, high: PlacementSums, totals: ClassTotals) -> PlacementSums:
+    def merge(self, higher: PlacementSums, lower: PlacementSums, totals: ClassTotals) -> PlacementSums:
         # A placement a grows by o, twice the opposite rows of the other range: (a + o)^2 = a^2 + 2 o a + o^2.
-        below, above = 2 * low.negatives, 2 * high.positives
+        below, above = 2 * lower.negatives, 2 * higher.positives
         return PlacementSums(
-            low.negatives + high.negatives,
-            low.positives + high.positives,
-            low.wins + high.wins + below * high.positives,
-            low.positive_squares + high.positive_squares + 2 * below * high.wins + below * below * high.positives,
-            low.negative_squares + high.negative_squares + 2 * above * low.wins + above * above * low.negatives,
+            higher.negatives + lower.negatives,
+            higher.positives + lower.positives,
+            higher.wins + lower.wins + below * higher.positives,
+            higher.positive_squares + lower.positive_squares + below * (2 * higher.wins + below * higher.positives),
+            higher.negative_squares + lower.negative_squares + above * (2 * lower.wins + above * lower.negatives),
         )
 
 
@@ -156,9 +142,7 @@ def estimate_area(sums: PlacementSums, variance: Variance, level: float, method:
     return AreaEstimate(area, variance.square_root, low, high, reason)
 
 
-def find_interval(
-    parameters: dict[str, Any], level: float, sums: PlacementSums
-) -> tuple[float, float, float] | str:
+def find_interval(parameters: dict[str, Any], level: float, sums: PlacementSums) -> tuple[float, float, float] | str:
     """The interval of a log's AUC and its standard error, or the reason if it is undefined."""
     estimate = estimate_area(sums, placement_variance(sums), level)
     return estimate.reason or (estimate.low, estimate.high, estimate.standard_error)

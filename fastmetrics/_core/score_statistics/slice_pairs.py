@@ -10,7 +10,7 @@ import numpy as np
 from fastmetrics._core.columns.row_blocks import addresses, label_name
 from fastmetrics._core.columns.slice_sets import SliceSet, column_names
 from fastmetrics._core.exchange.range_exchange import ScoreBuckets
-from fastmetrics._core.exchange.threshold_sweep import ClassTotals
+from fastmetrics._core.exchange.runs import ClassTotals, SlicedStatistic
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.exchange import slice_rows
 
@@ -31,11 +31,8 @@ class SlicePairCounts(NamedTuple):
     wins: np.ndarray
 
 
-class PairsWonBySlice:
+class PairsWonBySlice(SlicedStatistic):
     """`PairsWon` of the slices of several sets, without weights. The rows of a bucket are ordered once for all sets."""
-
-    needs_position = False
-    pivots_on_positives = False
 
     def __init__(self, sets: Sequence[SliceSet]) -> None:
         self.sets = tuple(sets)
@@ -53,10 +50,10 @@ class PairsWonBySlice:
         negatives, positives = np.zeros((2, self.n_slices), np.int64)
         return SlicePairCounts(negatives, positives, np.zeros(self.n_slices, object))
 
-    def merge(self, low: SlicePairCounts, high: SlicePairCounts, totals: ClassTotals) -> SlicePairCounts:
-        between = 2 * low.negatives.astype(object) * high.positives.astype(object)
+    def merge(self, higher: SlicePairCounts, lower: SlicePairCounts, totals: ClassTotals) -> SlicePairCounts:
+        between = 2 * lower.negatives.astype(object) * higher.positives.astype(object)
         return SlicePairCounts(
-            low.negatives + high.negatives, low.positives + high.positives, low.wins + high.wins + between
+            higher.negatives + lower.negatives, higher.positives + lower.positives, higher.wins + lower.wins + between
         )
 
     def from_tied_blocks(self, blocks: Sequence[Any]) -> SlicePairCounts:

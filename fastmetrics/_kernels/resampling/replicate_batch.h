@@ -332,19 +332,6 @@ static void fm_sweep_pairs(
  * than 2^32, so D stays below 2^62. Inside a tie of one class D is monotonic, so checking it at every row is correct.
  */
 
-static void fm_add_tied_extremes(
-    const int64_t* negatives, const int64_t* positives, const int64_t* totals, int64_t* state
-) {
-    int replicate;
-    for (replicate = 0; replicate < FM_REPLICATES; replicate++) {
-        int64_t difference = state[replicate] + positives[replicate] * totals[replicate]
-            - negatives[replicate] * totals[FM_REPLICATES + replicate];
-        state[replicate] = difference;
-        if (difference > state[FM_REPLICATES + replicate]) state[FM_REPLICATES + replicate] = difference;
-        if (difference < state[2 * FM_REPLICATES + replicate]) state[2 * FM_REPLICATES + replicate] = difference;
-    }
-}
-
 #if FM_HAS_VECTORS
 /* Replicate 8 i + j is element i of vector j, because bytes are taken out of 64 bits by shifts. */
 static void fm_spread_replicates(const int64_t* values, fm_longs* eight) {
@@ -452,6 +439,19 @@ FM_WIDE static void fm_sweep_extremes(
     fm_gather_replicates(least, state + 2 * FM_REPLICATES);
 }
 #else
+static void fm_add_tied_extremes(
+    const int64_t* negatives, const int64_t* positives, const int64_t* totals, int64_t* state
+) {
+    int replicate;
+    for (replicate = 0; replicate < FM_REPLICATES; replicate++) {
+        int64_t difference = state[replicate] + positives[replicate] * totals[replicate]
+            - negatives[replicate] * totals[FM_REPLICATES + replicate];
+        state[replicate] = difference;
+        if (difference > state[FM_REPLICATES + replicate]) state[FM_REPLICATES + replicate] = difference;
+        if (difference < state[2 * FM_REPLICATES + replicate]) state[2 * FM_REPLICATES + replicate] = difference;
+    }
+}
+
 static void fm_sweep_extremes(
     const uint16_t* codes, ptrdiff_t n_codes, const int32_t* segments, ptrdiff_t n_segments, const uint8_t* weights,
     int max_weight, const int64_t* totals, int64_t* state
@@ -470,26 +470,6 @@ static void fm_sweep_extremes(
 
 static inline int fm_has_crossed(int64_t fps, int64_t tps, int64_t negatives, int64_t positives) {
     return fps * positives >= (positives - tps) * negatives;
-}
-
-static void fm_add_tied_crossing(
-    const int64_t* negatives, const int64_t* positives, const int64_t* totals, int64_t* state
-) {
-    int replicate;
-    for (replicate = 0; replicate < FM_REPLICATES; replicate++) {
-        int64_t fps = state[replicate] + negatives[replicate];
-        int64_t tps = state[FM_REPLICATES + replicate] + positives[replicate];
-        if (!state[6 * FM_REPLICATES + replicate] && negatives[replicate] + positives[replicate]
-            && fm_has_crossed(fps, tps, totals[replicate], totals[FM_REPLICATES + replicate])) {
-            state[2 * FM_REPLICATES + replicate] = state[replicate];
-            state[3 * FM_REPLICATES + replicate] = state[FM_REPLICATES + replicate];
-            state[4 * FM_REPLICATES + replicate] = fps;
-            state[5 * FM_REPLICATES + replicate] = tps;
-            state[6 * FM_REPLICATES + replicate] = 1;
-        }
-        state[replicate] = fps;
-        state[FM_REPLICATES + replicate] = tps;
-    }
 }
 
 /* Find the tie in which the rates of one replicate cross. */

@@ -34,7 +34,6 @@ def sweep_pairs(
     max_weight: int,
     state: NDArray[np.int64],
 ) -> None: ...
-def add_tied_pairs(tied_counts: NDArray[np.int64], state: NDArray[np.int64]) -> None: ...
 def sweep_extremes(
     codes: NDArray[np.uint16],
     segments: NDArray[np.int32],
@@ -43,7 +42,6 @@ def sweep_extremes(
     totals: NDArray[np.int64],
     state: NDArray[np.int64],
 ) -> None: ...
-def add_tied_extremes(tied_counts: NDArray[np.int64], totals: NDArray[np.int64], state: NDArray[np.int64]) -> None: ...
 def sweep_crossing(
     codes: NDArray[np.uint16],
     weights: NDArray[np.uint8],
@@ -51,11 +49,9 @@ def sweep_crossing(
     totals: NDArray[np.int64],
     state: NDArray[np.int64],
 ) -> None: ...
-def add_tied_crossing(tied_counts: NDArray[np.int64], totals: NDArray[np.int64], state: NDArray[np.int64]) -> None: ...
 def sweep_precisions(
     codes: NDArray[np.uint16],
     weights: NDArray[np.uint8],
     max_weight: int,
     state: NDArray[np.int64],
 ) -> None: ...
-def add_tied_precisions(tied_counts: NDArray[np.int64], state: NDArray[np.int64]) -> None: ...

@@ -22,30 +22,18 @@ cdef extern from "resampling/replicate_batch.h":
         const uint16_t* codes, Py_ssize_t n, const int32_t* segments, Py_ssize_t n_segments, const uint8_t* weights,
         int max_weight, int64_t* state
     ) noexcept nogil
-    void add_tied_pairs_batch "fm_add_tied_pairs"(
-        const int64_t* negatives, const int64_t* positives, const int64_t* totals, int64_t* state
-    ) noexcept nogil
     void sweep_extremes_batch "fm_sweep_extremes"(
         const uint16_t* codes, Py_ssize_t n, const int32_t* segments, Py_ssize_t n_segments, const uint8_t* weights,
         int max_weight, const int64_t* totals, int64_t* state
-    ) noexcept nogil
-    void add_tied_extremes_batch "fm_add_tied_extremes"(
-        const int64_t* negatives, const int64_t* positives, const int64_t* totals, int64_t* state
     ) noexcept nogil
     void sweep_crossing_batch "fm_sweep_crossing"(
         const uint16_t* codes, Py_ssize_t n, const uint8_t* weights, int max_weight, const int64_t* totals,
         int64_t* state
     ) noexcept nogil
-    void add_tied_crossing_batch "fm_add_tied_crossing"(
-        const int64_t* negatives, const int64_t* positives, const int64_t* totals, int64_t* state
-    ) noexcept nogil
 
 cdef extern from "resampling/precision_batch.h":
     void sweep_precisions_batch "fm_sweep_precisions"(
         const uint16_t* codes, Py_ssize_t n, const uint8_t* weights, int max_weight, int64_t* state
-    ) noexcept nogil
-    void add_tied_precisions_batch "fm_add_tied_precisions"(
-        const int64_t* negatives, const int64_t* positives, const int64_t* totals, int64_t* state
     ) noexcept nogil
 
 REPLICATES_PER_BATCH = FM_REPLICATES
@@ -221,12 +209,6 @@ def sweep_pairs(
             &codes[0], codes.shape[0], &segments[0], segments.shape[0], &weights[0, 0], max_weight, &state[0, 0])
 
 
-def add_tied_pairs(const int64_t[:, ::1] tied_counts, int64_t[:, ::1] state):
-    """The same for a single tie with tied_counts[label, replicate] rows of each class."""
-    with nogil:
-        add_tied_pairs_batch(&tied_counts[0, 0], &tied_counts[1, 0], NULL, &state[0, 0])
-
-
 def sweep_extremes(
     const uint16_t[::1] codes, const int32_t[::1] segments, const uint8_t[:, ::1] weights, int max_weight,
     const int64_t[:, ::1] totals, int64_t[:, ::1] state
@@ -241,12 +223,6 @@ def sweep_extremes(
             &state[0, 0])
 
 
-def add_tied_extremes(const int64_t[:, ::1] tied_counts, const int64_t[:, ::1] totals, int64_t[:, ::1] state):
-    """The same for a single tie."""
-    with nogil:
-        add_tied_extremes_batch(&tied_counts[0, 0], &tied_counts[1, 0], &totals[0, 0], &state[0, 0])
-
-
 def sweep_crossing(
     const uint16_t[::1] codes, const uint8_t[:, ::1] weights, int max_weight, const int64_t[:, ::1] totals,
     int64_t[:, ::1] state
@@ -259,12 +235,6 @@ def sweep_crossing(
         sweep_crossing_batch(&codes[0], codes.shape[0], &weights[0, 0], max_weight, &totals[0, 0], &state[0, 0])
 
 
-def add_tied_crossing(const int64_t[:, ::1] tied_counts, const int64_t[:, ::1] totals, int64_t[:, ::1] state):
-    """The same for a single tie."""
-    with nogil:
-        add_tied_crossing_batch(&tied_counts[0, 0], &tied_counts[1, 0], &totals[0, 0], &state[0, 0])
-
-
 def sweep_precisions(
     const uint16_t[::1] codes, const uint8_t[:, ::1] weights, int max_weight, int64_t[:, ::1] state
 ):
@@ -274,9 +244,3 @@ def sweep_precisions(
     """
     with nogil:
         sweep_precisions_batch(&codes[0], codes.shape[0], &weights[0, 0], max_weight, &state[0, 0])
-
-
-def add_tied_precisions(const int64_t[:, ::1] tied_counts, int64_t[:, ::1] state):
-    """The same for a single tie."""
-    with nogil:
-        add_tied_precisions_batch(&tied_counts[0, 0], &tied_counts[1, 0], NULL, &state[0, 0])

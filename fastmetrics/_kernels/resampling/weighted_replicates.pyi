@@ -27,7 +27,6 @@ def sweep_pairs(
     above: NDArray[np.uint64],
     wins: NDArray[np.uint64],
 ) -> None: ...
-def add_tied_pairs(tied: NDArray[np.uint64], above: NDArray[np.uint64], wins: NDArray[np.uint64]) -> None: ...
 def sweep_extremes(
     codes: NDArray[np.uint16],
     row_weights: NDArray[np.float64],
@@ -35,13 +34,6 @@ def sweep_extremes(
     n_limbs: int,
     weights: NDArray[np.uint8],
     totals: NDArray[np.uint64],
-    above: NDArray[np.uint64],
-    extremes: NDArray[np.uint64],
-) -> None: ...
-def add_tied_extremes(
-    tied: NDArray[np.uint64],
-    totals: NDArray[np.uint64],
-    above: NDArray[np.uint64],
     extremes: NDArray[np.uint64],
 ) -> None: ...
 def sweep_crossing(
@@ -50,12 +42,6 @@ def sweep_crossing(
     unit_exponent: int,
     n_limbs: int,
     weights: NDArray[np.uint8],
-    totals: NDArray[np.uint64],
-    above: NDArray[np.uint64],
-    crossing: NDArray[np.uint64],
-) -> None: ...
-def add_tied_crossing(
-    tied: NDArray[np.uint64],
     totals: NDArray[np.uint64],
     above: NDArray[np.uint64],
     crossing: NDArray[np.uint64],
@@ -72,11 +58,3 @@ def sweep_precisions(
     states: NDArray[np.int64],
     uncertain: NDArray[np.uint64],
 ) -> tuple[int, int]: ...
-def add_tied_precisions(
-    tied: NDArray[np.uint64],
-    unit_exponent: int,
-    above: NDArray[np.uint64],
-    terms: NDArray[np.float64],
-    states: NDArray[np.int64],
-    uncertain: NDArray[np.uint64],
-) -> int: ...

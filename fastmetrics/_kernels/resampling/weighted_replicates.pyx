@@ -21,13 +21,13 @@ from fastmetrics._kernels.resampling.weighted_batch cimport (
     add_rows_to_sums, add_sums, end_of_tie, is_zero, load, sweep_rows, sweep_tie, take_limbs,
 )
 from fastmetrics._kernels.sweep.wide_weights cimport (
-    Wide, add_product, compare, divide_sums, multiply, rounded, scale_of_unit, subtract_words, sum_of, units_of,
+    Wide, add_product, add_to_extremes, compare, multiply, precision_term, scale_of_unit, sum_of, units_of,
 )
 
 cdef enum:
     RATE_ROWS = 1024  # rows after which the crossing of the error rates is looked for
     PAIR_WORDS = 4
-    EXTREME_WORDS = 8
+    EXTREME_WORDS = 12
     CROSSING_WORDS = 9
     UNCERTAIN_WORDS = 7
 
@@ -43,13 +43,13 @@ UNCERTAIN_SIZE = UNCERTAIN_WORDS
 
 
 cdef inline void start_batch(
-    Batch* batch, int unit_exponent, int n_limbs, const uint8_t[:, ::1] weights, uint64_t[:, :, ::1] above
+    Batch* batch, int unit_exponent, int n_limbs, const uint8_t[:, ::1] weights, uint64_t* above
 ) noexcept nogil:
     batch.unit_exponent = unit_exponent
     batch.unit = scale_of_unit(unit_exponent)
     batch.n_limbs = n_limbs
     batch.weights = &weights[0, 0]
-    batch.above = &above[0, 0, 0]
+    batch.above = above
     batch.totals = NULL
     batch.state = NULL
     memset(batch.tied, 0, sizeof(batch.tied))
@@ -99,33 +99,8 @@ def add_rows(
     check_arrays(codes, row_weights, n_limbs, weights, sums)
     if codes.shape[0]:
         with nogil:
-            start_batch(&batch, unit_exponent, n_limbs, weights, sums)
+            start_batch(&batch, unit_exponent, n_limbs, weights, &sums[0, 0, 0])
             add_rows_to_sums(&batch, &codes[0], &row_weights[0], codes.shape[0], &sums[0, 0, 0])
-
-
-# ---- The sweep ----
-
-
-cdef inline void load_tie(Batch* batch, const uint64_t[:, :, ::1] tied) noexcept nogil:
-    cdef int label, word, replicate
-    for label in range(2):
-        for word in range(2):
-            for replicate in range(FM_REPLICATES):
-                batch.tied[(2 * label + word) * FM_REPLICATES + replicate] = tied[label, word, replicate]
-
-
-cdef inline void start_tie(
-    Batch* batch, int unit_exponent, const uint64_t[:, :, ::1] tied, uint64_t[:, :, ::1] above
-) noexcept nogil:
-    batch.unit_exponent = unit_exponent
-    batch.unit = scale_of_unit(unit_exponent)
-    batch.n_limbs = 1
-    batch.weights = NULL
-    batch.above = &above[0, 0, 0]
-    batch.totals = NULL
-    batch.state = NULL
-    memset(batch.limbs, 0, sizeof(batch.limbs))
-    load_tie(batch, tied)
 
 
 # ---- Pairs ----
@@ -166,93 +141,52 @@ def sweep_pairs(
     check_state(wins, PAIR_WORDS)
     if codes.shape[0]:
         with nogil:
-            start_batch(&batch, unit_exponent, n_limbs, weights, above)
+            start_batch(&batch, unit_exponent, n_limbs, weights, &above[0, 0, 0])
             batch.state = &wins[0, 0]
             sweep_rows(
                 &batch, &codes[0], &row_weights[0], codes.shape[0], add_pairs_of_negatives, add_pairs_of_tie)
 
 
-def add_tied_pairs(const uint64_t[:, :, ::1] tied, uint64_t[:, :, ::1] above, uint64_t[:, ::1] wins):
-    """The same for a single tie, whose sums are known."""
-    cdef Batch batch
-    check_sums(tied, above)
-    check_state(wins, PAIR_WORDS)
-    with nogil:
-        start_tie(&batch, 0, tied, above)
-        batch.state = &wins[0, 0]
-        add_pairs_of_tie(&batch)
-
-
 # ---- Extremes of D ----
 
 
-cdef void note_extremes(Batch* batch) noexcept nogil:
-    """D = (positives so far) * all negatives - (negatives so far) * all positives: state has max(D) and max(-D)."""
-    cdef int replicate, word
-    cdef uint64_t up[PAIR_WORDS]
-    cdef uint64_t down[PAIR_WORDS]
-    cdef uint64_t* difference
-    cdef uint64_t* extreme
-    for replicate in range(FM_REPLICATES):
-        multiply(up, load(batch.above, 1, replicate), load(batch.totals, 0, replicate))
-        multiply(down, load(batch.above, 0, replicate), load(batch.totals, 1, replicate))
-        extreme = &batch.state[EXTREME_WORDS * replicate]
-        if compare(up, down) < 0:
-            extreme += PAIR_WORDS
-            difference = down
-            subtract_words(down, up)
-        else:
-            difference = up
-            subtract_words(up, down)
-        if compare(difference, extreme) > 0:
-            for word in range(PAIR_WORDS):
-                extreme[word] = difference[word]
-
-
 cdef void add_negatives_to_extremes(Batch* batch) noexcept nogil:
-    add_sums(batch, 0, batch.above)
-    note_extremes(batch)
+    cdef int replicate
+    cdef Wide negatives, nothing
+    nothing.low = nothing.high = 0
+    for replicate in range(FM_REPLICATES):
+        negatives = take_limbs(&batch.limbs[replicate], batch.n_limbs)
+        if not is_zero(negatives):
+            add_to_extremes(
+                &batch.state[EXTREME_WORDS * replicate], negatives, nothing, load(batch.totals, 0, replicate),
+                load(batch.totals, 1, replicate))
 
 
 cdef void add_tie_to_extremes(Batch* batch) noexcept nogil:
-    cdef int replicate, label
-    for label in range(2):
-        for replicate in range(FM_REPLICATES):
-            add(batch.above, label, replicate, load(batch.tied, label, replicate))
-    note_extremes(batch)
+    cdef int replicate
+    for replicate in range(FM_REPLICATES):
+        add_to_extremes(
+            &batch.state[EXTREME_WORDS * replicate], load(batch.tied, 0, replicate), load(batch.tied, 1, replicate),
+            load(batch.totals, 0, replicate), load(batch.totals, 1, replicate))
 
 
 def sweep_extremes(
     const uint16_t[::1] codes, const double[::1] row_weights, int unit_exponent, int n_limbs,
-    const uint8_t[:, ::1] weights, const uint64_t[:, :, ::1] totals, uint64_t[:, :, ::1] above,
-    uint64_t[:, ::1] extremes
+    const uint8_t[:, ::1] weights, uint64_t[:, :, ::1] totals, uint64_t[:, ::1] extremes
 ):
-    """Sweep a bucket: extremes[replicate] has the greatest D and the greatest -D, four words each. totals as above."""
+    """Sweep a bucket: extremes[replicate] has D (wide_weights.pxd), its greatest and its least value, four words each.
+
+    totals are those of all rows.
+    """
     cdef Batch batch
-    check_arrays(codes, row_weights, n_limbs, weights, above)
-    check_sums(totals, above)
+    check_arrays(codes, row_weights, n_limbs, weights, totals)
     check_state(extremes, EXTREME_WORDS)
     if codes.shape[0]:
         with nogil:
-            start_batch(&batch, unit_exponent, n_limbs, weights, above)
+            start_batch(&batch, unit_exponent, n_limbs, weights, NULL)
             batch.totals, batch.state = &totals[0, 0, 0], &extremes[0, 0]
             sweep_rows(
                 &batch, &codes[0], &row_weights[0], codes.shape[0], add_negatives_to_extremes, add_tie_to_extremes)
-
-
-def add_tied_extremes(
-    const uint64_t[:, :, ::1] tied, const uint64_t[:, :, ::1] totals, uint64_t[:, :, ::1] above,
-    uint64_t[:, ::1] extremes
-):
-    """The same for a single tie, whose sums are known."""
-    cdef Batch batch
-    check_sums(tied, above)
-    check_sums(totals, above)
-    check_state(extremes, EXTREME_WORDS)
-    with nogil:
-        start_tie(&batch, 0, tied, above)
-        batch.totals, batch.state = &totals[0, 0, 0], &extremes[0, 0]
-        add_tie_to_extremes(&batch)
 
 
 # ---- The crossing of the error rates ----
@@ -342,7 +276,7 @@ def sweep_crossing(
     check_sums(totals, above)
     check_state(crossing, CROSSING_WORDS)
     with nogil:
-        start_batch(&batch, unit_exponent, n_limbs, weights, above)
+        start_batch(&batch, unit_exponent, n_limbs, weights, &above[0, 0, 0])
         batch.totals, batch.state = &totals[0, 0, 0], &crossing[0, 0]
         while start < n:
             stop = start
@@ -354,32 +288,6 @@ def sweep_crossing(
                     find_crossing(&batch, replicate, &codes[start], &row_weights[start], stop - start)
             add_tie(&batch)
             start = stop
-
-
-def add_tied_crossing(
-    const uint64_t[:, :, ::1] tied, const uint64_t[:, :, ::1] totals, uint64_t[:, :, ::1] above,
-    uint64_t[:, ::1] crossing
-):
-    """The same for a single tie, whose sums are known."""
-    cdef Batch batch
-    cdef uint64_t* state
-    cdef int replicate
-    cdef Wide fps, tps
-    check_sums(tied, above)
-    check_sums(totals, above)
-    check_state(crossing, CROSSING_WORDS)
-    with nogil:
-        start_tie(&batch, 0, tied, above)
-        batch.totals, batch.state = &totals[0, 0, 0], &crossing[0, 0]
-        for replicate in range(FM_REPLICATES):
-            if crosses_in_tie(&batch, replicate):
-                state = &crossing[replicate, 0]
-                fps, tps = load(batch.above, 0, replicate), load(batch.above, 1, replicate)
-                store_point(state, fps, tps)
-                fps = sum_of(fps, load(batch.tied, 0, replicate))
-                store_point(state + 4, fps, sum_of(tps, load(batch.tied, 1, replicate)))
-                state[8] = 1
-        add_tie(&batch)
 
 
 # ---- Precisions ----
@@ -413,7 +321,7 @@ cdef void add_precisions(Batch* batch) noexcept nogil:
     """Add the tie to the sums, and the terms of the replicates that have positives in it."""
     cdef int replicate
     cdef Wide negatives, positives, tied
-    cdef double precision = 0
+    cdef double* term
     cdef uint64_t* words
     cdef PrecisionTerms* sums = &batch.terms
     for replicate in range(FM_REPLICATES):
@@ -423,15 +331,14 @@ cdef void add_precisions(Batch* batch) noexcept nogil:
             continue
         add(batch.above, 1, replicate, tied)
         negatives, positives = load(batch.above, 0, replicate), load(batch.above, 1, replicate)
-        if not divide_sums(positives, sum_of(negatives, positives), &precision):
+        term = &sums.terms[replicate * TERMS + sums.lengths[replicate]]
+        if not precision_term(tied, positives, negatives, batch.unit_exponent, batch.unit, term):
             words = sums.uncertain + UNCERTAIN_WORDS * sums.n_uncertain
             words[0] = replicate
             words[1], words[2] = tied.low, tied.high
             store_point(words + 3, positives, negatives)
             sums.n_uncertain += 1
             continue
-        sums.terms[replicate * TERMS + sums.lengths[replicate]] = (
-            rounded(tied, batch.unit_exponent, batch.unit) * precision)
         sums.lengths[replicate] += 1
         if sums.lengths[replicate] == TERMS:
             sum_terms(sums, replicate)
@@ -475,26 +382,10 @@ def sweep_precisions(
     if start < 0:
         raise ValueError("start must be a row")
     with nogil:
-        start_batch(&batch, unit_exponent, n_limbs, weights, above)
+        start_batch(&batch, unit_exponent, n_limbs, weights, &above[0, 0, 0])
         start_terms(&batch.terms, terms, states, uncertain)
         while start < n and batch.terms.n_uncertain + FM_REPLICATES <= uncertain.shape[0]:
             start = sweep_tie(
                 &batch, &codes[0], &row_weights[0], start, n, add_negatives_to_sums, add_precisions)
         sum_all_terms(&batch.terms)
     return start, batch.terms.n_uncertain
-
-
-def add_tied_precisions(
-    const uint64_t[:, :, ::1] tied, int unit_exponent, uint64_t[:, :, ::1] above, double[:, ::1] terms,
-    int64_t[:, ::1] states, uint64_t[:, ::1] uncertain
-) -> int:
-    """The same for a single tie, whose sums are known. Returns the number of uncertain precisions."""
-    cdef Batch batch
-    check_sums(tied, above)
-    check_precisions(terms, states, uncertain)
-    with nogil:
-        start_tie(&batch, unit_exponent, tied, above)
-        start_terms(&batch.terms, terms, states, uncertain)
-        add_precisions(&batch)
-        sum_all_terms(&batch.terms)
-    return batch.terms.n_uncertain

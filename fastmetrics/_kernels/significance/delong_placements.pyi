@@ -55,11 +55,8 @@ def sum_placements_by_group(
 ) -> None: ...
 def sum_products(table: NDArray[np.int64], products: NDArray[np.uint64]) -> None: ...
 def sweep_squares(
-    pivot_counts: NDArray[np.int64],
-    tied_counts: NDArray[np.int64],
-    between_counts: NDArray[np.int64],
-    n_points: int,
-    pivot_class: int,
-    negatives: int,
+    negatives: NDArray[np.int64],
+    positives: NDArray[np.int64],
+    all_negatives: int,
     sums: NDArray[np.uint64],
 ) -> None: ...

@@ -541,37 +541,28 @@ def sum_products(const int64_t[:, ::1] table, uint64_t[:, ::1] products):
 
 
 def sweep_squares(
-    const int64_t[::1] pivot_counts, const int64_t[::1] tied_counts, const int64_t[::1] between_counts,
-    Py_ssize_t n_points, Py_ssize_t pivot_class,
-    int64_t negatives, uint64_t[:, ::1] sums
+    const int64_t[::1] negatives, const int64_t[::1] positives, int64_t all_negatives, uint64_t[:, ::1] sums
 ):
-    """Sums of placements within a score range, from its threshold sweep (threshold_sweep.pyx).
+    """Sums of placements within a score range, from its runs (runs.pyx) and their negatives.
 
     sums[0] is the sum over the positives, which equals the sum over the negatives. sums[1] is the sum of squares over
     the positives, sums[2] over the negatives. Each has two words, low word first. There are fewer than 2**31 rows of
     each class.
     """
     cdef Py_ssize_t i, k
-    cdef int64_t n_positives, n_negatives
-    cdef int64_t below = negatives
+    cdef int64_t below = all_negatives
     cdef int64_t above = 0
+    if negatives.shape[0] != positives.shape[0]:
+        raise ValueError("there must be a mass of both classes for every run")
     with nogil:
         for i in range(6):
             sums[i // 2, i % 2] = 0
-        for k in range(n_points + 1):
-            n_positives = 0 if pivot_class else between_counts[k]
-            n_negatives = between_counts[k] if pivot_class else 0
-            add_range(&sums[0, 0], n_positives, 2 * <uint64_t>below, n_negatives, 2 * <uint64_t>above)
-            below -= n_negatives
-            above += n_positives
-            if k < n_points:
-                n_positives = pivot_counts[k] if pivot_class else tied_counts[k]
-                n_negatives = tied_counts[k] if pivot_class else pivot_counts[k]
-                add_range(
-                    &sums[0, 0], n_positives, 2 * <uint64_t>(below - n_negatives) + <uint64_t>n_negatives, n_negatives,
-                    2 * <uint64_t>above + <uint64_t>n_positives)
-                below -= n_negatives
-                above += n_positives
+        for k in range(negatives.shape[0]):
+            below -= negatives[k]
+            add_range(
+                &sums[0, 0], positives[k], 2 * <uint64_t>below + <uint64_t>negatives[k], negatives[k],
+                2 * <uint64_t>above + <uint64_t>positives[k])
+            above += positives[k]
 
 
 cdef inline void add_range(

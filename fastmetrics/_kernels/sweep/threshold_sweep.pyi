@@ -31,9 +31,8 @@ def sweep_buckets(
     conflicts: NDArray[np.uint32] | NDArray[np.uint64],
     slots: NDArray[np.uint32],
     keys: NDArray[np.uint32] | NDArray[np.uint64],
-    pivot_counts: NDArray[np.int64],
-    tied_counts: NDArray[np.int64],
-    between_counts: NDArray[np.int64],
+    pivot_masses: NDArray[np.int64],
+    other_masses: NDArray[np.int64],
 ) -> int: ...
 def build_pivot_table(pivots: NDArray[np.uint32] | NDArray[np.uint64], cells: NDArray[np.uint32]) -> int: ...
 def pivot_table_cells(n_pivots: int) -> int: ...
@@ -45,48 +44,3 @@ def count_between_pivots(
     conflicts: NDArray[np.uint32] | NDArray[np.uint64],
     slots: NDArray[np.uint32],
 ) -> None: ...
-def sweep_pairs(
-    pivot_counts: NDArray[np.int64],
-    tied_counts: NDArray[np.int64],
-    between_counts: NDArray[np.int64],
-    n_points: int,
-    pivot_class: int,
-    pairs: NDArray[np.uint64],
-) -> None: ...
-def sweep_precisions(
-    pivot_counts: NDArray[np.int64],
-    tied_counts: NDArray[np.int64],
-    between_counts: NDArray[np.int64],
-    n_points: int,
-    negatives_above: int,
-    positives_above: int,
-    state: NDArray[np.int64],
-) -> None: ...
-def sweep_extremes(
-    pivot_counts: NDArray[np.int64],
-    tied_counts: NDArray[np.int64],
-    between_counts: NDArray[np.int64],
-    n_points: int,
-    pivot_class: int,
-    all_negatives: int,
-    all_positives: int,
-    extremes: NDArray[np.int64],
-) -> None: ...
-def sweep_sorted(
-    keys: NDArray[np.uint32] | NDArray[np.uint64],
-    middle: int,
-    pivot_class: int,
-    pivot_counts: NDArray[np.int64],
-    tied_counts: NDArray[np.int64],
-    between_counts: NDArray[np.int64],
-    point_keys: NDArray[np.uint32] | NDArray[np.uint64],
-) -> int: ...
-def sweep_convex_hull(
-    pivot_counts: NDArray[np.int64],
-    tied_counts: NDArray[np.int64],
-    between_counts: NDArray[np.int64],
-    n_points: int,
-    point_indices: NDArray[np.int64],
-    x: NDArray[np.int64],
-    y: NDArray[np.int64],
-) -> int: ...

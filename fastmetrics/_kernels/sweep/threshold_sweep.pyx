@@ -12,9 +12,8 @@ class finds its slot by a look-up in a table of cells over the pivots' range, as
 is set if the cell itself contains pivots. Keys in such cells are conflicts, rare by construction, and are resolved by
 binary search. If cells are single key values, ties are in the table as well.
 
-The points descend in score. Point k has pivot_counts[k] rows of the pivot class, tied_counts[k] rows of the other class
-with the same score, and between_counts[k] rows of the other class above it and below point k - 1.
-between_counts[n_points] counts the rows of the other class below the last point.
+The runs descend in score (runs.pyx). Run 2 k + 1 is point k: the rows of a pivot's score. Run 2 k has the rows of the
+other class above it and below point k - 1, the last run those below all points.
 
 Bounds: a bucket has fewer than 2**29 pivots. Consecutive buckets that are swept together have fewer than 2**31 rows of
 each class. Slots are 32-bit numbers, counts 64-bit numbers.
@@ -22,8 +21,7 @@ each class. Slots are 32-bit numbers, counts 64-bit numbers.
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uintptr_t
 
-from fastmetrics._kernels.sweep.rank_table cimport CONFLICT_CAPACITY, n_table_cells, key_t, sort_keys
-from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, CHUNKS_PER_CARRY, add_chunk, normalise
+from fastmetrics._kernels.sweep.rank_table cimport CONFLICT_CAPACITY, key_t, n_table_cells, sort_keys
 
 MAX_PIVOTS = 1 << 29
 MAX_ROWS = 1 << 31
@@ -161,10 +159,11 @@ def lowest_key(
 cdef Py_ssize_t sweep_range(
     const uint64_t* blocks, const int32_t* offsets, Py_ssize_t n_blocks, Py_ssize_t row_stride, Py_ssize_t start,
     Py_ssize_t stop, Py_ssize_t pivot_class, key_t* pivots, key_t* scratch, uint32_t* cells, key_t* conflicts,
-    uint32_t* slots, key_t* keys, int64_t* pivot_counts, int64_t* tied_counts, int64_t* between_counts
+    uint32_t* slots, key_t* keys, int64_t* pivot_masses, int64_t* other_masses
 ) noexcept nogil:
     cdef Py_ssize_t bucket, block, i, n_pivots, n_distinct, n_cells, n_others
     cdef Py_ssize_t n_points = 0
+    cdef Py_ssize_t run
     cdef int64_t pending = 0
     cdef const int32_t* row
     cdef int shift
@@ -180,7 +179,7 @@ cdef Py_ssize_t sweep_range(
             pending += n_others
             continue
         sort_keys(pivots, n_pivots, scratch)
-        # Distinct pivots, ascending, and their numbers of rows, for now in the free part of pivot_counts.
+        # Distinct pivots, ascending, and their numbers of rows in the scratch of the sort.
         n_distinct = 0
         i = 0
         while i < n_pivots:
@@ -188,7 +187,7 @@ cdef Py_ssize_t sweep_range(
             while i < n_pivots and pivots[i] == pivots[block]:
                 i += 1
             pivots[n_distinct] = pivots[block]
-            pivot_counts[n_points + n_distinct] = i - block
+            scratch[n_distinct] = <key_t>(i - block)
             n_distinct += 1
         for i in range(2 * n_distinct + 1):
             slots[i] = 0
@@ -201,40 +200,36 @@ cdef Py_ssize_t sweep_range(
                     count_slots(
                         <const key_t*>pivots, n_distinct, cells, n_cells, shift,
                         <const key_t*><uintptr_t>blocks[block] + row[0], row[1] - row[0], conflicts, slots)
-        # Reverse the order: the points descend.
-        for i in range(n_distinct // 2):
-            block = pivot_counts[n_points + i]
-            pivot_counts[n_points + i] = pivot_counts[n_points + n_distinct - 1 - i]
-            pivot_counts[n_points + n_distinct - 1 - i] = block
-        for i in range(n_distinct):
-            keys[n_points + i] = pivots[n_distinct - 1 - i]
-            tied_counts[n_points + i] = slots[2 * (n_distinct - 1 - i) + 1]
-            between_counts[n_points + i] = slots[2 * (n_distinct - i)]
-        between_counts[n_points] += pending
+        # The pivots ascend, the runs descend.
+        run = 2 * n_points
+        for i in range(n_distinct - 1, -1, -1):
+            keys[n_points] = pivots[i]
+            pivot_masses[run], other_masses[run] = 0, slots[2 * i + 2] + pending
+            pivot_masses[run + 1], other_masses[run + 1] = scratch[i], slots[2 * i + 1]
+            pending = 0
+            n_points += 1
+            run += 2
         pending = slots[0]
-        n_points += n_distinct
-    between_counts[n_points] = pending
+    pivot_masses[2 * n_points], other_masses[2 * n_points] = 0, pending
     return n_points
 
 
 def sweep_buckets(
     const uint64_t[::1] blocks, const int32_t[:, ::1] offsets, Py_ssize_t start, Py_ssize_t stop,
     Py_ssize_t pivot_class, key_t[::1] pivots, key_t[::1] scratch, uint32_t[::1] cells, key_t[::1] conflicts,
-    uint32_t[::1] slots, key_t[::1] keys, int64_t[::1] pivot_counts, int64_t[::1] tied_counts,
-    int64_t[::1] between_counts
+    uint32_t[::1] slots, key_t[::1] keys, int64_t[::1] pivot_masses, int64_t[::1] other_masses
 ) -> int:
     """Sweep buckets start..stop, with points at the distinct scores of `pivot_class`; return the number of points.
 
-    pivots and scratch have an element for every pivot of the largest bucket, slots twice as many and one. keys,
-    pivot_counts and tied_counts have an element for every pivot of all buckets, between_counts one more. cells and
-    conflicts are those of mann_whitney.pyx.
+    pivots and scratch have an element for every pivot of the largest bucket, slots twice as many and one. keys have an
+    element for every pivot of all buckets, masses twice as many and one. cells and conflicts are those of
+    mann_whitney.pyx.
     """
     cdef Py_ssize_t n_points
     with nogil:
         n_points = sweep_range(
             &blocks[0], &offsets[0, 0], blocks.shape[0], offsets.shape[1], start, stop, pivot_class, &pivots[0],
-            &scratch[0], &cells[0], &conflicts[0], &slots[0], &keys[0], &pivot_counts[0], &tied_counts[0],
-            &between_counts[0])
+            &scratch[0], &cells[0], &conflicts[0], &slots[0], &keys[0], &pivot_masses[0], &other_masses[0])
     return n_points
 
 
@@ -270,205 +265,3 @@ def count_between_pivots(
         count_slots(
             &pivots[0], pivots.shape[0], &cells[0], cells.shape[0] - 2, shift, &keys[0], keys.shape[0], &conflicts[0],
             &slots[0])
-
-
-def sweep_pairs(
-    const int64_t[::1] pivot_counts, const int64_t[::1] tied_counts, const int64_t[::1] between_counts,
-    Py_ssize_t n_points, Py_ssize_t pivot_class,
-    uint64_t[::1] pairs
-):
-    """Twice the (positive, negative) pairs of the range that the positive wins, plus the ties: pairs = low, high word.
-
-    Bounds: with fewer than 2**31 rows of each class a point adds less than 2**63.
-    """
-    cdef Py_ssize_t k
-    cdef uint64_t added
-    cdef uint64_t low = 0
-    cdef uint64_t high = 0
-    cdef int64_t above = 0
-    cdef int64_t n_others = 0
-    with nogil:
-        for k in range(n_points):
-            n_others += between_counts[k] + tied_counts[k]
-        n_others += between_counts[n_points]
-        for k in range(n_points):
-            above += between_counts[k]
-            if pivot_class:
-                added = <uint64_t>pivot_counts[k] * <uint64_t>(2 * (n_others - above) - tied_counts[k])
-            else:
-                added = <uint64_t>pivot_counts[k] * <uint64_t>(2 * above + tied_counts[k])
-            above += tied_counts[k]
-            low += added
-            high += low < added
-        pairs[0] = low
-        pairs[1] = high
-
-
-def sweep_precisions(
-    const int64_t[::1] pivot_counts, const int64_t[::1] tied_counts, const int64_t[::1] between_counts,
-    Py_ssize_t n_points,
-    int64_t negatives_above, int64_t positives_above, int64_t[::1] state
-):
-    """Add for every point the number of positives times the precision at their score. The pivots are the positives.
-
-    Each product is rounded to float64; their sum is exact. Counts are below 2**53.
-    """
-    cdef double chunk[CHUNK]
-    cdef double remainders[CHUNK]
-    cdef double positives = positives_above
-    cdef double negatives = negatives_above
-    cdef Py_ssize_t start = 0
-    cdef Py_ssize_t n_chunks = 0
-    cdef Py_ssize_t i, length
-    with nogil:
-        while start < n_points:
-            length = n_points - start if n_points - start < CHUNK else CHUNK
-            for i in range(length):
-                positives += pivot_counts[start + i]
-                negatives += between_counts[start + i] + tied_counts[start + i]
-                chunk[i] = pivot_counts[start + i] * (positives / (positives + negatives))
-            add_chunk(&state[0], chunk, length, remainders)
-            start += length
-            n_chunks += 1
-            if n_chunks % CHUNKS_PER_CARRY == 0:
-                normalise(&state[0])
-        normalise(&state[0])
-
-
-def sweep_extremes(
-    const int64_t[::1] pivot_counts, const int64_t[::1] tied_counts, const int64_t[::1] between_counts,
-    Py_ssize_t n_points, Py_ssize_t pivot_class,
-    int64_t all_negatives, int64_t all_positives, int64_t[::1] extremes
-):
-    """The maximum and minimum of D = (positives above) * all_negatives - (negatives above) * all_positives.
-
-    D is 0 at the upper end of the range, and all thresholds of the range count. extremes = maximum (high, low), minimum
-    (high, low). A number is high * 2**31 + low with 0 <= low < 2**31, so products of counts below 2**31 and totals
-    below 2**62 fit 64 bits.
-    """
-    cdef Py_ssize_t k
-    cdef int64_t high = 0
-    cdef int64_t low = 0
-    cdef int64_t i
-    # What a row of the pivot class and a row of the other class add to D, in two halves.
-    cdef int64_t pivot_high = (all_negatives if pivot_class else -all_positives) >> 31
-    cdef int64_t pivot_low = (all_negatives if pivot_class else -all_positives) & 0x7FFFFFFF
-    cdef int64_t other_high = (-all_positives if pivot_class else all_negatives) >> 31
-    cdef int64_t other_low = (-all_positives if pivot_class else all_negatives) & 0x7FFFFFFF
-    with nogil:
-        for i in range(4):
-            extremes[i] = 0
-        for k in range(n_points + 1):
-            high += between_counts[k] * other_high
-            low += between_counts[k] * other_low
-            high += low >> 31
-            low &= 0x7FFFFFFF
-            update_extremes(&extremes[0], high, low)
-            if k == n_points:
-                break
-            high += pivot_counts[k] * pivot_high + tied_counts[k] * other_high
-            low += pivot_counts[k] * pivot_low
-            high += low >> 31
-            low &= 0x7FFFFFFF
-            low += tied_counts[k] * other_low
-            high += low >> 31
-            low &= 0x7FFFFFFF
-            update_extremes(&extremes[0], high, low)
-
-
-cdef inline void update_extremes(int64_t* extremes, int64_t high, int64_t low) noexcept nogil:
-    if high > extremes[0] or (high == extremes[0] and low > extremes[1]):
-        extremes[0] = high
-        extremes[1] = low
-    if high < extremes[2] or (high == extremes[2] and low < extremes[3]):
-        extremes[2] = high
-        extremes[3] = low
-
-
-def sweep_sorted(
-    const key_t[::1] keys, Py_ssize_t middle, Py_ssize_t pivot_class, int64_t[::1] pivot_counts,
-    int64_t[::1] tied_counts, int64_t[::1] between_counts,
-    key_t[::1] point_keys
-) -> int:
-    """Sweep sorted rows: the negatives are keys[:middle], the positives keys[middle:]; return the number of points.
-
-    pivot_counts, tied_counts and point_keys have an element for every pivot, between_counts one more.
-    """
-    cdef Py_ssize_t n
-    with nogil:
-        if pivot_class:
-            n = sweep_sorted_classes[key_t](
-                &keys[0] + middle, keys.shape[0] - middle, &keys[0], middle, pivot_counts, tied_counts, between_counts,
-                point_keys)
-        else:
-            n = sweep_sorted_classes[key_t](
-                &keys[0], middle, &keys[0] + middle, keys.shape[0] - middle, pivot_counts, tied_counts, between_counts,
-                point_keys)
-    return n
-
-
-cdef inline Py_ssize_t sweep_sorted_classes(
-    const key_t* pivots, Py_ssize_t i, const key_t* other_keys, Py_ssize_t j, int64_t[::1] pivot_counts,
-    int64_t[::1] tied_counts,
-    int64_t[::1] between_counts, key_t[::1] point_keys
-) noexcept nogil:
-    cdef Py_ssize_t point = 0
-    cdef Py_ssize_t before
-    cdef key_t key
-    while i > 0:
-        key = pivots[i - 1]
-        before = j
-        while j > 0 and other_keys[j - 1] > key:
-            j -= 1
-        between_counts[point] = before - j
-        before = j
-        while j > 0 and other_keys[j - 1] == key:
-            j -= 1
-        tied_counts[point] = before - j
-        before = i
-        while i > 0 and pivots[i - 1] == key:
-            i -= 1
-        pivot_counts[point] = before - i
-        point_keys[point] = key
-        point += 1
-    between_counts[point] = j
-    return point
-
-
-def sweep_convex_hull(
-    const int64_t[::1] pivot_counts, const int64_t[::1] tied_counts, const int64_t[::1] between_counts,
-    Py_ssize_t n_points, int64_t[::1] point_indices,
-    int64_t[::1] x, int64_t[::1] y
-) -> int:
-    """The corners of the convex hull above a range's ROC curve; return their number. The pivots are the positives.
-
-    The range begins at (0, 0). x receives false positives, y true positives, and point_indices the index of the point
-    at the corner: -1 for the beginning and n_points for the end of the range. All three have n_points + 2 elements.
-    """
-    cdef Py_ssize_t k, n
-    cdef int64_t fps = 0
-    cdef int64_t tps = 0
-    with nogil:
-        x[0] = 0
-        y[0] = 0
-        point_indices[0] = -1
-        n = 1
-        for k in range(n_points):
-            fps += between_counts[k] + tied_counts[k]
-            tps += pivot_counts[k]
-            n = push_corner(&point_indices[0], &x[0], &y[0], n, k, fps, tps)
-        if between_counts[n_points] or n_points == 0:
-            n = push_corner(&point_indices[0], &x[0], &y[0], n, n_points, fps + between_counts[n_points], tps)
-    return n
-
-
-cdef inline Py_ssize_t push_corner(
-    int64_t* point_indices, int64_t* x, int64_t* y, Py_ssize_t n, Py_ssize_t point_index, int64_t fps, int64_t tps
-) noexcept nogil:
-    """Append a point to the n corners so far and remove the corners on or below the new edge; return their number."""
-    while n > 1 and (x[n - 1] - x[n - 2]) * (tps - y[n - 2]) >= (y[n - 1] - y[n - 2]) * (fps - x[n - 2]):
-        n -= 1
-    x[n] = fps
-    y[n] = tps
-    point_indices[n] = point_index
-    return n + 1

@@ -17,7 +17,7 @@ from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, CHUNKS_PER_CAR
 from fastmetrics._kernels.sweep.rank_table cimport key_t
 from fastmetrics._kernels.sweep.weighted_rows cimport WeightedRow, add_wins
 from fastmetrics._kernels.sweep.wide_weights cimport (
-    WIDE_BITS, Wide, divide_sums, rounded, scale_of_unit, subtract, sum_of, units_of,
+    WIDE_BITS, Wide, precision_term, rounded, scale_of_unit, subtract, sum_of, units_of,
 )
 
 cdef enum:
@@ -356,7 +356,6 @@ def sum_precisions(
     cdef double remainders[CHUNK]
     cdef Py_ssize_t i, n_chunks = 0, length = 0, n_uncertain = 0
     cdef double unit = scale_of_unit(unit_exponent)
-    cdef double precision = 0
     cdef const WeightedRow* rows
     cdef uint64_t key
     cdef Wide negatives, positives, tied
@@ -385,7 +384,7 @@ def sum_precisions(
             if not tied.low | tied.high:
                 continue
             positives = sum_of(positives, tied)
-            if not divide_sums(positives, sum_of(negatives, positives), &precision):
+            if not precision_term(tied, positives, negatives, unit_exponent, unit, &chunk[length]):
                 if n_uncertain == uncertain.shape[0]:
                     n_uncertain = -1
                     break
@@ -394,7 +393,6 @@ def sum_precisions(
                 uncertain[n_uncertain, 4], uncertain[n_uncertain, 5] = negatives.low, negatives.high
                 n_uncertain += 1
                 continue
-            chunk[length] = rounded(tied, unit_exponent, unit) * precision
             length += 1
             if length == CHUNK:
                 add_chunk(&state[0], chunk, length, remainders)

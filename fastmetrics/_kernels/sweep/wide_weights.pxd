@@ -1,7 +1,7 @@
 """Exact sums of weights in two words of 64 bits, and their rounding to doubles.
 
 A weight is an integer multiple of 2**unit_exponent, the lowest bit that is set in any weight (see
-weighted_ranges.pyx). The caller has checked that the sum of all weights is below 2**WIDE_BITS units: weights may then
+runs.pyx). The caller has checked that the sum of all weights is below 2**WIDE_BITS units: weights may then
 differ by a factor of about 2**50. Sums become doubles by one rounding to the nearest, ties to even; scaling by a power
 of two is exact, because a sum below the least normal double has fewer than 53 bits.
 """
@@ -170,7 +170,7 @@ cdef inline int compare(const uint64_t* one, const uint64_t* other) noexcept nog
 
 
 cdef inline void subtract_words(uint64_t* one, const uint64_t* other) noexcept nogil:
-    """one -= other, which is at most one."""
+    """one -= other, of four words; a difference below zero is 2**256 more."""
     cdef int word
     cdef uint64_t borrow = 0
     cdef uint64_t difference
@@ -182,6 +182,38 @@ cdef inline void subtract_words(uint64_t* one, const uint64_t* other) noexcept n
 cdef inline void multiply(uint64_t* product, Wide one, Wide other) noexcept nogil:
     memset(product, 0, PRODUCT_WORDS * sizeof(uint64_t))
     add_product(product, one, other)
+
+
+cdef inline bint is_less(const uint64_t* one, const uint64_t* other) noexcept nogil:
+    """Is one < other? Four words each, the last with the sign."""
+    cdef int word = PRODUCT_WORDS - 1
+    if one[word] != other[word]:
+        return <int64_t>one[word] < <int64_t>other[word]
+    while word and one[word] == other[word]:
+        word -= 1
+    return one[word] < other[word]
+
+
+cdef inline void add_to_extremes(
+    uint64_t* state, Wide negatives, Wide positives, Wide all_negatives, Wide all_positives
+) noexcept nogil:
+    """Add a run to D = (positives so far) * all_negatives - (negatives so far) * all_positives.
+
+    The state is D, its greatest and its least value: four words each, the last with the sign.
+    """
+    cdef uint64_t product[4]  # PRODUCT_WORDS
+    cdef int word
+    if positives.low | positives.high:
+        add_product(state, positives, all_negatives)
+    if negatives.low | negatives.high:
+        multiply(product, negatives, all_positives)
+        subtract_words(state, product)
+    if is_less(state + PRODUCT_WORDS, state):
+        for word in range(PRODUCT_WORDS):
+            state[PRODUCT_WORDS + word] = state[word]
+    if is_less(state, state + 2 * PRODUCT_WORDS):
+        for word in range(PRODUCT_WORDS):
+            state[2 * PRODUCT_WORDS + word] = state[word]
 
 
 cdef inline DoubleDouble leading_words(const uint64_t* number, int* exponent, double* error) noexcept nogil:
@@ -239,3 +271,17 @@ cdef inline bint divide_sums(Wide part, Wide whole, double* result) noexcept nog
     cdef DoubleDouble numerator = as_double_double(part, &part_error)
     cdef DoubleDouble denominator = as_double_double(whole, &whole_error)
     return divide_double_doubles(numerator, part_error, denominator, whole_error, result)
+
+
+cdef inline bint precision_term(
+    Wide tied, Wide positives, Wide negatives, int unit_exponent, double unit, double* term
+) noexcept nogil:
+    """The weight of the positives of one score times the precision there, P / (P + N).
+
+    Weight and precision are rounded once each, and so is their product. Returns 0 if a rounding is uncertain.
+    """
+    cdef double precision = 0
+    if not divide_sums(positives, sum_of(negatives, positives), &precision):
+        return 0
+    term[0] = rounded(tied, unit_exponent, unit) * precision
+    return 1

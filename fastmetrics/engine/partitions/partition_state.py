@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastmetrics._core.exchange.row_ranges import Position, add_totals
-from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition
+from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, RangePosition
 from fastmetrics._core.exchange.weighted_ranges import WeightSpan, merge_spans
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.resampling.resampling_units import UnitBuckets

@@ -18,7 +18,7 @@ from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_exchange import ordered_keys
 from fastmetrics._core.exchange.range_reduction import store_columns
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, RowRangeStatistic, split_statistics
-from fastmetrics._core.exchange.threshold_sweep import ClassTotals
+from fastmetrics._core.exchange.runs import ClassTotals
 from fastmetrics._core.exchange.weighted_ranges import WeightSpan, span_of
 from fastmetrics._core.statistic import Positioned
 from fastmetrics._kernels.numeric import sums

@@ -11,21 +11,23 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.columns.weights import check_some_weight, scale_tiny_weights
 from fastmetrics._core.elementary import log1p
-from fastmetrics._core.exact import EXPONENT, divide, new_states, tiny_total_shift, to_integer
+from fastmetrics._core.exact import EXPONENT, divide, tiny_total_shift, to_fixed
+from fastmetrics._core.exchange.runs import (
+    ClassTotals,
+    Cut,
+    RangePosition,
+    RangeStatistic,
+    Runs,
+    weighted_precision,
+)
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column, check_infinities
-from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition, ThresholdSweep
-from fastmetrics._core.exchange.weighted_ranges import WeightedRows, WeightScale
-from fastmetrics._core.exchange.weighted_sweep import sum_precisions
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric
-from fastmetrics._core.resampling.weighted_batch import WeightedReplicates
 from fastmetrics._core.score_statistics.pair_counts import NO_POSITIVE, NO_WEIGHT, pair_coverage
-from fastmetrics._core.statistic import Statistic, Value
+from fastmetrics._core.statistic import Bounded, Value
 from fastmetrics._core.undefined import warn_user
-from fastmetrics._kernels.resampling import score_replicates, weighted_replicates
 from fastmetrics._kernels.sweep import short_curves
-from fastmetrics._kernels.sweep import threshold_sweep as kernels
 from fastmetrics.metrics.curves.multiclass import (
     AVERAGES,
     BinaryMetric,
@@ -36,16 +38,12 @@ from fastmetrics.metrics.curves.multiclass import (
 )
 
 if TYPE_CHECKING:
-    from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
     from fastmetrics._core.types.arrays import Floats, Label, MatrixLike, NumericArrayLike
     from fastmetrics._core.types.options import ScoreAverage
 
 __all__ = ["average_precision_score"]
 
 MAX_SUMMED_POSITIVES = 100  # positives of a bin whose precisions are added one by one
-WORD_UNITS = (20, 52, 84)  # the three words of a sum of precisions are multiples of 2**-20, 2**-52, 2**-84
-MOST_UNCERTAIN = 256  # precisions that a kernel may leave to Python's integers at a time
-LEAST_UNIT = -500  # all totals of weights that are multiples of 2**LEAST_UNIT are at least `exact.TINY_TOTAL`
 SLACK_BITS = 40  # bounds are widened by 2**-40 of the weight of positives
 
 
@@ -62,7 +60,7 @@ class Precisions(NamedTuple):
     total: int
 
 
-class PrecisionSum(Statistic):
+class PrecisionSum(RangeStatistic, Bounded):
     """The statistic of average precision: the sum, over positives, of the precision at their score.
 
     Each distinct score adds one term: its positives times the precision there, rounded to float64. The terms are added
@@ -70,48 +68,15 @@ class PrecisionSum(Statistic):
     """
 
     __slots__ = ()
-    needs_position = True
-    pivots_on_positives = True
+    cut = Cut.POSITIVES
 
-    def empty(self) -> Precisions:
-        return Precisions(0, 0, 0, 0)
+    def find(self, runs: Runs, position: RangePosition) -> Precisions:
+        totals = runs.totals
+        weight = totals.positive_weight or totals.positives << EXPONENT
+        return Precisions(*totals.rows, weight, runs.precisions(position))
 
-    def from_sweep(self, sweep: ThresholdSweep, position: RangePosition) -> Precisions:
-        counts, above = sweep.class_totals, position.above
-        state = new_states()
-        kernels.sweep_precisions(
-            sweep.pivot_counts,
-            sweep.tied_counts,
-            sweep.between_counts,
-            sweep.pivot_counts.shape[0],
-            above.negatives,
-            above.positives,
-            state,
-        )
-        return Precisions(counts.negatives, counts.positives, counts.positives << EXPONENT, to_integer(state))
-
-    def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> Precisions:
-        _, weight = rows.class_weights()
-        shift = tiny_total_shift(position.totals.positive_weight)
-        total = sum_precisions(rows, position.above, weighted_precision, shift)
-        return Precisions(*rows.counts, weight, total)
-
-    def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> Precisions:
-        total = 0
-        if tied.positives:
-            positives = position.above.positive_weight + tied.positive_weight
-            negatives = position.above.negative_weight + tied.negative_weight
-            shift = tiny_total_shift(position.totals.positive_weight)
-            total = weighted_precision(tied.positive_weight << shift, positives << shift, negatives << shift)
-        return Precisions(tied.negatives, tied.positives, tied.positive_weight, total)
-
-    def replicate_batch(self, totals: ReplicateBatchTotals) -> PrecisionReplicateBatch | None:
-        """States of a batch of replicates of unweighted rows; None if there are too many rows."""
-        return PrecisionReplicateBatch() if totals.are_small else None
-
-    def weighted_replicates(self, totals: ReplicateBatchTotals, scale: WeightScale) -> WeightedPrecisions | None:
-        """States of a batch of replicates of weighted rows; None if the weights are tiny."""
-        return WeightedPrecisions(totals, scale) if scale.unit >= LEAST_UNIT else None
+    def merge(self, higher: Precisions, lower: Precisions, totals: ClassTotals) -> Precisions:
+        return Precisions(*(one + other for one, other in zip(higher, lower, strict=True)))
 
     def bounds(self, histogram: ScoreHistogram) -> tuple[Precisions, Precisions]:
         """Lowest: in each bin, all negatives score above the positives. Highest: all below the positives, which tie."""
@@ -132,76 +97,6 @@ class PrecisionSum(Statistic):
         low = Precisions(negatives, positives, weight, max(0, lowest - slack))
         return low, high._replace(total=min(weight, highest + slack))
 
-    def merge(self, low: Precisions, high: Precisions, totals: ClassTotals) -> Precisions:
-        return Precisions(*(of_low + of_high for of_low, of_high in zip(low, high, strict=True)))
-
-
-class PrecisionReplicateBatch:
-    """Sums of precisions of a batch of replicates: three words each, see precision_batch.h."""
-
-    def __init__(self) -> None:
-        self.state = np.zeros((5, score_replicates.REPLICATES_PER_BATCH), np.int64)
-
-    def sweep(self, rows: DescendingRows, weights: ReplicateBatchWeights) -> None:
-        score_replicates.sweep_precisions(rows.codes, weights.table, weights.max_weight, self.state)
-
-    def add_tie(self, keys: np.ndarray, tied_counts: np.ndarray) -> None:
-        score_replicates.add_tied_precisions(tied_counts, self.state)
-
-    def states(self, n: int) -> list[Precisions]:
-        states = []
-        for negatives, positives, *words in zip(*self.state[:, :n].tolist(), strict=True):
-            total = sum(word << (EXPONENT - unit) for word, unit in zip(words, WORD_UNITS, strict=True))
-            states.append(Precisions(negatives, positives, positives << EXPONENT, total))
-        return states
-
-
-class WeightedPrecisions(WeightedReplicates):
-    """Sums of precisions of a batch of replicates of weighted rows."""
-
-    def __init__(self, totals: ReplicateBatchTotals, scale: WeightScale) -> None:
-        super().__init__(totals, scale)
-        self.sums = new_states(score_replicates.REPLICATES_PER_BATCH)
-        self.rest = [0] * score_replicates.REPLICATES_PER_BATCH  # the terms that the kernel left to Python's integers
-        self.terms = np.empty((score_replicates.REPLICATES_PER_BATCH, weighted_replicates.TERMS_PER_REPLICATE))
-        self.uncertain = np.empty((MOST_UNCERTAIN, weighted_replicates.UNCERTAIN_SIZE), np.uint64)
-
-    def sweep(self, rows: DescendingRows, weights: ReplicateBatchWeights) -> None:
-        next_row = 0
-        while next_row < rows.codes.shape[0]:
-            next_row, n_uncertain = weighted_replicates.sweep_precisions(
-                rows.codes, rows.row_weights, next_row, *self.scale, weights.table, self.above, self.terms,
-                self.sums, self.uncertain,
-            )  # fmt: skip
-            self.add_uncertain(n_uncertain)
-
-    def add_tie_of_sums(self) -> None:
-        self.add_uncertain(
-            weighted_replicates.add_tied_precisions(
-                self.tied, self.scale.unit, self.above, self.terms, self.sums, self.uncertain
-            )
-        )
-
-    def add_uncertain(self, n: int) -> None:
-        for replicate, *words in self.uncertain[:n].tolist():
-            weights = (self.to_weight(words[start : start + 2]) for start in (0, 2, 4))
-            self.rest[replicate] += weighted_precision(*weights)
-
-    def state_of(self, replicate: int, rows: tuple[int, int]) -> Precisions:
-        _, positive_weight = self.weights_of(self.above, replicate)
-        return Precisions(*rows, positive_weight, to_integer(self.sums[replicate]) + self.rest[replicate])
-
-
-def weighted_precision(tied_weight: int, positives: int, negatives: int) -> int:
-    """The weight of the positives of one score times the precision there, rounded as in the kernel."""
-    return to_fixed_point(divide(tied_weight, 1 << EXPONENT) * divide(positives, positives + negatives))
-
-
-def to_fixed_point(value: float) -> int:
-    """value * 2**EXPONENT, rounded down."""
-    numerator, denominator = value.as_integer_ratio()
-    return (numerator << EXPONENT) // denominator
-
 
 def least_precision_sum(n: int, positives: int, negatives: int) -> int:
     """A lower bound of the sum of (positives + i) / (positives + i + negatives) for i = 1..n, times 2**EXPONENT.
@@ -212,7 +107,7 @@ def least_precision_sum(n: int, positives: int, negatives: int) -> int:
     if n <= MAX_SUMMED_POSITIVES:
         return sum(weighted_precision(1 << EXPONENT, positives + i, negatives) for i in range(1, n + 1))
     m = positives + negatives
-    return to_fixed_point(max(0.0, n - negatives * log1p(n / m))) if m else n << EXPONENT
+    return to_fixed(max(0.0, n - negatives * log1p(n / m))) if m else n << EXPONENT
 
 
 def mean_of_small_precisions(y_true: np.ndarray, y_score: np.ndarray) -> float | None:
@@ -326,9 +221,7 @@ def average_precision_score(
         if len(target.classes) == 2 and not np.any(is_positive):
             raise ValueError(f"pos_label must be one of the labels {target.classes.tolist()!r}; found {pos_label!r}")
         truth = np.broadcast_to(is_positive, len(target.classes))[target.coded.codes]
-        value = solve_binary_average_precision(
-            truth.view(np.uint8), scores, sample_weight, n_threads, allow_infinite
-        )
+        value = solve_binary_average_precision(truth.view(np.uint8), scores, sample_weight, n_threads, allow_infinite)
         return warn_no_positives(value.reason) if value.reason else value.value
     if pos_label != 1:
         raise ValueError(

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.exchange.runs import ClassTotals, Cut, RangePosition, RangeStatistic, Runs
 from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
-from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition, ThresholdSweep
-from fastmetrics._core.exchange.weighted_ranges import WeightedRows
-from fastmetrics._core.exchange.weighted_sweep import points_of_range, totals_of
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric as register_metric
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
-from fastmetrics._core.statistic import Statistic, Value
+from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._kernels.sweep import curve_points
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, Label, NumericArrayLike
@@ -106,16 +103,12 @@ def best_threshold_from_rows(rows: OrderedRows, metric: str, beta: float) -> Bes
     """The result of `best_threshold`."""
     validation.check_option(metric, "metric", METRICS)
     check_beta(beta)
-    reason = reason_without_threshold(metric, rows.totals())
-    if reason:
-        warn_undefined("best_threshold", reason)
+    (state,) = rows.sweep(BestPoint(metric, beta))
+    result = finalise_best_threshold({"metric": metric, "beta": beta}, state)
+    if result.reason:
+        warn_undefined("best_threshold", result.reason)
         return BestThreshold(float("nan"), float("nan"))
-    beta = float(beta) if metric == "fbeta" else 1.0
-    curve = rows.curve(curve_points.COUNTS)
-    fps, tps = scale_weights(np.concatenate(([0.0], curve.x)), np.concatenate(([0.0], curve.y)))
-    values = metric_values(metric, fps, tps, beta)
-    best = index_of_maximum(metric, fps, tps, beta, values)
-    return BestThreshold(float(curve.thresholds[best - 1]) if best else float("inf"), float(values[best]))
+    return BestThreshold(result.coverage["threshold"], result.value)
 
 
 def check_beta(beta: Any) -> None:
@@ -218,38 +211,22 @@ class BestPointState(NamedTuple):
     best: ThresholdPoint | None
 
 
-class BestPoint(Statistic):
+class BestPoint(RangeStatistic):
     """The best threshold of a range. Only scores of positives are thresholds: below them every metric is less."""
 
     __slots__ = ("beta", "metric")
-    needs_position = True
-    pivots_on_positives = True
-    bounds = None  # no approximate states
+    cut = Cut.POSITIVES
 
     def __init__(self, metric: str, beta: float) -> None:
         self.metric = metric
         self.beta = float(beta) if metric == "fbeta" else 1.0
 
-    def empty(self) -> BestPointState:
-        return BestPointState(NO_ROWS, None)
+    def find(self, runs: Runs, position: RangePosition) -> BestPointState:
+        return self.state(runs.totals, *runs.points(position), position.totals)
 
-    def from_sweep(self, sweep: ThresholdSweep, position: RangePosition) -> BestPointState:
-        fps = position.above.negatives + np.cumsum(sweep.between_counts[:-1]) + np.cumsum(sweep.tied_counts)
-        tps = position.above.positives + np.cumsum(sweep.pivot_counts)
-        return self.state(sweep.class_totals, sweep.scores(), fps, tps, position.totals)
-
-    def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> BestPointState:
-        points = points_of_range(rows, position)
-        scores, fps, tps = (column[points.has_positive] for column in points[:3])
-        return self.state(totals_of(rows), scores, fps, tps, position.totals)
-
-    def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> BestPointState:
-        fps, tps = position.above.plus(tied).as_floats()
-        return self.state(tied, [score], [fps], [tps], position.totals)
-
-    def merge(self, low: BestPointState, high: BestPointState, totals: ClassTotals) -> BestPointState:
-        points = [state.best for state in (high, low) if state.best is not None]
-        return self.state(low.totals.plus(high.totals), *columns_of(points), totals)
+    def merge(self, higher: BestPointState, lower: BestPointState, totals: ClassTotals) -> BestPointState:
+        points = [state.best for state in (higher, lower) if state.best is not None]
+        return self.state(higher.totals.plus(lower.totals), *columns_of(points), totals)
 
     def state(self, own: ClassTotals, thresholds: Any, fps: Any, tps: Any, totals: ClassTotals) -> BestPointState:
         """The state of a range, from points with descending thresholds."""

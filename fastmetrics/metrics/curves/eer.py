@@ -7,8 +7,7 @@ uses the corners of the hull (`ConcaveHull`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,26 +15,29 @@ import numpy as np
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exact import divide
-from fastmetrics._core.exchange.range_exchange import scores_of_keys
-from fastmetrics._core.exchange.score_histogram import ScoreHistogram
+from fastmetrics._core.exchange.runs import (
+    ClassTotals,
+    CurvePoint,
+    Cut,
+    Masses,
+    RangePosition,
+    Runs,
+    rate_gap,
+    upper_corners,
+)
+from fastmetrics._core.exchange.score_histogram import BoundedByOrder
 from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
-from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition, ThresholdSweep
-from fastmetrics._core.exchange.weighted_ranges import WeightedRows
-from fastmetrics._core.exchange.weighted_sweep import sweep_weighted
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
-from fastmetrics._core.statistic import Statistic, Value
+from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.sweep import short_curves
-from fastmetrics._kernels.sweep import threshold_sweep as kernels
 from fastmetrics.metrics.curves.rate_crossing import (
-    ClassSizes,
     Crossing,
     NearestRates,
     RateCrossing,
-    RocPoint,
-    bounding_curves,
+    first_crossing,
 )
 
 if TYPE_CHECKING:
@@ -49,71 +51,26 @@ SHORT_METHODS = {"interpolate": short_curves.INTERPOLATE, "mean": short_curves.M
 
 
 class Corners(NamedTuple):
-    """State of a range of scores: rows of each class, and the corners of its concave hull, counted from the top."""
+    """State of a range of scores: its totals, and the corners of its concave hull, counted from the top."""
 
-    rows: tuple[int, int]
-    corners: list[RocPoint]
+    totals: ClassTotals
+    corners: list[CurvePoint]
 
 
-class ConcaveHull(Statistic):
+class ConcaveHull(BoundedByOrder):
     """The statistic of the equal error rate on the ROC curve's convex hull."""
 
     __slots__ = ()
+    cut = Cut.POSITIVES
     needs_position = False
-    pivots_on_positives = True
 
-    def empty(self) -> Corners:
-        return Corners((0, 0), [RocPoint(0, 0, None)])
+    def find(self, runs: Runs, position: RangePosition) -> Corners:
+        return Corners(runs.totals, runs.upper_hull())
 
-    def from_sweep(self, sweep: ThresholdSweep, position: RangePosition) -> Corners:
-        counts = sweep.class_totals
-        n = sweep.pivot_counts.shape[0]
-        indices, x, y = np.empty((3, n + 2), np.int64)
-        n_corners = kernels.sweep_convex_hull(
-            sweep.pivot_counts, sweep.tied_counts, sweep.between_counts, n, indices, x, y
-        )
-        indices = indices[:n_corners]
-        inside = (indices >= 0) & (indices < n)
-        scores = np.where(inside, scores_of_keys(sweep.keys[indices * inside]) if n else np.inf, np.inf)
-        scores[indices == n] = sweep.score_of(sweep.rows.lowest_key())  # the end of the range
-        corners = zip(x[:n_corners].tolist(), y[:n_corners].tolist(), scores.tolist(), strict=True)
-        return Corners((counts.negatives, counts.positives), [RocPoint(*corner) for corner in corners])
-
-    def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> Corners:
-        sweep = sweep_weighted(rows)
-        points = [RocPoint(*sizes_here) for sizes_here in zip(*sweep.cumulative(), sweep.scores.tolist(), strict=True)]
-        return Corners(rows.counts, concave_hull_points([RocPoint(0, 0, np.inf), *points]))
-
-    def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> Corners:
-        end = RocPoint(tied.negative_weight, tied.positive_weight, score)
-        return Corners((tied.negatives, tied.positives), [RocPoint(0, 0, np.inf), end])
-
-    def bounds(self, histogram: ScoreHistogram) -> tuple[Corners, Corners]:
-        """The hulls of the highest and the lowest ROC curve that the bins allow."""
-        low, high = (Corners(curve[-1][:2], concave_hull_points(curve)) for curve in bounding_curves(histogram))
-        return low, high
-
-    def merge(self, low: Corners, high: Corners, totals: ClassTotals) -> Corners:
-        end = high.corners[-1]
-        moved = [RocPoint(end.fps + corner.fps, end.tps + corner.tps, corner.threshold) for corner in low.corners[1:]]
-        rows = low.rows[0] + high.rows[0], low.rows[1] + high.rows[1]
-        return Corners(rows, concave_hull_points([*high.corners, *moved]))
-
-
-def concave_hull_points(curve: Sequence[RocPoint]) -> list[RocPoint]:
-    """The corners of the least concave curve above a curve."""
-    hull: list[RocPoint] = []
-    for point in curve:
-        while len(hull) > 1 and is_below(hull[-2], hull[-1], point):
-            hull.pop()
-        hull.append(point)
-    return hull
-
-
-def is_below(left: RocPoint, middle: RocPoint, right: RocPoint) -> bool:
-    """Return whether the middle point is on or below the line between its neighbours."""
-    rise, run = right.tps - left.tps, right.fps - left.fps
-    return (middle.fps - left.fps) * rise >= (middle.tps - left.tps) * run
+    def merge(self, higher: Corners, lower: Corners, totals: ClassTotals) -> Corners:
+        end = higher.corners[-1]
+        moved = [CurvePoint(end.fps + own.fps, end.tps + own.tps, own.score) for own in lower.corners[1:]]
+        return Corners(higher.totals.plus(lower.totals), upper_corners([*higher.corners, *moved]))
 
 
 class EqualErrorRate(NamedTuple):
@@ -130,50 +87,48 @@ class EqualErrorRate(NamedTuple):
     threshold: float
 
 
-def rate_between(before: RocPoint, after: RocPoint, sizes: ClassSizes, method: str) -> EqualErrorRate:
+def rate_between(before: CurvePoint, after: CurvePoint, totals: Masses, method: str) -> EqualErrorRate:
     """The equal error rate from the points around the crossing."""
-    gap_before, gap_after = -sizes.rate_gap(before), sizes.rate_gap(after)
+    negatives, positives = totals
+    gap_before, gap_after = -rate_gap(*before[:2], totals), rate_gap(*after[:2], totals)
     if method in ("mean", "max"):
         nearest = before if gap_before <= gap_after else after
-        fpr = nearest.fps * sizes.positives
-        fnr = (sizes.positives - nearest.tps) * sizes.negatives
-        product = sizes.negatives * sizes.positives
+        fpr, fnr = nearest.fps * positives, (positives - nearest.tps) * negatives
+        product = negatives * positives
         value = divide(fpr + fnr, 2 * product) if method == "mean" else divide(max(fpr, fnr), product)
-        return EqualErrorRate(value, as_threshold(nearest.threshold))
+        return EqualErrorRate(value, as_threshold(nearest.score))
     whole = gap_before + gap_after
-    value = divide(before.fps * gap_after + after.fps * gap_before, sizes.negatives * whole)
+    value = divide(before.fps * gap_after + after.fps * gap_before, negatives * whole)
     return EqualErrorRate(value, threshold_between(before, after, divide(gap_before, whole)))
 
 
-def threshold_between(before: RocPoint, after: RocPoint, share: float) -> float:
-    """Interpolate between the thresholds of two points; if one is infinite, return the other."""
-    high, low = as_threshold(before.threshold), as_threshold(after.threshold)
-    if not np.isfinite(high):
+def threshold_between(before: CurvePoint, after: CurvePoint, share: float) -> float:
+    """Interpolate between the scores of two points; if one is infinite, return the other."""
+    high, low = as_threshold(before.score), as_threshold(after.score)
+    if not math.isfinite(high):
         return low
-    if share in (0.0, 1.0) or not np.isfinite(low):
+    if share in (0.0, 1.0) or not math.isfinite(low):
         return low if share == 1.0 else high
     return min(high, max(low, high + share * (low - high)))
 
 
-def as_threshold(threshold: float | None) -> float:
-    return float("nan") if threshold is None else threshold
+def as_threshold(score: float | None) -> float:
+    return float("nan") if score is None else score
 
 
 def compute_equal_error_rate(state: Crossing | Corners, method: str) -> tuple[EqualErrorRate, str | None]:
     """The equal error rate, and the reason if it is undefined."""
-    reason = undefined_reason(*state.rows)
+    reason, totals = undefined_reason(*state.totals.rows), state.totals.masses
     if reason:
         return EqualErrorRate(float("nan"), float("nan")), reason
     if isinstance(state, Corners):
-        sizes = ClassSizes(*state.corners[-1][:2])
-        before, after = next(pair for pair in pairwise(state.corners) if sizes.rate_gap(pair[1]) >= 0)
-        return rate_between(before, after, sizes, "interpolate"), None
+        return rate_between(*first_crossing(state.corners, totals), totals, "interpolate"), None
     if state.before is None or state.after is None:
         raise ValueError("the rates of all rows do not cross")
-    return rate_between(state.before, state.after, state.sizes, method), None
+    return rate_between(state.before, state.after, totals, method), None
 
 
-def choose_statistic(method: str) -> RateCrossing | ConcaveHull:
+def choose_statistic(method: str) -> NearestRates | ConcaveHull:
     if method == "convex_hull":
         return ConcaveHull()
     return RateCrossing() if method == "interpolate" else NearestRates()
@@ -274,7 +229,7 @@ def equal_error_rate_from_rows(rows: OrderedRows, method: str) -> EqualErrorRate
 def finalise_equal_error(parameters: dict[str, Any], state: Crossing | Corners) -> Value:
     """Equal error rate: false acceptance at the threshold where it equals false rejection."""
     rate, reason = compute_equal_error_rate(state, parameters["method"])
-    coverage = pair_coverage(*state.rows)
+    coverage = pair_coverage(*state.totals.rows)
     if reason is None and rate.threshold == rate.threshold:
         coverage["threshold"] = rate.threshold
     return Value(rate.value, coverage, reason)

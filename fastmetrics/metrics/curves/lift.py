@@ -10,7 +10,7 @@ import numpy as np
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import warn_and_unwrap
 from fastmetrics._core.exact import divide
-from fastmetrics._core.exchange.class_runs import Masses, RangeState, RunStatistic
+from fastmetrics._core.exchange.runs import ClassTotals, RangePosition, RangeState, RangeStatistic, Runs
 from fastmetrics._core.exchange.sorted_rows import OrderedRows
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
@@ -35,7 +35,7 @@ def share_of(q: float) -> Fraction:
     return Fraction(repr(float(q)))
 
 
-class PositivesOnTop(RunStatistic):
+class PositivesOnTop(RangeStatistic):
     """The mass of the positives among the rows of greatest score, which are the share q of all: a fraction, as a pair.
 
     Only the range in which these rows end finds it; other ranges find None.
@@ -46,21 +46,21 @@ class PositivesOnTop(RunStatistic):
     def __init__(self, q: float) -> None:
         self.q = float(q)
 
-    def find_below(
-        self, negatives: np.ndarray, positives: np.ndarray, totals: Masses, above: Masses
-    ) -> tuple[int, int] | None:
-        left = share_of(self.q) * sum(totals) - sum(above)
+    def find(self, runs: Runs, position: RangePosition) -> RangeState:
+        totals = runs.totals
+        left = share_of(self.q) * sum(position.totals.masses) - sum(position.above.masses)
+        if not 0 < left <= sum(totals.masses):
+            return RangeState(totals, None)
+        negatives, positives = runs.negatives, runs.positives
         reached = np.cumsum(negatives + positives)
-        if left <= 0 or not reached.shape[0] or left > int(reached[-1]):
-            return None
         run = int(np.searchsorted(reached, -(-left.numerator // left.denominator)))
         tied_positives, tied = int(positives[run]), int(negatives[run]) + int(positives[run])
-        higher = above[1] + int(np.cumsum(positives)[run]) - tied_positives
+        higher = position.above.masses[1] + int(np.cumsum(positives)[run]) - tied_positives
         on_top = higher + (left - int(reached[run]) + tied) * Fraction(tied_positives, tied)
-        return on_top.numerator, on_top.denominator
+        return RangeState(totals, (on_top.numerator, on_top.denominator))
 
-    def join(self, low: RangeState, high: RangeState, totals: Masses) -> Any:
-        return low.found if high.found is None else high.found
+    def merge(self, higher: RangeState, lower: RangeState, totals: ClassTotals) -> RangeState:
+        return RangeState(higher.totals.plus(lower.totals), lower.found if higher.found is None else higher.found)
 
 
 def lift(
@@ -128,11 +128,11 @@ def lift(
 )
 def finalise_lift(parameters: dict[str, Any], state: RangeState) -> Value:
     """Lift: the share of positives among the share q of rows with the highest scores, relative to all rows."""
-    coverage = pair_coverage(*state.rows)
-    if not state.rows[1]:
-        return Value(float("nan"), coverage, undefined_reason(*state.rows))
-    share, (numerator, denominator) = share_of(parameters["q"]), state.found
-    return Value(divide(numerator * share.denominator, denominator * share.numerator * state.masses[1]), coverage)
+    coverage = pair_coverage(*state.totals.rows)
+    if not state.totals.positives:
+        return Value(float("nan"), coverage, undefined_reason(*state.totals.rows))
+    share, (numerator, denominator), positives = share_of(parameters["q"]), state.found, state.totals.masses[1]
+    return Value(divide(numerator * share.denominator, denominator * share.numerator * positives), coverage)
 
 
 # Calls with their values, worked out by hand.

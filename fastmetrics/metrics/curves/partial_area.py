@@ -7,18 +7,17 @@ below. Trapezoids are rounded one by one, and their sum is exact.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import EXPONENT, divide, integer_sum
-from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition, ThresholdSweep
-from fastmetrics._core.exchange.weighted_ranges import WeightedRows
-from fastmetrics._core.exchange.weighted_sweep import points_of_range, totals_of
+from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, Cut, RangePosition, RangeStatistic, Runs
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
-from fastmetrics._core.statistic import Statistic, Value
+from fastmetrics._core.statistic import Value
 
 Point = tuple[float, float]  # false positives and true positives, as counts or weights
 ORIGIN: Point = (0.0, 0.0)
@@ -42,13 +41,11 @@ class CurvePiece(NamedTuple):
     ends_at_corner: bool = False
 
 
-class PartialArea(Statistic):
+class PartialArea(RangeStatistic):
     """The area under the ROC curve up to a false positive rate."""
 
     __slots__ = ("max_fpr",)
-    needs_position = True
-    pivots_on_positives = False
-    bounds = None  # no approximate states
+    cut = Cut.SCORES
 
     def __init__(self, max_fpr: float) -> None:
         self.max_fpr = float(max_fpr)
@@ -56,60 +53,52 @@ class PartialArea(Statistic):
     def empty(self) -> CurvePiece:
         return CurvePiece(NO_ROWS)
 
-    def from_sweep(self, sweep: ThresholdSweep, position: RangePosition) -> CurvePiece:
-        above = position.above
-        negatives, positives = counts_by_score(sweep)
-        fps, tps = above.negatives + np.cumsum(negatives), above.positives + np.cumsum(positives)
-        return self.piece(sweep.class_totals, fps.astype(np.float64), tps.astype(np.float64), position)
-
-    def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> CurvePiece:
-        _, fps, tps, *_ = points_of_range(rows, position)
-        return self.piece(totals_of(rows), fps, tps, position)
-
-    def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> CurvePiece:
-        fps, tps = position.above.plus(tied).as_floats()
-        return self.piece(tied, np.array([fps]), np.array([tps]), position)
-
-    def piece(self, own: ClassTotals, fps: np.ndarray, tps: np.ndarray, position: RangePosition) -> CurvePiece:
-        """The piece of the curve with these points, in descending order of score."""
-        is_first = position.above.negatives + position.above.positives == 0
+    def find(self, runs: Runs, position: RangePosition) -> CurvePiece:
+        _, fps, tps = runs.points(position)
+        is_first = sum(position.above.rows) == 0
         above = position.above.as_floats()
         x_steps, y_steps = np.diff(np.append(above[0], fps)), np.diff(np.append(above[1], tps))
         is_corner = (np.diff(x_steps) != 0) | (np.diff(y_steps) != 0)
         if is_first:
             is_corner[:1] = True
         kept = np.flatnonzero(is_corner)
-        points = list(zip(fps.tolist(), tps.tolist(), strict=True))
-        corners = [points[index] for index in kept.tolist()]
-        steps = list(zip(x_steps.tolist(), y_steps.tolist(), strict=True))
-        ends = (corners[0], corners[-1]) if corners else None
-        area, crossing = self.measure(corners, position.totals)
-        return CurvePiece(own, ends, area, crossing, steps[0], steps[-1], points[-1], is_first and len(points) == 1)
+        area, crossing = self.measure(fps[kept], tps[kept], position.totals)
 
-    def merge(self, low: CurvePiece, high: CurvePiece, totals: ClassTotals) -> CurvePiece:
-        if high.last is None or low.last is None:
-            return low if high.last is None else high
-        is_corner = high.ends_at_corner or high.last_step != low.first_step
-        corners = [*(high.corners or ()), *([high.last] if is_corner else []), *(low.corners or ())]
-        between = corners[1 if high.corners else 0 : -1 if low.corners else None]
-        area, crossing = self.measure(between, totals)
+        def pair(x: np.ndarray, y: np.ndarray, index: int) -> Point:
+            return float(x[index]), float(y[index])
+
+        ends = (pair(fps, tps, kept[0]), pair(fps, tps, kept[-1])) if kept.shape[0] else None
         return CurvePiece(
-            low.totals.plus(high.totals),
-            (corners[0], corners[-1]) if corners else None,
-            low.area + area + high.area,
-            high.crossing or crossing or low.crossing,
-            high.first_step, low.last_step, low.last,
+            runs.totals, ends, area, crossing, pair(x_steps, y_steps, 0), pair(x_steps, y_steps, -1),
+            pair(fps, tps, -1), is_first and fps.shape[0] == 1,
         )  # fmt: skip
 
-    def measure(self, corners: list[Point], totals: ClassTotals) -> tuple[int, tuple[Point, Point] | None]:
+    def merge(self, higher: CurvePiece, lower: CurvePiece, totals: ClassTotals) -> CurvePiece:
+        if higher.last is None or lower.last is None:
+            return lower if higher.last is None else higher
+        is_corner = higher.ends_at_corner or higher.last_step != lower.first_step
+        corners = [*(higher.corners or ()), *([higher.last] if is_corner else []), *(lower.corners or ())]
+        between = corners[1 if higher.corners else 0 : -1 if lower.corners else None]
+        area, crossing = self.measure(*columns_of(between), totals)
+        return CurvePiece(
+            higher.totals.plus(lower.totals),
+            (corners[0], corners[-1]) if corners else None,
+            higher.area + area + lower.area,
+            higher.crossing or crossing or lower.crossing,
+            higher.first_step, lower.last_step, lower.last,
+        )  # fmt: skip
+
+    def measure(self, fps: np.ndarray, tps: np.ndarray, totals: ClassTotals) -> tuple[int, tuple[Point, Point] | None]:
         """The area below some corners, up to the last one not beyond max_fpr, and the corners around max_fpr."""
-        if len(corners) < 2 or not totals.negatives or not totals.positives:
+        if fps.shape[0] < 2 or not totals.negatives or not totals.positives:
             return 0, None
-        fpr, tpr = rates(corners, totals)
-        areas = np.diff(fpr) * (tpr[1:] + tpr[:-1]) / 2
+        fpr, tpr = rates(fps, tps, totals)
         n = int(np.searchsorted(fpr, self.max_fpr, "right"))  # corners that are not beyond
-        crossing = (corners[n - 1], corners[n]) if 0 < n < len(corners) else None
-        return integer_sum(areas[: max(0, n - 1)]), crossing
+        areas = np.diff(fpr[:n]) * (tpr[1:n] + tpr[: max(0, n - 1)]) / 2
+        if not 0 < n < fps.shape[0]:
+            return integer_sum(areas), None
+        before, after = zip(fps[n - 1 : n + 1].tolist(), tps[n - 1 : n + 1].tolist(), strict=True)
+        return integer_sum(areas), (before, after)
 
     def area(self, piece: CurvePiece) -> float:
         """The area below the whole curve up to max_fpr, with linear interpolation there."""
@@ -117,32 +106,25 @@ class PartialArea(Statistic):
         area = piece.area
         crossings = [piece.crossing]
         for ends in (corners[:2], corners[-2:]) if piece.corners else (corners,):
-            own_area, crossing = self.measure(ends, piece.totals)
+            own_area, crossing = self.measure(*columns_of(ends), piece.totals)
             area += own_area
             crossings.append(crossing)
         for crossing in filter(None, crossings):
-            fpr, tpr = rates(list(crossing), piece.totals)
+            fpr, tpr = rates(*columns_of(crossing), piece.totals)
             tpr_at_end = float(interpolate(np.array([self.max_fpr]), fpr, tpr)[0])
             area += integer_sum(np.array([(self.max_fpr - fpr[0]) * (tpr_at_end + tpr[0]) / 2]))
         return divide(area, 1 << EXPONENT)
 
 
-def counts_by_score(sweep: ThresholdSweep) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of both classes at every distinct score, descending."""
-    others = sweep.rows.other_keys_between(0, np.iinfo(sweep.keys.dtype).max)
-    # By sorting: the table that NumPy 2.0 may use instead overflows at keys of 64 bits.
-    keys, counts = np.unique(others[~np.isin(others, sweep.keys, kind="sort")], return_counts=True)
-    order = np.argsort(np.concatenate((sweep.keys, keys)))[::-1]
-    pivots = np.concatenate((sweep.pivot_counts, np.zeros_like(counts)))[order]
-    tied_or_alone = np.concatenate((sweep.tied_counts, counts))[order]
-    return (tied_or_alone, pivots) if sweep.pivot else (pivots, tied_or_alone)
+def columns_of(points: Sequence[Point]) -> tuple[np.ndarray, np.ndarray]:
+    """False positives and true positives."""
+    fps, tps = np.array(points, np.float64).reshape(-1, 2).T
+    return fps, tps
 
 
-def rates(points: list[Point], totals: ClassTotals) -> tuple[np.ndarray, np.ndarray]:
-    fps, tps = np.array(points).T
+def rates(fps: np.ndarray, tps: np.ndarray, totals: ClassTotals) -> tuple[np.ndarray, np.ndarray]:
     negatives, positives = totals.as_floats()
     return fps / negatives, tps / positives
-
 
 
 def interpolate(x: np.ndarray, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:

@@ -10,17 +10,10 @@ from hypothesis import strategies as st
 from fastmetrics._core import exact
 from fastmetrics._core.exchange import weighted_sweep
 from fastmetrics._core.exchange.range_exchange import ordered_keys
-from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition
+from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, Cut, RangePosition, weighted_precision
 from fastmetrics._core.exchange.weighted_ranges import merge_spans, scale_of, span_of, split_classes
-from fastmetrics._core.exchange.weighted_sweep import (
-    MOST_LIMBS,
-    WeightedRates,
-    points_of_range,
-    sum_precisions,
-    totals_of,
-)
+from fastmetrics._core.exchange.weighted_sweep import MOST_LIMBS, WeightedRates, WeightedRuns
 from fastmetrics._kernels.sweep import weighted_sweep as kernel
-from fastmetrics.metrics.curves.average_precision import weighted_precision
 from support.cases import each_case
 
 WEIGHTS = {
@@ -31,6 +24,14 @@ WEIGHTS = {
     "huge": st.floats(1e299, 1e300),
     "too far apart": st.sampled_from([1e-300, 1.0, 0.1, 1e300]),
 }
+
+
+def runs_of(rows, cut=Cut.SCORES):
+    return WeightedRuns(rows.scale, cut, lambda: rows)
+
+
+def totals_of(rows):
+    return ClassTotals(*rows.counts, *rows.class_weights())
 
 
 def make_rows(weights, seed, n_scores, dtype=np.float64, above=()):
@@ -88,7 +89,7 @@ def cases(draw):
 def test_points_are_exact_sums_rounded_once(case, dtype):
     weights, seed, n_scores, above = case
     rows, position = make_rows(weights, seed, n_scores, dtype, above)
-    points = points_of_range(rows, position)
+    points = runs_of(rows).weighted_points(position)
     assert found_points(points) == expected_points(rows, position)
     assert (np.diff(points.scores) < 0).all()
 
@@ -98,7 +99,7 @@ def test_rates_are_quotients_of_the_points(case, error_rates, n_more):
     rows, position = make_rows(*case[:3], above=case[3])
     n_above = position.above.negatives + position.above.positives
     statistic = WeightedRates(rows.keys.shape[0] + n_above, error_rates, n_more)
-    (found,) = statistic.from_weighted_rows(rows, position)
+    (found,) = statistic.find(runs_of(rows), position)
     points = expected_points(rows, position)
     totals = [Fraction(weight, 1 << exact.EXPONENT) for weight in position.totals[2:]]
     all_negatives, all_positives = map(to_double, totals)
@@ -123,15 +124,15 @@ def test_sums_of_precisions_are_those_of_integers(case):
     rows, position = make_rows(*case[:3], above=case[3])
     above = position.above
     by_fractions = 0
-    unit = 1 << exact.EXPONENT
+    unit, shift = 1 << exact.EXPONENT, exact.tiny_total_shift(position.totals.positive_weight)
     sums = [above.negative_weight, above.positive_weight]
     keys = sorted(set(rows.keys.tolist()), reverse=True)
     for key in keys:
         tied = [int(sum(map(Fraction, weights[own == key].tolist())) * unit) for own, weights in rows.classes]
         sums = [so_far + weight for so_far, weight in zip(sums, tied, strict=True)]
         if tied[1]:
-            by_fractions += weighted_precision(tied[1], sums[1], sums[0])
-    assert sum_precisions(rows, above, weighted_precision) == by_fractions
+            by_fractions += weighted_precision(*(weight << shift for weight in (tied[1], sums[1], sums[0])))
+    assert runs_of(rows, Cut.POSITIVES).precisions(position) == by_fractions
 
 
 def test_uncertain_quotients_are_left_to_integers():
@@ -166,7 +167,7 @@ def test_quotients_of_sums_beyond_two_doubles_are_left_to_integers():
 
 def test_uncertain_quotients_are_added(monkeypatch):
     rows, position = make_rows([0.1, 0.7, 0.2, 0.9, 0.3], 1, 1000)
-    expected = sum_precisions(rows, position.above, weighted_precision)
+    expected = runs_of(rows, Cut.POSITIVES).precisions(position)
     original = kernel.sum_precisions
     units = [int(Fraction(weight) / Fraction(2) ** rows.scale.unit) for weight in (0.5, 1.5, 2.0)]
     words = [word for number in units for word in (number & (2**64 - 1), number >> 64)]
@@ -177,9 +178,9 @@ def test_uncertain_quotients_are_added(monkeypatch):
 
     monkeypatch.setattr(weighted_sweep.weighted_sweep, "sum_precisions", with_one_uncertain)
     terms = weighted_precision(*(exact.to_fixed(weight) for weight in (0.5, 1.5, 2.0)))
-    assert sum_precisions(rows, position.above, weighted_precision) == expected + terms
+    assert runs_of(rows, Cut.POSITIVES).precisions(position) == expected + terms
     monkeypatch.setattr(weighted_sweep.weighted_sweep, "sum_precisions", lambda *arguments: -1)
-    assert sum_precisions(rows, position.above, weighted_precision) == expected
+    assert runs_of(rows, Cut.POSITIVES).precisions(position) == expected
 
 
 KEYS = {
@@ -222,5 +223,5 @@ def test_sums_just_above_the_middle_of_two_doubles_are_rounded_up():
             scale = scale_of(merge_spans(span_of(weights), span_of(np.array([1.0]))))
             assert scale.n_limbs <= MOST_LIMBS
             rows.scale = scale
-            points = points_of_range(rows, RangePosition(totals_of(rows), NO_ROWS))
+            points = runs_of(rows).weighted_points(RangePosition(totals_of(rows), NO_ROWS))
             assert points.tps.tolist() == [to_double(sum(map(Fraction, weights.tolist())))]

@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 
 from fastmetrics._core.exact import EXPONENT
 from fastmetrics._core.exchange import range_exchange, weighted_ranges
+from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, Cut, RangePosition
+from fastmetrics._core.exchange.weighted_sweep import WeightedRuns
+from fastmetrics.metrics.curves.ks import Extremes, finalise_extremes
 from oracles import curves
 from oracles import weighted as oracle
 from support import strategies
@@ -92,9 +95,22 @@ def count_all(labels, scores, weights):
     return weighted_ranges.weighted_pairs(as_rows(labels, scores, weights))
 
 
+def extremes_of(rows, totals):
+    """The state of KS of some rows; `totals` are the weights of all rows."""
+    runs = WeightedRuns(rows.scale, Cut.CLASSES, lambda: rows)
+    return Extremes().find(runs, RangePosition(ClassTotals(1, 1, *totals), NO_ROWS))
+
+
 def extremes_all(labels, scores, weights):
     totals = class_weights(labels, scores, weights)
-    return weighted_ranges.weighted_extremes(as_rows(labels, scores, weights), *totals)
+    return extremes_of(as_rows(labels, scores, weights), totals)
+
+
+def from_the_top(extremes, weights, totals):
+    """Extremes of a difference that is counted from the lowest score, as those of one from the greatest score."""
+    end = weights[1] * totals[0] - weights[0] * totals[1]
+    greatest, least = extremes
+    return end - least, end - greatest
 
 
 # ------------------------------------------------------------------------------------------------- spans and scales
@@ -131,7 +147,7 @@ def test_a_scale_too_small_for_the_totals_is_an_error():
     rows = as_rows(np.array([0, 1]), np.array([0.1, 0.2]), np.ones(2), weighted_ranges.WeightScale(0, 1))
     one = 1 << EXPONENT
     for total in (one // 2, one << 64):
-        assert_raises(ValueError, "scale", weighted_ranges.weighted_extremes, rows, total, one)
+        assert_raises(ValueError, "scale", extremes_of, rows, (total, one))
 
 
 # ----------------------------------------------------------------------------------------------- one range is exact
@@ -155,12 +171,12 @@ def test_extremes_equal_the_definition(case):
     state = extremes_all(*case)
     negatives, positives = oracle_classes(*case)
     totals = [sum((w for _, w in rows), Fraction(0)) for rows in (negatives, positives)]
-    expected = oracle.extremes(negatives, positives, *totals)
-    assert (state.rows, state.weights) == ((len(negatives), len(positives)), class_weights(*case))
-    assert (state.greatest, state.least) == tuple(in_unit(value, 2) for value in expected)
+    expected = from_the_top(oracle.extremes(negatives, positives, *totals), totals, totals)
+    assert state.totals == (len(negatives), len(positives), *class_weights(*case))
+    assert state.found == tuple(in_unit(value, 2) for value in expected)
     value = oracle.ks(labels.tolist(), scores.tolist(), weights.tolist())
     if value is not None:
-        assert weighted_ranges.weighted_ks(state) == float(value)
+        assert finalise_extremes({}, state).value == float(value)
 
 
 @given(weighted_rows(), st.randoms(use_true_random=False))
@@ -186,7 +202,7 @@ def test_a_larger_scale_gives_the_same(case):
     weights = case[2]
     wide = as_rows(*case, weighted_ranges.scale_of(weighted_ranges.span_of(np.append(weights, [5e-324, 1e300]))))
     assert weighted_ranges.weighted_pairs(wide) == count_all(*case)
-    assert weighted_ranges.weighted_extremes(wide, *class_weights(*case)) == extremes_all(*case)
+    assert extremes_of(wide, class_weights(*case)) == extremes_all(*case)
 
 
 # ----------------------------------------------------------------------------------------------------- ranges merge
@@ -205,8 +221,8 @@ def test_merged_pairs_equal_the_whole(case):
     parts = [count_all(*part) for part in ranges(*rows, cuts)]
     whole = count_all(*rows)
     merge, empty = weighted_ranges.merge_pairs, weighted_ranges.WeightedPairs((0, 0), (0, 0), 0)
-    assert functools.reduce(merge, parts, empty) == whole
-    assert functools.reduce(lambda high, low: merge(low, high), reversed(parts), empty) == whole
+    assert functools.reduce(lambda lower, higher: merge(higher, lower), parts, empty) == whole
+    assert functools.reduce(merge, reversed(parts), empty) == whole
 
 
 @given(rows_and_cuts())
@@ -214,15 +230,15 @@ def test_merged_extremes_equal_the_whole(case):
     *rows, cuts = case
     totals = class_weights(*rows)
     scale = scale_of_all(rows[2])
-    parts = [weighted_ranges.weighted_extremes(as_rows(*part, scale), *totals) for part in ranges(*rows, cuts)]
-    whole = extremes_all(*rows)
-    merged = weighted_ranges.WeightedExtremes((0, 0), (0, 0), 0, 0)
+    parts = [extremes_of(as_rows(*part, scale), totals) for part in ranges(*rows, cuts)]
+    whole, statistic, all_rows = extremes_all(*rows), Extremes(), ClassTotals(1, 1, *totals)
+    merged = statistic.empty()
     for part in parts:
-        merged = weighted_ranges.merge_extremes(merged, part, *totals)
+        merged = statistic.merge(part, merged, all_rows)
     assert merged == whole
-    merged = weighted_ranges.WeightedExtremes((0, 0), (0, 0), 0, 0)
+    merged = statistic.empty()
     for part in reversed(parts):
-        merged = weighted_ranges.merge_extremes(part, merged, *totals)
+        merged = statistic.merge(merged, part, all_rows)
     assert merged == whole
 
 
@@ -233,16 +249,18 @@ def test_extremes_of_one_range_of_several(case):
     totals = class_weights(*rows)
     scale = scale_of_all(rows[2])
     for part in ranges(*rows, cuts):
-        state = weighted_ranges.weighted_extremes(as_rows(*part, scale), *totals)
-        expected = oracle.extremes(*oracle_classes(*part), *(Fraction(total, 2**EXPONENT) for total in totals))
-        assert (state.greatest, state.least) == tuple(in_unit(value, 2) for value in expected)
+        state = extremes_of(as_rows(*part, scale), totals)
+        fractions = [Fraction(total, 2**EXPONENT) for total in totals]
+        weights = [sum((w for _, w in own), Fraction(0)) for own in oracle_classes(*part)]
+        expected = from_the_top(oracle.extremes(*oracle_classes(*part), *fractions), weights, fractions)
+        assert state.found == tuple(in_unit(value, 2) for value in expected)
 
 
 # --------------------------------------------------------------------------------------------- sizes, carries, peers
 
 
 def slow_state(labels, scores, weights):
-    """Weights, wins, greatest and least difference from one pass over sorted Python integers."""
+    """Weights, wins, greatest and least difference from the top, by one pass over sorted Python integers."""
     unit = 2**EXPONENT
     ties = {}
     for label, score, weight in zip(labels.tolist(), scores.tolist(), weights.tolist(), strict=True):
@@ -258,16 +276,16 @@ def slow_state(labels, scores, weights):
         above += tied_positive
         difference = above * negative - below * positive
         greatest, least = max(greatest, difference), min(least, difference)
-    return (negative, positive), wins, greatest, least
+    return (negative, positive), wins, (-least, -greatest)
 
 
 def assert_slow_state(labels, scores, weights):
-    totals, wins, greatest, least = slow_state(labels, scores, weights)
+    totals, wins, found = slow_state(labels, scores, weights)
     pairs = count_all(labels, scores, weights)
-    extremes = weighted_ranges.weighted_extremes(as_rows(labels, scores, weights), *totals)
-    assert pairs.weights == extremes.weights == totals
+    extremes = extremes_of(as_rows(labels, scores, weights), totals)
+    assert pairs.weights == extremes.totals[2:] == totals
     assert pairs.wins == wins
-    assert (extremes.greatest, extremes.least) == (greatest, least)
+    assert extremes.found == found
     return pairs, extremes
 
 
@@ -337,7 +355,7 @@ def test_equal_to_scikit_learn():
         expected = scikit_learn().roc_auc_score(labels, scores, sample_weight=weights)
         assert math.isclose(weighted_ranges.weighted_auc(pairs), expected, rel_tol=1e-12)
         false, true, _ = scikit_learn().roc_curve(labels, scores, sample_weight=weights, drop_intermediate=False)
-        assert math.isclose(weighted_ranges.weighted_ks(extremes), np.abs(true - false).max(), rel_tol=1e-12)
+        assert math.isclose(finalise_extremes({}, extremes).value, np.abs(true - false).max(), rel_tol=1e-12)
 
 
 def test_read_only_inputs():
@@ -348,5 +366,5 @@ def test_read_only_inputs():
     for column in columns:
         column.flags.writeable = False
     state = weighted_ranges.weighted_pairs(rows)
-    weighted_ranges.weighted_extremes(rows, *state.weights)
+    extremes_of(rows, state.weights)
     assert all(np.array_equal(column, copy) for column, copy in zip(columns, copies, strict=True))

@@ -11,20 +11,33 @@ from fastmetrics._core.columns.row_blocks import ScoreLabelPair
 from fastmetrics._core.exchange import range_exchange, weighted_ranges
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_reduction import RangeReduction
+from fastmetrics._core.exchange.runs import (
+    NO_ROWS,
+    ClassTotals,
+    CountedRuns,
+    Cut,
+    RangePosition,
+    RangeStatistic,
+    rate_gap,
+)
 from fastmetrics._core.exchange.sorted_rows import OrderedRows
 from fastmetrics._core.registry import describe_metrics, parse
 from fastmetrics._core.resampling import range_replicates, replicate_batch
 from fastmetrics._core.resampling.range_replicates import replicate_scores
 from fastmetrics._core.resampling.replicate_batch import (
     REPLICATES_PER_BATCH,
+    CountedRange,
+    DescendingRange,
     DescendingRows,
-    ReplicateBatchTotals,
+    ReplicateBatch,
     ReplicateBatchWeights,
+    TiedRange,
+    totals_of_counts,
 )
 from fastmetrics._core.resampling.resampling_units import MAX_UNIT_BUCKETS, draw_weights, find_unit_buckets
 from fastmetrics._core.score_statistics.pair_counts import PairCounts, PairsWon
-from fastmetrics._core.statistic import Statistic
 from fastmetrics._kernels.resampling import score_replicates as kernels
+from fastmetrics.metrics.curves.rate_crossing import Crossing
 from oracles import curves, replicates
 from support.cases import assert_raises, each_case
 from support.curve_cases import KINDS, make_scores
@@ -166,7 +179,7 @@ def test_states_equal_those_of_the_statistics():
         state = found[parse("eer").statistics()[0], None][number]
         assert state.before[:2] == crossing.before[:2]
         assert state.after[:2] == crossing.after[:2]
-        assert (state.rows, state.sizes) == (crossing.rows, crossing.sizes)
+        assert state.totals == crossing.totals
 
 
 def many_rows(seed=8, rows=50_000):
@@ -177,12 +190,26 @@ def many_rows(seed=8, rows=50_000):
     return labels, scores, generator.integers(0, 300, rows), slices
 
 
+def without_scores(found):
+    """States without the scores of crossings, which are known only of ties that are too large to be loaded."""
+
+    def plain(state):
+        if not isinstance(state, Crossing):
+            return state
+        before, after = (None if point is None else point._replace(score=None) for point in state[2:])
+        return Crossing(state.totals, None, before, after)
+
+    return {key: [plain(state) for state in states] for key, states in found.items()}
+
+
 @each_case(("metrics", "n"), [(METRICS, 3), (OF_BATCHES, 66)], ids=["all", "two batches"])
 @each_case("n_slices", [0, 6])
 def test_results_do_not_depend_on_threads_memory_or_row_order(monkeypatch, n_slices, metrics, n):
     labels, scores, units, slices = many_rows(rows=6_000)
     unit_buckets = find_unit_buckets([hashes_of(units)])
-    expected = replicate(store_of(labels, scores, units, None, slices), unit_buckets, n, metrics, n_slices=n_slices)
+    expected = without_scores(
+        replicate(store_of(labels, scores, units, None, slices), unit_buckets, n, metrics, n_slices=n_slices)
+    )
     order = np.random.default_rng(1).permutation(len(labels))
     monkeypatch.setattr(range_replicates, "MAX_SORTED_ROWS", 600)
     monkeypatch.setattr(range_replicates, "FEW_ROWS", 500)
@@ -192,7 +219,7 @@ def test_results_do_not_depend_on_threads_memory_or_row_order(monkeypatch, n_sli
         store = store_of(labels[order], scores[order], units[order], None, slices[order], budget, 1100)
         found = replicate(store, unit_buckets, n, metrics, n_slices=n_slices, n_threads=n_threads)
         store.close()
-        assert found == expected, (limit, n_threads)
+        assert without_scores(found) == expected, (limit, n_threads)
 
 
 @each_case(("metrics", "n"), [(METRICS, 3), (OF_BATCHES, 65)], ids=["all", "two batches"])
@@ -226,24 +253,27 @@ def test_weights_of_rows_spilled_and_sliced(limit):
             assert value_of(metric, found[statistic, 1][number]) == value_of_rows(metric, *repeated_rows)
 
 
-class SerialPairs(Statistic):
-    """Pairs won, without a `replicate_batch`."""
+class PairsOfArrays(RangeStatistic):
+    """Pairs won, from the arrays of the runs."""
 
     __slots__ = ()
-    needs_position = True
-    pivots_on_positives = True
-    empty, from_sweep, merge = PairsWon.empty, PairsWon.from_sweep, PairsWon.merge
+    merge = PairsWon.merge
+
+    def find(self, runs, position):
+        negatives, positives = runs.negatives.astype(object), runs.positives.astype(object)
+        below = negatives.sum() - np.cumsum(negatives)
+        return PairCounts(*runs.totals.rows, int((positives * (2 * below + negatives)).sum()))
 
 
 @pytest.mark.parametrize("limit", [None, 1 << 17])
-def test_a_statistic_without_batches_is_computed_replicate_by_replicate(limit):
+def test_a_statistic_may_read_the_runs_of_every_replicate(limit):
     labels, scores, units, _ = many_rows()
     unit_buckets = find_unit_buckets([hashes_of(units)])
     store = store_of(labels, scores, units, budget=None if limit is None else MemoryBudget(limit, None, 1))
-    reduction = RangeReduction(store, ScoreLabelPair(0, 0), False, [SerialPairs(), PairsWon()], 1)
+    reduction = RangeReduction(store, ScoreLabelPair(0, 0), False, [PairsOfArrays(), PairsWon()], 1)
     found = replicate_scores(reduction, unit_buckets, 3, 3)
     store.close()
-    assert found[SerialPairs(), None] == found[PairsWon(), None]
+    assert found[PairsOfArrays(), None] == found[PairsWon(), None]
 
 
 def test_products_beyond_62_bits_are_computed_replicate_by_replicate(monkeypatch):
@@ -281,7 +311,7 @@ def test_unknown_units_raise_an_error():
     )
 
 
-# The kernels: loops for wide registers against a sum tie by tie, and large numbers.
+# Ranges of a batch: loops for wide registers against the runs of each replicate, and large numbers.
 
 
 def random_codes(generator, rows, n_unit_buckets, tie_rows, positives):
@@ -305,68 +335,66 @@ def random_codes(generator, rows, n_unit_buckets, tie_rows, positives):
     return codes.astype(np.uint16), np.array(segments, np.int32)
 
 
+def bucket_of(codes, segments, lowest):
+    """Rows of a bucket whose keys are above `lowest`."""
+    tie = np.cumsum(codes >> 15) - (codes >> 15)
+    return DescendingRows(codes, segments, sort_keys=lambda: (lowest + 1 + tie[-1] - tie).astype(np.uint64))
+
+
 @each_case("most", [1, 6, 40, 255])
 @each_case("tie_rows", [1, 3, 50, 5000])
 @each_case("positives", [0.0, 0.01, 0.5, 1.0])
-def test_sweeps_equal_sums_tie_by_tie(most, tie_rows, positives):
+def test_a_range_equals_the_runs_of_each_replicate(most, tie_rows, positives):
     generator = np.random.default_rng([most, tie_rows])
-    codes, segments = random_codes(generator, 9000 if tie_rows > 1000 else 2500, 50, tie_rows, positives)
-    weights = generator.integers(0, most + 1, (50, REPLICATES_PER_BATCH)).astype(np.uint8)
-    weights[:, 5] = 0
-    weights[:, 6] = most
-    counts = np.zeros((50, 2), np.int64)
-    unit_buckets, is_positive = codes & kernels.UNIT_BUCKET_MASK, (codes & kernels.POSITIVE_FLAG) > 0
-    np.add.at(counts, (unit_buckets, is_positive.astype(int)), 1)
-    totals = np.zeros((2, REPLICATES_PER_BATCH), np.int64)
-    kernels.replicate_totals(weights, counts, totals)
-    assert (totals == (weights.T.astype(np.int64) @ counts).T).all()
-    starts = np.flatnonzero(np.concatenate(([True], codes[:-1] >> 15)))
-    rows = weights[unit_buckets].astype(np.int64)
-    ties = [np.add.reduceat(rows * (is_positive == label)[:, None], starts) for label in (0, 1)]
-    swept, by_tie = (
-        [np.zeros((n, REPLICATES_PER_BATCH), np.int64) for n in (4, 3, 5, 7)] for _ in range(2)
-    )
-    for _ in range(2):  # the second bucket continues where the first ended
-        kernels.sweep_pairs(codes, segments, weights, most, swept[0])
-        kernels.sweep_extremes(codes, segments, weights, most, 2 * totals, swept[1])
-        kernels.sweep_precisions(codes, weights, most, swept[2])
-        kernels.sweep_crossing(codes, weights, most, 2 * totals, swept[3])
-        for tie in np.stack(ties, axis=1):
-            kernels.add_tied_pairs(tie, by_tie[0])
-            kernels.add_tied_extremes(tie, 2 * totals, by_tie[1])
-            kernels.add_tied_precisions(tie, by_tie[2])
-            kernels.add_tied_crossing(tie, 2 * totals, by_tie[3])
-    assert (swept[0][:2] == 2 * totals).all()
-    for state in (swept, by_tie):
-        words = state[2]
-        state[2] = np.array([*words[:2].tolist(), list(map(sum_of_words, words[2:].T.tolist()))], object)
-    for one, other in zip(swept, by_tie, strict=True):
-        assert np.array_equal(one, other)
-
-
-def sum_of_words(words):
-    return (words[0] << 64) + (words[1] << 32) + words[2]
+    rows = 9000 if tie_rows > 1000 else 2500
+    buckets = [bucket_of(*random_codes(generator, rows, 50, tie_rows, positives), start) for start in (1 << 20, 0)]
+    table = generator.integers(0, most + 1, (50, REPLICATES_PER_BATCH)).astype(np.uint8)
+    table[:, 5] = 0
+    table[:, 6] = most
+    weights, descending = ReplicateBatchWeights(table, most, REPLICATES_PER_BATCH), DescendingRange(buckets)
+    codes = np.concatenate([bucket.codes for bucket in buckets])
+    times = table[codes & kernels.UNIT_BUCKET_MASK].astype(np.int64)
+    is_positive = (codes & kernels.POSITIVE_FLAG) > 0
+    totals = totals_of_counts(descending.counts, weights)
+    by_class = (times[own].sum(0).tolist() for own in (~is_positive, is_positive))
+    assert totals == [ClassTotals(*own) for own in zip(*by_class, strict=True)]
+    for above, below in ((NO_ROWS, NO_ROWS), (ClassTotals(70, 900), ClassTotals(400, 10))):
+        positions = [RangePosition(above.plus(own).plus(below), above) for own in totals]
+        of_range = CountedRange(descending, weights, positions)
+        for number, position in enumerate(positions):
+            if totals[number] == NO_ROWS:
+                continue
+            runs = of_range.runs(number, position, Cut.SCORES)
+            masses = position.totals.rows
+            assert runs.extremes(masses) == CountedRuns.extremes(runs, masses)
+            assert runs.pairs() == CountedRuns.pairs(runs)
+            assert runs.precisions(position) == CountedRuns.precisions(runs, position)
+            end = above.plus(totals[number]).rows
+            if rate_gap(*above.rows, masses) < 0 <= rate_gap(*end, masses):
+                crossing, expected = runs.crossing(position), CountedRuns.crossing(runs, position)
+                assert [point[:2] for point in crossing] == [point[:2] for point in expected]
 
 
 def test_pairs_beyond_64_bits():
     generator = np.random.default_rng(9)
     statistic = PairsWon()
-    batch = statistic.replicate_batch(None)
+    weights = ReplicateBatchWeights(np.full((1, REPLICATES_PER_BATCH), 255, np.uint8), 255, REPLICATES_PER_BATCH)
+    nothing = [NO_ROWS] * REPLICATES_PER_BATCH
+    batch = ReplicateBatch([statistic], weights, nothing)
     expected = [PairCounts(0, 0, 0)] * REPLICATES_PER_BATCH
     for _ in range(6):
-        tied_counts = generator.integers(0, 1 << 50, (2, REPLICATES_PER_BATCH))
-        batch.add_tie(np.empty(0), tied_counts)
-        ties = [PairCounts(n, p, n * p) for n, p in tied_counts.T.tolist()]
-        expected = [statistic.merge(tie, above, None) for tie, above in zip(ties, expected, strict=True)]
-    assert batch.states(REPLICATES_PER_BATCH) == expected
-    codes, segments = random_codes(generator, 500, 1, 3, 0.5)
-    weights = ReplicateBatchWeights(np.full((1, REPLICATES_PER_BATCH), 255, np.uint8), 255, REPLICATES_PER_BATCH)
-    batch.sweep(DescendingRows(codes, segments), weights)
-    only_below = statistic.replicate_batch(None)
-    only_below.sweep(DescendingRows(codes, segments), weights)
-    below = only_below.states(REPLICATES_PER_BATCH)
-    merged = [statistic.merge(low, high, None) for low, high in zip(below, expected, strict=True)]
-    assert batch.states(REPLICATES_PER_BATCH) == merged
+        tied_counts = generator.integers(0, 1 << 50, (2, REPLICATES_PER_BATCH)).T.tolist()
+        batch.add(TiedRange(np.zeros(1, np.uint64), [ClassTotals(*own) for own in tied_counts], False))
+        ties = [PairCounts(n, p, n * p) for n, p in tied_counts]
+        expected = [statistic.merge(above, tie, None) for tie, above in zip(ties, expected, strict=True)]
+    assert batch.states_of(0) == expected
+    rows = DescendingRange([DescendingRows(*random_codes(generator, 500, 1, 3, 0.5))])
+    batch.add(CountedRange(rows, weights, batch.positions()))
+    only_below = ReplicateBatch([statistic], weights, nothing)
+    only_below.add(CountedRange(rows, weights, only_below.positions()))
+    below = only_below.states_of(0)
+    merged = [statistic.merge(high, low, None) for low, high in zip(below, expected, strict=True)]
+    assert batch.states_of(0) == merged
 
 
 @pytest.mark.parametrize("metric", ["ks", "ap", "eer"])
@@ -374,13 +402,12 @@ def test_ties_of_very_many_rows(metric):
     """Ties as counts, as large as a batch allows."""
     ties = np.random.default_rng(10).integers(0, 1 << 28, (5, 2, REPLICATES_PER_BATCH))
     weights = ReplicateBatchWeights(np.empty((0, REPLICATES_PER_BATCH), np.uint8), 1, REPLICATES_PER_BATCH)
-    totals = ReplicateBatchTotals(lambda: np.empty((0, 2), np.int64), weights)
-    totals.totals = ties.sum(0)
     (statistic,) = parse(metric).statistics()
-    batch = statistic.replicate_batch(totals)
-    for tied_counts in ties:
-        batch.add_tie(np.empty(0), tied_counts)
-    for number, state in enumerate(batch.states(REPLICATES_PER_BATCH)):
+    batch = ReplicateBatch([statistic], weights, [ClassTotals(*own) for own in ties.sum(0).T.tolist()])
+    for number, tied_counts in enumerate(ties):
+        totals = [ClassTotals(*own) for own in tied_counts.T.tolist()]
+        batch.add(TiedRange(np.array([9 - number], np.uint64), totals, False))
+    for number, state in enumerate(batch.states_of(0)):
         # The weighted statistic counts in Python integers.
         scores, labels = np.repeat([5.0, 4.0, 3.0, 2.0, 1.0], 2), np.tile(np.array([0, 1], np.uint8), 5)
         rows = OrderedRows(labels, scores, ties[:, :, number].ravel().astype(np.float64), 1)

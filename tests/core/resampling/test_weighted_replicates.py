@@ -7,14 +7,14 @@ from fastmetrics._core.exact import EXPONENT, integer_sum
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.weighted_ranges import MOST_LIMBS, scale_of, span_of
 from fastmetrics._core.registry import parse
-from fastmetrics._core.resampling import range_replicates
+from fastmetrics._core.resampling import weighted_batch
 from fastmetrics._core.resampling.range_replicates import MAX_WEIGHT
 from fastmetrics._core.resampling.replicate_batch import REPLICATES_PER_BATCH
 from fastmetrics._core.resampling.resampling_units import find_unit_buckets
 from fastmetrics._kernels.resampling import score_replicates
 from fastmetrics._kernels.resampling import weighted_replicates as kernels
 from support.cases import each_case
-from support.states.replicate_cases import hashes_of, replicate, statistics_of, store_of, value_of
+from support.states.replicate_cases import hashes_of, replicate, store_of, value_of
 
 METRICS = ["auc", "ap", "ks", "eer", "eer(method=max)"]
 ROWS = 500
@@ -47,7 +47,7 @@ def both_ways(monkeypatch, labels, scores, units, row_weights, limit=None, n=REP
     unit_buckets = find_unit_buckets([hashes_of(units)])
     found = []
     for most_limbs in (MOST_LIMBS, 0):
-        monkeypatch.setattr(range_replicates, "MOST_LIMBS", most_limbs)
+        monkeypatch.setattr(weighted_batch, "MOST_LIMBS", most_limbs)
         budget = None if limit is None else MemoryBudget(limit, None, 1)
         store = store_of(labels, scores, units, row_weights, budget=budget, block_rows=200)
         found.append(replicate(store, unit_buckets, n, METRICS, True))
@@ -93,21 +93,27 @@ def test_quotients_that_the_kernel_leaves_are_all_added(monkeypatch):
     generator = np.random.default_rng(4)
     row_weights = WEIGHTS["widest"](generator, ROWS)
     labels = np.arange(ROWS) % 2
-    (ap,) = statistics_of(["ap"])
-    scale = scale_with_weights(row_weights)
-    assert scale.n_limbs == MOST_LIMBS
+    assert scale_with_weights(row_weights).n_limbs == MOST_LIMBS
     left = []
-    cls = type(ap.weighted_replicates(None, scale))
-    add_uncertain = cls.add_uncertain
-    monkeypatch.setattr(cls, "add_uncertain", lambda self, n: left.append(n) or add_uncertain(self, n))
+    sweep = kernels.sweep_precisions
+
+    def noting_uncertain(*arguments):
+        found = sweep(*arguments)
+        left.append(found[1])
+        return found
+
+    monkeypatch.setattr(kernels, "sweep_precisions", noting_uncertain)
     check_equal(*both_ways(monkeypatch, labels, generator.random(ROWS), np.arange(ROWS), row_weights))
     assert max(left) > 128
     assert len(left) > 10
 
 
-def test_tiny_weights_are_computed_one_by_one():
-    (ap,) = statistics_of(["ap"])
-    assert ap.weighted_replicates(None, scale_with_weights(np.array([2.0**-520]))) is None
+def test_precisions_of_tiny_weights_are_computed_one_by_one(monkeypatch):
+    generator = np.random.default_rng(5)
+    row_weights = np.ldexp(1 + generator.random(ROWS), -560)
+    labels, units = generator.random(ROWS) < 0.3, generator.integers(0, 80, ROWS)
+    monkeypatch.setattr(kernels, "sweep_precisions", None)
+    check_equal(*both_ways(monkeypatch, labels, generator.random(ROWS), units, row_weights, n=2))
 
 
 @each_case("kind", WEIGHTS)
@@ -166,11 +172,8 @@ def test_kernels_refuse_states_that_do_not_fit():
     rows = arguments()
     calls = [
         lambda: kernels.sweep_pairs(*rows, short),
-        lambda: kernels.sweep_extremes(*rows[:-1], sums, sums.copy(), short),
+        lambda: kernels.sweep_extremes(*rows, short),
         lambda: kernels.sweep_crossing(*rows[:-1], sums, sums.copy(), short),
-        lambda: kernels.add_tied_pairs(sums, sums.copy(), short),
-        lambda: kernels.add_tied_extremes(sums, sums, sums.copy(), short),
-        lambda: kernels.add_tied_crossing(sums, sums, sums.copy(), short),
     ]
     for call in calls:
         with pytest.raises(ValueError, match="words for every replicate"):
@@ -178,9 +181,11 @@ def test_kernels_refuse_states_that_do_not_fit():
     terms = np.zeros((REPLICATES_PER_BATCH, kernels.TERMS_PER_REPLICATE))
     states = np.zeros((REPLICATES_PER_BATCH, 72), np.int64)
     uncertain = np.zeros((REPLICATES_PER_BATCH - 1, kernels.UNCERTAIN_SIZE), np.uint64)
-    with pytest.raises(ValueError, match="seven words"):
-        kernels.add_tied_precisions(sums, 0, sums.copy(), terms, states, uncertain)
-    with pytest.raises(ValueError, match="terms for every replicate"):
-        kernels.add_tied_precisions(sums, 0, sums.copy(), terms[:, 1:].copy(), states, uncertain)
-    with pytest.raises(ValueError, match="exact sum"):
-        kernels.add_tied_precisions(sums, 0, sums.copy(), terms, states[:, 1:].copy(), uncertain)
+    codes, row_weights, *others = rows
+    for problem, changed in (
+        ("seven words", (terms, states, uncertain)),
+        ("terms for every replicate", (terms[:, 1:].copy(), states, uncertain)),
+        ("exact sum", (terms, states[:, 1:].copy(), uncertain)),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            kernels.sweep_precisions(codes, row_weights, 0, *others, *changed)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import warn_and_unwrap
 from fastmetrics._core.exact import divide
-from fastmetrics._core.exchange.class_runs import Masses, RangeState, RunStatistic
+from fastmetrics._core.exchange.runs import ClassTotals, RangePosition, RangeState, RangeStatistic, Runs
 from fastmetrics._core.exchange.sorted_rows import OrderedRows
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
@@ -24,19 +22,18 @@ __all__ = ["new_metric"]
 PARAMETERS_AS = "gauc_score"
 
 
-class NewMetricRuns(RunStatistic):
+class NewMetricRuns(RangeStatistic):
     """The greatest TP * N - FP * P over all thresholds, for P positives and N negatives; 0 if all rows are rejected."""
 
     __slots__ = ()
 
-    def find(self, negatives: np.ndarray, positives: np.ndarray, totals: Masses) -> int:
-        gains = np.cumsum(positives) * totals[0] - np.cumsum(negatives) * totals[1]
-        return int(gains.max(initial=0))
+    def find(self, runs: Runs, position: RangePosition) -> RangeState:
+        greatest, _ = runs.extremes(position.totals.masses)
+        return RangeState(runs.totals, greatest)
 
-    def join(self, low: RangeState, high: RangeState, totals: Masses) -> int:
-        negatives, positives = high.masses
-        above = positives * totals[0] - negatives * totals[1]
-        return max(int(high.found), above + int(low.found))
+    def merge(self, higher: RangeState, lower: RangeState, totals: ClassTotals) -> RangeState:
+        above = higher.totals.masses[1] * totals.masses[0] - higher.totals.masses[0] * totals.masses[1]
+        return RangeState(higher.totals.plus(lower.totals), max(higher.found, above + lower.found))
 
 
 def new_metric(
@@ -90,10 +87,10 @@ def new_metric(
 )
 def finalise_new_metric(parameters: dict[str, Any], state: RangeState) -> Value:
     """The greatest balanced accuracy that a threshold on the score can have."""
-    coverage, reason = pair_coverage(*state.rows), undefined_reason(*state.rows)
+    coverage, reason = pair_coverage(*state.totals.rows), undefined_reason(*state.totals.rows)
     if reason:
         return Value(float("nan"), coverage, reason)
-    negatives, positives = state.masses
+    negatives, positives = state.totals.masses
     return Value(divide(negatives * positives + state.found, 2 * negatives * positives), coverage)
 
 
