@@ -31,8 +31,7 @@ def new_states(*shape: int) -> np.ndarray:
 def merge_states(into: np.ndarray, other: np.ndarray) -> None:
     """Add `other` to `into`, state by state; both stay normalised."""
     into += other
-    for state in into.reshape(-1, SIZE):
-        sums.normalise_state(state)
+    sums.normalise_states(into.reshape(-1, 1, SIZE))
 
 
 def normalise(state: np.ndarray) -> None:
@@ -62,6 +61,11 @@ def to_integers(states: np.ndarray) -> list[int]:
     width, shift = LIMB_TYPE.itemsize * (stop - first), 32 * first
     data = states[:, first:stop].astype(LIMB_TYPE).tobytes()
     return [int.from_bytes(data[start : start + width], "little") << shift for start in range(0, len(data), width)]
+
+
+def join_limbs(limbs: np.ndarray, shift: int) -> list[int]:
+    """The integers whose limbs of 32 bits are in rows, the lowest first, times 2**shift. A limb may be any int64."""
+    return [sum(limb << LIMB_BITS * i for i, limb in enumerate(own)) << shift for own in limbs.tolist()]
 
 
 def to_float(state: np.ndarray) -> float:

@@ -118,8 +118,8 @@ def evaluate(
     memory_limit : int or str, optional
         Bytes, or text such as "2GiB". When the rows that metrics keep take half of it, further rows are written to a
         spill file and read back partition by partition. By default half of the memory available to the process. The
-        results do not depend on it. Reading takes memory on top: about 100 MiB for Parquet. Distinct pairs of labels of
-        partitions stay in memory, 50 to 100 bytes each; if they take more than half of the limit, it is an error.
+        results do not depend on it. Reading takes memory on top: about 100 MiB for Parquet. The different labels of
+        classes and of partitions stay in memory; if they take more than half of the limit, it is an error.
     spill_dir : path, optional
         Folder for the spill file, by default the system's folder for temporary files. The file has no name: nothing is
         left of it, however the process ends.
@@ -217,7 +217,7 @@ def evaluate(
     ------
     ValueError
         An unknown metric or column (the message has near names), bad values (it names column and row), an unreadable
-        file (it names the file), no rows, more distinct pairs of labels than fit into the memory limit; ci outside
+        file (it names the file), no rows, more different labels than fit into the memory limit; ci outside
         (0, 1), no replicates, a method that a metric does not have, a group with rows of several units.
     TypeError
         A column of another type than its metrics need; no `label` or `score` although metrics need them.

@@ -131,3 +131,20 @@ def test_sets_of_labels(spark, tmp_path):
     df = spark.createDataFrame(list(zip(*scored.values(), strict=True)), "tags array<int>, s array<double>")
     found = fastmetrics.spark.evaluate(df, "lrap", label="tags", score="s")["lrap"]
     assert found == fm.label_ranking_average_precision_score([[1, 0, 1], [0, 1, 0]], scored["s"])
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_more_classes_than_the_memory_of_a_task(spark, tmp_path, weight):
+    """Pairs of classes spill in the tasks: the report of `evaluate`."""
+    import fastmetrics.spark
+
+    random = np.random.default_rng(10)
+    label, prediction = random.integers(0, 2000, (2, 40_000))
+    right = random.random(40_000) < 0.4
+    log = {"y": label, "p": np.where(right, label, prediction), "w": random.random(40_000)}
+    pa.parquet.write_table(pa.table(log), tmp_path / "log.parquet")
+    options = {"label": "y", "prediction": "p", "weight": weight}
+    names = ["accuracy", "f1(average=macro)", "kappa(weights=linear)"]
+    df = spark.read.parquet(str(tmp_path)).repartition(3)
+    found = fastmetrics.spark.evaluate(df, names, **options, memory_limit="1MiB")
+    assert found.results == fm.evaluate(log, names, **options).results

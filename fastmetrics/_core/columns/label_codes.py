@@ -26,7 +26,7 @@ from fastmetrics._core.columns.label_columns import (
     LabelColumn,
     text_column_of,
 )
-from fastmetrics._core.columns.text_columns import TextColumn
+from fastmetrics._core.columns.text_columns import TextColumn, check_offsets
 from fastmetrics._core.object_keys import value_of_numeral
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.columns.text_codes import TextCodes
@@ -156,8 +156,7 @@ class LabelCodes:
         if n_texts < 0:
             check_state(not data.shape[0], "it has texts without offsets")
             return None
-        in_order = (offsets[1:] >= offsets[:-1]).all() and offsets[0] == 0 and offsets[-1] == data.shape[0]
-        check_state(in_order, "the offsets of texts do not match their bytes")
+        check_offsets(offsets, data)
         numbers = self.number_texts(TextColumn(data, offsets[:-1], offsets[1:]))
         check_state((numbers == FIRST_TEXT + np.arange(n_texts)).all(), "a label occurs twice")
         return n_texts
@@ -231,5 +230,6 @@ def decode_classes(codes: np.ndarray, types: list[str]) -> list[Any]:
 
 
 def check_state(is_valid: Any, message: str) -> None:
+    """Raise a ValueError that says what is wrong with a stored state, unless it is valid."""
     if not is_valid:
         raise ValueError(message)

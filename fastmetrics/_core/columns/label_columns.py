@@ -21,6 +21,7 @@ from fastmetrics._core.optional_imports import pyarrow, types
 
 TEXT, INTEGER, BOOLEAN = "text", "integer", "boolean"
 NUMBER = "number"  # integers of any width, and decimals
+NUMBER_OR_DATE = "number or date"  # labels of partitions that are no texts: never compared with another column
 MIXED = "number or text"  # columns of text files, in which what writes a number is this number
 NUMBERS = frozenset((INTEGER, BOOLEAN, NUMBER))
 MAX_WHOLE = 2.0**63  # int64 holds whole floats below it
@@ -36,8 +37,9 @@ class LabelColumn:
     """The labels of rows: integers (`codes`), or texts, or indices (`codes`) into texts.
 
     Rows are selected with NumPy's indexing. `type_name` is the type of labels that are compared with those of another
-    column: "text", "integer", "boolean", "number", "number or text", or an Arrow type. Of the two with "number", codes
-    are integers that stand for themselves, or FIRST_TEXT plus an index into texts.
+    column: "text", "integer", "boolean", "number", "number or text", or an Arrow type. Of "number" and of "number or
+    text", codes are integers that stand for themselves, or FIRST_TEXT plus an index into texts. Labels of partitions,
+    which are compared with those of their own column alone, are of type "text" or "number or date".
     """
 
     __slots__ = ("codes", "texts", "type_name")
@@ -101,19 +103,22 @@ class LabelSets:
 
 
 class LabelPairs:
-    """Columns of labels of the same rows. Rows are selected in all columns together."""
+    """Two columns of labels of the same rows, LabelColumn or LabelSets, and the weights of the rows.
 
-    __slots__ = ("columns",)
+    Rows are selected with NumPy's indexing, in both columns together.
+    """
 
-    def __init__(self, *columns: LabelColumn) -> None:
-        self.columns = columns
+    __slots__ = ("first", "second", "weights")
 
-    @property
-    def rows(self) -> int:
-        return self.columns[0].rows
+    def __init__(self, first: Any, second: Any, weights: np.ndarray | None = None) -> None:
+        self.first = first
+        self.second = second
+        self.weights = weights
 
     def __getitem__(self, where: Any) -> LabelPairs:
-        return LabelPairs(*(column[where] for column in self.columns))
+        return LabelPairs(
+            self.first[where], self.second[where], None if self.weights is None else self.weights[where]
+        )
 
 
 def as_label_column(column: Any, name: str, locate: Callable[[int], int]) -> LabelColumn:
@@ -122,22 +127,27 @@ def as_label_column(column: Any, name: str, locate: Callable[[int], int]) -> Lab
     if types.is_dictionary(kind):
         if not is_bytes(kind.value_type):
             return as_label_column(group_keys.decode_dictionary(column), name, locate)
-        return LabelColumn(np.asarray(column.indices).astype(np.int64, copy=False), text_column_of(column.dictionary))
+        return LabelColumn(
+            np.asarray(column.indices).astype(np.int64, copy=False), text_column_of(column.dictionary), TEXT
+        )
     if is_bytes(kind) or types.is_decimal(kind):
         # Equal decimals have equal texts: all values of a column have the same number of decimals.
-        return LabelColumn(None, text_column_of(column.cast(pyarrow.string()) if types.is_decimal(kind) else column))
+        return LabelColumn(
+            None, text_column_of(column.cast(pyarrow.string()) if types.is_decimal(kind) else column), TEXT
+        )
     if types.is_floating(kind):
         values = validation.arrow_to_numpy(column, name)
         if not np.isfinite(values).all():
             validation.raise_bad_number(values, name, locate)
         # -0.0 becomes 0.0: they are equal labels.
-        return LabelColumn((values.astype(np.float64, copy=False) + 0.0).view(np.int64))
+        return LabelColumn((values.astype(np.float64, copy=False) + 0.0).view(np.int64), None, NUMBER_OR_DATE)
     if types.is_temporal(kind) and not types.is_interval(kind):
         column = column.view(pyarrow.int32() if kind.bit_width == 32 else pyarrow.int64())
     elif not (types.is_integer(kind) or types.is_boolean(kind)):
         raise TypeError(f"{name} has Arrow type {kind}: {WANTED}")
     values = validation.arrow_to_numpy(column, name)
-    return LabelColumn(values.view(np.int64) if values.dtype == np.uint64 else values.astype(np.int64, copy=False))
+    codes = values.view(np.int64) if values.dtype == np.uint64 else values.astype(np.int64, copy=False)
+    return LabelColumn(codes, None, NUMBER_OR_DATE)
 
 
 def as_class_labels(

@@ -146,6 +146,13 @@ def lower_texts(points: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np
     return np.frombuffer("".join(texts).encode("utf-32-le"), "<u4").astype(np.uint32), ends
 
 
+def check_offsets(offsets: np.ndarray, data: np.ndarray, of: str = "texts") -> None:
+    """Check the offsets of texts from an untrusted file."""
+    in_order = (offsets[1:] >= offsets[:-1]).all() and offsets[0] == 0 and offsets[-1] == data.shape[0]
+    if not in_order:
+        raise ValueError(f"the offsets of {of} do not match their bytes")
+
+
 def is_text(kind: Any) -> bool:
     """Is it an Arrow type of texts?"""
     kind = kind.value_type if types.is_dictionary(kind) else kind

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.exchange.memory_size import SMALLEST_DEFAULT, default_memory_limit
+from fastmetrics._core.exchange.memory_size import SMALLEST_DEFAULT, default_memory_limit, format_size
 from fastmetrics._core.exchange.spill import SpillFile, check_free_space
 
 # Stored blocks may take half of the limit. The partitions that threads work on take the other half.
@@ -78,6 +78,14 @@ class MemoryBudget:
             self.reserved_bytes += n_bytes if fits else 0
             self.state_bytes += n_bytes if fits else 0
             return fits
+
+    def require_state(self, n_bytes: int, what: str, advice: str = "; allow more memory") -> None:
+        """Reserve n_bytes for a state that cannot spill, or raise an error that says what takes too much."""
+        if not self.reserve_state(n_bytes):
+            raise ValueError(
+                f"{what} take more than half of memory_limit={format_size(self.limit)}, which is all that they may take"
+                f"{advice}"
+            )
 
     def release_state(self, n_bytes: int) -> None:
         """Give bytes of a state back to the budget."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from fastmetrics._core.columns.key_columns import Keys, KeyScratch, NumberKeys, TextKeys, TupleKeys, place_rows
 from fastmetrics._core.columns.key_types import parts_of, slots_of
+from fastmetrics._core.columns.label_codes import check_state
 from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.spill import SpillFile
@@ -30,7 +31,6 @@ from fastmetrics._core.tables.stored_keys import (
     check_texts,
     name_of,
     numbers_of_words,
-    require,
     stored_type,
     type_from_array,
     type_to_array,
@@ -447,35 +447,32 @@ class KeyTable(State):
 
     def load_arrays(self, *arrays: np.ndarray) -> None:
         kind, numbers, text, offsets, counts = map(np.ascontiguousarray, arrays)
-        require((counts >= 0).all(), "a count is negative")
+        check_state((counts >= 0).all(), "a count is negative")
         if not kind.shape[0]:
-            require(not any(array.shape[0] for array in (numbers, text, offsets, counts)), "its keys have no type")
+            check_state(not any(array.shape[0] for array in (numbers, text, offsets, counts)), "its keys have no type")
             return
         dtype = type_from_array(kind)
         is_text = len(slots_of(dtype)) == 2
-        require(not (numbers.shape[0] if is_text else text.shape[0] or offsets.shape[0]), "its keys have another type")
+        others = numbers.shape[0] if is_text else text.shape[0] or offsets.shape[0]
+        check_state(not others, "its keys have another type")
         rows = offsets.shape[0] - 1 if is_text else numbers.shape[0]
-        require(rows == counts.shape[0], "its keys and counts differ in number")
+        check_state(rows == counts.shape[0], "its keys and counts differ in number")
         if is_text:
             check_texts(text, offsets, dtype)
             keys: Keys = TextKeys(text, offsets, dtype)
         else:
             parts = parts_of(dtype)
-            require(numbers.shape[1] == len(parts), "its keys have another type")
+            check_state(numbers.shape[1] == len(parts), "its keys have another type")
             columns = [NumberKeys(np.ascontiguousarray(own), part) for own, part in zip(numbers.T, parts, strict=True)]
             keys = columns[0] if len(parts) == 1 else TupleKeys(columns, dtype)
         self.add(keys, counts)
-        require(len(self) == rows, "a key is there twice")
+        check_state(len(self) == rows, "a key is there twice")
 
 
 def count_keys(
-    keys: Keys,
-    counts: np.ndarray | None = None,
-    *,
-    n_counts: int = 1,
-    n_threads: int | None = None,
+    keys: Keys, counts: np.ndarray | None = None, *, n_counts: int = 1, n_threads: int | None = None,
     budget: MemoryBudget | None = None,
-) -> KeyTable:
+) -> KeyTable:  # fmt: skip
     """The table of whole columns."""
     table = KeyTable(n_counts, budget)
     table.add(keys, counts, choose_thread_count(keys.rows, n_threads))

@@ -15,10 +15,11 @@ import numpy as np
 
 from fastmetrics._core.columns.group_keys import as_keys
 from fastmetrics._core.columns.key_columns import NumberKeys, TextKeys
+from fastmetrics._core.columns.label_codes import check_state
 from fastmetrics._core.columns.role_columns import Locate
 from fastmetrics._core.columns.row_blocks import role_name
+from fastmetrics._core.columns.text_columns import check_offsets
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
-from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.columns.text_codes import TextCodes
 
@@ -88,12 +89,8 @@ class KeyTexts:
         self.codes.encode(keys.data, offsets[:-1], offsets[1:], numbers)
         grown = COPIES * self.codes.n_bytes - self.reserved
         if self.budget is not None and grown > 0:
-            if not self.budget.reserve_state(grown):
-                raise ValueError(
-                    f"the different texts of {' and '.join(self.roles)} take more than half of "
-                    f"memory_limit={format_size(self.budget.limit)}, which is all that they may take: "
-                    "allow more memory, or number the keys first"
-                )
+            what = f"the different texts of {' and '.join(self.roles)}"
+            self.budget.require_state(grown, what, ": allow more memory, or number the keys first")
             self.reserved += grown
         return numbers
 
@@ -119,15 +116,12 @@ class KeyTexts:
 
     def load(self, kind: str | None, data: np.ndarray, offsets: np.ndarray) -> None:
         """Take in what `arrays` returned. The texts are checked."""
-        in_order = (offsets[1:] >= offsets[:-1]).all() and offsets[0] == 0 and offsets[-1] == data.shape[0]
-        if not in_order:
-            raise ValueError("the offsets of the texts of keys do not match their bytes")
-        if kind not in (None, TEXTS, INTEGERS) or (kind != TEXTS and offsets.shape[0] > 1):
-            raise ValueError("its keys are neither texts nor integers")
+        check_offsets(offsets, data, "the texts of keys")
+        is_known = kind in (None, TEXTS, INTEGERS) and (kind == TEXTS or offsets.shape[0] == 1)
+        check_state(is_known, "its keys are neither texts nor integers")
         self.kind = kind
         numbers = self.number(TextKeys(data, offsets))
-        if not (numbers == np.arange(numbers.shape[0])).all():
-            raise ValueError("a text of the keys is there twice")
+        check_state((numbers == np.arange(numbers.shape[0])).all(), "a text of the keys is there twice")
 
     def rank(self) -> RankedTexts | None:
         """The texts by rank, after all rows; None if keys are no texts."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns.key_types import TEXT, decode_texts, parts_of
+from fastmetrics._core.columns.label_codes import check_state
+from fastmetrics._core.columns.text_columns import check_offsets
 from fastmetrics._kernels.exchange import hash_partition
 
 INT64 = np.dtype(np.int64)
@@ -41,7 +42,7 @@ def type_from_array(data: np.ndarray) -> np.dtype:
     try:
         columns = json.loads(data.tobytes())
         for _, kind in columns:
-            require(re.fullmatch(STORED_TYPE, kind), "its keys are of no known type")
+            check_state(re.fullmatch(STORED_TYPE, kind), "its keys are of no known type")
         single = len(columns) == 1 and columns[0][0] is None
         return np.dtype(columns[0][1] if single else [(str(name), kind) for name, kind in columns])
     except (ValueError, TypeError, RecursionError) as error:
@@ -60,15 +61,9 @@ def numbers_of_words(hashes: np.ndarray, heads: np.ndarray) -> np.ndarray:
 
 def check_texts(text: np.ndarray, offsets: np.ndarray, dtype: np.dtype) -> None:
     """Check texts from an untrusted file: offsets within the bytes, and valid keys of the type in them."""
-    in_order = (offsets[1:] >= offsets[:-1]).all() and offsets[0] == 0 and offsets[-1] == text.shape[0]
-    require(in_order, "the offsets of texts do not match their bytes")
+    check_offsets(offsets, text)
     data = text.tobytes()
     try:
         decode_texts(dtype, [data[start:stop] for start, stop in pairwise(offsets.tolist())])
     except (ValueError, OverflowError) as error:
         raise ValueError("a text is not valid") from error
-
-
-def require(holds: Any, what: str) -> None:
-    if not holds:
-        raise ValueError(what)

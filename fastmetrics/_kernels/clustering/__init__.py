@@ -1,8 +1,8 @@
 """Kernels of contingency tables, mutual information, distances of points, and cluster centres.
 
 Only `metrics.clustering` imports these kernels. They import `_kernels.columns` and `_kernels.numeric`.
-Start with `label_pairs.pyx` (columns in memory) or `contingency_table.pyx` (the engine's growing table);
-`mutual_info.pyx` sums over the cells of a table, `distances.pyx` and `dispersion.pyx` are for metrics of points.
+Start with `label_pairs.pyx`; `mutual_info.pyx` sums over the cells of a table, `distances.pyx` and `dispersion.pyx` are
+for metrics of points.
 
 Layout. A contingency table is a list of non-empty cells with their row and column codes. Pairs of labels are counted in
 a dense table if it fits, else by 64-bit keys in hash partitions that fit in the second-level cache. Points are grouped

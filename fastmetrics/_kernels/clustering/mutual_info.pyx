@@ -1,4 +1,4 @@
-"""Sums for mutual information, entropy and expected mutual information.
+"""Sums over the cells and the sizes of a contingency table: of squares, for mutual information and for entropies.
 
 Terms are computed in float64 (formulas and accuracy: mutual_info.h) and added without rounding to a state of the
 superaccumulator (superaccumulator.pxd). So a sum does not depend on the order of cells or classes, on their codes, or
@@ -24,6 +24,8 @@ cdef extern from "clustering/mutual_info.h":
     ) noexcept nogil
     void entropy_terms "fm_entropy_terms"(double* sizes, const double* rest, double total, Py_ssize_t n) noexcept nogil
     double expected_term "fm_expected"(int64_t a, int64_t b, int64_t total) noexcept nogil
+    uint64_t sum_squares "fm_sum_squares"(const int64_t* counts, Py_ssize_t n) noexcept nogil
+    void sum_wide_squares "fm_sum_wide_squares"(const int64_t* counts, Py_ssize_t n, uint64_t* sums) noexcept nogil
 
 
 cdef struct Table:
@@ -156,3 +158,36 @@ def sum_expected(
                 &first[0], &first_counts[0], &second[0], &second_counts[0], second.shape[0], total, start, stop,
                 &state[0],
             )
+
+
+cdef object join_words(uint64_t low, uint64_t high):
+    """low + 2**64 high, as a Python integer."""
+    return low + (<object>high << 64)
+
+
+def square_sum(const int64_t[::1] counts, bint wide) -> int:
+    """The sum of the squares of counts, which are not negative, as a Python integer.
+
+    `wide` must be true if the sum of the counts may be 2**32 or more. The square of a smaller sum fits in 64 bits, and
+    so does the sum of squares. Wide squares are added in halves of 32 bits, exactly for any number of counts.
+    """
+    cdef uint64_t sums[6]
+    cdef Py_ssize_t n = counts.shape[0]
+    if n == 0:
+        return 0
+    if not wide:
+        with nogil:
+            sums[0] = sum_squares(&counts[0], n)
+        return sums[0]
+    with nogil:
+        sum_wide_squares(&counts[0], n, sums)
+    return join_words(sums[0], sums[1]) + (join_words(sums[2], sums[3]) << 33) + (join_words(sums[4], sums[5]) << 64)
+
+
+def max_by_column(const int64_t[::1] columns, const int64_t[::1] counts, int64_t[::1] maxima):
+    """Raise maxima[j] to the largest count of column j."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(counts.shape[0]):
+            if counts[i] > maxima[columns[i]]:
+                maxima[columns[i]] = counts[i]

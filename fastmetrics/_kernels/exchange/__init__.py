@@ -14,7 +14,8 @@ The hash functions are part of file formats (spilled rows, states): they must no
 depend on seeds of the process (`numeric/table_hash.h`).
 
 Tables. `key_counts.pyx` counts keys in hash tables that grow, in shards (`key_shards.pxd`) by the first bits of the
-hash. Counts are int64; a count above 2**63 - 1 is an error. A shard has at most 2**31 - 1 keys.
+hash. Counts are int64; a count above 2**63 - 1 is an error. A shard has at most 2**31 - 1 keys. `pair_counts.pyx`
+counts, numbers and weighs pairs of labels in one table that fits the cache while pairs are few.
 
 Slices. `slice_rows.pyx` numbers the slices of rows, and counts the pairs won inside every slice of a bucket of scores
 or of a group. It reads the words of `ordered_rows.pxd`, which brings groups into the order of their scores;

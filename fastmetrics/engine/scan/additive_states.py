@@ -12,7 +12,6 @@ import numpy as np
 from fastmetrics._core.columns.row_blocks import RowBlock, ScoreLabelPair
 from fastmetrics._core.exchange.block_store import order_by_number, scatter_rows
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
-from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.exchange.row_ranges import split_statistics
 from fastmetrics._core.state import State
 from fastmetrics._core.statistic import ByUnit
@@ -170,11 +169,8 @@ class AdditiveStates:
 
     def reserve(self, n_bytes: int) -> None:
         """Count the numbers that intervals need of every row against the memory budget: they stay in memory."""
-        if n_bytes and self.budget is not None and not self.budget.reserve_state(n_bytes):
-            raise ValueError(
-                "the counts of every row, which intervals need, take more than half of "
-                f"memory_limit={format_size(self.budget.limit)}, which is all that they may take; allow more memory"
-            )
+        if n_bytes and self.budget is not None:
+            self.budget.require_state(n_bytes, "the counts of every row, which intervals need,")
 
     def settle(self) -> None:
         """Add the states of covers to those of slices."""

@@ -11,23 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core import exact
-from fastmetrics._core.columns import class_labels as targets
 from fastmetrics._core.columns import validation
-from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
-from fastmetrics._kernels.classification import label_weights as weight_kernel
 from fastmetrics.metrics.classification import label_counts as counting
-from fastmetrics.metrics.classification import label_weights
-from fastmetrics.metrics.classification.confusion_matrix import (
-    SINGLE_LABEL,
-    check_label_columns,
-    check_labels_option,
-    count_class_margins,
-    dot,
-    select_rows,
-)
+from fastmetrics.metrics.classification.confusion_matrix import SINGLE_LABEL, count_class_margins, count_or_match, dot
+from fastmetrics.metrics.classification.label_weights import weights_by_code
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, NumericArrayLike
@@ -183,40 +173,16 @@ def count_disagreements(
     y1: Any, y2: Any, labels: Any = None, sample_weight: Any = None, n_threads: int | None = None
 ) -> DisagreementCounts:
     """Count two columns of labels, in the order of `labels`."""
-    true, pred = check_label_columns(y1, y2, ANNOTATORS)
-    selected = None if labels is None else check_labels_option(labels)
-    weights = targets.as_label_weights(sample_weight, true.shape[0])
-    threads = choose_thread_count(true.shape[0], n_threads)
-    if weights is None and selected is None:
-        counted = counting.count_integer_cells(true, pred, threads)
-        if counted is not None:
-            return disagreements_of_cells(counted.counts)
-    if weights is not None and selected is None:
-        weighed = counting.weigh_cells(true, pred, weights, threads, ANNOTATORS)
-        if isinstance(weighed, counting.WeighedCells):
-            return DisagreementCounts(*weighed.weights.margins()[1:], weighed.weights.by_distance())
-        classes, first, second = weighed
-    else:
-        classes, first, second = targets.match_columns(true, pred, threads, ANNOTATORS)
-    n = classes.shape[0]
-    if selected is not None:
-        first, second, weights = select_rows(classes, first, second, weights, selected)
-        n = len(selected)
+    found = count_or_match(y1, y2, labels, sample_weight, n_threads, ANNOTATORS)
+    if isinstance(found, counting.ConfusionCounts):
+        return disagreements_of_cells(found.counts)
+    if isinstance(found, counting.WeighedCells):
+        return DisagreementCounts(*found.weights.margins()[1:], found.weights.by_distance())
+    n, first, second, weights = found
     columns = first, second, np.abs(first - second)
     if weights is None:
         return DisagreementCounts(*(np.bincount(column, minlength=n).tolist() for column in columns))
-    return DisagreementCounts(*(sum_weights_by_code(column, n, weights) for column in columns))
-
-
-def sum_weights_by_code(codes: np.ndarray, n: int, weights: np.ndarray) -> list[int]:
-    """The exact weight of each code, times 2**EXPONENT."""
-    ordered, starts = label_weights.order_weights(codes, n, weights)
-    totals: list[int] = []
-    for start in range(0, n, label_weights.CLASSES_PER_CHUNK):
-        states = exact.new_states(min(label_weights.CLASSES_PER_CHUNK, n - start))
-        weight_kernel.sum_run_states(ordered, starts, start, states)
-        totals.extend(map(exact.to_integer, states))
-    return totals
+    return DisagreementCounts(*(weights_by_code(column, n, weights) for column in columns))
 
 
 # Options that `fastmetrics.testing` checks.

@@ -122,29 +122,13 @@ def count_matrix(
         plain = counting.count_plain_cells(y_true, y_pred, n_threads)
         if plain is not None:
             return plain.counts
-    true, pred = check_label_columns(y_true, y_pred)
-    rows = true.shape[0]
-    selected = None if labels is None else check_labels_option(labels)
-    weights = targets.as_label_weights(sample_weight, rows)
-    threads = choose_thread_count(rows, n_threads)
-    if weights is None and selected is None:
-        return counting.count_cells(true, pred, threads).counts
-    if weights is None and selected is not None:
-        counted = counting.count_integer_cells(true, pred, threads)
-        if counted is not None:
-            return select_cells(counted, selected)
-    are_integers = weights is not None and has_integer_sums(sample_weight, weights)
-    if weights is not None and selected is None:
-        weighed = counting.weigh_cells(true, pred, weights, threads)
-        if isinstance(weighed, counting.WeighedCells):
-            return weigh_matrix(weighed, are_integers)
-        classes, first, second = weighed
-    else:
-        classes, first, second = targets.match_columns(true, pred, threads)
-    n = classes.shape[0]
-    if selected is not None:
-        first, second, weights = select_rows(classes, first, second, weights, selected)
-        n = len(selected)
+    found = count_or_match(y_true, y_pred, labels, sample_weight, n_threads)
+    if isinstance(found, counting.ConfusionCounts):
+        return found.counts
+    are_integers = sample_weight is not None and has_integer_sums(np.asarray(sample_weight))
+    if isinstance(found, counting.WeighedCells):
+        return weigh_matrix(found, are_integers)
+    n, first, second, weights = found
     if weights is not None and not are_integers:
         return label_weights.sum_cell_weights(first, second, n, weights)
     cells = np.zeros((n, n), np.int64)
@@ -155,9 +139,51 @@ def count_matrix(
     return cells
 
 
-def has_integer_sums(sample_weight: Any, weights: np.ndarray) -> bool:
+class CodedRows(NamedTuple):
+    """Rows of two columns of labels as codes of `n` classes, and their weights."""
+
+    n: int
+    first: np.ndarray
+    second: np.ndarray
+    weights: np.ndarray | None
+
+
+def count_or_match(
+    y_true: Any,
+    y_pred: Any,
+    labels: Any,
+    sample_weight: Any,
+    n_threads: int | None,
+    names: targets.Names = targets.NAMES,
+) -> counting.ConfusionCounts | counting.WeighedCells | CodedRows:
+    """The cells of two columns of labels, of all labels or of `labels` in their order.
+
+    If the labels are many, or rows have weights and labels are selected, the rows.
+    """
+    true, pred = check_label_columns(y_true, y_pred, names)
+    selected = None if labels is None else check_labels_option(labels)
+    weights = targets.as_label_weights(sample_weight, true.shape[0])
+    threads = choose_thread_count(true.shape[0], n_threads)
+    found: counting.ConfusionCounts | counting.WeighedCells | tuple[np.ndarray, np.ndarray, np.ndarray]
+    if weights is None:
+        found = counting.count_or_encode(true, pred, threads, names)
+    elif selected is None:
+        found = counting.weigh_or_encode(true, pred, weights, threads, names)
+    else:
+        found = targets.match_columns(true, pred, threads, names)
+    if isinstance(found, counting.ConfusionCounts):
+        return found if selected is None else select_cells(found, selected)
+    if isinstance(found, counting.WeighedCells):
+        return found
+    classes, first, second = found
+    if selected is None:
+        return CodedRows(classes.shape[0], first, second, weights)
+    return CodedRows(len(selected), *select_rows(classes, first, second, weights, selected))
+
+
+def has_integer_sums(weights: np.ndarray) -> bool:
     """Are weights integers, and fit their sums into int64?"""
-    return np.asarray(sample_weight).dtype.kind in "biu" and float(weights.sum()) < MOST_INTEGER_WEIGHT
+    return weights.dtype.kind in "biu" and float(weights.astype(np.float64).sum()) < MOST_INTEGER_WEIGHT
 
 
 def weigh_matrix(weighed: counting.WeighedCells, are_integers: bool) -> np.ndarray:
@@ -205,14 +231,14 @@ def select_rows(
     return first[kept], second[kept], None if weights is None else weights[kept]
 
 
-def select_cells(cells: counting.ConfusionCounts, selected: np.ndarray) -> np.ndarray:
+def select_cells(cells: counting.ConfusionCounts, selected: np.ndarray) -> counting.ConfusionCounts:
     """The cells of the selected labels, in their order."""
     positions = counting.positions_among(cells.classes, selected)
     kept = np.flatnonzero(positions >= 0)
     check_any_true_label(bool(cells.counts[kept].any()), selected)
     out = np.zeros((len(selected), len(selected)), np.int64)
     out[np.ix_(positions[kept], positions[kept])] = cells.counts[np.ix_(kept, kept)]
-    return out
+    return counting.ConfusionCounts(selected, out)
 
 
 def normalize_cells(cells: np.ndarray, normalize: str) -> np.ndarray:
@@ -343,16 +369,17 @@ def count_class_margins(
         _, margins = counting.count_label_margins(true, pred, threads, names)
         both, in_true, in_pred = margins.tolist()
         return ClassMargins(both, in_true, in_pred, rows)
-    weighed = counting.weigh_cells(true, pred, weights, threads, names)
+    weighed = counting.weigh_or_encode(true, pred, weights, threads, names)
     if isinstance(weighed, counting.WeighedCells):
         sums = weighed.weights.margins()
         return ClassMargins(*sums, sum(sums[1]))
     classes, first, second = weighed
-    totals: tuple[list[int], list[int], list[int]] = ([], [], [])
-    for states in label_weights.sum_class_weights(first, second, classes.shape[0], weights):
-        for margin, state in zip(totals, states, strict=True):
-            margin.extend(map(exact.to_integer, state))
-    return ClassMargins(*totals, exact.integer_sum(weights))
+    equal = first == second
+    rows_of_margins = (first[equal], weights[equal]), (first, weights), (second, weights)
+    both, in_true, in_pred = (
+        label_weights.weights_by_code(codes, classes.shape[0], own) for codes, own in rows_of_margins
+    )
+    return ClassMargins(both, in_true, in_pred, exact.integer_sum(weights))
 
 
 def dot(first: Iterable[int], second: Iterable[int]) -> int:

@@ -31,6 +31,7 @@ MAX_COPIED_BITS = 7  # larger tables have one copy
 TABLE_COPIES = 4
 
 Result = TypeVar("Result")
+Cells = TypeVar("Cells", "ConfusionCounts", "WeighedCells")
 
 
 class ClassCounts(NamedTuple):
@@ -57,12 +58,25 @@ class ConfusionCounts(NamedTuple):
     classes: np.ndarray
     counts: np.ndarray
 
+    def move(self, classes: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> ConfusionCounts:
+        """The cells among more classes: `rows` and `columns` are the new places of both columns' classes."""
+        counts = np.zeros((classes.shape[0], classes.shape[0]), np.int64)
+        counts[np.ix_(rows, columns)] = self.counts[: rows.shape[0], : columns.shape[0]]
+        return ConfusionCounts(classes, counts)
+
 
 class WeighedCells(NamedTuple):
     """A confusion matrix of exact weights, and its classes, which are sorted."""
 
     classes: np.ndarray
     weights: WeightSquare
+
+    def move(self, classes: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> WeighedCells:
+        square = self.weights.select(np.arange(rows.shape[0]), np.arange(columns.shape[0]))
+        return WeighedCells(classes, square.move(classes.shape[0], rows, columns))
+
+
+Codes = tuple[np.ndarray, np.ndarray, np.ndarray]  # classes, and the codes of both columns
 
 
 class LabelRangeError(Exception):
@@ -177,50 +191,46 @@ def count_range_cells(true: np.ndarray, pred: np.ndarray, n_threads: int) -> Con
     return ConfusionCounts(classes, np.ascontiguousarray(square))
 
 
-def count_integer_cells(true: targets.Target, pred: targets.Target, n_threads: int = 1) -> ConfusionCounts | None:
-    """The cells of two checked columns of integers close together; None for other columns."""
-    if targets.is_kernel_array(true) and targets.is_kernel_array(pred):
-        return count_range_cells(true, pred, n_threads)
-    return None
-
-
 def count_or_encode(
     true: targets.Target, pred: targets.Target, n_threads: int, names: targets.Names = targets.NAMES
-) -> ConfusionCounts | tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> ConfusionCounts | Codes:
     """The cells of two checked columns. If there are too many codes: the labels, and the codes of each column."""
-    cells = count_integer_cells(true, pred, n_threads)
-    if cells is not None:
-        return cells
-    encoded = targets.encode_columns(true, pred, n_threads, names)
-    cells = count_code_cells(*encoded, n_threads)
-    return categorical.match_codes(*encoded) if cells is None else cells
+    return cells_or_codes(true, pred, lambda one, other: count_range_cells(one, other, n_threads), n_threads, names)
 
 
-def count_cells(true: targets.Target, pred: targets.Target, n_threads: int = 1) -> ConfusionCounts:
-    """The cells of two checked columns."""
-    found = count_or_encode(true, pred, n_threads)
-    if isinstance(found, ConfusionCounts):
-        return found
-    classes, first, second = found
-    counts = np.zeros((classes.shape[0], classes.shape[0]), np.int64)
-    kernel.add_cells(first, second, counts)
-    return ConfusionCounts(classes, counts)
+def weigh_or_encode(
+    true: targets.Target,
+    pred: targets.Target,
+    weights: np.ndarray,
+    n_threads: int,
+    names: targets.Names = targets.NAMES,
+) -> WeighedCells | Codes:
+    """As count_or_encode, with the exact weights of the rows of each cell."""
+    return cells_or_codes(
+        true, pred, lambda one, other: weigh_range_cells(one, other, weights, n_threads), n_threads, names
+    )
 
 
-def count_code_cells(
-    first: categorical.CategoricalColumn, second: categorical.CategoricalColumn, n_threads: int
-) -> ConfusionCounts | None:
-    """The cells of two columns that are encoded separately; None if there are too many codes.
+def cells_or_codes(
+    true: targets.Target,
+    pred: targets.Target,
+    count: Callable[[np.ndarray, np.ndarray], Cells | None],
+    n_threads: int,
+    names: targets.Names,
+) -> Cells | Codes:
+    """The cells that `count` finds for two columns of integers. Other columns are encoded separately.
 
     Rows are counted by their codes. Only the table is brought into the order of the labels.
     """
-    cells = count_range_cells(first.codes, second.codes, n_threads)
+    if targets.is_kernel_array(true) and targets.is_kernel_array(pred):
+        cells = count(true, pred)
+        if cells is not None:
+            return cells
+    first, second = targets.encode_columns(true, pred, n_threads, names)
+    cells = count(first.codes, second.codes)
     if cells is None:
-        return None
-    classes, *places = place_codes(first, second, cells.classes)
-    counts = np.zeros((classes.shape[0], classes.shape[0]), np.int64)
-    counts[np.ix_(*places)] = cells.counts[: places[0].shape[0], : places[1].shape[0]]
-    return ConfusionCounts(classes, counts)
+        return categorical.match_codes(first, second)
+    return cells.move(*place_codes(first, second, cells.classes))
 
 
 def place_codes(
@@ -230,27 +240,6 @@ def place_codes(
     classes, *places = categorical.unify_classes(first, second)
     own, others = (of_column[codes[codes < of_column.shape[0]]] for of_column in places)
     return classes, own, others
-
-
-def weigh_cells(
-    true: targets.Target,
-    pred: targets.Target,
-    weights: np.ndarray,
-    n_threads: int,
-    names: targets.Names = targets.NAMES,
-) -> WeighedCells | tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The cells of two checked columns. If there are many labels: the labels, and the codes of each column."""
-    if targets.is_kernel_array(true) and targets.is_kernel_array(pred):
-        cells = weigh_range_cells(true, pred, weights, n_threads)
-        if cells is not None:
-            return cells
-    first, second = targets.encode_columns(true, pred, n_threads, names)
-    cells = weigh_range_cells(first.codes, second.codes, weights, n_threads)
-    if cells is None:
-        return categorical.match_codes(first, second)
-    classes, *places = place_codes(first, second, cells.classes)
-    square = cells.weights.select(np.arange(places[0].shape[0]), np.arange(places[1].shape[0]))
-    return WeighedCells(classes, square.move(classes.shape[0], *places))
 
 
 def weigh_range_cells(
@@ -342,7 +331,7 @@ def weigh_classes(
     true: targets.Target, pred: targets.Target, weights: np.ndarray, n_threads: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The labels of two checked columns, and the weighted tp, fp, fn, tn of each label, rounded once."""
-    cells = weigh_cells(true, pred, weights, n_threads)
+    cells = weigh_or_encode(true, pred, weights, n_threads)
     if not isinstance(cells, WeighedCells):
         classes, first, second = cells
         states = label_weights.sum_class_weights(first, second, classes.shape[0], weights)

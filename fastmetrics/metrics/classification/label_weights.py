@@ -24,7 +24,6 @@ FEW_CELLS = 256  # a square of so many cells pays for few rows too
 ROWS_PER_CELL = 8
 N_COPIES = 4
 CLASSES_PER_CHUNK = 1024
-LIMB_BITS = 32
 SIGNIFICAND_SHIFT = 1075  # the unit of a window at place p is 2**(p - 1075)
 
 WeightStates = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -65,9 +64,7 @@ class WeightSquare:
 
     def integers(self, limbs: np.ndarray, wide: np.ndarray | None) -> list[int]:
         """Sums times 2**EXPONENT."""
-        values = [
-            sum(limb << LIMB_BITS * number for number, limb in enumerate(own)) << self.shift for own in limbs.tolist()
-        ]
+        values = exact.join_limbs(limbs, self.shift)
         return values if wide is None else [one + other for one, other in zip(values, wide.tolist(), strict=True)]
 
     def margins(self) -> tuple[list[int], list[int], list[int]]:
@@ -201,22 +198,31 @@ def order_weights(codes: np.ndarray, n_cells: int, weights: np.ndarray) -> tuple
     return ordered, starts
 
 
+def sum_code_weights(codes: np.ndarray, n_codes: int, weights: np.ndarray) -> Iterator[np.ndarray]:
+    """The exact weight of each code: superaccumulator states, in chunks."""
+    ordered, starts = order_weights(codes, n_codes, weights)
+    for start in range(0, n_codes, CLASSES_PER_CHUNK):
+        states = exact.new_states(min(CLASSES_PER_CHUNK, n_codes - start))
+        kernel.sum_run_states(ordered, starts, start, states)
+        yield states
+
+
+def weights_by_code(codes: np.ndarray, n_codes: int, weights: np.ndarray) -> list[int]:
+    """The exact weight of each code, times 2**EXPONENT."""
+    return [weight for states in sum_code_weights(codes, n_codes, weights) for weight in exact.to_integers(states)]
+
+
 def sum_class_weights(
     first: np.ndarray, second: np.ndarray, n_classes: int, weights: np.ndarray
 ) -> Iterator[WeightStates]:
     """Exact weights of each code in both columns, the first and the second: superaccumulator states, in chunks."""
     equal = first == second
-    runs = [
-        order_weights(first[equal], n_classes, weights[equal]),
-        order_weights(first, n_classes, weights),
-        order_weights(second, n_classes, weights),
-    ]
-    for start in range(0, n_classes, CLASSES_PER_CHUNK):
-        n = min(CLASSES_PER_CHUNK, n_classes - start)
-        states = exact.new_states(n), exact.new_states(n), exact.new_states(n)
-        for (ordered, starts), into in zip(runs, states, strict=True):
-            kernel.sum_run_states(ordered, starts, start, into)
-        yield states
+    return zip(
+        sum_code_weights(first[equal], n_classes, weights[equal]),
+        sum_code_weights(first, n_classes, weights),
+        sum_code_weights(second, n_classes, weights),
+        strict=True,
+    )
 
 
 def round_class_weights(chunks: Iterable[WeightStates], weights: np.ndarray) -> np.ndarray:

@@ -129,7 +129,7 @@ def kappa(cells: ClassCells, weights: str | None) -> Outcome:
     both, true, pred, total = cells.margins
     by_distance = [sum(both), total - sum(both)]
     if weights is not None:
-        by_distance = cells.sum_by(np.abs(cells.true - cells.predicted), slice(None))
+        by_distance = cells.by_distance()
     value = kappa_of(DisagreementCounts(true, pred, by_distance), weights)
     return SAME_CLASS if math.isnan(value) else value
 
@@ -155,7 +155,7 @@ def select_margins(cells: CountedLabels, labels: Any) -> Sequence[list[int]]:
 
 def class_counts(cells: CountedLabels, labels: Any, average: str) -> RatioCounts:
     """The counts of every class, or of `labels` in their order."""
-    margins = np.array(select_margins(cells, labels), object).reshape(3, -1)
+    margins = np.array(select_margins(cells, labels), object if cells.is_weighted else np.int64).reshape(3, -1)
     tp, fp, fn, tn = (cells.as_numbers(values.tolist()) for values in counts_from_margins(margins, cells.margins.total))
     return RatioCounts(tp, fp, fn, tn, average)
 

@@ -28,6 +28,7 @@ from fastmetrics._kernels.columns import label_encoding as labels_kernel
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
+    from fastmetrics._core.tables.pair_table import PairCells
     from fastmetrics._core.types.arrays import ArrayLike, Floats, Ints, SparseMatrix
 
 __all__ = ["contingency_matrix"]
@@ -63,6 +64,13 @@ class Contingency(NamedTuple):
     def n_cells(self) -> int:
         return int(self.counts.shape[0])
 
+    @classmethod
+    def of_cells(cls, first: np.ndarray, second: np.ndarray, counts: np.ndarray, total: int) -> Contingency:
+        """The table of pairs of integers, each of which occurs once."""
+        rows, classes, row_sums = compute_margin(first, counts)
+        columns, clusters, column_sums = compute_margin(second, counts)
+        return cls(rows, columns, counts, row_sums, column_sums, total, classes, clusters)
+
     def parts(self) -> Iterator[Contingency]:
         """The cells, a part at a time: all of them are in memory."""
         yield self
@@ -71,11 +79,10 @@ class Contingency(NamedTuple):
 class LargeContingency(NamedTuple):
     """A contingency table whose cells do not fit in memory. Its other members are those of `Contingency`.
 
-    `cells()` yields (labels of classes, labels of clusters, counts) of parts of the cells. `classes` and `clusters` are
-    sorted.
+    `cells()` yields parts of the cells, as labels of classes and of clusters. `classes` and `clusters` are sorted.
     """
 
-    cells: Callable[[], Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]]
+    cells: Callable[[], Iterator[PairCells]]
     n_cells: int
     row_sums: np.ndarray
     column_sums: np.ndarray
@@ -85,12 +92,22 @@ class LargeContingency(NamedTuple):
 
     def parts(self) -> Iterator[Contingency]:
         """Tables with a part of the cells each, and the sizes of all classes and clusters."""
-        for classes, clusters, counts in self.cells():
-            rows, columns = np.searchsorted(self.classes, classes), np.searchsorted(self.clusters, clusters)
-            yield Contingency(rows, columns, counts, *self[2:])
+        for cells in self.cells():
+            rows, columns = np.searchsorted(self.classes, cells.first), np.searchsorted(self.clusters, cells.second)
+            yield Contingency(rows, columns, cells.counts, *self[2:])
 
 
 AnyContingency = Contingency | LargeContingency
+
+
+def compute_margin(labels: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For the labels of cells: their codes, the distinct labels, and the rows of each label."""
+    if not labels.shape[0]:
+        return labels, labels, labels
+    codes, distinct = categorical.encode_numbers(labels)
+    sums = np.zeros(distinct.shape[0], np.int64)
+    np.add.at(sums, codes, counts)
+    return codes.astype(np.int64, copy=False), distinct, sums
 
 
 def count_contingency(

@@ -16,6 +16,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate, count_threads
 from fastmetrics._kernels.clustering import mutual_info as kernel
+from fastmetrics._kernels.exchange.pair_counts import PairCounter
 from fastmetrics.metrics.clustering.contingency import AnyContingency, Contingency, count_contingency
 
 if TYPE_CHECKING:
@@ -310,20 +311,15 @@ def table_from_matrix(contingency: Any) -> Contingency:
         raise ValueError(f"contingency must be a matrix of counts; found {len(shape)} dimensions")
     rows, columns = (matrix.row, matrix.col) if is_sparse else np.nonzero(matrix)
     counts = as_counts(matrix.data if is_sparse else matrix[rows, columns], rows, columns)
-    cell_numbers, positions = np.unique(rows.astype(np.int64) * shape[1] + columns, return_inverse=True)
-    merged = np.zeros(cell_numbers.shape[0], np.int64)
-    np.add.at(merged, positions, counts)
-    cell_numbers, merged = cell_numbers[merged > 0], merged[merged > 0]
-    total = sum(merged.tolist())
+    used = counts > 0
+    first, second, counts = (values[used].astype(np.int64, copy=False) for values in (rows, columns, counts))
+    total = sum(counts.tolist())
     check_total(total)
     if total == 0:
         raise ValueError("contingency has no rows: all of its counts are 0")
-    classes, codes_of_rows = np.unique(cell_numbers // shape[1], return_inverse=True)
-    clusters, codes_of_columns = np.unique(cell_numbers % shape[1], return_inverse=True)
-    row_sums, column_sums = np.zeros(classes.shape[0], np.int64), np.zeros(clusters.shape[0], np.int64)
-    np.add.at(row_sums, codes_of_rows, merged)
-    np.add.at(column_sums, codes_of_columns, merged)
-    return Contingency(codes_of_rows, codes_of_columns, merged, row_sums, column_sums, total, classes, clusters)
+    counter = PairCounter()
+    counter.add(first, second, counts, None)  # a cell of a sparse matrix may stand there several times
+    return Contingency.of_cells(*counter.cells(), total)
 
 
 def as_counts(values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._kernels.clustering import contingency_table as kernel
+from fastmetrics._kernels.clustering import mutual_info as kernel
 from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 
 from fastmetrics._core.exact import divide
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._kernels.clustering import contingency_table as kernel
+from fastmetrics._kernels.clustering import mutual_info as kernel
 from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from fastmetrics.metrics.clustering.mutual_info import (
     normalized_mutual_info_score,
 )
 from fastmetrics.metrics.clustering.pair_jaccard import pair_jaccard, pair_jaccard_score
-from fastmetrics.metrics.clustering.pair_table import LabelPairCounts, PairTable
+from fastmetrics.metrics.clustering.partition_table import PartitionCounts, PartitionTable
 from fastmetrics.metrics.clustering.purity import purity, purity_score
 from fastmetrics.metrics.clustering.rand_index import adjusted_rand, adjusted_rand_score, rand, rand_score
 from fastmetrics.metrics.clustering.v_measure import (
@@ -52,7 +52,7 @@ def register_partition_metric(
     """
     own_parameters = parameters or {}
 
-    def finalise(options: dict[str, Any], state: PairTable) -> Value:
+    def finalise(options: dict[str, Any], state: PartitionTable) -> Value:
         table = state.contingency()
         coverage = {"rows": table.total, "classes": len(table.classes), "clusters": len(table.clusters)}
         if not table.total:
@@ -65,7 +65,7 @@ def register_partition_metric(
         name,
         exchange="none",
         roles=PARTITIONS,
-        statistics=lambda **options: (LabelPairCounts(),),
+        statistics=lambda **options: (PartitionCounts(),),
         function=function,
         undefined=undefined,
         parameters={parameter: default for parameter, (default, _) in own_parameters.items()},

@@ -1,7 +1,6 @@
-"""Tables of pairs of labels that do not fit their memory: the cells, merged and stored, are those of a dictionary."""
+"""Partitions whose pairs of labels do not fit their memory: metrics, merged tables and bytes are those of all rows."""
 
 import pickle
-from collections import Counter
 
 import numpy as np
 import pyarrow
@@ -11,11 +10,11 @@ from hypothesis import strategies as st
 
 from fastmetrics._core.columns.label_columns import LabelPairs, as_label_column
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.tables import pair_table
 from fastmetrics._core.tables.key_table import KeyTable
-from fastmetrics.metrics.clustering import pair_table
 from fastmetrics.metrics.clustering.mutual_info import compute_information
 from fastmetrics.metrics.clustering.pair_confusion_matrix import count_pairs
-from fastmetrics.metrics.clustering.pair_table import PairTable
+from fastmetrics.metrics.clustering.partition_table import PartitionTable
 from fastmetrics.metrics.clustering.purity import purity
 
 PAIRS = st.lists(st.tuples(st.integers(-3, 5), st.integers(0, 9)), min_size=1, max_size=80)
@@ -25,7 +24,7 @@ def table_of(pairs, budget=None, is_text=False):
     """A table of pairs; clusters may be texts."""
     classes, clusters = (np.array(side) for side in zip(*pairs, strict=True))
     columns = [pyarrow.array(classes), pyarrow.array(clusters.astype(str) if is_text else clusters)]
-    table = PairTable()
+    table = PartitionTable()
     table.limit_memory(budget)
     table.add(LabelPairs(*(as_label_column(column, "label", lambda row: row) for column in columns)))
     return table
@@ -41,8 +40,8 @@ def new_budget():
 
 @pytest.fixture(autouse=True)
 def small_tables(monkeypatch):
-    """All cells move to tables of keys, which spill after a few."""
-    monkeypatch.setattr(pair_table, "FEW_CELLS", 0)
+    """All pairs move to tables of keys, which spill after a few."""
+    monkeypatch.setattr(pair_table, "FEW_PAIRS", 0)
     monkeypatch.setattr(pair_table, "COUNTER_DIVISOR", 1 << 20)
     monkeypatch.setattr("fastmetrics._core.tables.key_table.SMALL_SHARD", 1)
     monkeypatch.setattr(KeyTable, "try_reserve", lambda table, n_bytes: table.n_bytes + n_bytes < 2000)
@@ -51,15 +50,13 @@ def small_tables(monkeypatch):
 @pytest.mark.parametrize("is_text", [False, True])
 @given(columns=st.lists(PAIRS, min_size=1, max_size=3))
 def test_merged_tables(is_text, columns):
-    merged, whole = PairTable(), table_of(joined(columns), None, is_text)
+    merged, whole = PartitionTable(), table_of(joined(columns), None, is_text)
     merged.limit_memory(new_budget())
     for pairs in columns:
         merged.merge(table_of(pairs, new_budget(), is_text))
-    assert merged.moved is not None
-    assert whole.moved is None
+    assert merged.pairs.moved is not None
+    assert whole.pairs.moved is None
     assert merged.n_rows == whole.n_rows
-    counts = Counter(count for *_, own in merged.cell_parts() for count in own.tolist())
-    assert counts == Counter(Counter(joined(columns)).values())
     for table in (merged, pickle.loads(pickle.dumps(merged))):
         assert all(map(np.array_equal, table.arrays(), whole.arrays()))
     large, small = merged.contingency(), whole.contingency()
@@ -67,13 +64,11 @@ def test_merged_tables(is_text, columns):
         assert function(large) == function(small)
 
 
-def test_rows_are_counted_across_moves():
-    most = (1 << 63) - 1
-    table = table_of([(1, 2)], new_budget())
-    table.add_cells(np.array([1]), np.array([2]), np.array([most - 1]))
-    assert [own.tolist() for part in table.cell_parts() for own in part] == [[1], [2], [most]]
-    with pytest.raises(OverflowError, match="more than"):
-        table.add_cells(np.array([4]), np.array([4]), np.array([1]))
+def test_a_spilled_table_is_merged_with_itself():
+    table = table_of([(number, number % 7) for number in range(300)], new_budget(), is_text=True)
+    table.merge(table)
+    twice = table_of([(number % 300, number % 300 % 7) for number in range(600)], None, is_text=True)
+    assert all(map(np.array_equal, table.arrays(), twice.arrays()))
 
 
 def test_memory_is_given_back():
@@ -83,3 +78,9 @@ def test_memory_is_given_back():
     assert table.n_bytes > 0
     table.close()
     assert budget.reserved_bytes == 0
+
+
+def test_texts_and_numbers_are_not_joined():
+    table = table_of([(1, 2)], None, is_text=True)
+    with pytest.raises(ValueError, match="labels of type text cannot be combined with labels of type number or date"):
+        table.merge(table_of([(1, 2)]))
