@@ -49,10 +49,6 @@ class Theirs(typing.NamedTuple):
         return cls(x)
 
 
-class Bare(named_tuples.NamedTuple):
-    x: int
-
-
 class Derived(Ours):
     """A class that derives from a named tuple has attributes of its own."""
 
@@ -70,7 +66,6 @@ def test_same_as_typing():
         assert getattr(Ours, name) == getattr(Theirs, name)
     assert list(inspect.signature(Ours).parameters) == list(inspect.signature(Theirs).parameters)
     assert typing.get_type_hints(Ours) == typing.get_type_hints(Theirs)
-    assert Bare.__doc__ == "Bare(x)"
     match Ours(1, 2):
         case Ours(x, y):
             assert (x, y) == (1, 2)
@@ -104,6 +99,7 @@ def test_copies():
 def test_modules_import_the_fast_one():
     importing = [
         relative(path) for path in source_files("fastmetrics", suffixes={".py"})
-        if "NamedTuple" in read(path) and "from fastmetrics._core.named_tuples import NamedTuple" not in read(path)
+        if "selfcheck/definitions" not in relative(path)  # copies of oracles, which only the self-check imports
+        and "NamedTuple" in read(path) and "from fastmetrics._core.named_tuples import NamedTuple" not in read(path)
     ]  # fmt: skip
     assert importing == ["fastmetrics/_core/named_tuples.py"]
