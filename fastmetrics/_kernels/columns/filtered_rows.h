@@ -1,4 +1,4 @@
-/* Loops over the rows of a batch that a filter or an expression reads. */
+/* A loop over the rows of a batch that a filter reads. */
 #ifndef FASTMETRICS_COLUMNS_FILTERED_ROWS_H
 #define FASTMETRICS_COLUMNS_FILTERED_ROWS_H
 
@@ -28,16 +28,5 @@ static int64_t fm_rows_of_bitmap(
     }
     return found;
 }
-
-/* out[i] of two float32 columns, each widened to float64 before. */
-#define FM_COMBINE_SINGLES(NAME, OPERATOR)                                                                             \
-    static void NAME(const float* first, const float* second, ptrdiff_t n, double* out) {                              \
-        ptrdiff_t i;                                                                                                   \
-        for (i = 0; i < n; i++) out[i] = (double)first[i] OPERATOR (double)second[i];                                  \
-    }
-
-FM_COMBINE_SINGLES(fm_add_singles, +)
-FM_COMBINE_SINGLES(fm_subtract_singles, -)
-FM_COMBINE_SINGLES(fm_multiply_singles, *)
 
 #endif

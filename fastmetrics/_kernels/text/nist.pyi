@@ -26,7 +26,6 @@ def match_segments(
     matched_orders: NDArray[np.uint16],
     counts: NDArray[np.int64],
 ) -> None: ...
-def renumber(words: NDArray[np.uint32], numbers: NDArray[np.uint32]) -> None: ...
 
 class NgramTable:
     size: int

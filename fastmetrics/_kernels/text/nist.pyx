@@ -144,15 +144,6 @@ def match_segments(
         starts[segments.shape[0] - 1] = n_words
 
 
-def renumber(uint32_t[::1] words, const uint32_t[::1] numbers):
-    """Replace every word id by numbers[id]. END_OF_REFERENCE stays."""
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(words.shape[0]):
-            if words[i] != END_OF_REFERENCE:
-                words[i] = numbers[words[i]]
-
-
 cdef struct Slot:
     uint64_t key                # node of the first n - 1 words << 32 | last word
     uint32_t node               # 0 is an empty slot

@@ -161,8 +161,9 @@ def join_into_shards(
     n_words = 0
     for encoder, shard in encoded_blocks:
         if encoder in new_ids:
-            kernels.renumber(shard.words, new_ids[encoder])
-            kernels.renumber(shard.references, new_ids[encoder])
+            ids, is_word = new_ids[encoder], shard.references != NO_WORD
+            shard.words[:] = ids[shard.words]
+            shard.references[is_word] = ids[shard.references[is_word]]
         pending.append(shard)
         n_words += len(shard.words)
         if n_words >= WORDS_PER_SHARD:

@@ -1,6 +1,4 @@
-"""The rows of a bitmap, and sums, differences and products of float32 columns as float64."""
-
-import operator
+"""The rows of a bitmap."""
 
 import numpy as np
 import pytest
@@ -8,8 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastmetrics._kernels.columns import filtered_rows
-
-OPERATIONS = ("add", "subtract", "multiply")
 
 
 @given(st.lists(st.booleans(), max_size=300), st.integers(0, 70), st.integers(0, 80))
@@ -38,20 +34,3 @@ def test_no_more_rows_than_the_result_has_entries(bits, capacity):
 def test_short_bitmaps_are_refused(first, rows):
     with pytest.raises(ValueError, match="shorter than its rows"):
         filtered_rows.rows_of_bitmap(np.zeros(1, np.uint8), first, rows, np.zeros(9, np.int64))
-
-
-@pytest.mark.parametrize("name", OPERATIONS)
-@given(st.lists(st.tuples(*[st.floats(width=32)] * 2), max_size=40))
-def test_combined_columns_are_those_of_float64(name, pairs):
-    first, second = (np.array([pair[side] for pair in pairs], np.float32) for side in (0, 1))
-    out = np.empty(len(pairs))
-    getattr(filtered_rows, name)(first, second, out)
-    symbol = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul}[name]
-    with np.errstate(all="ignore"):
-        np.testing.assert_array_equal(out, symbol(first.astype(np.float64), second.astype(np.float64)))
-
-
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_columns_of_different_lengths_are_refused(name):
-    with pytest.raises(ValueError, match="different lengths"):
-        getattr(filtered_rows, name)(np.zeros(2, np.float32), np.zeros(3, np.float32), np.zeros(2))
