@@ -32,7 +32,7 @@ from fastmetrics.engine.scan.intervals import MetricReplicates, make_interval, r
 from fastmetrics.engine.scan.log_scan import Progress
 from fastmetrics.engine.scan.resolve import FinalStates
 from fastmetrics.engine.scan.scan import Scan
-from fastmetrics.engine.scan.slice_views import iterate_views, slice_sets
+from fastmetrics.engine.scan.slice_passes import iterate_passes, slice_sets
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 NO_DIFFERENCE = "no difference, in no replicate either"
@@ -86,8 +86,8 @@ def count_wins(scan: Scan, replicates: MetricReplicates, n_threads: int) -> dict
             scan.group_exchange, scan.plan.metrics, scan.score_label_pairs, slice_sets(scan.slices), n_threads,
             scan.reader.key_texts.rank(),
         )  # fmt: skip
-    for view in iterate_views(scan) if scan.rows_kept else ():
-        wins |= view.rename(count_unit_wins_of_view(scan, replicates, n_threads))
+    for slice_pass in iterate_passes(scan) if scan.rows_kept else ():
+        wins |= slice_pass.rename(count_unit_wins_of_view(scan, replicates, n_threads))
     return wins
 
 
@@ -95,7 +95,7 @@ def count_unit_wins_of_view(scan: Scan, replicates: MetricReplicates, n_threads:
     """The win counts of units, of the slices of one pass over the rows."""
     wins: dict[WinKey, WinCounts] = {}
     metrics = scan.plan.metrics
-    n_slices = scan.view.n_slices
+    n_slices = scan.slice_pass.n_slices
     of_sums = [metric for metric in metrics if has_unit_values(metric)]
     buckets, pairs = replicates.unit_buckets, scan.score_label_pairs
     if buckets.bits != HASH_BITS or not of_sums:
@@ -134,12 +134,12 @@ def is_constant(differences: np.ndarray, before: np.ndarray, after: np.ndarray) 
 def test_rows(scan: Scan, level: float, n_threads: int) -> dict[WinKey, TestedDifference]:
     """Test differences by a formula over the rows of two models, all of them in memory."""
     tested: dict[WinKey, TestedDifference] = {}
-    for view in iterate_views(scan) if scan.rows_kept else ():
-        tested |= view.rename(test_rows_of_view(scan, level, n_threads))
+    for slice_pass in iterate_passes(scan) if scan.rows_kept else ():
+        tested |= slice_pass.rename(test_rows_of_pass(scan, level, n_threads))
     return tested
 
 
-def test_rows_of_view(scan: Scan, level: float, n_threads: int) -> dict[WinKey, TestedDifference]:
+def test_rows_of_pass(scan: Scan, level: float, n_threads: int) -> dict[WinKey, TestedDifference]:
     """The tests of the slices of one pass over the rows."""
     tested: dict[WinKey, TestedDifference] = {}
     store = scan.range_store()
@@ -150,8 +150,8 @@ def test_rows_of_view(scan: Scan, level: float, n_threads: int) -> dict[WinKey, 
         baseline = baselines.setdefault(pair.label, pair)
         if baseline is pair:
             continue
-        all_rows = (None,) if scan.view.all_rows else ()
-        for slice_number in (*all_rows, *range(scan.view.n_slices)):
+        all_rows = (None,) if scan.slice_pass.all_rows else ()
+        for slice_number in (*all_rows, *range(scan.slice_pass.n_slices)):
             where = slice(None) if slice_number is None else columns[SLICE] == slice_number
             labels, before, after = (
                 np.ascontiguousarray(columns[name][where])

@@ -24,7 +24,7 @@ from fastmetrics.engine.scan.intervals import MetricReplicates, ReplicateStates,
 from fastmetrics.engine.scan.plan_scan import LogScan
 from fastmetrics.engine.scan.resolve import FinalStates
 from fastmetrics.engine.scan.slice_counts import SliceCounts
-from fastmetrics.engine.scan.slice_views import SliceView
+from fastmetrics.engine.scan.slice_passes import SlicePass
 
 
 def of_pair(states: dict[StateKey, Any], pair: int) -> dict[tuple[Any, int | None], Any]:
@@ -128,7 +128,7 @@ class PartitionMerger:
         options = resampling.options
         if not self.scan.rows_kept:
             return MetricReplicates({}, resampling.unit_buckets, options)
-        self.scan.view = SliceView(len(self.scan.slices))  # the slices of all sets have their own numbers
+        self.scan.slice_pass = SlicePass(len(self.scan.slices))  # the slices of all sets have their own numbers
         values = finalise_replicates(self.scan, self.replicates_by_key, options.replicates)
         return MetricReplicates(values, resampling.unit_buckets, options)
 

@@ -36,11 +36,11 @@ from fastmetrics.engine.partitions.score_columns import score_columns
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.group_units import find_units_of_groups
-from fastmetrics.engine.scan.intervals import ReplicateStates, replicate_additive, slices_of_view
+from fastmetrics.engine.scan.intervals import ReplicateStates, replicate_additive, slices_of_pass
 from fastmetrics.engine.scan.plan_scan import LogScan
 from fastmetrics.engine.scan.resolve import FinalStates, resolve
 from fastmetrics.engine.scan.scan import Scan
-from fastmetrics.engine.scan.slice_views import iterate_views
+from fastmetrics.engine.scan.slice_passes import iterate_passes
 
 TRAVELLING_REPLICATES = (AdditiveReplicates, ValueReplicates)  # these merge, and are small when pickled
 
@@ -197,8 +197,9 @@ def replicate_partition(scan: Scan, resampling: PartitionResampling) -> dict[Any
     weights = ReplicateWeights(resampling.unit_buckets, options.seed, options.replicates)
     plan, units_of = scan.plan.without_plots(), find_units_of_groups(scan)
     replicates: dict[Any, Any] = {}
-    for view in iterate_views(scan):
-        replicates |= view.rename(replicate_additive(scan, plan, weights, units_of, 1, slices_of_view(view)))
+    for slice_pass in iterate_passes(scan):
+        found = replicate_additive(scan, plan, weights, units_of, 1, slices_of_pass(slice_pass))
+        replicates |= slice_pass.rename(found)
     return {
         key: states if isinstance(states, TRAVELLING_REPLICATES) else ReplicateStates(list(states.states()))
         for key, states in replicates.items()

@@ -16,7 +16,7 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.slice_values import SliceValues
 from fastmetrics.engine.plan.column_names import ColumnNames
-from fastmetrics.engine.scan.slice_views import SliceView, compute_slices, views_of
+from fastmetrics.engine.scan.slice_passes import SlicePass, compute_slices, passes_of
 
 
 class ScoreRangeShard(NamedTuple):
@@ -61,9 +61,10 @@ class RangeRows:
         block = Block(columns, np.array([0, columns[score_name(0)].shape[0]], np.int32))
         self.store.add(block, self.store.try_reserve(block.n_bytes()))
 
-    def views(self) -> Iterator[tuple[SliceView, list[SliceValues]]]:
+    def passes(self) -> Iterator[tuple[SlicePass, list[SliceValues]]]:
         """The passes over the rows, and the values of the slices of each."""
         values = self.slices.values()
-        for view in views_of(self.slices):
-            with compute_slices([self.store], self.slices, view):
-                yield view, values if view.numbers is None else [values[number] for number in view.numbers.tolist()]
+        for slice_pass in passes_of(self.slices):
+            with compute_slices([self.store], self.slices, slice_pass):
+                numbers = slice_pass.numbers
+                yield slice_pass, values if numbers is None else [values[number] for number in numbers.tolist()]

@@ -41,7 +41,7 @@ from fastmetrics.engine.partitions.score_columns import read_statistics, score_c
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.intervals import ReplicateStates
-from fastmetrics.engine.scan.slice_views import SliceView
+from fastmetrics.engine.scan.slice_passes import SlicePass
 
 ROWS_CHANGED = "the rows changed between two passes: there are units that were not there when they were counted"
 
@@ -84,26 +84,26 @@ class RangeShards:
             statistics = list(filter(self.columns[score].has, all_statistics))
             found: dict[SliceStateKey, Any] = {}
             is_whole = range_number == WHOLE_COLUMN and self.resampling is not None
-            for view, values in rows.views():
+            for slice_pass, values in rows.passes():
                 if is_whole:
-                    found |= self.replicate_view(rows.store, view, values, statistics)
+                    found |= self.replicate_pass(rows.store, slice_pass, values, statistics)
                 else:
-                    found |= self.reduce_view(rows.store, view, values, score, range_number, statistics)
+                    found |= self.reduce_pass(rows.store, slice_pass, values, score, range_number, statistics)
             state = PartitionState(rows.store.rows, {}, (), rows.slices.values(), {}, NO_TOTALS, range_number)
             yield score, state._replace(replicates=found) if is_whole else state._replace(states=found)
             rows.store.close()
 
-    def replicate_view(
-        self, store: BlockStore, view: SliceView, values: list[SliceValues], statistics: Sequence[Any]
+    def replicate_pass(
+        self, store: BlockStore, slice_pass: SlicePass, values: list[SliceValues], statistics: Sequence[Any]
     ) -> dict[SliceStateKey, ReplicateStates]:
-        """The replicates of the slices of a view, over a store that has all rows of a score column.
+        """The replicates of the slices of a pass, over a store that has all rows of a score column.
 
         `statistics` are those of thresholds; plots are left out.
         """
         if self.resampling is None:
             return {}
         options, unit_buckets = self.resampling.options, self.resampling.unit_buckets
-        if view.all_rows:
+        if slice_pass.all_rows:
             check_unit_hashes((reader.load()[HASH] for reader in store.block_readers([HASH])), unit_buckets)
         of_metrics, row_statistics = split_statistics(self.plan.without_plots().statistics["range"])
         statistics = [own for own in statistics if isinstance(own, OfClasses) or own in of_metrics]
@@ -117,33 +117,33 @@ class RangeShards:
             found: dict[tuple[Any, int | None], list[Any]] = {}
             if weights is not None:
                 row_ranges = RowRangeReduction(store, pair, row_statistics, len(values), 1)
-                found |= replicate_row_ranges(row_ranges._replace(all_rows=view.all_rows), weights)
+                found |= replicate_row_ranges(row_ranges._replace(all_rows=slice_pass.all_rows), weights)
             if statistics:
                 reductions = PairReduction(store, pair, self.names.weight is not None, statistics, 1)
-                for n_slices in view.passes():
+                for n_slices in slice_pass.slice_counts():
                     found |= reductions.reduce(partial(replicate, n_slices=n_slices))
             for (statistic, number), states in found.items():
                 of_slice = None if number is None else values[number]
                 replicates[statistic, label, of_slice] = ReplicateStates(states)
         return replicates
 
-    def reduce_view(
+    def reduce_pass(
         self,
         store: BlockStore,
-        view: SliceView,
+        slice_pass: SlicePass,
         values: list[SliceValues],
         score: int,
         range_number: int,
         statistics: Sequence[Any],
     ) -> dict[SliceStateKey, Any]:
-        """The states of the slices of a view in a range; `values` are those of its slices."""
+        """The states of the slices of a pass in a range; `values` are those of its slices."""
         states: dict[SliceStateKey, Any] = {}
         for label in range(max(1, len(self.names.labels))):
-            states |= self.reduce_rows(store, view, values, label, score, range_number)
+            states |= self.reduce_rows(store, slice_pass, values, label, score, range_number)
             if not statistics:
                 continue
             reductions = PairReduction(store, ScoreLabelPair(label, 0), self.names.weight is not None, statistics, 1)
-            for n_slices in view.passes():
+            for n_slices in slice_pass.slice_counts():
                 totals = self.global_totals(label, score, range_number, values if n_slices else [None])
                 by_slice = reductions.reduce(partial(reduce_range, n_slices=n_slices, totals=totals))
                 for (statistic, number), state in by_slice.items():
@@ -151,7 +151,13 @@ class RangeShards:
         return states
 
     def reduce_rows(
-        self, store: BlockStore, view: SliceView, values: list[SliceValues], label: int, score: int, range_number: int
+        self,
+        store: BlockStore,
+        slice_pass: SlicePass,
+        values: list[SliceValues],
+        label: int,
+        score: int,
+        range_number: int,
     ) -> dict[SliceStateKey, Any]:
         """The states of the statistics that read the rows of a range."""
         _, statistics = split_statistics(self.plan.statistics["range"])
@@ -166,7 +172,7 @@ class RangeShards:
                 for number, of_slice in numbers
             }
         reduction = RowRangeReduction(store, ScoreLabelPair(label, 0), statistics, len(values), 1, positions)
-        reduction = reduction._replace(all_rows=view.all_rows)
+        reduction = reduction._replace(all_rows=slice_pass.all_rows)
         return {
             (statistic, label, None if number is None else values[number]): state
             for (statistic, number), state in reduce_row_ranges(reduction).items()

@@ -47,7 +47,7 @@ from fastmetrics.engine.scan.resolve import (
     resolve,
 )
 from fastmetrics.engine.scan.scan import Scan
-from fastmetrics.engine.scan.slice_views import SliceView, iterate_views, views_of
+from fastmetrics.engine.scan.slice_passes import SlicePass, iterate_passes, passes_of
 from fastmetrics.engine.scan.states_by_unit import merge_replicates, replicate_units
 
 UNDEFINED = "the value is undefined"
@@ -145,61 +145,61 @@ def resample(
     additive = tuple(metric for metric in plan.metrics if metric.spec.exchange != "range")
     rest = plan if group_replicates is None else plan.with_statistics(hash=())
     weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates) if additive else None
-    views = views_of(scan.slices)
-    n_passes = count_passes(scan, plan, rest, resampling.replicates, n_threads, views)
+    passes = passes_of(scan.slices)
+    n_passes = count_passes(scan, plan, rest, resampling.replicates, n_threads, passes)
     counter = ProgressCounter(progress, scan.rows_kept, scan.rows_kept * n_passes, "resample")
     counter.advance(0)
     values: dict[ReplicateKey, np.ndarray] = {}
-    for view in iterate_views(scan):
+    for slice_pass in iterate_passes(scan):
         if weights is not None:
             for slices in split_slices_by_memory(scan, plan, resampling.replicates, n_threads):
                 found = replicate_additive(scan, rest, weights, units_of, n_threads, slices, counter.advance)
-                found = view.rename(found) | (group_replicates or {})
+                found = slice_pass.rename(found) | (group_replicates or {})
                 values |= finalise_replicates(scan, found, resampling.replicates, additive, slices, counter.advance)
         if by_score:
             found = replicate_score_statistics(scan, plan, unit_buckets, resampling, n_threads, counter.advance)
-            found, every = view.rename(found), slices_of_view(view)
+            found, every = slice_pass.rename(found), slices_of_pass(slice_pass)
             values |= finalise_replicates(scan, found, resampling.replicates, by_score, every, counter.advance)
     counter.finish()
     return MetricReplicates(values, unit_buckets, resampling, units_of)
 
 
 def count_passes(
-    scan: Scan, plan: Plan, rest: Plan, replicates: int, n_threads: int, views: Sequence[SliceView]
+    scan: Scan, plan: Plan, rest: Plan, replicates: int, n_threads: int, passes: Sequence[SlicePass]
 ) -> int:
     """How many times the rows are passed; `rest` is the plan without the replicates that are known."""
     n_passes = 0
     has_ranges = plan.needs("range")
-    for view in views:
+    for slice_pass in passes:
         if plan.needs("none") or plan.needs("hash"):
-            n_ranges = len(list(split_view_by_memory(scan, view, plan, replicates, n_threads)))
+            n_ranges = len(list(split_pass_by_memory(scan, slice_pass, plan, replicates, n_threads)))
             n_passes += n_ranges * (1 + bool(rest.statistics["none"]) + len(group_statistics_by_table(rest)))
-        n_passes += has_ranges * (1 + len(view.passes()) * len(scan.score_label_pairs))
+        n_passes += has_ranges * (1 + len(slice_pass.slice_counts()) * len(scan.score_label_pairs))
     return n_passes
 
 
 def split_slices_by_memory(scan: Scan, plan: Plan, replicates: int, n_threads: int) -> Iterator[SliceRange]:
     """The slices of every pass: all in one if there is memory for their replicates, otherwise all rows come first."""
-    yield from split_view_by_memory(scan, scan.view, plan, replicates, n_threads)
+    yield from split_pass_by_memory(scan, scan.slice_pass, plan, replicates, n_threads)
 
 
-def slices_of_view(view: SliceView) -> SliceRange:
-    """All slices of a view, with all rows together if it has them."""
-    return ALL_SLICES if view.all_rows else SliceRange(False, 0, view.n_slices)
+def slices_of_pass(slice_pass: SlicePass) -> SliceRange:
+    """All slices of a pass, with all rows together if it has them."""
+    return ALL_SLICES if slice_pass.all_rows else SliceRange(False, 0, slice_pass.n_slices)
 
 
-def split_view_by_memory(
-    scan: Scan, view: SliceView, plan: Plan, replicates: int, n_threads: int
+def split_pass_by_memory(
+    scan: Scan, slice_pass: SlicePass, plan: Plan, replicates: int, n_threads: int
 ) -> Iterator[SliceRange]:
-    n_slices = view.n_slices
+    n_slices = slice_pass.n_slices
     n_states = len(scan.score_label_pairs) * (len(plan.statistics["none"]) + len(plan.statistics["hash"]))
     limit = None if scan.memory_budget is None else scan.memory_budget.explicit_limit
     n_bytes = MAX_REPLICATE_BYTES if limit is None else min(limit, MAX_REPLICATE_BYTES)
     most = max(1, n_bytes // (8 * NONZERO_INTEGERS * replicates * n_states * n_threads))
     if n_slices < most:
-        yield slices_of_view(view)
+        yield slices_of_pass(slice_pass)
         return
-    if view.all_rows:
+    if slice_pass.all_rows:
         yield SliceRange(True, 0, 0)
     for start in range(0, n_slices, most):
         yield SliceRange(False, start, min(n_slices, start + most))
@@ -207,8 +207,8 @@ def split_view_by_memory(
 
 def fits_in_one_pass(scan: Scan, plan: Plan, replicates: int, n_threads: int) -> bool:
     """Return whether there is memory for the replicates of all slices at the same time."""
-    view = SliceView(len(scan.slices))
-    return next(split_view_by_memory(scan, view, plan, replicates, n_threads)) == ALL_SLICES
+    slice_pass = SlicePass(len(scan.slices))
+    return next(split_pass_by_memory(scan, slice_pass, plan, replicates, n_threads)) == ALL_SLICES
 
 
 def replicate_additive(
@@ -222,7 +222,7 @@ def replicate_additive(
 ) -> dict[Any, Any]:
     """The replicates of additive statistics, of rows and of groups."""
     replicates: dict[Any, Any] = {}
-    n_slices = scan.view.n_slices
+    n_slices = scan.slice_pass.n_slices
     if scan.counted_rows is not None:
         replicates |= scan.counted_rows.replicates(weights, n_slices, slices)
     if plan.statistics["none"] and scan.unit_exchange is not None:
@@ -268,13 +268,13 @@ def replicate_score_statistics(
     if scan.unit_exchange is None:
         return {}
     replicates: dict[Any, Any] = {}
-    n_slices = scan.view.n_slices
+    n_slices = scan.slice_pass.n_slices
     statistics, row_statistics = split_statistics(plan.statistics["range"])
     if row_statistics:
         weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)  # draws them all
         for pair_number, pair in enumerate(scan.score_label_pairs):
             row_ranges = RowRangeReduction(scan.unit_exchange.store, pair, row_statistics, n_slices, n_threads)
-            row_ranges = row_ranges._replace(all_rows=scan.view.all_rows)
+            row_ranges = row_ranges._replace(all_rows=scan.slice_pass.all_rows)
             for (statistic, slice_number), states in replicate_row_ranges(row_ranges, weights, advance).items():
                 replicates[statistic, pair_number, slice_number] = ReplicateStates(states)
     is_weighted = scan.names.weight is not None
@@ -285,7 +285,7 @@ def replicate_score_statistics(
             replicate_scores, unit_buckets=unit_buckets, seed=resampling.seed, replicates=resampling.replicates,
             advance=advance,
         )  # fmt: skip
-        for slices in scan.view.passes():
+        for slices in scan.slice_pass.slice_counts():
             of_pair |= reductions.reduce(partial(replicate, n_slices=slices))
         of_pair = join_replicates(statistics, reductions.n_classes, of_pair, resampling.replicates)
         for (statistic, slice_number), states in of_pair.items():
@@ -314,8 +314,8 @@ def finalise_replicates(
     """
     values = {}
     metrics = scan.plan.metrics if metrics is None else metrics
-    own_numbers = (number for number in (None, *range(scan.view.n_slices)) if slices.has(number))
-    slice_numbers = list(map(scan.view.outside, own_numbers))
+    own_numbers = (number for number in (None, *range(scan.slice_pass.n_slices)) if slices.has(number))
+    slice_numbers = list(map(scan.slice_pass.outside, own_numbers))
     for pair in range(len(scan.score_label_pairs)):
         for slice_number in slice_numbers:
             for metric in metrics:

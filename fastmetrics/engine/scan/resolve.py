@@ -26,7 +26,7 @@ from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.scan.additive_states import StateKey
 from fastmetrics.engine.scan.log_scan import Progress
 from fastmetrics.engine.scan.scan import Scan
-from fastmetrics.engine.scan.slice_views import iterate_views, slice_sets, views_of
+from fastmetrics.engine.scan.slice_passes import iterate_passes, passes_of, slice_sets
 
 MOST_SLICES = 1 << 14  # whose pairs are counted in one pass: their counters fit the second-level cache
 
@@ -88,7 +88,7 @@ def resolve(
         scan.idle_workers.clear()
     tables = group_statistics_by_table(plan)
     by_slices, others = split_ranges(scan)
-    passes = sum(len(view.passes()) for view in views_of(scan.slices)) * bool(others) + len(by_slices)
+    passes = sum(len(own.slice_counts()) for own in passes_of(scan.slices)) * bool(others) + len(by_slices)
     passes = len(tables) + passes * len(scan.score_label_pairs)
     counter = ProgressCounter(progress, scan.rows_kept, scan.rows_kept * passes)
     counter.advance(0)
@@ -103,10 +103,10 @@ def resolve(
                 spare = spare if scan.group_exchange.store.in_memory else []
         resolve_slices(scan, by_slices, states, n_threads, spare, counter.advance)
         if others:
-            for view in iterate_views(scan):
-                of_view = FinalStates({})
-                resolve_range_exchange(scan, others, of_view, n_threads, spare, counter.advance)
-                states.by_key.update(view.rename(of_view.by_key))
+            for slice_pass in iterate_passes(scan):
+                of_pass = FinalStates({})
+                resolve_range_exchange(scan, others, of_pass, n_threads, spare, counter.advance)
+                states.by_key.update(slice_pass.rename(of_pass.by_key))
     counter.finish()
     return states
 
@@ -155,11 +155,11 @@ def group_reduction(
 ) -> GroupReduction:
     """The reduction of statistics that share one kind of table, over the groups of a scan.
 
-    `sets` are by default the slices of the current view.
+    `sets` are by default the slices of the current pass.
     """
-    sets = stored_slices(scan.view.n_slices) if sets is None else sets
+    sets = stored_slices(scan.slice_pass.n_slices) if sets is None else sets
     texts = scan.reader.key_texts.rank()
-    return GroupReduction(statistics, scan.score_label_pairs, sets, new_states, texts, scan.view.all_rows)
+    return GroupReduction(statistics, scan.score_label_pairs, sets, new_states, texts, scan.slice_pass.all_rows)
 
 
 def group_statistics_by_table(plan: Plan) -> list[list[Any]]:
@@ -215,19 +215,19 @@ def resolve_range_exchange(
 ) -> None:
     """The range exchange, one score-label pair after the other: all rows, then slice by slice."""
     is_weighted = scan.names.weight is not None
-    view = scan.view
+    slice_pass = scan.slice_pass
     statistics, row_statistics = split_statistics(all_statistics)
     for pair_number, pair in enumerate(scan.score_label_pairs):
         if row_statistics:
-            row_ranges = RowRangeReduction(scan.range_store(), pair, row_statistics, view.n_slices, n_threads)
-            row_ranges = row_ranges._replace(all_rows=view.all_rows)
+            row_ranges = RowRangeReduction(scan.range_store(), pair, row_statistics, slice_pass.n_slices, n_threads)
+            row_ranges = row_ranges._replace(all_rows=slice_pass.all_rows)
             for (statistic, slice_number), state in reduce_row_ranges(row_ranges, advance).items():
                 states.by_key[statistic, pair_number, slice_number] = state
         if not statistics:
             continue
         reductions = PairReduction(scan.range_store(), pair, is_weighted, statistics, n_threads)
         found: dict[Any, Any] = {}
-        for slices in view.passes():
+        for slices in slice_pass.slice_counts():
             found |= reductions.reduce(partial(reduce_ranges, n_slices=slices, spare=spare, advance=advance))
         for (statistic, slice_number), state in join_states(statistics, reductions.n_classes, found).items():
             states.by_key[statistic, pair_number, slice_number] = state

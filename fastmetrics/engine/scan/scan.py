@@ -35,7 +35,7 @@ from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.additive_states import AdditiveStates
 from fastmetrics.engine.scan.slice_counts import RowCount, SliceCounts
-from fastmetrics.engine.scan.slice_views import SliceView
+from fastmetrics.engine.scan.slice_passes import SlicePass
 
 if TYPE_CHECKING:
     from fastmetrics._core.resampling.counted_row_replicates import CountedRows
@@ -119,7 +119,7 @@ class Scan:
         self.plan = plan
         self.names = names
         self.slices = slices
-        self.view = SliceView(0)  # the slices of the current pass over stored rows: see `iterate_views`
+        self.slice_pass = SlicePass(0)  # the slices of the current pass over stored rows: see `iterate_passes`
         self.score_label_pairs = names.score_label_pairs()
         self.reader = ColumnReader(plan, names, budget)
         self.memory_budget = budget

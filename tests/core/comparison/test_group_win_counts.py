@@ -13,7 +13,7 @@ from fastmetrics.engine.input.sources import open_source
 from fastmetrics.engine.plan.tasks import IntervalArguments, Task, plan_task
 from fastmetrics.engine.scan.log_pass import LogPass
 from fastmetrics.engine.scan.log_scan import run_scan
-from fastmetrics.engine.scan.slice_views import slice_sets
+from fastmetrics.engine.scan.slice_passes import slice_sets
 from support.states.spilled_logs import counted
 
 METRICS = [

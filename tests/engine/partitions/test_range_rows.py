@@ -28,10 +28,10 @@ def shard(values, codes):
 def slices_of_rows(rows):
     """The values of every row's slice, set by set."""
     found = {}
-    for view, values in rows.views():
-        if view.set_number is not None:
+    for slice_pass, values in rows.passes():
+        if slice_pass.set_number is not None:
             numbers = np.concatenate([reader.load()[SLICE] for reader in rows.store.block_readers([SLICE])])
-            found[view.set_number] = [values[number][1:] for number in numbers.tolist()]
+            found[slice_pass.set_number] = [values[number][1:] for number in numbers.tolist()]
     return found
 
 
@@ -42,7 +42,7 @@ def test_partitions_code_values_differently():
     channels, days = ["app", "web", "web", "app", "tv", "web"], [1, 1, None, 1, None, None]
     expected = {0: [(own,) for own in channels], 1: list(zip(days, channels, strict=True))}
     assert slices_of_rows(rows) == expected
-    assert [view.all_rows for view, _ in rows.views()] == [True, False]
+    assert [slice_pass.all_rows for slice_pass, _ in rows.passes()] == [True, False]
     assert len(rows.slices) == len(set(expected[0])) + len(set(expected[1]))
 
 
@@ -59,5 +59,5 @@ def test_partitions_have_too_many_slices_together(monkeypatch):
 
 
 @pytest.mark.parametrize("sets", [(), SETS])
-def test_views_of_no_rows(sets):
-    assert [view.passes() for view, _ in range_rows(sets).views()] == ([(0,), ()] if sets else [(0,)])
+def test_passes_over_no_rows(sets):
+    assert [own.slice_counts() for own, _ in range_rows(sets).passes()] == ([(0,), ()] if sets else [(0,)])

@@ -16,7 +16,7 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 
 
-class SliceView(NamedTuple):
+class SlicePass(NamedTuple):
     """The slices of a pass, numbered from 0, and whether it also computes all rows together.
 
     `numbers` are those of the slices outside the pass; None: the same.
@@ -27,7 +27,7 @@ class SliceView(NamedTuple):
     set_number: int | None = None
     numbers: np.ndarray | None = None
 
-    def passes(self) -> tuple[int, ...]:
+    def slice_counts(self) -> tuple[int, ...]:
         """The numbers of slices of the passes over rows in the order of scores: 0 is all rows together."""
         return (0,) * self.all_rows + (self.n_slices,) * bool(self.n_slices)
 
@@ -44,11 +44,11 @@ class SliceView(NamedTuple):
         }
 
 
-def views_of(slices: GroupingSets) -> list[SliceView]:
+def passes_of(slices: GroupingSets) -> list[SlicePass]:
     """The passes over stored rows: one for every grouping set, of which the first also has all rows together."""
     return [
-        SliceView(len(own), number == 0, number, own.global_numbers()) for number, own in enumerate(slices.sets)
-    ] or [SliceView(0)]
+        SlicePass(len(own), number == 0, number, own.global_numbers()) for number, own in enumerate(slices.sets)
+    ] or [SlicePass(0)]
 
 
 def slice_sets(slices: GroupingSets) -> tuple[SliceSet, ...]:
@@ -67,33 +67,33 @@ def number_set(slices: GroupingSets, set_number: int, codes: Sequence[np.ndarray
     slices.number_columns(set_number, codes, out=out)
 
 
-def iterate_views(scan: Any) -> Iterator[SliceView]:
+def iterate_passes(scan: Any) -> Iterator[SlicePass]:
     """The passes over the rows that a `Scan` has stored; the column of slices is that of the pass."""
-    for view in views_of(scan.slices):
-        with viewed(scan, view):
-            yield view
+    for slice_pass in passes_of(scan.slices):
+        with within_pass(scan, slice_pass):
+            yield slice_pass
 
 
 @contextmanager
-def viewed(scan: Any, view: SliceView) -> Iterator[None]:
-    """Let the stores of a scan have the column of slices of a view."""
-    before, scan.view = scan.view, view
+def within_pass(scan: Any, slice_pass: SlicePass) -> Iterator[None]:
+    """Let the stores of a scan have the column of slices of a pass."""
+    before, scan.slice_pass = scan.slice_pass, slice_pass
     if scan.counted_rows is not None:
-        scan.counted_rows.set_number = view.set_number
+        scan.counted_rows.set_number = slice_pass.set_number
     try:
-        with compute_slices(scan.stores(), scan.slices, view):
+        with compute_slices(scan.stores(), scan.slices, slice_pass):
             yield
     finally:
-        scan.view = before
+        scan.slice_pass = before
 
 
 @contextmanager
-def compute_slices(stores: Sequence[BlockStore], slices: GroupingSets, view: SliceView) -> Iterator[None]:
-    """Let stores have the column of slices of a view, which is computed from the codes of a grouping set."""
+def compute_slices(stores: Sequence[BlockStore], slices: GroupingSets, slice_pass: SlicePass) -> Iterator[None]:
+    """Let stores have the column of slices of a pass, which is computed from the codes of a grouping set."""
     distinct = list(dict.fromkeys(stores))
-    if view.set_number is not None:
+    if slice_pass.set_number is not None:
         names = [slice_code_name(number) for number in range(len(slices.columns))]
-        set_number = view.set_number
+        set_number = slice_pass.set_number
 
         def number_rows(columns: Mapping[str, np.ndarray], out: np.ndarray) -> None:
             slices.number_set(set_number, [columns[name] for name in names], out=out)
