@@ -33,6 +33,13 @@ class Value(NamedTuple):
     reason: str | None = None
 
 
+def rounded_quotient(numerator: int, denominator: int, coverage: dict[str, Any], reason: str) -> Value:
+    """The quotient, rounded once; NaN with the reason if the denominator is zero."""
+    if denominator == 0:
+        return Value(float("nan"), coverage, reason)
+    return Value(exact.divide(numerator, denominator), coverage)
+
+
 class Statistic(ABC):
     """Base of all statistics. Equality and hash are those of the type and of the attributes."""
 

@@ -16,6 +16,7 @@ from fastmetrics._core.optional_imports import pyarrow, types
 EXACT_INTEGER = 1 << 53
 EXACT_POWER = 22  # 10**22 is the largest power of ten that a float64 holds
 INTEGER_DIGITS = 18  # every integer of 18 digits is an int64
+WIDE_DIGITS = 39  # of the greatest integer of 128 bits, which polars has and Arrow has not
 HEX_PAIRS = np.frombuffer(b"".join(b"%02x" % byte for byte in range(256)), np.uint16)
 
 
@@ -237,3 +238,22 @@ def binary_keys(column: Any) -> tuple[np.ndarray, np.ndarray]:
     first, last = int(offsets[0]), int(offsets[-1])
     content = np.frombuffer(data, np.uint8)[first:last] if last > first else np.empty(0, np.uint8)
     return HEX_PAIRS[content].view(np.uint8), 2 * (offsets - first)
+
+
+def is_wide_integer(data_type: Any) -> bool:
+    """Is it the type of integers of 128 bits in polars?"""
+    return str(data_type) in ("Int128", "UInt128")
+
+
+def wide_integers(values: Any) -> Any | None:
+    """A column of polars that has such a type, as a pyarrow array of decimals; None for any other data."""
+    if type(values).__module__.partition(".")[0] != "polars" or not is_wide_integer(getattr(values, "dtype", "")):
+        return None
+    import polars
+
+    return decimals_of_texts(values.cast(polars.String).to_arrow())
+
+
+def decimals_of_texts(texts: Any) -> Any:
+    """Integers as decimals, exactly, from their texts."""
+    return texts.cast(pyarrow.string()).cast(pyarrow.decimal256(WIDE_DIGITS, 0))

@@ -7,7 +7,7 @@ statistics, the correction for sampled negatives, and the step from a ratio of e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, Rows, block_bounds, map_reduce
 from fastmetrics._core.columns.weights import as_weights, scale_tiny_weights
-from fastmetrics._core.exact import divide
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.state import Fields, ManySums, Sums, exact_sum
@@ -23,6 +22,7 @@ from fastmetrics._core.statistic import AdditiveStatistic, ByUnit, StatesOfUnits
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums
+from fastmetrics._kernels.probability import losses
 
 NO_WEIGHT = "every weight is zero"
 
@@ -63,6 +63,56 @@ class LabelCounts(ByUnit, AdditiveStatistic):
         if states.counts_of("weighted").any():
             return states.sum_of("weight"), states.sum_of("positive weight")
         return states.count_as_sum("rows"), states.count_as_sum("positives")
+
+
+class ProbabilityTerms(ByUnit, AdditiveStatistic):
+    """Base of the (weighted) sums of a term of every row's probability, which the kernel knows by its `kind`.
+
+    A term that clips probabilities counts "clipped rows".
+    """
+
+    __slots__ = ("sampling_rate",)
+    fields = Fields(exact_sum("terms"))
+    kind: ClassVar[int]
+
+    def __init__(self, sampling_rate: float | None = None) -> None:
+        self.sampling_rate = sampling_rate
+
+    def clip_of(self, rows: Rows) -> float:
+        """The probability that those below it are clipped to."""
+        return 0.0
+
+    def update(self, state: Sums, rows: Rows) -> None:
+        terms = state.sum_of("terms")
+        eps, rate = self.clip_of(rows), kernel_sampling_rate(self.sampling_rate)
+        n_clipped = losses.add_terms(self.kind, rows.labels, rows.scores, rows.weights, eps, rate, terms)
+        if n_clipped < 0:
+            rows.raise_bad_probability()
+        if n_clipped:
+            state.add_count("clipped rows", n_clipped)
+
+    def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
+        terms = np.empty(rows.labels.shape[0])
+        eps, rate = self.clip_of(rows), kernel_sampling_rate(self.sampling_rate)
+        n_clipped = losses.write_terms(self.kind, rows.labels, rows.scores, rows.weights, eps, rate, terms)
+        if n_clipped < 0:
+            rows.raise_bad_probability()
+        states.add(terms, numbers, "terms")
+        if n_clipped:
+            states.count(numbers[clipped_rows_of(rows, eps, rate)])
+
+
+def clipped_rows_of(rows: Rows, eps: float, rate: float) -> np.ndarray:
+    """The rows whose label has a predicted probability outside [eps, 1 - eps]."""
+    predicted = rows.scores
+    if rate:
+        predicted = np.empty(rows.scores.shape[0])
+        losses.correct_probabilities(rows.scores, rate, predicted)
+    # The bounds may be rounded to float32, so rows at a bound are looked at too.
+    near = np.flatnonzero((predicted <= 2 * eps) | (predicted >= 1 - 2 * eps))
+    outcomes = predicted[near].astype(np.float64)
+    outcomes = np.where(rows.labels[near], outcomes, 1 - outcomes)
+    return near[(outcomes < eps) | (outcomes > 1 - eps)]
 
 
 class BinaryColumns(NamedTuple):
@@ -198,13 +248,6 @@ def kernel_sampling_rate(sampling_rate: float | None) -> float:
 def warn_and_unwrap(function: str, result: Value) -> float:
     """The return value of a public function: the result's value, with a warning if it is undefined."""
     return warn_undefined(function, result.reason) if result.reason else result.value
-
-
-def rounded_quotient(numerator: int, denominator: int, coverage: dict[str, Any], reason: str) -> Value:
-    """The quotient, rounded once; NaN with the reason if the denominator is zero."""
-    if denominator == 0:
-        return Value(float("nan"), coverage, reason)
-    return Value(divide(numerator, denominator), coverage)
 
 
 def many_means_of_terms(parameters: dict[str, Any], counts: ManySums, terms: ManySums) -> np.ndarray:

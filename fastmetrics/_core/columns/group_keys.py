@@ -14,7 +14,6 @@ from fastmetrics._core import object_keys
 from fastmetrics._core.columns import arrow_columns, validation
 from fastmetrics._core.columns.key_columns import FixedWidthKeys, Keys, NumberKeys, TextKeys, tuple_of
 from fastmetrics._core.columns.key_types import NUMBERS, NUMBERS_AND_FLOATS, TEXT, dtype_of_arrow
-from fastmetrics._core.columns.wide_integers import wide_integers
 from fastmetrics._core.object_keys import WANTED
 from fastmetrics._core.optional_imports import pyarrow
 
@@ -159,7 +158,7 @@ def as_arrow(values: Any) -> Any:
     module = type(values).__module__.partition(".")[0]
     if module == "pyarrow":
         return values if hasattr(values, "null_count") else None
-    if (wide := wide_integers(values)) is not None:
+    if (wide := arrow_columns.wide_integers(values)) is not None:
         return wide
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ SERIAL_ROWS = 1 << 16  # below this, one thread is faster than two
 LARGE_PAGE_BYTES = 1 << 21
 SLAB_BYTES = 1 << 23  # of large pages that are taken at a time
 ALIGNED_BYTES = 64  # arrays begin at multiples
+Result = TypeVar("Result")
 
 
 def choose_thread_count(rows: int, n_threads: int | None) -> int:
@@ -32,6 +33,12 @@ def block_bounds(rows: int) -> Iterator[tuple[int, int]]:
     """Start and stop of every block."""
     for start in range(0, rows, BLOCK_ROWS):
         yield start, min(rows, start + BLOCK_ROWS)
+
+
+def map_blocks(rows: int, work: Callable[[int, int], Result], n_threads: int) -> list[Result]:
+    """The results of work(start, stop) for every block, in threads unless there are few rows."""
+    bounds = list(block_bounds(rows))
+    return for_each(len(bounds), lambda: lambda block: work(*bounds[block]), n_threads if rows > SERIAL_ROWS else 1)
 
 
 def addresses(arrays: list[np.ndarray]) -> np.ndarray:

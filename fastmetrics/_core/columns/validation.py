@@ -18,7 +18,6 @@ import numpy as np
 from fastmetrics._core import parallel
 from fastmetrics._core.columns import arrow_columns
 from fastmetrics._core.columns.probability_types import bfloat16_values, is_bfloat16
-from fastmetrics._core.columns.wide_integers import wide_integers
 from fastmetrics._core.suggestions import advice_for_classes
 from fastmetrics._kernels.columns import column_checks
 
@@ -56,7 +55,7 @@ def as_array(values: Any, name: str) -> np.ndarray:
         raise InputError(f"{name} must be an array of rows; found {type(values).__name__}")
     if type(values).__module__.partition(".")[0] == "pyarrow":
         return arrow_to_numpy(values, name)
-    if (wide := wide_integers(values)) is not None:
+    if (wide := arrow_columns.wide_integers(values)) is not None:
         return narrow_integers(wide, name)
     if isinstance(values, (list, tuple)):
         if type(values) is list and (numbers := column_checks.read_numbers(values)) is not None:

@@ -7,13 +7,14 @@ rows alone. A statistic turns them into one value per group. The sum of the valu
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns import group_keys, validation
+from fastmetrics._core.columns.key_columns import Keys
 from fastmetrics._core.columns.row_blocks import (
     BLOCK_ROWS,
     LABEL,
@@ -34,14 +35,14 @@ from fastmetrics._core.columns.row_blocks import (
 )
 from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.columns.weights import as_weights
-from fastmetrics._core.exact import EXPONENT, divide
+from fastmetrics._core.exact import EXPONENT
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
-from fastmetrics._core.exchange.group_values import MeanOfGroups
+from fastmetrics._core.exchange.group_values import MeanOfGroups, group_coverage
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout, HashExchange, exchange_columns
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.state import Fields, Sums, exact_sum
-from fastmetrics._core.statistic import Value
+from fastmetrics._core.statistic import Value, rounded_quotient
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.ranking import grouped_auc
@@ -121,16 +122,9 @@ class GroupMean(MeanOfGroups):
 def finalise_group_mean(state: Sums, why_left_out: str, why_undefined: str) -> Value:
     """The mean over groups, rounded once; NaN with its reason if no group has a value."""
     groups, left_out, rows, rows_left_out = state.counts.tolist()
-    coverage = {
-        "rows": rows - rows_left_out,
-        "groups": groups,
-        "groups_used": groups - left_out,
-        "groups_left_out": {why_left_out: left_out} if left_out else {},
-        "rows_left_out": {why_left_out: rows_left_out} if left_out else {},
-    }
-    if groups == left_out:
-        return Value(float("nan"), coverage, why_undefined if groups else "every weight is zero")
-    return Value(divide(state.integer("values"), (groups - left_out) << EXPONENT), coverage)
+    coverage = group_coverage(groups, rows, {why_left_out: (left_out, rows_left_out)} if left_out else {})
+    reason = why_undefined if groups else "every weight is zero"
+    return rounded_quotient(state.integer("values"), (groups - left_out) << EXPONENT, coverage, reason)
 
 
 class RowsByGroup:
@@ -301,21 +295,13 @@ def exchange_rows(y_true: Any, y_score: Any, key_values: Any, sample_weight: Any
     """Check labels, scores, groups and weights, and bring the rows of each group together."""
     labels = validation.as_labels(y_true)
     scores = validation.as_scores(y_score)
-    key_column = group_keys.as_keys(key_values)
-    rows = labels.shape[0]
-    validation.check_lengths(rows, scores.shape[0], "y_true", "y_score")
-    validation.check_lengths(rows, key_column.rows, "y_true", "groups")
-    weights = None
-    if sample_weight is not None:
-        weights = as_weights(sample_weight, rows)
-        present = weights > 0
-        if not present.all():
-            # Labels and scores are checked before rows are dropped: an error then names the caller's row.
-            validation.decode_labels(labels)
-            if np.isnan(scores).any():
-                validation.raise_nan(scores, "y_score")
-            labels, scores, weights = labels[present], scores[present], weights[present]
-            key_column = key_column.select(present)
+
+    def check(weights: np.ndarray) -> None:
+        validation.decode_labels(labels)
+        if np.isnan(scores).any():
+            validation.raise_nan(scores, "y_score")
+
+    labels, scores, weights, key_column = rows_with_weight(labels, scores, key_values, sample_weight, "y_score", check)
     label_kinds = np.zeros((-(-labels.shape[0] // BLOCK_ROWS), 2), np.int64)
     has_nan = np.zeros(label_kinds.shape[0], np.int64)
 
@@ -333,3 +319,28 @@ def exchange_rows(y_true: Any, y_score: Any, key_values: Any, sample_weight: Any
     if has_nan.any():
         validation.raise_nan(scores, "y_score")
     return exchange
+
+
+def rows_with_weight(
+    first: np.ndarray,
+    second: np.ndarray,
+    key_values: Any,
+    sample_weight: Any,
+    name: str,
+    check: Callable[[np.ndarray], None] | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, Keys]:
+    """Two columns, their weights and the keys of their groups, without the rows of weight zero.
+
+    The first column is y_true, `name` is that of the second. If rows are dropped, `check` sees the weights of all rows
+    before: an error of the columns then names the caller's row.
+    """
+    keys = group_keys.as_keys(key_values)
+    rows = first.shape[0]
+    validation.check_lengths(rows, second.shape[0], "y_true", name)
+    validation.check_lengths(rows, keys.rows, "y_true", "groups")
+    weights = None if sample_weight is None else as_weights(sample_weight, rows)
+    if weights is None or (present := weights > 0).all():
+        return first, second, weights, keys
+    if check is not None:
+        check(weights)
+    return first[present], second[present], weights[present], keys.select(present)

@@ -41,6 +41,18 @@ class MeanOfGroups(PerGroup, GroupedStatistic):
         return ValuesByGroup(self)
 
 
+def group_coverage(groups: int, rows: int, left_out: dict[str, tuple[int, int]]) -> dict[str, Any]:
+    """The coverage of a mean over groups. `left_out`: the groups that it leaves out and their rows, by the reason."""
+    groups_left_out, rows_left_out = ({why: own[i] for why, own in left_out.items()} for i in range(2))
+    return {
+        "rows": rows - sum(rows_left_out.values()),
+        "groups": groups,
+        "groups_used": groups - sum(groups_left_out.values()),
+        "groups_left_out": groups_left_out,
+        "rows_left_out": rows_left_out,
+    }
+
+
 class ValuesByGroup(GroupedStatistic):
     """Keeps the values of the groups whose mean another statistic computes. Both read the same tables."""
 

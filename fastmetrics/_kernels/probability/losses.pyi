@@ -10,31 +10,15 @@ FLOOR: int
 EQUAL: int
 GIVEN: int
 
-def log_loss_terms(
+def add_terms(
+    kind: int,
     labels: NDArray[np.uint8],
     probabilities: NDArray[np.float32] | NDArray[np.float64],
     weights: NDArray[np.float64] | None,
     eps: float,
     rate: float,
     state: NDArray[np.int64],
-    n_clipped: NDArray[np.int64],
-    problem: NDArray[np.int64],
-) -> None: ...
-def squared_error_terms(
-    labels: NDArray[np.uint8],
-    probabilities: NDArray[np.float32] | NDArray[np.float64],
-    weights: NDArray[np.float64] | None,
-    rate: float,
-    state: NDArray[np.int64],
-    problem: NDArray[np.int64],
-) -> None: ...
-def probability_terms(
-    probabilities: NDArray[np.float32] | NDArray[np.float64],
-    weights: NDArray[np.float64] | None,
-    rate: float,
-    state: NDArray[np.int64],
-    problem: NDArray[np.int64],
-) -> None: ...
+) -> int: ...
 def write_terms(
     kind: int,
     labels: NDArray[np.uint8],

@@ -44,59 +44,38 @@ EQUAL = BY_EQUAL_EDGES
 GIVEN = BY_GIVEN_EDGES
 
 
-def log_loss_terms(
-    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights or None, double eps,
-    double rate, int64_t[::1] state, int64_t[::1] n_clipped, int64_t[::1] problem
-):
-    """Add -log(q) of every row, q = p for label 1 and 1 - p for label 0, clipped to [eps, 1 - eps] (counted)."""
+def add_terms(
+    int kind, const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights or None,
+    double eps, double rate, int64_t[::1] state
+) -> int:
+    """Add the (weighted) term of every row: kind, eps and the result are as for write_terms."""
     cdef const double* first_weight = NULL
-    if labels.shape[0] == 0:
-        return
+    cdef Py_ssize_t n = labels.shape[0]
+    cdef int64_t clipped = 0
+    cdef int64_t problem = 0
+    if n == 0:
+        return 0
     if weights is not None:
         first_weight = &weights[0]
     with nogil:
-        log_terms[value_t](
-            &labels[0], &probabilities[0], first_weight, labels.shape[0], eps, rate, &state[0], &n_clipped[0],
-            &problem[0])
-
-
-def squared_error_terms(
-    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights or None, double rate,
-    int64_t[::1] state, int64_t[::1] problem
-):
-    """Add (p - y)^2 of every row."""
-    cdef const double* first_weight = NULL
-    if labels.shape[0] == 0:
-        return
-    if weights is not None:
-        first_weight = &weights[0]
-    with nogil:
-        squared_errors[value_t](
-            &labels[0], &probabilities[0], first_weight, labels.shape[0], rate, &state[0], &problem[0])
-
-
-def probability_terms(
-    const value_t[::1] probabilities, const double[::1] weights or None, double rate, int64_t[::1] state,
-    int64_t[::1] problem
-):
-    """Add p of every row, or w * p."""
-    cdef const double* first_weight = NULL
-    if probabilities.shape[0] == 0:
-        return
-    if weights is not None:
-        first_weight = &weights[0]
-    with nogil:
-        add_probabilities[value_t](
-            &probabilities[0], first_weight, probabilities.shape[0], rate, &state[0], &problem[0])
+        if kind == LOG_LOSS:
+            log_terms[value_t](
+                &labels[0], &probabilities[0], first_weight, n, eps, rate, &state[0], &clipped, &problem)
+        elif kind == SQUARED_ERROR:
+            squared_errors[value_t](&labels[0], &probabilities[0], first_weight, n, rate, &state[0], &problem)
+        else:
+            add_probabilities[value_t](&probabilities[0], first_weight, n, rate, &state[0], &problem)
+    return -1 if problem else clipped
 
 
 def write_terms(
     int kind, const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights or None,
     double eps, double rate, double[::1] out
 ) -> int:
-    """Write the (weighted) term of every row to out: LOG_LOSS, SQUARED_ERROR or PROBABILITY.
+    """Write the (weighted) term of every row to out.
 
-    Return how many rows were clipped to [eps, 1 - eps] for the logarithm; -1 if a probability is invalid.
+    LOG_LOSS: -log(q), q = p for label 1 and 1 - p for label 0, clipped to [eps, 1 - eps]. SQUARED_ERROR: (p - y)^2.
+    PROBABILITY: p. Return how many rows were clipped; -1 if a probability is invalid.
     """
     cdef double corrected[CHUNK]
     cdef Py_ssize_t start = 0

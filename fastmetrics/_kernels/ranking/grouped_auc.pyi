@@ -52,21 +52,13 @@ def number_groups(
     class_counts: NDArray[np.int64],
     n_groups: NDArray[np.int64],
 ) -> None: ...
-def auc_terms_of_segments(
-    class_counts: NDArray[np.int64],
-    wins: NDArray[np.uint64],
-    weight_rule: int,
-    count_single: bool,
-    starts: NDArray[np.int64],
-    states: NDArray[np.int64],
-    counts: NDArray[np.int64],
-) -> None: ...
 def auc_terms(
     class_counts: NDArray[np.int64],
     wins: NDArray[np.uint64],
+    group_weights: NDArray[np.float64],
     weight_rule: int,
     count_single: bool,
-    weighted_auc: NDArray[np.int64],
-    weights: NDArray[np.int64],
+    starts: NDArray[np.int64] | None,
+    states: NDArray[np.int64],
     counts: NDArray[np.int64],
 ) -> None: ...

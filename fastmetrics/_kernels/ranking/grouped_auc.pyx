@@ -28,6 +28,14 @@ cdef enum:
     COMPARE_ALL = 16            # up to so many rows of the rarer class, comparing all pairs is faster than a table
     COMPARE_ALL_ROWS = 1 << 20
 
+# What a group weighs, for auc_terms.
+cdef enum:
+    IMPRESSIONS = 0
+    UNIFORM = 1
+    POSITIVES = 2
+    PAIRS = 3
+    WEIGHTS = 4
+
 
 cdef inline uint64_t compare_with_all(
     const score_t* few, Py_ssize_t n_few, const score_t* many, Py_ssize_t n_many
@@ -367,14 +375,15 @@ def number_groups(
 
 
 cdef void add_auc_terms(
-    const int64_t* class_counts, const uint64_t* wins, Py_ssize_t n, int weight_rule, bint count_single,
-    int64_t* weighted_auc, int64_t* weights, int64_t* counts
+    const int64_t* class_counts, const uint64_t* wins, const double* group_weights, Py_ssize_t n, int weight_rule,
+    bint count_single, int64_t* weighted_auc, int64_t* weights, int64_t* counts
 ) noexcept nogil:
-    """As auc_terms, for n groups."""
+    """As auc_terms, for n groups; group_weights is NULL if rows have no weights."""
     cdef double terms[CHUNK]
-    cdef double group_weights[CHUNK]
+    cdef double masses[CHUNK]
     cdef double rest[CHUNK]
     cdef double auc, weight
+    cdef uint64_t pairs
     cdef Py_ssize_t group
     cdef Py_ssize_t length = 0
     cdef int64_t negatives, positives
@@ -390,52 +399,69 @@ cdef void add_auc_terms(
         if negatives == 0:
             counts[2] += 1
             counts[5] += positives
-        if positives and negatives:
-            auc = <double>wins[group] / <double>(2 * <uint64_t>negatives * <uint64_t>positives)
+        pairs = 2 * <uint64_t>negatives * <uint64_t>positives
+        if pairs:
+            auc = (<const double*>wins)[group] if group_weights else <double>wins[group] / <double>pairs
         elif not count_single:
             continue
-        weight = 1.0 if weight_rule == 1 else <double>(positives if weight_rule == 2 else negatives + positives)
-        terms[length] = weight * auc
-        group_weights[length] = weight
-        length += 1
-        if length == CHUNK:
+        if weight_rule == PAIRS and not group_weights:
+            # w AUC and w are integers, whose halves are exact as doubles.
+            terms[length] = 4294967296.0 * <double>(wins[group] >> 32)
+            masses[length] = 4294967296.0 * <double>(pairs >> 32)
+            terms[length + 1] = <double><uint32_t>wins[group]
+            masses[length + 1] = <double><uint32_t>pairs
+            length += 2
+        else:
+            weight = <double>(negatives + positives)
+            if weight_rule == UNIFORM:
+                weight = 1.0
+            elif weight_rule == POSITIVES:
+                weight = <double>positives
+            elif weight_rule == PAIRS:
+                weight = <double>negatives * <double>positives
+            elif weight_rule == WEIGHTS and group_weights:
+                weight = group_weights[group]
+            terms[length] = weight * auc
+            masses[length] = weight
+            length += 1
+        if length > CHUNK - 2:
             add_chunk(weighted_auc, terms, length, rest)
-            add_chunk(weights, group_weights, length, rest)
+            add_chunk(weights, masses, length, rest)
             length = 0
     if length:
         add_chunk(weighted_auc, terms, length, rest)
-        add_chunk(weights, group_weights, length, rest)
+        add_chunk(weights, masses, length, rest)
     normalise(weighted_auc)
     normalise(weights)
 
 
-def auc_terms_of_segments(
-    const int64_t[:, ::1] class_counts, const uint64_t[::1] wins, int weight_rule, bint count_single,
-    const int64_t[::1] starts, int64_t[:, :, ::1] states, int64_t[:, ::1] counts
-):
-    """For every i, auc_terms of the groups starts[i] to starts[i + 1], added to states[i] and counts[i]."""
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(counts.shape[0]):
-            add_auc_terms(
-                &class_counts[starts[i], 0], &wins[starts[i]], starts[i + 1] - starts[i], weight_rule, count_single,
-                &states[i, 0, 0], &states[i, 1, 0], &counts[i, 0])
-
-
 def auc_terms(
-    const int64_t[:, ::1] class_counts, const uint64_t[::1] wins, int weight_rule, bint count_single,
-    int64_t[::1] weighted_auc, int64_t[::1] weights, int64_t[::1] counts
+    const int64_t[:, ::1] class_counts, const uint64_t[::1] wins, const double[::1] group_weights, int weight_rule,
+    bint count_single, const int64_t[::1] starts or None, int64_t[:, :, ::1] states, int64_t[:, ::1] counts
 ):
-    """Add every group to the sums of GAUC, w AUC and w (superaccumulator states), and to the counts.
+    """Add the groups starts[i] to starts[i + 1] to the sums of GAUC, w AUC and w, of state i, and to its counts.
 
-    AUC = wins / (2 negatives positives). w is the number of rows (weight_rule 0), 1 (weight_rule 1) or the number of
-    positives (weight_rule 2); each product is rounded once. A group with one class counts as 0.5 if count_single, else
-    it is left out. counts are: groups, groups without positives, groups without negatives, rows, and the rows of those
-    two kinds of groups. At most 2**30 groups per call.
+    Without starts, all groups are added to one state.
+
+    AUC = wins / (2 negatives positives). With weights of rows, group_weights has those of groups, and wins the bits of
+    their AUCs; otherwise it is empty. w is the number of rows, 1 (weight_rule UNIFORM), the number of POSITIVES, or the
+    weight of the group (WEIGHTS, where there are any); each product is rounded once. With PAIRS, w is 2 negatives
+    positives, so that both sums are integers; with weights of rows, half as much. A group with one class counts as 0.5
+    if count_single, else it is left out. counts are: groups, groups without positives, groups without negatives, rows,
+    and the rows of those two kinds of groups. At most 2**29 groups per call.
     """
+    cdef Py_ssize_t i
+    cdef Py_ssize_t first = 0
+    cdef Py_ssize_t stop = wins.shape[0]
+    cdef const double* own_weights = NULL
     if wins.shape[0] == 0:
         return
     with nogil:
-        add_auc_terms(
-            &class_counts[0, 0], &wins[0], wins.shape[0], weight_rule, count_single, &weighted_auc[0], &weights[0],
-            &counts[0])
+        for i in range(counts.shape[0]):
+            if starts is not None:
+                first, stop = starts[i], starts[i + 1]
+            if group_weights.shape[0]:
+                own_weights = &group_weights[first]
+            add_auc_terms(
+                &class_counts[first, 0], &wins[first], own_weights, stop - first, weight_rule, count_single,
+                &states[i, 0, 0], &states[i, 1, 0], &counts[i, 0])

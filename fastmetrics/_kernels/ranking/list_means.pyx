@@ -44,40 +44,30 @@ cdef void add_mean_terms(
     normalise(weights)
 
 
-def mean_terms_of_segments(
-    const double[::1] values, const double[::1] group_weights, bint count_empty, double value_of_empty,
-    const int64_t[::1] starts, int64_t[:, :, ::1] states, int64_t[:, ::1] counts
-):
-    """For every i, mean_terms of the lists starts[i] to starts[i + 1], added to states[i] and counts[i]."""
-    cdef Py_ssize_t i
-    cdef const double* segment_weights = NULL
-    with nogil:
-        for i in range(counts.shape[0]):
-            if group_weights.shape[0]:
-                segment_weights = &group_weights[starts[i]]
-            add_mean_terms(
-                &values[starts[i]], segment_weights, starts[i + 1] - starts[i], count_empty, value_of_empty,
-                &states[i, 0, 0], &states[i, 1, 0], &counts[i, 0])
-
-
 def mean_terms(
     const double[::1] values, const double[::1] group_weights, bint count_empty, double value_of_empty,
-    int64_t[::1] weighted, int64_t[::1] weights, int64_t[::1] counts
+    const int64_t[::1] starts or None, int64_t[:, :, ::1] states, int64_t[:, ::1] counts
 ):
-    """Add lists to the sums of a mean, w value and w (superaccumulator states), and to the counts: lists, empty lists.
+    """Add the lists starts[i] to starts[i + 1] to the sums of a mean, w value and w, of state i, and to its counts.
 
-    The value of an empty list is NaN. It counts as value_of_empty if count_empty, else it is left out. group_weights is
-    empty if every list has weight 1. At most 2**30 lists per call.
+    Without starts, all lists are added to one state. The counts are: lists, empty lists. The value of an empty list is NaN. It counts as value_of_empty if count_empty,
+    else it is left out. group_weights is empty if every list has weight 1. At most 2**30 lists per call.
     """
-    cdef const double* first_weight = NULL
+    cdef Py_ssize_t i
+    cdef Py_ssize_t first = 0
+    cdef Py_ssize_t stop = values.shape[0]
+    cdef const double* own_weights = NULL
     if values.shape[0] == 0:
         return
-    if group_weights.shape[0]:
-        first_weight = &group_weights[0]
     with nogil:
-        add_mean_terms(
-            &values[0], first_weight, values.shape[0], count_empty, value_of_empty, &weighted[0], &weights[0],
-            &counts[0])
+        for i in range(counts.shape[0]):
+            if starts is not None:
+                first, stop = starts[i], starts[i + 1]
+            if group_weights.shape[0]:
+                own_weights = &group_weights[first]
+            add_mean_terms(
+                &values[first], own_weights, stop - first, count_empty, value_of_empty, &states[i, 0, 0],
+                &states[i, 1, 0], &counts[i, 0])
 
 
 def running_sums(const double[::1] values, const int64_t[::1] offsets, double[::1] out):

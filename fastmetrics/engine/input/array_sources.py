@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import object_keys
+from fastmetrics._core.columns.arrow_columns import wide_integers
 from fastmetrics._core.columns.group_keys import has_objects
 from fastmetrics._core.columns.probability_types import widen_bfloat16
 from fastmetrics._core.columns.validation import LISTED_COLUMNS, check_masked_items
-from fastmetrics._core.columns.wide_integers import wide_integers
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import BATCH_ROWS, Source, first_line
 

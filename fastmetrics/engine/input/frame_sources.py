@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from fastmetrics._core.columns.wide_integers import WIDE_DIGITS, decimals_of_texts, is_wide_integer
+from fastmetrics._core.columns.arrow_columns import WIDE_DIGITS, decimals_of_texts, is_wide_integer
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.arrow_sources import ReaderSource, top_module
 from fastmetrics.engine.input.batches import BATCH_ROWS, Source, split_path

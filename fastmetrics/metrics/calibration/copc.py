@@ -9,18 +9,16 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns.binary_probabilities import (
     LabelCounts,
+    ProbabilityTerms,
     check_binary_probabilities,
     check_sampling_rate,
-    kernel_sampling_rate,
-    rounded_quotient,
     row_coverage,
     warn_and_unwrap,
 )
-from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.registry import metric
-from fastmetrics._core.state import Fields, ManySums, Sums, exact_sum
-from fastmetrics._core.statistic import AdditiveStatistic, ByUnit, StatesOfUnits, Value
+from fastmetrics._core.state import ManySums, Sums
+from fastmetrics._core.statistic import Value, rounded_quotient
 from fastmetrics._kernels.probability import losses, short_losses
 
 if TYPE_CHECKING:
@@ -31,29 +29,11 @@ __all__ = ["copc", "pcoc"]
 OBSERVED, PREDICTED = 3, 4  # positions among the sums of `short_losses.sum_terms`
 
 
-class ProbabilitySum(ByUnit, AdditiveStatistic):
+class ProbabilitySum(ProbabilityTerms):
     """The (weighted) sum of the probabilities."""
 
-    __slots__ = ("sampling_rate",)
-    fields = Fields(exact_sum("probabilities"))
-
-    def __init__(self, sampling_rate: float | None = None) -> None:
-        self.sampling_rate = sampling_rate
-
-    def update(self, state: Sums, rows: Rows) -> None:
-        problem = np.zeros(1, np.int64)
-        losses.probability_terms(
-            rows.scores, rows.weights, kernel_sampling_rate(self.sampling_rate), state.sum_of("probabilities"), problem
-        )
-        if problem[0]:
-            rows.raise_bad_probability()
-
-    def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
-        terms = np.empty(rows.scores.shape[0])
-        rate = kernel_sampling_rate(self.sampling_rate)
-        if losses.write_terms(losses.PROBABILITY_TERMS, rows.labels, rows.scores, rows.weights, 0, rate, terms) < 0:
-            rows.raise_bad_probability()
-        states.add(terms, numbers, "probabilities")
+    __slots__ = ()
+    kind = losses.PROBABILITY_TERMS
 
 
 def divide_small_sums(
@@ -166,7 +146,7 @@ def pcoc(
 
 def observed_and_predicted(counts: ManySums, probabilities: ManySums) -> tuple[np.ndarray, np.ndarray]:
     """Observed and predicted clicks of many states, as exact sums."""
-    return LabelCounts.totals_of_many(counts)[1], probabilities.sum_of("probabilities")
+    return LabelCounts.totals_of_many(counts)[1], probabilities.sum_of("terms")
 
 
 @metric(
@@ -185,7 +165,7 @@ def observed_and_predicted(counts: ManySums, probabilities: ManySums) -> tuple[n
 )
 def finalise_copc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
     """Clicks observed over clicks predicted."""
-    positive, predicted = LabelCounts.totals(counts)[1], probabilities.integer("probabilities")
+    positive, predicted = LabelCounts.totals(counts)[1], probabilities.integer("terms")
     return rounded_quotient(positive, predicted, row_coverage(counts), "the probabilities sum to zero")
 
 
@@ -203,7 +183,7 @@ def finalise_copc(parameters: dict[str, Any], counts: Sums, probabilities: Sums)
 )
 def finalise_pcoc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
     """Clicks predicted over clicks observed."""
-    positive, predicted = LabelCounts.totals(counts)[1], probabilities.integer("probabilities")
+    positive, predicted = LabelCounts.totals(counts)[1], probabilities.integer("terms")
     return rounded_quotient(predicted, positive, row_coverage(counts), "there is no positive row")
 
 

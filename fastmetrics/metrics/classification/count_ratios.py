@@ -126,13 +126,13 @@ def average_ratio(
     make_ratio: Callable[[RatioCounts], CountRatio],
     y_true: Any,
     y_pred: Any,
+    *,
     labels: Any,
     pos_label: Any,
     average: str | None,
     sample_weight: Any,
     zero_division: Any,
     n_threads: int | None,
-    *,
     nan: bool = True,
 ) -> float | NDArray[np.float64]:
     """The whole of a public function of one ratio: options checked, rows counted, ratios averaged."""

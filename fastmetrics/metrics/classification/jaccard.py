@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.compiled_functions import computed_by
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics.metrics.classification import count_ratios
@@ -28,6 +30,7 @@ def jaccard_score(
     average: Average = ..., sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ...,
     n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
+@computed_by(partial(count_ratios.average_ratio, count_ratios.jaccard_ratio, nan=False))
 def jaccard_score(
     y_true: MatrixLike,
     y_pred: MatrixLike,
@@ -85,10 +88,6 @@ def jaccard_score(
     >>> fm.jaccard_score([[0, 1, 1], [1, 1, 0]], [[1, 1, 1], [1, 0, 0]], average="micro")
     0.6
     """
-    return count_ratios.average_ratio(
-        count_ratios.jaccard_ratio, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division, n_threads,
-        nan=False,
-    )  # fmt: skip
 
 
 @overload

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.compiled_functions import computed_by
 from fastmetrics.metrics.classification import count_ratios
 
 if TYPE_CHECKING:
@@ -162,6 +164,7 @@ def precision_score(
     average: Average = ..., sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ...,
     n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
+@computed_by(partial(count_ratios.average_ratio, count_ratios.precision_ratio))
 def precision_score(
     y_true: MatrixLike,
     y_pred: MatrixLike,
@@ -217,10 +220,6 @@ def precision_score(
     >>> fm.precision_score([0, 1, 2, 0], [0, 2, 2, 1], average="macro")
     0.5
     """
-    return count_ratios.average_ratio(
-        count_ratios.precision_ratio, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division,
-        n_threads,
-    )  # fmt: skip
 
 
 @overload
@@ -234,6 +233,7 @@ def recall_score(
     average: Average = ..., sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ...,
     n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
+@computed_by(partial(count_ratios.average_ratio, count_ratios.recall_ratio))
 def recall_score(
     y_true: MatrixLike,
     y_pred: MatrixLike,
@@ -290,9 +290,39 @@ def recall_score(
     >>> fm.recall_score(["no", "yes", "yes"], ["no", "no", "yes"], pos_label="yes")
     0.5
     """
-    return count_ratios.average_ratio(
-        count_ratios.recall_ratio, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division, n_threads
-    )
+
+
+def average_fbeta(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: Any,
+    pos_label: Any,
+    average: Any,
+    sample_weight: Any,
+    zero_division: Any,
+    macro: Any,
+    n_threads: int | None,
+    beta: Any = 1.0,
+) -> float | NDArray[np.float64]:
+    """The whole of `fbeta_score` and `f1_score`."""
+    mean: float | Floats
+    beta = count_ratios.check_beta(beta)
+    if macro == "f_of_means":
+        means: Any = precision_recall_fscore_support(
+            y_true, y_pred, beta=beta, labels=labels, pos_label=pos_label, average=average, sample_weight=sample_weight,
+            zero_division=zero_division, macro=macro, n_threads=n_threads,
+        )  # fmt: skip
+        mean = means[2]
+        return mean
+    zero = check_options(average, pos_label, zero_division, macro)
+    counts = count_ratios.count_for_average(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads)
+    warn = isinstance(zero_division, str)
+    fscore = count_ratios.fbeta_ratio(counts, beta)
+    # As in scikit-learn, an F that equals precision or recall does not warn.
+    ratios = count_ratios.divide_counts(fscore, counts, zero, warn and fscore.name == "f-score")
+    mean = count_ratios.average_ratios(ratios, counts)
+    return mean
 
 
 @overload
@@ -307,6 +337,7 @@ def fbeta_score(
     average: Average = ..., sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ...,
     macro: MacroF = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
+@computed_by(average_fbeta)
 def fbeta_score(
     y_true: MatrixLike,
     y_pred: MatrixLike,
@@ -368,41 +399,6 @@ def fbeta_score(
     >>> fm.fbeta_score([0, 1, 1, 1], [0, 0, 1, 1], beta=0.5)
     0.9090909090909091
     """
-    return average_fbeta(
-        y_true, y_pred, labels, pos_label, average, sample_weight, count_ratios.check_beta(beta), zero_division, macro,
-        n_threads,
-    )  # fmt: skip
-
-
-def average_fbeta(
-    y_true: Any,
-    y_pred: Any,
-    labels: Any,
-    pos_label: Any,
-    average: Any,
-    sample_weight: Any,
-    beta: float,
-    zero_division: Any,
-    macro: Any,
-    n_threads: int | None,
-) -> float | NDArray[np.float64]:
-    """The whole of `fbeta_score` and `f1_score`."""
-    mean: float | Floats
-    if macro == "f_of_means":
-        means: Any = precision_recall_fscore_support(
-            y_true, y_pred, beta=beta, labels=labels, pos_label=pos_label, average=average, sample_weight=sample_weight,
-            zero_division=zero_division, macro=macro, n_threads=n_threads,
-        )  # fmt: skip
-        mean = means[2]
-        return mean
-    zero = check_options(average, pos_label, zero_division, macro)
-    counts = count_ratios.count_for_average(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads)
-    warn = isinstance(zero_division, str)
-    fscore = count_ratios.fbeta_ratio(counts, beta)
-    # As in scikit-learn, an F that equals precision or recall does not warn.
-    ratios = count_ratios.divide_counts(fscore, counts, zero, warn and fscore.name == "f-score")
-    mean = count_ratios.average_ratios(ratios, counts)
-    return mean
 
 
 @overload
@@ -417,6 +413,7 @@ def f1_score(
     average: Average = ..., sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ...,
     macro: MacroF = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
+@computed_by(average_fbeta)
 def f1_score(
     y_true: MatrixLike,
     y_pred: MatrixLike,
@@ -478,9 +475,6 @@ def f1_score(
     >>> fm.f1_score(y_true, y_pred, average="macro"), fm.f1_score(y_true, y_pred, average="macro", macro="f_of_means")
     (0.5, 0.5)
     """
-    return average_fbeta(
-        y_true, y_pred, labels, pos_label, average, sample_weight, 1.0, zero_division, macro, n_threads
-    )
 
 
 # Options that `fastmetrics.testing` checks.

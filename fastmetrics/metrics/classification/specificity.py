@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
+from fastmetrics._core.columns.compiled_functions import computed_by
 from fastmetrics.metrics.classification import count_ratios
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ def specificity_score(
     average: Average = ..., sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ...,
     n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
+@computed_by(partial(count_ratios.average_ratio, count_ratios.specificity_ratio))
 def specificity_score(
     y_true: MatrixLike,
     y_pred: MatrixLike,
@@ -77,10 +80,6 @@ def specificity_score(
     >>> fm.specificity_score([0, 1, 1, 0], [1, 1, 1, 0])
     0.5
     """
-    return count_ratios.average_ratio(
-        count_ratios.specificity_ratio, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division,
-        n_threads,
-    )  # fmt: skip
 
 
 # Options that `fastmetrics.testing` checks.

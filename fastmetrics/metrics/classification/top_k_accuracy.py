@@ -10,7 +10,7 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns import categorical, validation
 from fastmetrics._core.columns import class_labels as targets
-from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT, rounded_quotient
+from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
 from fastmetrics._core.columns.class_rows import ClassRows
 from fastmetrics._core.columns.row_blocks import Rows, choose_thread_count
 from fastmetrics._core.columns.vector_columns import check_labels
@@ -19,7 +19,7 @@ from fastmetrics._core.kinds import CLASS_SCORES
 from fastmetrics._core.metric_strings import GREATEST_CUTOFF
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Fields, Sums, exact_sum
-from fastmetrics._core.statistic import AdditiveStatistic, Value
+from fastmetrics._core.statistic import AdditiveStatistic, Value, rounded_quotient
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics._kernels.columns import label_encoding as kernel
 from fastmetrics._kernels.numeric import sums

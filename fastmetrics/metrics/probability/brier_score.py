@@ -15,22 +15,21 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import (
     NO_WEIGHT,
     LabelCounts,
+    ProbabilityTerms,
     check_pos_label,
     check_sampling_rate,
     kernel_sampling_rate,
     many_means_of_terms,
-    rounded_quotient,
     row_coverage,
 )
 from fastmetrics._core.columns.probability_types import machine_epsilon
-from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.columns.weights import scale_tiny_weights
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
-from fastmetrics._core.state import Fields, Sums, exact_sum
-from fastmetrics._core.statistic import AdditiveStatistic, ByUnit, StatesOfUnits, Value
+from fastmetrics._core.state import Sums
+from fastmetrics._core.statistic import Value, rounded_quotient
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_undefined, warn_user
 from fastmetrics._kernels.probability import losses, short_losses
 from fastmetrics.metrics.probability.probability_targets import (
@@ -52,28 +51,11 @@ if TYPE_CHECKING:
 __all__ = ["brier_score_loss", "d2_brier_score"]
 
 
-class SquaredErrors(ByUnit, AdditiveStatistic):
+class SquaredErrors(ProbabilityTerms):
     """The (weighted) sum of (p - y)^2."""
 
-    __slots__ = ("sampling_rate",)
-    fields = Fields(exact_sum("terms"))
-
-    def __init__(self, sampling_rate: float | None = None) -> None:
-        self.sampling_rate = sampling_rate
-
-    def update(self, state: Sums, rows: Rows) -> None:
-        problem = np.zeros(1, np.int64)
-        rate = kernel_sampling_rate(self.sampling_rate)
-        losses.squared_error_terms(rows.labels, rows.scores, rows.weights, rate, state.sum_of("terms"), problem)
-        if problem[0]:
-            rows.raise_bad_probability()
-
-    def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
-        terms = np.empty(rows.labels.shape[0])
-        rate = kernel_sampling_rate(self.sampling_rate)
-        if losses.write_terms(losses.SQUARED_ERROR_TERMS, rows.labels, rows.scores, rows.weights, 0, rate, terms) < 0:
-            rows.raise_bad_probability()
-        states.add(terms, numbers, "terms")
+    __slots__ = ()
+    kind = losses.SQUARED_ERROR_TERMS
 
 
 class SquareSums(NamedTuple):

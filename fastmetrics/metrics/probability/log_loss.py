@@ -17,10 +17,10 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import (
     NO_WEIGHT,
     LabelCounts,
+    ProbabilityTerms,
     check_sampling_rate,
     kernel_sampling_rate,
     many_means_of_terms,
-    rounded_quotient,
     row_coverage,
 )
 from fastmetrics._core.columns.probability_types import machine_epsilon
@@ -32,7 +32,7 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Fields, Sums, exact_sum
-from fastmetrics._core.statistic import AdditiveStatistic, ByUnit, StatesOfUnits, Value
+from fastmetrics._core.statistic import Value, rounded_quotient
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.probability import losses, short_losses
 from fastmetrics.metrics.probability.probability_targets import (
@@ -60,58 +60,24 @@ LOSS_OF_CERTAINTY = NULL_EPS * (1 + NULL_EPS)  # -log(1 - eps), rounded
 __all__ = ["clipped_rows", "d2_log_loss_score", "log_loss"]
 
 
-class LogTerms(ByUnit, AdditiveStatistic):
+class LogTerms(ProbabilityTerms):
     """The (weighted) sum of -log(q), where q is the predicted probability of the row's label, and the clipped rows.
 
     q is clipped to [eps, 1 - eps].
     """
 
-    __slots__ = ("eps", "sampling_rate")
+    __slots__ = ("eps",)
     fields = Fields("clipped rows", exact_sum("terms"))
+    kind = losses.LOG_LOSS_TERMS
 
     def __init__(self, eps: float | str, sampling_rate: float | None = None) -> None:
+        super().__init__(sampling_rate)
         self.eps = eps
-        self.sampling_rate = sampling_rate
 
-    def resolve_eps(self, rows: Rows) -> float:
-        """The probability that those below it are clipped to."""
+    def clip_of(self, rows: Rows) -> float:
         if self.eps == "auto" and rows.eps is not None:
             return rows.eps
         return resolve_eps(self.eps, rows.scores.dtype)
-
-    def update(self, state: Sums, rows: Rows) -> None:
-        problem = np.zeros(1, np.int64)
-        losses.log_loss_terms(
-            rows.labels, rows.scores, rows.weights, self.resolve_eps(rows), kernel_sampling_rate(self.sampling_rate),
-            state.sum_of("terms"), state.counts, problem,
-        )  # fmt: skip
-        if problem[0]:
-            rows.raise_bad_probability()
-
-    def update_units(self, states: StatesOfUnits, rows: Rows, numbers: np.ndarray) -> None:
-        terms = np.empty(rows.labels.shape[0])
-        eps, rate = self.resolve_eps(rows), kernel_sampling_rate(self.sampling_rate)
-        n_clipped = losses.write_terms(
-            losses.LOG_LOSS_TERMS, rows.labels, rows.scores, rows.weights, eps, rate, terms
-        )  # fmt: skip
-        if n_clipped < 0:
-            rows.raise_bad_probability()
-        states.add(terms, numbers, "terms")
-        if n_clipped:
-            states.count(numbers[clipped_rows_of(rows, eps, rate)])
-
-
-def clipped_rows_of(rows: Rows, eps: float, rate: float) -> np.ndarray:
-    """The rows whose label has a predicted probability outside [eps, 1 - eps]."""
-    predicted = rows.scores
-    if rate:
-        predicted = np.empty(rows.scores.shape[0])
-        losses.correct_probabilities(rows.scores, rate, predicted)
-    # The bounds may be rounded to float32, so rows at a bound are looked at too.
-    near = np.flatnonzero((predicted <= 2 * eps) | (predicted >= 1 - 2 * eps))
-    outcomes = predicted[near].astype(np.float64)
-    outcomes = np.where(rows.labels[near], outcomes, 1 - outcomes)
-    return near[(outcomes < eps) | (outcomes > 1 - eps)]
 
 
 class LogSums(NamedTuple):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT, rounded_quotient
+from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
 from fastmetrics._core.columns.class_rows import ClassRows
 from fastmetrics._core.columns.vector_columns import check_labels
 from fastmetrics._core.kinds import PROBABILITIES
 from fastmetrics._core.registry import metric_form
 from fastmetrics._core.state import Sums
-from fastmetrics._core.statistic import Value
+from fastmetrics._core.statistic import Value, rounded_quotient
 from fastmetrics.metrics.probability import brier_score, log_loss  # noqa: F401 - they register the metrics
 from fastmetrics.metrics.probability.probability_targets import ClassLogTerms, ClassSquaredErrors, check_eps
 

@@ -12,7 +12,6 @@ from fastmetrics._core.columns.binary_probabilities import (
     LabelCounts,
     check_binary_probabilities,
     check_sampling_rate,
-    rounded_quotient,
     row_coverage,
     warn_and_unwrap,
 )
@@ -22,7 +21,7 @@ from fastmetrics._core.elementary import log, log1p
 from fastmetrics._core.exact import divide, quotients
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import ManySums, Sums
-from fastmetrics._core.statistic import Value
+from fastmetrics._core.statistic import Value, rounded_quotient
 from fastmetrics.metrics.probability.log_loss import LogTerms, try_small_log_sums
 from fastmetrics.metrics.probability.probability_targets import check_eps
 

@@ -233,9 +233,9 @@ class ClassSquaredErrors(AdditiveStatistic):
         if rows.labels.ndim == 1:
             class_losses.squared_error_terms(rows.labels, rows.scores, rows.weights, state.sum_of("terms"))
             return
-        losses.squared_error_terms(
-            rows.labels.reshape(-1), rows.scores.reshape(-1), weights_of_entries(rows), 0.0, state.sum_of("terms"),
-            np.zeros(1, np.int64),
+        losses.add_terms(
+            losses.SQUARED_ERROR_TERMS, rows.labels.reshape(-1), rows.scores.reshape(-1), weights_of_entries(rows), 0.0,
+            0.0, state.sum_of("terms"),
         )  # fmt: skip
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
-from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
+from fastmetrics.metrics.ranking.lists.list_metric import list_metric
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, Cutoffs, Floats, Int, KeysLike, NumericArrayLike
@@ -26,6 +25,12 @@ def auc_at_k(
     offsets: NumericArrayLike | None = ..., relevance_level: float = ..., ties: Ties = ..., empty: Empty = ...,
     items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ..., n_threads: int | None = ...,
 ) -> Floats: ...  # fmt: skip
+@list_metric(
+    "auc",
+    "AUC of each group where all rows below rank k count as tied, averaged.",
+    variants=("auc(empty=skip)@5",),
+    aliases=("auc_at_k",),
+)
 def auc_at_k(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,
@@ -96,26 +101,3 @@ def auc_at_k(
     >>> fm.auc_at_k([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7], k=2)
     0.625
     """
-    return list_means(
-        "auc_at_k",
-        "auc",
-        ListArguments(y_true, y_score, groups, offsets, sample_weight),
-        k,
-        True,
-        relevance_level,
-        {},
-        ties=ties,
-        empty=empty,
-        n_threads=n_threads,
-        items=items,
-    )
-
-
-register_list_mean(
-    "auc",
-    "AUC of each group where all rows below rank k count as tied, averaged.",
-    auc_at_k,
-    cutoff="required",
-    variants=("auc(empty=skip)@5",),
-    aliases=("auc_at_k",),
-)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
-from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
+from fastmetrics.metrics.ranking.lists.list_metric import list_metric
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, KeysLike, NumericArrayLike
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["bpref"]
 
 
+@list_metric("bpref", "Binary preference: how rarely irrelevant rows of a group stand above relevant ones.")
 def bpref(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,
@@ -82,24 +82,3 @@ def bpref(
     >>> fm.bpref([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7])
     0.75
     """
-    mean = list_means(
-        "bpref",
-        "bpref",
-        ListArguments(y_true, y_score, groups, offsets, sample_weight),
-        None,
-        False,
-        relevance_level,
-        {},
-        ties=ties,
-        empty=empty,
-        n_threads=n_threads,
-        items=items,
-    )
-    return cast("float", mean)
-
-
-register_list_mean(
-    "bpref",
-    "Binary preference: how rarely irrelevant rows of a group stand above relevant ones.",
-    bpref,
-)

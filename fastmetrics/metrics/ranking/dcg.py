@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
-from fastmetrics.metrics.ranking.lists.list_mean import GAIN_PARAMETER, IDEAL_PARAMETER, register_list_mean
-from fastmetrics.metrics.ranking.lists.list_measures import BINARY_LOGARITHM, Discounts, check_number
+from fastmetrics.metrics.ranking.lists.list_metric import list_metric
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, Cutoffs, Floats, Int, KeysLike, NumericArrayLike
     from fastmetrics._core.types.options import Gain, Ideal, Ties
 
 __all__ = ["cumulative_gain", "dcg_score", "ideal_dcg"]
-
-
-def discounts_of(log_base: Any) -> Discounts:
-    """The discounts of a logarithm; those of base 2 are shared by all calls."""
-    base = check_number(log_base, "log_base", 1.0, float("inf"), "a finite number above 1")
-    return BINARY_LOGARITHM if base == 2 else Discounts(base)
 
 
 @overload
@@ -35,6 +27,15 @@ def dcg_score(
     ties: Ties = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
     ignore_ties: bool = ..., allow_infinite: bool = ..., n_threads: int | None = ...,
 ) -> Floats: ...  # fmt: skip
+@list_metric(
+    "dcg",
+    "Discounted cumulative gain at k: gains over the logarithm of their rank.",
+    negative_grades=True,
+    variants=("dcg(gain=exp2)@4", "dcg(ties=optimistic)@4"),
+    aliases=("dcg_score", "discounted_cumulative_gain"),
+    near_names={"dcg_burges": "for gains of 2^grade - 1, write dcg(gain=exp2); the gain of 'dcg' is the grade"},
+    least_width=2,
+)
 def dcg_score(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,
@@ -115,24 +116,6 @@ def dcg_score(
     >>> fm.dcg_score([[3, 1, 2, 3, 2]], [[5, 4, 3, 2, 1]])  # doctest: +ELLIPSIS
     6.69...
     """
-    return list_means(
-        "dcg_score",
-        "dcg",
-        ListArguments(y_true, y_score, groups, offsets, sample_weight),
-        k,
-        False,
-        relevance_level,
-        {"gain": gain, "ideal": "judged"},
-        ties=ties,
-        empty="zero",
-        n_threads=n_threads,
-        items=items,
-        ignore_ties=ignore_ties,
-        signed_gains=True,
-        allow_infinite=allow_infinite,
-        least_width=2,
-        discounts=discounts_of(log_base),
-    )
 
 
 @overload
@@ -148,6 +131,13 @@ def ideal_dcg(
     ideal: Ideal = ..., offsets: NumericArrayLike | None = ..., relevance_level: float = ..., ties: Ties = ...,
     items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ..., n_threads: int | None = ...,
 ) -> Floats: ...  # fmt: skip
+@list_metric(
+    "idcg",
+    "DCG at k of the best order of each group.",
+    direction="none",
+    variants=("idcg@3",),
+    aliases=("ideal_dcg",),
+)
 def ideal_dcg(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,
@@ -220,19 +210,6 @@ def ideal_dcg(
     >>> fm.ideal_dcg([[3, 1, 2, 3, 2]], [[5, 4, 3, 2, 1]])  # doctest: +ELLIPSIS
     7.14...
     """
-    return list_means(
-        "ideal_dcg",
-        "idcg",
-        ListArguments(y_true, y_score, groups, offsets, sample_weight),
-        k,
-        False,
-        relevance_level,
-        {"gain": gain, "ideal": ideal},
-        ties=ties,
-        empty="zero",
-        n_threads=n_threads,
-        items=items,
-    )
 
 
 @overload
@@ -247,6 +224,13 @@ def cumulative_gain(
     offsets: NumericArrayLike | None = ..., relevance_level: float = ..., ties: Ties = ...,
     items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ..., n_threads: int | None = ...,
 ) -> Floats: ...  # fmt: skip
+@list_metric(
+    "cg",
+    "Cumulative gain at k: the sum of the gains at the top.",
+    negative_grades=True,
+    variants=("cg(ties=optimistic)@3",),
+    aliases=("cumulative_gain",),
+)
 def cumulative_gain(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,
@@ -314,57 +298,3 @@ def cumulative_gain(
     >>> fm.cumulative_gain([[3, 1, 2, 3, 2]], [[5, 4, 3, 2, 1]])
     11.0
     """
-    return list_means(
-        "cumulative_gain",
-        "cg",
-        ListArguments(y_true, y_score, groups, offsets, sample_weight),
-        k,
-        False,
-        relevance_level,
-        {"gain": gain, "ideal": "judged"},
-        ties=ties,
-        empty="zero",
-        n_threads=n_threads,
-        items=items,
-        signed_gains=True,
-    )
-
-
-register_list_mean(
-    "dcg",
-    "Discounted cumulative gain at k: gains over the logarithm of their rank.",
-    dcg_score,
-    GAIN_PARAMETER,
-    cutoff=True,
-    may_be_empty=False,
-    negative_grades=True,
-    variants=("dcg(gain=exp2)@4", "dcg(ties=optimistic)@4"),
-    aliases=("dcg_score", "discounted_cumulative_gain"),
-    near_names={"dcg_burges": "for gains of 2^grade - 1, write dcg(gain=exp2); the gain of 'dcg' is the grade"},
-)
-
-
-register_list_mean(
-    "idcg",
-    "DCG at k of the best order of each group.",
-    ideal_dcg,
-    GAIN_PARAMETER | IDEAL_PARAMETER,
-    cutoff=True,
-    may_be_empty=False,
-    direction="none",
-    variants=("idcg@3",),
-    aliases=("ideal_dcg",),
-)
-
-
-register_list_mean(
-    "cg",
-    "Cumulative gain at k: the sum of the gains at the top.",
-    cumulative_gain,
-    GAIN_PARAMETER,
-    cutoff=True,
-    may_be_empty=False,
-    negative_grades=True,
-    variants=("cg(ties=optimistic)@3",),
-    aliases=("cumulative_gain",),
-)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
-from fastmetrics.metrics.ranking.lists import list_measures
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
-from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
+from fastmetrics.metrics.ranking.lists.list_metric import list_metric
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, Cutoffs, Floats, Int, KeysLike, NumericArrayLike
@@ -29,6 +27,12 @@ def expected_reciprocal_rank(
     empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
     n_threads: int | None = ...,
 ) -> Floats: ...  # fmt: skip
+@list_metric(
+    "err",
+    "Expected reciprocal rank at k: of the row at which a user stops.",
+    variants=("err(max_grade=3)@5",),
+    aliases=("expected_reciprocal_rank",),
+)
 def expected_reciprocal_rank(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,
@@ -102,30 +106,4 @@ def expected_reciprocal_rank(
     >>> fm.expected_reciprocal_rank([3, 0, 4], [0.9, 0.8, 0.7], [7, 7, 7])
     0.61328125
     """
-    highest_grade = list_measures.check_max_grade(max_grade)
 
-    return list_means(
-        "expected_reciprocal_rank",
-        "err",
-        ListArguments(y_true, y_score, groups, offsets, sample_weight),
-        k,
-        False,
-        relevance_level,
-        {"number": highest_grade},
-        ties=ties,
-        empty=empty,
-        n_threads=n_threads,
-        items=items,
-    )
-
-
-register_list_mean(
-    "err",
-    "Expected reciprocal rank at k: of the row at which a user stops.",
-    expected_reciprocal_rank,
-    {"max_grade": (4, list_measures.check_max_grade)},
-    cutoff=True,
-    number="max_grade",
-    variants=("err(max_grade=3)@5",),
-    aliases=("expected_reciprocal_rank",),
-)

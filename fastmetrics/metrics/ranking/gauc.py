@@ -5,21 +5,19 @@ The pairs of every group are counted in `lists/group_pairs.py`.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.exact import divide, quotients
+from fastmetrics._core.exact import quotients
 from fastmetrics._core.exchange.group_rows import reduce_columns
-from fastmetrics._core.exchange.group_values import MeanOfGroups
+from fastmetrics._core.exchange.group_values import MeanOfGroups, group_coverage
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
-from fastmetrics._core.state import Fields, ManySums, Sums, exact_sum, segment_starts, wide_count
-from fastmetrics._core.statistic import ByUnit, StatesOfUnits, Value
+from fastmetrics._core.state import Fields, ManySums, Sums, exact_sum, segment_starts
+from fastmetrics._core.statistic import ByUnit, StatesOfUnits, Value, rounded_quotient
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.ranking import grouped_auc
 from fastmetrics.metrics.ranking.lists.group_pairs import GroupPairs, PairsByGroup
 
@@ -29,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["gauc_score"]
 
-WEIGHTS = ("impressions", "uniform", "positives", "pairs", "weights")
-KERNEL_WEIGHTS = {"uniform": 1, "positives": 2}  # codes of the kernel; for 0 the weight is the number of rows
+WEIGHTS = ("impressions", "uniform", "positives", "pairs", "weights")  # in the order of the kernel
+NO_WEIGHTS: np.ndarray = np.empty(0)
 SINGLE_CLASS = ("skip", "half", "nan", "raise")
 ONE_CLASS_NO_POSITIVE = "one class: no positive"
 ONE_CLASS_NO_NEGATIVE = "one class: no negative"
@@ -38,17 +36,13 @@ GROUP_COUNTS = (
     "groups", "groups without positive", "groups without negative", "rows", "rows without positive",
     "rows without negative",
 )  # fmt: skip
-N_GROUP_COUNTS = len(GROUP_COUNTS)
 
 
 class GroupAuc(ByUnit, MeanOfGroups):
     """The additive statistic of GAUC: the sums of w AUC and of w over groups, and the groups and rows left out."""
 
     __slots__ = ("single_class", "weight")
-    # The kernels add to the first counts and to both sums by place. Pairs are counted twice each, for ties are halves.
-    fields = Fields(
-        *GROUP_COUNTS, wide_count("pairs won"), wide_count("pairs"), exact_sum("w auc"), exact_sum("w"),
-    )  # fmt: skip
+    fields = Fields(*GROUP_COUNTS, exact_sum("w auc"), exact_sum("w"))  # the kernel adds to all of them by place
 
     def __init__(self, weight: str, single_class: str) -> None:
         self.weight = weight
@@ -65,39 +59,23 @@ class GroupAuc(ByUnit, MeanOfGroups):
     def update(self, state: Sums, table: GroupPairs) -> None:
         if table.one_class is not None:
             no_positive, no_negative, *rows_of_one_class = table.one_class.tolist()
-            state.counts[:N_GROUP_COUNTS] += (
+            state.counts += (
                 no_positive + no_negative, no_positive, no_negative, sum(rows_of_one_class), *rows_of_one_class,
             )  # fmt: skip
-        if table.group_weights is None and self.weight != "pairs" and self.single_class != "raise":
-            grouped_auc.auc_terms(
-                table.class_rows, table.wins, KERNEL_WEIGHTS.get(self.weight, 0), self.single_class == "half",
-                state.sum_of("w auc"), state.sum_of("w"), state.counts,
-            )  # fmt: skip
-            return
-        negatives, positives = table.class_rows[:, 0], table.class_rows[:, 1]
-        rows = negatives + positives
-        no_positive, no_negative = positives == 0, negatives == 0
-        if self.single_class == "raise" and (no_positive.any() or no_negative.any()):
-            self.raise_single_class(table, int(np.flatnonzero(no_positive | no_negative)[0]))
-        state.counts[:N_GROUP_COUNTS] += (
-            rows.shape[0], np.count_nonzero(no_positive), np.count_nonzero(no_negative), rows.sum(),
-            rows[no_positive].sum(), rows[no_negative].sum(),
+        self.add_terms(state.exact[None], state.counts[None], table, None)
+
+    def update_units(self, states: StatesOfUnits, table: GroupPairs, numbers: np.ndarray) -> None:
+        self.add_terms(states.exact, states.counts, table, segment_starts(numbers))
+
+    def add_terms(self, sums: np.ndarray, counts: np.ndarray, table: GroupPairs, starts: np.ndarray | None) -> None:
+        """Add the groups starts[i] to starts[i + 1] to the sums and the counts of state i; or all groups to one."""
+        if self.single_class == "raise" and not table.class_rows.all():
+            self.raise_single_class(table, int((table.class_rows == 0).any(axis=1).argmax()))
+        weights = NO_WEIGHTS if table.group_weights is None else table.group_weights
+        grouped_auc.auc_terms(
+            table.class_rows, table.wins.view(np.uint64), weights, WEIGHTS.index(self.weight),
+            self.single_class == "half", starts, sums, counts,
         )  # fmt: skip
-        if self.weight == "pairs" and table.group_weights is None:
-            # With the number of pairs as weights, GAUC is a quotient of two integers.
-            pairs = 2 * (negatives * positives).astype(np.uint64)
-            state.add_total("pairs won", table.wins)
-            state.add_total("pairs", pairs)
-            return
-        auc = table.auc()
-        if self.single_class == "half":
-            auc[no_positive | no_negative] = 0.5
-            counted = slice(None)
-        else:
-            counted = ~(no_positive | no_negative)
-        weight = self.group_weights(table)[counted]
-        sums.sum_values(auc[counted], weight, state.sum_of("w auc"))
-        sums.sum_values(weight, None, state.sum_of("w"))
 
     def group_values(self, table: GroupPairs) -> np.ndarray:
         """The AUC of every group, NaN if it is undefined or if the group has weight 0."""
@@ -106,17 +84,6 @@ class GroupAuc(ByUnit, MeanOfGroups):
             auc[np.isnan(auc)] = 0.5
             auc[self.group_weights(table) == 0] = np.nan
         return auc
-
-    def update_units(self, states: StatesOfUnits, table: GroupPairs, numbers: np.ndarray) -> None:
-        starts = segment_starts(numbers)
-        if table.group_weights is None and self.weight != "pairs" and self.single_class != "raise":
-            grouped_auc.auc_terms_of_segments(
-                table.class_rows, table.wins, KERNEL_WEIGHTS.get(self.weight, 0), self.single_class == "half", starts,
-                states.exact, states.counts,
-            )  # fmt: skip
-            return
-        for number, (start, stop) in enumerate(pairwise(starts.tolist())):
-            self.update(states.state(number), table.segment(slice(start, stop)))
 
     @staticmethod
     def raise_single_class(table: GroupPairs, index: int) -> NoReturn:
@@ -129,18 +96,12 @@ class GroupAuc(ByUnit, MeanOfGroups):
 
     def group_weights(self, table: GroupPairs) -> np.ndarray:
         """The weight w of every group."""
-        rows = table.class_rows.sum(axis=1)
-        if self.weight == "uniform":
-            return np.ones(rows.shape[0])
-        if self.weight == "positives":
-            return table.class_rows[:, 1].astype(np.float64)
-        if self.weight == "pairs":
-            pairs: np.ndarray = table.class_rows[:, 0].astype(np.float64) * table.class_rows[:, 1]
-            return pairs
         if self.weight == "weights" and table.group_weights is not None:
             return table.group_weights
-        impressions: np.ndarray = rows.astype(np.float64)
-        return impressions
+        negatives, positives = (column.astype(np.float64) for column in table.class_rows.T)
+        rules = {"uniform": np.ones_like(positives), "positives": positives, "pairs": negatives * positives}
+        weights: np.ndarray = rules.get(self.weight, negatives + positives)
+        return weights
 
 
 def gauc_score(
@@ -208,12 +169,11 @@ def gauc_score(
 
 
 def many_gaucs(parameters: dict[str, Any], states: ManySums) -> np.ndarray:
-    """The values of many states whose sums are floating-point numbers: see `MetricSpec.many`."""
+    """The values of many states: see `MetricSpec.many`."""
     values = quotients(states.sum_of("w auc"), states.sum_of("w"))
-    is_left = states.counts[:, N_GROUP_COUNTS:].any(axis=1)  # weights of pairs
     if parameters["single_class"] == "nan":
-        is_left |= (states.counts_of("groups without positive") > 0) | (states.counts_of("groups without negative") > 0)
-    values[is_left] = np.nan
+        left_out = states.counts_of("groups without positive") + states.counts_of("groups without negative")
+        values[left_out > 0] = np.nan
     return values
 
 
@@ -244,24 +204,14 @@ def finalise_gauc(parameters: dict[str, Any], state: Sums) -> Value:
     """Group AUC: the weighted mean over groups of the AUC inside each group."""
     groups_seen, no_positive, no_negative, rows, rows_no_positive, rows_no_negative = map(state.count, GROUP_COUNTS)
     single = no_positive + no_negative
-    left_out = 0 if parameters["single_class"] == "half" else single
-    rows_left_out = 0 if parameters["single_class"] == "half" else rows_no_positive + rows_no_negative
-    coverage = {
-        "rows": rows - rows_left_out,
-        "groups": groups_seen,
-        "groups_used": groups_seen - left_out,
-        "groups_left_out": {ONE_CLASS_NO_POSITIVE: no_positive, ONE_CLASS_NO_NEGATIVE: no_negative} if left_out else {},
-        "rows_left_out": {ONE_CLASS_NO_POSITIVE: rows_no_positive, ONE_CLASS_NO_NEGATIVE: rows_no_negative}
-        if left_out
-        else {},
+    left_out = {
+        ONE_CLASS_NO_POSITIVE: (no_positive, rows_no_positive),
+        ONE_CLASS_NO_NEGATIVE: (no_negative, rows_no_negative),
     }
+    is_left_out = single and parameters["single_class"] != "half"
+    coverage = group_coverage(groups_seen, rows, left_out if is_left_out else {})
     if parameters["single_class"] == "nan" and single:
         return Value(float("nan"), coverage, f"{single} groups have one class only and single_class is nan")
-    won, total = state.integer("w auc"), state.integer("w")
-    if state.count("pairs"):
-        won, total = state.count("pairs won"), state.count("pairs")
-    if total == 0:
-        reason = "no group has both classes" if groups_seen == single else "the groups with both classes weigh nothing"
-        reason = reason if groups_seen else "every weight is zero"
-        return Value(float("nan"), coverage, reason)
-    return Value(divide(won, total), coverage)
+    reason = "no group has both classes" if groups_seen == single else "the groups with both classes weigh nothing"
+    reason = reason if groups_seen else "every weight is zero"
+    return rounded_quotient(state.integer("w auc"), state.integer("w"), coverage, reason)

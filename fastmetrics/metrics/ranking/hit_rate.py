@@ -14,13 +14,12 @@ from fastmetrics._core.state import ManySums, Sums
 from fastmetrics._core.statistic import Value
 from fastmetrics.metrics.ranking.lists.list_inputs import (
     ListArguments,
+    ListFunction,
     check_options,
-    list_means,
     score_lists,
     unwrap_means,
 )
 from fastmetrics.metrics.ranking.lists.list_mean import (
-    LIST_PARAMETERS,
     PARAMETER_CHECKS,
     ListMean,
     finalise_mean,
@@ -132,27 +131,18 @@ def hit_rate(
     0.666...
     """
     validation.check_option(average, "average", AVERAGES)
-    arguments = ListArguments(y_true, y_score, groups, offsets, sample_weight)
+    options = {"ties": ties, "empty": empty, "n_threads": n_threads, "items": items}
     if average == "group":
-        return list_means(
-            "hit_rate",
-            "hr",
-            arguments,
-            k,
-            True,
-            relevance_level,
-            {},
-            ties=ties,
-            empty=empty,
-            n_threads=n_threads,
-            items=items,
-        )
+        return ListFunction("hit_rate", "hr").mean(
+            y_true, y_score, groups, offsets=offsets, sample_weight=sample_weight, relevance_level=relevance_level, k=k,
+            **options,
+        )  # fmt: skip
     if empty != "zero":
         raise validation.OptionError(f"empty={empty!r} needs average='group': average='micro' takes no mean over lists")
-    return micro_hit_rate(arguments, k, relevance_level, ties=ties, empty="zero", n_threads=n_threads, items=items)
+    return micro_hit_rate(ListArguments(y_true, y_score, groups, offsets, sample_weight), k, relevance_level, options)
 
 
-def micro_hit_rate(arguments: ListArguments, k: Any, relevance_level: float, **options: Any) -> float | Floats:
+def micro_hit_rate(arguments: ListArguments, k: Any, relevance_level: float, options: dict[str, Any]) -> float | Floats:
     """The hits of all lists divided by the relevant rows of all lists."""
     cutoffs, is_sequence = check_cutoffs(k, True)
     level = check_level(relevance_level)
@@ -169,8 +159,7 @@ def hit_statistics(average: str, relevance_level: float, ties: str, empty: str, 
     """The statistic of the mean over groups; with average="micro" those of the hits and of the relevant rows."""
     if average == "group":
         return (ListMean(Measure.of("hr", k, relevance_level=relevance_level), ties, empty),)
-    hits = Measure.of("hits", k, relevance_level=relevance_level)
-    relevant = Measure.of("n_relevant", relevance_level=relevance_level)
+    hits, relevant = Measure.of_micro_hits(k, relevance_level)
     return ListMean(hits, ties, "zero"), ListMean(relevant, ties, "zero")
 
 
@@ -188,7 +177,7 @@ def many_hit_rates(parameters: dict[str, Any], *states: ManySums) -> np.ndarray:
     statistics=hit_statistics,
     function=hit_rate,
     undefined="no group",
-    parameters={"average": "group"} | LIST_PARAMETERS,
+    parameters={"average": "group", "relevance_level": 1, "ties": "average", "empty": "zero"},
     checks=PARAMETER_CHECKS | {"average": AVERAGES},
     default=False,
     cutoff="required",

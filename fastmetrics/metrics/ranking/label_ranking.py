@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import class_labels, validation
+from fastmetrics._core.columns.compiled_functions import computed_by
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.columns.weights import as_weights
@@ -26,7 +28,44 @@ ZERO_AND_ONE = column_checks.SAW_ZERO | column_checks.SAW_ONE
 NO_KEYS: np.ndarray = np.empty(0, np.uint64)
 
 
+FUNCTION_NAMES = {
+    kernel.PRECISION: "label_ranking_average_precision_score",
+    kernel.LOSS: "label_ranking_loss",
+    kernel.COVERAGE: "coverage_error",
+}
+
+
+def mean_over_rows(
+    measure: int, y_true: Any, y_score: Any, *, sample_weight: Any, allow_infinite: Any, n_threads: int | None
+) -> float:
+    """The mean over rows of a measure of one row. Checks the arguments."""
+    if measure == kernel.COVERAGE and class_labels.is_sparse(y_true):
+        raise validation.OptionError("y_true must be a dense array of labels here; found a sparse one")
+    threads = count_threads(n_threads)
+    one_label = measure == kernel.PRECISION
+    truth = read_labels(y_true, one_label)
+    scores = validation.as_floats(y_score, "y_score")
+    if scores.ndim == 0:
+        raise validation.InputError(
+            f"y_score must be an array with a column for each label; found a single {scores.dtype}"
+        )
+    validation.check_flag(allow_infinite, "allow_infinite")
+    rows = truth.shape[0]
+    validation.check_lengths(rows, scores.shape[0], "y_true", "y_score")
+    weights = None if sample_weight is None else as_row_weights(sample_weight, rows)
+    truth = as_indicators(truth, one_label)
+    if truth.shape != scores.shape:
+        raise ValueError(f"y_true and y_score must have one shape; found {truth.shape} and {scores.shape}")
+    values = measure_rows(truth, scores, measure, allow_infinite, threads)
+    total = exact.integer_sum(values, weights)
+    weight = rows << exact.EXPONENT if weights is None else exact.integer_sum(weights)
+    if not weight:
+        return warn_undefined(FUNCTION_NAMES[measure], "no row weighs anything")
+    return exact.divide(total, weight)
+
+
 @small_inputs(kernel.mean_of_short, kernel.PRECISION)
+@computed_by(partial(mean_over_rows, kernel.PRECISION))
 def label_ranking_average_precision_score(
     y_true: NumericMatrixLike,
     y_score: NumericArrayLike,
@@ -74,10 +113,10 @@ def label_ranking_average_precision_score(
     >>> fm.label_ranking_average_precision_score([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
     0.41666666666666663
     """
-    return mean_over_rows(y_true, y_score, sample_weight, allow_infinite, n_threads, kernel.PRECISION)
 
 
 @small_inputs(kernel.mean_of_short, kernel.LOSS)
+@computed_by(partial(mean_over_rows, kernel.LOSS))
 def label_ranking_loss(
     y_true: NumericMatrixLike,
     y_score: NumericArrayLike,
@@ -126,10 +165,10 @@ def label_ranking_loss(
     >>> fm.label_ranking_loss([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
     0.75
     """
-    return mean_over_rows(y_true, y_score, sample_weight, allow_infinite, n_threads, kernel.LOSS)
 
 
 @small_inputs(kernel.mean_of_short, kernel.COVERAGE)
+@computed_by(partial(mean_over_rows, kernel.COVERAGE))
 def coverage_error(
     y_true: NumericMatrixLike,
     y_score: NumericArrayLike,
@@ -176,43 +215,6 @@ def coverage_error(
     >>> fm.coverage_error([[1, 0, 0], [0, 1, 1]], [[1, 0, 0], [0, 1, 1]])
     1.5
     """
-    if class_labels.is_sparse(y_true):
-        raise validation.OptionError("y_true must be a dense array of labels here; found a sparse one")
-    return mean_over_rows(y_true, y_score, sample_weight, allow_infinite, n_threads, kernel.COVERAGE)
-
-
-FUNCTION_NAMES = {
-    kernel.PRECISION: label_ranking_average_precision_score.__name__,
-    kernel.LOSS: label_ranking_loss.__name__,
-    kernel.COVERAGE: coverage_error.__name__,
-}
-
-
-def mean_over_rows(
-    y_true: Any, y_score: Any, sample_weight: Any, allow_infinite: Any, n_threads: int | None, measure: int
-) -> float:
-    """The mean over rows of a measure of one row. Checks the arguments."""
-    threads = count_threads(n_threads)
-    one_label = measure == kernel.PRECISION
-    truth = read_labels(y_true, one_label)
-    scores = validation.as_floats(y_score, "y_score")
-    if scores.ndim == 0:
-        raise validation.InputError(
-            f"y_score must be an array with a column for each label; found a single {scores.dtype}"
-        )
-    validation.check_flag(allow_infinite, "allow_infinite")
-    rows = truth.shape[0]
-    validation.check_lengths(rows, scores.shape[0], "y_true", "y_score")
-    weights = None if sample_weight is None else as_row_weights(sample_weight, rows)
-    truth = as_indicators(truth, one_label)
-    if truth.shape != scores.shape:
-        raise ValueError(f"y_true and y_score must have one shape; found {truth.shape} and {scores.shape}")
-    values = measure_rows(truth, scores, measure, allow_infinite, threads)
-    total = exact.integer_sum(values, weights)
-    weight = rows << exact.EXPONENT if weights is None else exact.integer_sum(weights)
-    if not weight:
-        return warn_undefined(FUNCTION_NAMES[measure], "no row weighs anything")
-    return exact.divide(total, weight)
 
 
 def as_row_weights(sample_weight: Any, rows: int) -> np.ndarray:

@@ -5,20 +5,18 @@ The value of a row is computed once, with the kernel of the functions. Sums over
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from fastmetrics._core import exact
 from fastmetrics._core.columns.label_columns import NUMBERS, LabelSets
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, ColumnPair
 from fastmetrics._core.columns.vector_columns import check_labels, format_labels, label_positions
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, LabelSet, Vector
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Fields, Sums, exact_sum
-from fastmetrics._core.statistic import ColumnStatistic, Value
+from fastmetrics._core.statistic import ColumnStatistic, Value, rounded_quotient
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.ranking import label_ranking as kernel
 from fastmetrics.metrics.ranking import label_ranking
@@ -102,10 +100,7 @@ def register(
     """Register the mean of a measure over rows."""
 
     def finalise(options: dict[str, Any], state: Sums) -> Value:
-        coverage, total = {"rows": state.count("rows")}, state.integer("w")
-        if not total:
-            return Value(math.nan, coverage, NO_ROWS)
-        return Value(exact.divide(state.integer("w value"), total), coverage)
+        return rounded_quotient(state.integer("w value"), state.integer("w"), {"rows": state.count("rows")}, NO_ROWS)
 
     finalise.__doc__ = summary
     metric(

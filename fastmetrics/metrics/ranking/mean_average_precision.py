@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from fastmetrics.metrics.ranking.lists import list_measures
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
-from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
+from fastmetrics.metrics.ranking.lists.list_metric import list_function, list_metric
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, Cutoffs, Floats, Int, KeysLike, NumericArrayLike
@@ -29,6 +27,16 @@ def mean_average_precision(
     ties: Ties = ..., empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
     n_threads: int | None = ...,
 ) -> Floats: ...  # fmt: skip
+@list_metric(
+    "map",
+    "Mean average precision at k: the mean precision at the ranks of the relevant rows.",
+    variants=("map(normalize=relevant)@5", "map(normalize=hits)@3", "map(relevance_level=2)"),
+    aliases=("mean_average_precision",),
+    near_names=dict.fromkeys(
+        ("ap@k", "average_precision@k"),
+        "its mean over groups is 'map@10'; 'ap' without a cutoff is the average precision of all rows together",
+    ),
+)
 def mean_average_precision(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,
@@ -108,19 +116,6 @@ def mean_average_precision(
     [0.333, 0.2, 0.333, 1.0]
     """
 
-    return list_means(
-        "mean_average_precision",
-        "map",
-        ListArguments(y_true, y_score, groups, offsets, sample_weight),
-        k,
-        False,
-        relevance_level,
-        {"normalize": normalize},
-        ties=ties,
-        empty=empty,
-        n_threads=n_threads,
-        items=items,
-    )
 
 
 @overload
@@ -137,6 +132,7 @@ def average_precision_at_k(
     ties: Ties = ..., empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
     n_threads: int | None = ...,
 ) -> Floats: ...  # fmt: skip
+@list_function("map")
 def average_precision_at_k(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,
@@ -212,34 +208,6 @@ def average_precision_at_k(
     0.5
     """
 
-    return list_means(
-        "average_precision_at_k",
-        "map",
-        ListArguments(y_true, y_score, groups, offsets, sample_weight),
-        k,
-        True,
-        relevance_level,
-        {"normalize": normalize},
-        ties=ties,
-        empty=empty,
-        n_threads=n_threads,
-        items=items,
-    )
-
-
-register_list_mean(
-    "map",
-    "Mean average precision at k: the mean precision at the ranks of the relevant rows.",
-    mean_average_precision,
-    {"normalize": ("min", tuple(list_measures.NORMALIZE))},
-    cutoff=True,
-    variants=("map(normalize=relevant)@5", "map(normalize=hits)@3", "map(relevance_level=2)"),
-    aliases=("mean_average_precision",),
-    near_names=dict.fromkeys(
-        ("ap@k", "average_precision@k"),
-        "its mean over groups is 'map@10'; 'ap' without a cutoff is the average precision of all rows together",
-    ),
-)
 
 
 # Options that `fastmetrics.testing` checks.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
-from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
+from fastmetrics.metrics.ranking.lists.list_metric import list_metric
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, Cutoffs, Floats, Int, KeysLike, NumericArrayLike
@@ -26,6 +25,12 @@ def mean_reciprocal_rank(
     offsets: NumericArrayLike | None = ..., relevance_level: float = ..., ties: Ties = ..., empty: Empty = ...,
     items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ..., n_threads: int | None = ...,
 ) -> Floats: ...  # fmt: skip
+@list_metric(
+    "mrr",
+    "Mean reciprocal rank of the first relevant row among the first k of a group.",
+    variants=("mrr@2", "mrr(ties=pessimistic)"),
+    aliases=("mean_reciprocal_rank", "reciprocal_rank", "recip_rank", "rr"),
+)
 def mean_reciprocal_rank(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,
@@ -96,19 +101,6 @@ def mean_reciprocal_rank(
     >>> fm.mean_reciprocal_rank([0, 1, 1, 1, 0], [0.9, 0.8, 0.7, 0.9, 0.8], users)
     0.75
     """
-    return list_means(
-        "mean_reciprocal_rank",
-        "mrr",
-        ListArguments(y_true, y_score, groups, offsets, sample_weight),
-        k,
-        False,
-        relevance_level,
-        {},
-        ties=ties,
-        empty=empty,
-        n_threads=n_threads,
-        items=items,
-    )
 
 
 @overload
@@ -123,6 +115,7 @@ def mind_mrr(
     offsets: NumericArrayLike | None = ..., relevance_level: float = ..., ties: Ties = ..., empty: Empty = ...,
     items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ..., n_threads: int | None = ...,
 ) -> Floats: ...  # fmt: skip
+@list_metric("mind_mrr", "Reciprocal ranks of all relevant rows of a group, averaged: what MIND calls MRR.")
 def mind_mrr(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,
@@ -193,34 +186,3 @@ def mind_mrr(
     >>> fm.mind_mrr([0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7])  # doctest: +ELLIPSIS
     0.416...
     """
-    return list_means(
-        "mind_mrr",
-        "mind_mrr",
-        ListArguments(y_true, y_score, groups, offsets, sample_weight),
-        k,
-        False,
-        relevance_level,
-        {},
-        ties=ties,
-        empty=empty,
-        n_threads=n_threads,
-        items=items,
-    )
-
-
-register_list_mean(
-    "mrr",
-    "Mean reciprocal rank of the first relevant row among the first k of a group.",
-    mean_reciprocal_rank,
-    cutoff=True,
-    variants=("mrr@2", "mrr(ties=pessimistic)"),
-    aliases=("mean_reciprocal_rank", "reciprocal_rank", "recip_rank", "rr"),
-)
-
-
-register_list_mean(
-    "mind_mrr",
-    "Reciprocal ranks of all relevant rows of a group, averaged: what MIND calls MRR.",
-    mind_mrr,
-    cutoff=True,
-)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
-from fastmetrics.metrics.ranking.lists.list_mean import GAIN_PARAMETER, IDEAL_PARAMETER, register_list_mean
+from fastmetrics.metrics.ranking.lists.list_metric import list_metric
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, Cutoffs, Floats, Int, KeysLike, NumericArrayLike
@@ -28,6 +27,22 @@ def ndcg_score(
     empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
     ignore_ties: bool = ..., allow_infinite: bool = ..., n_threads: int | None = ...,
 ) -> Floats: ...  # fmt: skip
+@list_metric(
+    "ndcg",
+    "Normalised discounted cumulative gain at k: DCG over the DCG of the best order.",
+    variants=(
+        "ndcg@3",
+        "ndcg(gain=exp2, ideal=k)@5",
+        "ndcg(ties=pessimistic)",
+        "ndcg(empty=skip)@10",
+        "ndcg(stat=p90, rule=lower)@5",
+    ),
+    aliases=("ndcg_score", "normalized_discounted_cumulative_gain"),
+    near_names=dict.fromkeys(
+        ("ndcg_burges", "ndcg_exp"), "for gains of 2^grade - 1, write ndcg(gain=exp2); the gain of 'ndcg' is the grade"
+    ),
+    least_width=2,
+)
 def ndcg_score(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,
@@ -114,39 +129,3 @@ def ndcg_score(
     >>> fm.ndcg_score([1, 0, 0, 1, 2], [0.9, 0.3, 0.8, 0.2, 0.7], users, k=[1, 2]).round(3).tolist()
     [0.25, 0.506]
     """
-    return list_means(
-        "ndcg_score",
-        "ndcg",
-        ListArguments(y_true, y_score, groups, offsets, sample_weight),
-        k,
-        False,
-        relevance_level,
-        {"gain": gain, "ideal": ideal},
-        ties=ties,
-        empty=empty,
-        n_threads=n_threads,
-        items=items,
-        ignore_ties=ignore_ties,
-        least_width=2,
-        allow_infinite=allow_infinite,
-    )
-
-
-register_list_mean(
-    "ndcg",
-    "Normalised discounted cumulative gain at k: DCG over the DCG of the best order.",
-    ndcg_score,
-    GAIN_PARAMETER | IDEAL_PARAMETER,
-    cutoff=True,
-    variants=(
-        "ndcg@3",
-        "ndcg(gain=exp2, ideal=k)@5",
-        "ndcg(ties=pessimistic)",
-        "ndcg(empty=skip)@10",
-        "ndcg(stat=p90, rule=lower)@5",
-    ),
-    aliases=("ndcg_score", "normalized_discounted_cumulative_gain"),
-    near_names=dict.fromkeys(
-        ("ndcg_burges", "ndcg_exp"), "for gains of 2^grade - 1, write ndcg(gain=exp2); the gain of 'ndcg' is the grade"
-    ),
-)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
-from fastmetrics.metrics.ranking.lists import list_measures
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
-from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
+from fastmetrics.metrics.ranking.lists.list_metric import list_metric
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, Cutoffs, Floats, Int, KeysLike, NumericArrayLike
@@ -29,6 +27,12 @@ def precision_at_k(
     empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
     n_threads: int | None = ...,
 ) -> Floats: ...  # fmt: skip
+@list_metric(
+    "p",
+    "Precision at k: the share of relevant rows among the first k of a group.",
+    variants=("p(short_list=n)@30",),
+    aliases=("precision", "precision_at_k", "prec"),
+)
 def precision_at_k(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,
@@ -102,19 +106,6 @@ def precision_at_k(
     [1.0, 0.667]
     """
 
-    return list_means(
-        "precision_at_k",
-        "p",
-        ListArguments(y_true, y_score, groups, offsets, sample_weight),
-        k,
-        True,
-        relevance_level,
-        {"short_list": short_list},
-        ties=ties,
-        empty=empty,
-        n_threads=n_threads,
-        items=items,
-    )
 
 
 @overload
@@ -129,6 +120,11 @@ def recall_at_k(
     offsets: NumericArrayLike | None = ..., relevance_level: float = ..., ties: Ties = ..., empty: Empty = ...,
     items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ..., n_threads: int | None = ...,
 ) -> Floats: ...  # fmt: skip
+@list_metric(
+    "recall",
+    "Recall at k: the share of a group's relevant rows that are among its first k.",
+    aliases=("recall_at_k", "r"),
+)
 def recall_at_k(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,
@@ -198,19 +194,6 @@ def recall_at_k(
     >>> fm.recall_at_k([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7], k=2)
     0.5
     """
-    return list_means(
-        "recall_at_k",
-        "recall",
-        ListArguments(y_true, y_score, groups, offsets, sample_weight),
-        k,
-        True,
-        relevance_level,
-        {},
-        ties=ties,
-        empty=empty,
-        n_threads=n_threads,
-        items=items,
-    )
 
 
 @overload
@@ -227,6 +210,11 @@ def f1_at_k(
     empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
     n_threads: int | None = ...,
 ) -> Floats: ...  # fmt: skip
+@list_metric(
+    "f1",
+    "F1 at k: the harmonic mean of precision and recall at k, group by group.",
+    aliases=("f1_at_k", "f1_score"),
+)
 def f1_at_k(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,
@@ -300,46 +288,3 @@ def f1_at_k(
     0.8
     """
 
-    return list_means(
-        "f1_at_k",
-        "f1",
-        ListArguments(y_true, y_score, groups, offsets, sample_weight),
-        k,
-        True,
-        relevance_level,
-        {"short_list": short_list},
-        ties=ties,
-        empty=empty,
-        n_threads=n_threads,
-        items=items,
-    )
-
-
-register_list_mean(
-    "p",
-    "Precision at k: the share of relevant rows among the first k of a group.",
-    precision_at_k,
-    {"short_list": ("k", tuple(list_measures.SHORT_LISTS))},
-    cutoff="required",
-    variants=("p(short_list=n)@30",),
-    aliases=("precision", "precision_at_k", "prec"),
-)
-
-
-register_list_mean(
-    "recall",
-    "Recall at k: the share of a group's relevant rows that are among its first k.",
-    recall_at_k,
-    cutoff="required",
-    aliases=("recall_at_k", "r"),
-)
-
-
-register_list_mean(
-    "f1",
-    "F1 at k: the harmonic mean of precision and recall at k, group by group.",
-    f1_at_k,
-    {"short_list": ("k", tuple(list_measures.SHORT_LISTS))},
-    cutoff="required",
-    aliases=("f1_at_k", "f1_score"),
-)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
-from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
+from fastmetrics.metrics.ranking.lists.list_metric import list_metric
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, KeysLike, NumericArrayLike
@@ -14,6 +13,11 @@ if TYPE_CHECKING:
 __all__ = ["r_precision"]
 
 
+@list_metric(
+    "rprec",
+    "R-precision: precision at the number of relevant rows of a group.",
+    aliases=("r_precision", "r_prec"),
+)
 def r_precision(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,
@@ -80,25 +84,3 @@ def r_precision(
     >>> fm.r_precision([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7])
     0.5
     """
-    mean = list_means(
-        "r_precision",
-        "rprec",
-        ListArguments(y_true, y_score, groups, offsets, sample_weight),
-        None,
-        False,
-        relevance_level,
-        {},
-        ties=ties,
-        empty=empty,
-        n_threads=n_threads,
-        items=items,
-    )
-    return cast("float", mean)
-
-
-register_list_mean(
-    "rprec",
-    "R-precision: precision at the number of relevant rows of a group.",
-    r_precision,
-    aliases=("r_precision", "r_prec"),
-)

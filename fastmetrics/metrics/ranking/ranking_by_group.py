@@ -88,7 +88,7 @@ def ranking_by_group(
     ann    3         3           2  0.7602  1.0000
     bob    2         2           1  1.0000  1.0000
     """
-    options = list_inputs.check_options(ties, empty, n_threads, items)
+    options = list_inputs.check_options(ties, n_threads, empty, items)
     level = list_measures.check_level(relevance_level)
     run_options = ranking_result.RunOptions(ties, empty, level)
     resolved = ranking_result.resolve_metrics(metrics, run_options)

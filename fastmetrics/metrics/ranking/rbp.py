@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
-from fastmetrics.metrics.ranking.lists import list_measures
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
-from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
+from fastmetrics.metrics.ranking.lists.list_metric import list_metric
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, Cutoffs, Floats, Int, KeysLike, NumericArrayLike
@@ -29,6 +27,12 @@ def rank_biased_precision(
     empty: Empty = ..., items: ArrayLike | None = ..., sample_weight: NumericArrayLike | None = ...,
     n_threads: int | None = ...,
 ) -> Floats: ...  # fmt: skip
+@list_metric(
+    "rbp",
+    "Rank-biased precision at k: gains met by a user who goes on with probability p.",
+    variants=("rbp(p=0.5, gain=linear)@7",),
+    aliases=("rank_biased_precision",),
+)
 def rank_biased_precision(
     y_true: NumericArrayLike,
     y_score: NumericArrayLike,
@@ -104,30 +108,4 @@ def rank_biased_precision(
     >>> round(fm.rank_biased_precision([1, 0, 1], [0.9, 0.8, 0.7], [7, 7, 7], p=0.5), 4)
     0.625
     """
-    persistence = list_measures.check_persistence(p)
 
-    return list_means(
-        "rank_biased_precision",
-        "rbp",
-        ListArguments(y_true, y_score, groups, offsets, sample_weight),
-        k,
-        False,
-        relevance_level,
-        {"number": persistence, "gain": gain},
-        ties=ties,
-        empty=empty,
-        n_threads=n_threads,
-        items=items,
-    )
-
-
-register_list_mean(
-    "rbp",
-    "Rank-biased precision at k: gains met by a user who goes on with probability p.",
-    rank_biased_precision,
-    {"p": (0.8, list_measures.check_persistence), "gain": ("binary", tuple(list_measures.GAINS))},
-    cutoff=True,
-    number="p",
-    variants=("rbp(p=0.5, gain=linear)@7",),
-    aliases=("rank_biased_precision",),
-)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fastmetrics._kernels.regression import errors
-from fastmetrics.metrics.regression.error_statistics import mean_error_statistics, register_mean_error
+from fastmetrics.metrics.regression.mean_error import register_mean_error
 
 register_mean_error(
     "bias",
     "Mean error: how much predictions are too high on average.",
-    mean_error_statistics(errors.SIGNED),
+    lambda: (errors.SIGNED, 0.0),
     None,
     direction="closest_to_zero",
     aliases=("mean_bias_error", "mbe"),

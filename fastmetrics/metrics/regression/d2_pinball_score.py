@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastmetrics._core.columns.compiled_functions import computed_by
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.registry import metric
@@ -16,8 +18,8 @@ from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression.error_statistics import ComparedLosses
 from fastmetrics.metrics.regression.error_totals import explained_fraction
-from fastmetrics.metrics.regression.mean_pinball_loss import check_alpha
-from fastmetrics.metrics.regression.numeric_targets import TWO_ROWS, NumericTargets, check_targets, raise_bad_values
+from fastmetrics.metrics.regression.mean_pinball_loss import check_alpha, pinball_term
+from fastmetrics.metrics.regression.numeric_targets import TWO_ROWS, check_targets, raise_bad_values
 from fastmetrics.metrics.regression.output_averages import RAW, UNIFORM, average_outputs, check_multioutput
 from fastmetrics.metrics.regression.quantiles import LabelQuantile, MiddleValues, quantiles
 
@@ -35,6 +37,39 @@ def small_d2_pinball(y_true: np.ndarray, y_pred: np.ndarray, *, alpha: float = 0
     return errors.try_d2_pinball(y_true, y_pred, alpha)
 
 
+def d2_of_pinball_losses(
+    function: str,
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sample_weight: Any,
+    multioutput: Any,
+    n_threads: int | None,
+    alpha: float = 0.5,
+) -> float | NDArray[np.float64]:
+    """Return D2 of every output, or a mean of these, for the quantile `alpha`."""
+    _, alpha = pinball_term(alpha)
+    targets = check_targets(y_true, y_pred, sample_weight, n_threads)
+    averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
+    raise_bad_values(targets.y_true, targets.y_pred, errors.NOT_FINITE | errors.INEXACT)
+    if targets.rows < 2:
+        return warn_undefined(function, TWO_ROWS)
+    columns = targets.y_true.reshape(targets.rows, -1).T.astype(np.float64, order="C")
+    constants = quantiles(columns, targets.weights, alpha, targets.threads)
+    constant = targets._replace(y_pred=np.broadcast_to(constants, targets.y_true.shape))
+    fractions = np.full(targets.n_outputs, np.nan)
+    if targets.n_outputs > 1:
+        of_constant = constant.double_double_totals(errors.PINBALL, alpha)
+        fractions = targets.double_double_totals(errors.PINBALL, alpha).explained_fractions(of_constant)
+    uncertain = np.isnan(fractions)
+    if uncertain.any():
+        losses, null_losses = (
+            each.outputs(uncertain, errors.PINBALL).error_totals(errors.PINBALL, alpha) for each in (targets, constant)
+        )
+        fractions[uncertain] = losses.explained_fractions(null_losses)
+    return average_outputs(fractions, averaging, targets.dtype)
+
+
 @overload
 def d2_pinball_score(
     y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
@@ -46,6 +81,7 @@ def d2_pinball_score(
     alpha: float = ..., multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
 @small_inputs(small_d2_pinball)
+@computed_by(partial(d2_of_pinball_losses, "d2_pinball_score"))
 def d2_pinball_score(
     y_true: NumericArrayLike,
     y_pred: NumericArrayLike,
@@ -93,9 +129,6 @@ def d2_pinball_score(
     >>> fm.d2_pinball_score([1, 2, 3], [1, 3, 3])
     0.5
     """
-    check_alpha(alpha)
-    targets = check_targets(y_true, y_pred, sample_weight, n_threads)
-    return d2_of_pinball_losses(targets, float(alpha), multioutput, "d2_pinball_score")
 
 
 @overload
@@ -109,6 +142,7 @@ def d2_absolute_error_score(
     multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
 @small_inputs(errors.try_d2_pinball, 0.5)
+@computed_by(partial(d2_of_pinball_losses, "d2_absolute_error_score"))
 def d2_absolute_error_score(
     y_true: NumericArrayLike,
     y_pred: NumericArrayLike,
@@ -152,32 +186,6 @@ def d2_absolute_error_score(
     >>> fm.d2_absolute_error_score([1, 2, 3, 6], [1, 2, 4, 5])
     0.6666666666666666
     """
-    targets = check_targets(y_true, y_pred, sample_weight, n_threads)
-    return d2_of_pinball_losses(targets, 0.5, multioutput, "d2_absolute_error_score")
-
-
-def d2_of_pinball_losses(
-    targets: NumericTargets, alpha: float, multioutput: Any, function: str
-) -> float | NDArray[np.float64]:
-    """Return D2 of every output, or a mean of these, for the quantile `alpha`."""
-    averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
-    raise_bad_values(targets.y_true, targets.y_pred, errors.NOT_FINITE | errors.INEXACT)
-    if targets.rows < 2:
-        return warn_undefined(function, TWO_ROWS)
-    columns = targets.y_true.reshape(targets.rows, -1).T.astype(np.float64, order="C")
-    constants = quantiles(columns, targets.weights, alpha, targets.threads)
-    constant = targets._replace(y_pred=np.broadcast_to(constants, targets.y_true.shape))
-    fractions = np.full(targets.n_outputs, np.nan)
-    if targets.n_outputs > 1:
-        of_constant = constant.double_double_totals(errors.PINBALL, alpha)
-        fractions = targets.double_double_totals(errors.PINBALL, alpha).explained_fractions(of_constant)
-    uncertain = np.isnan(fractions)
-    if uncertain.any():
-        losses, null_losses = (
-            each.outputs(uncertain, errors.PINBALL).error_totals(errors.PINBALL, alpha) for each in (targets, constant)
-        )
-        fractions[uncertain] = losses.explained_fractions(null_losses)
-    return average_outputs(fractions, averaging, targets.dtype)
 
 
 class PinballLosses(ComparedLosses):
@@ -186,7 +194,7 @@ class PinballLosses(ComparedLosses):
     __slots__ = ()
 
     def __init__(self, alpha: float) -> None:
-        super().__init__(errors.PINBALL, float(alpha))
+        super().__init__(*pinball_term(alpha))
 
     @property
     def after(self) -> LabelQuantile:

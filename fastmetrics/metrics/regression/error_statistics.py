@@ -1,8 +1,8 @@
-"""Additive statistics of errors for `evaluate`, accumulators and slices, and the metrics' shared finalisation."""
+"""Additive statistics of errors for `evaluate`, accumulators and slices."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,21 +10,12 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import Rows, block_bounds, map_reduce
 from fastmetrics._core.exchange.row_ranges import ANY_BLOCKS, RowRange, RowRangeStatistic
-from fastmetrics._core.kinds import NUMBERS
-from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Fields, ManySums, Sums, exact_sum
-from fastmetrics._core.statistic import AdditiveStatistic, ByUnit, StatesOfUnits, Value
+from fastmetrics._core.statistic import AdditiveStatistic, ByUnit, StatesOfUnits
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.regression import errors, moments
-from fastmetrics.metrics.regression.numeric_targets import (
-    NO_WEIGHT,
-    NumericTargets,
-    raise_bad_values,
-    raise_outside_domain,
-)
+from fastmetrics.metrics.regression.numeric_targets import NumericTargets, raise_bad_values, raise_outside_domain
 
-# Sums of squares in states have one unit. Functions compute such sums again, a state cannot.
-LEAST_MEAN = 2.0**-900  # of squares; below it terms have lost digits
 SQUARES = (errors.SQUARED, errors.SQUARED_LOG)
 SMALLEST = 2.0**-1074
 TOO_LARGE = "the error of a row, its square or its product with the weight is above the largest float64"
@@ -201,59 +192,3 @@ def raise_bad_rows(rows: Rows, flags: int, kind: int = errors.SQUARED, parameter
         rows.raise_bad_score()
     if flags & errors.OUTSIDE:
         raise_outside_domain(rows.labels, rows.scores, kind, parameter, rows.label_name, rows.name, rows.row_number)
-
-
-def finalise_mean_error(
-    counts: Sums, terms: Sums, transform: Callable[[float], float] = float, of_squares: bool = False
-) -> Value:
-    """Return the (weighted) mean of the terms, rounded once, or a function of this mean."""
-    coverage = {"rows": counts.count("rows")}
-    total = RowWeights.total(counts)
-    if total == 0:
-        return Value(float("nan"), coverage, NO_WEIGHT)
-    if not terms.is_finite("terms"):
-        return Value(float("nan"), coverage, TOO_LARGE)
-    mean = exact.divide(terms.integer("terms"), total)
-    if of_squares and mean < LEAST_MEAN and terms.sum_of("terms").any():
-        return Value(float("nan"), coverage, TOO_SMALL)
-    return Value(transform(mean), coverage)
-
-
-def many_mean_errors(
-    counts: ManySums, terms: ManySums, transform: Callable[[float], float] = float, of_squares: bool = False
-) -> np.ndarray:
-    """The values of many states: see `MetricSpec.many`."""
-    means = exact.quotients(terms.sum_of("terms"), RowWeights.total_of_many(counts))
-    if of_squares:
-        means[means < LEAST_MEAN] = np.nan
-    return means if transform is float else np.array([transform(mean) for mean in means.tolist()])
-
-
-def register_mean_error(
-    name: str,
-    summary: str,
-    statistics: Callable[..., tuple[Any, ...]],
-    function: Callable[..., Any] | None,
-    transform: Callable[[float], float] = float,
-    of_squares: bool = False,
-    **options: Any,
-) -> None:
-    """Register a mean error, or a function of it, as a metric. `options` are further arguments of `metric`."""
-
-    def finalise(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
-        return finalise_mean_error(counts, terms, transform, of_squares)
-
-    def many(parameters: dict[str, Any], counts: ManySums, terms: ManySums) -> np.ndarray:
-        return many_mean_errors(counts, terms, transform, of_squares)
-
-    finalise.__doc__ = summary
-    options = {"direction": "minimize", "undefined": "never"} | options
-    register = metric(
-        name, exchange="none", statistics=statistics, function=function, roles=NUMBERS, many=many, **options
-    )  # fmt: skip
-    register(finalise)
-
-
-def mean_error_statistics(kind: int, parameter: float = 0.0) -> Callable[..., tuple[Any, ...]]:
-    """Return the `statistics` of a registered mean error that has no parameters."""
-    return lambda: (RowWeights(), ErrorTerms(kind, parameter))

@@ -65,6 +65,13 @@ class ErrorTotals(NamedTuple):
             return np.array([exact.divide(total, self.weight) for total in self.totals])
         return exact.divide_states(self.states, self.weight)
 
+    def roots(self) -> np.ndarray:
+        """The root of the mean term of every output."""
+        if self.shift:  # the mean of the squares may be no double where its root is one
+            return np.array([exact.divide_root(total, self.weight) for total in self.totals])
+        roots: np.ndarray = np.sqrt(self.means())
+        return roots
+
     def mean_of_outputs(self) -> float:
         """The mean of the means, rounded once."""
         if self.shift or len(self.states) == 1:

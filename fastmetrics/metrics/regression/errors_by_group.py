@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core import exact
-from fastmetrics._core.columns import group_keys as keys
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, WEIGHT, RowBlock
-from fastmetrics._core.columns.weights import as_weights
+from fastmetrics._core.exchange.group_rows import rows_with_weight
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout, HashExchange, exchange_columns
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.parallel import count_threads, for_each
@@ -140,21 +139,11 @@ class GroupErrorWorker:
         return exact.divide(exact.to_integer(state[0]), total)
 
 
-def exchange_rows(y_true: Any, y_pred: Any, group_keys: Any, sample_weight: Any, n_threads: int) -> HashExchange:
+def exchange_rows(y_true: Any, y_pred: Any, groups: Any, sample_weight: Any, n_threads: int) -> HashExchange:
     """Check the columns and exchange their rows by group."""
     targets = validation.as_numbers(y_true)
     predictions = validation.as_numbers(y_pred, "y_pred")
-    key_column = keys.as_keys(group_keys)
-    rows = targets.shape[0]
-    validation.check_lengths(rows, predictions.shape[0], "y_true", "y_pred")
-    validation.check_lengths(rows, key_column.rows, "y_true", "groups")
-    weights = None
-    if sample_weight is not None:
-        weights = as_weights(sample_weight, rows)
-        present = weights > 0
-        if not present.all():
-            targets, predictions, weights = targets[present], predictions[present], weights[present]
-            key_column = key_column.select(present)
+    targets, predictions, weights, key_column = rows_with_weight(targets, predictions, groups, sample_weight, "y_pred")
 
     def load_rows(start: int, stop: int, scratch: np.ndarray) -> RowBlock:
         # The exchange expects binary labels. Here every row gets label 0.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, Rows, block_bounds
+from fastmetrics._core.columns.row_blocks import Rows, map_blocks
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.kinds import NUMBERS
-from fastmetrics._core.parallel import for_each
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Fields, Sums, maximum
 from fastmetrics._core.statistic import AdditiveStatistic, Value
@@ -60,12 +60,8 @@ def max_error(y_true: NumericArrayLike, y_pred: NumericArrayLike, *, n_threads: 
     1.0
     """
     targets = check_single_output(y_true, y_pred, None, n_threads, "max_error")
-    bounds = list(block_bounds(targets.rows))
-
-    def find_max(chunk: int) -> float:
-        return errors.max_error_of_rows(targets.y_true, targets.y_pred, *bounds[chunk])
-
-    block_maxima = for_each(len(bounds), lambda: find_max, targets.threads if targets.rows > SERIAL_ROWS else 1)
+    of_block = partial(errors.max_error_of_rows, targets.y_true, targets.y_pred)
+    block_maxima = map_blocks(targets.rows, of_block, targets.threads)
     if min(block_maxima) < 0:
         raise_bad_values(targets.y_true, targets.y_pred, errors.INEXACT | errors.NOT_FINITE)
         # The kernel cannot tell integers of exactly 2**53 from larger ones. Here no integer is larger.

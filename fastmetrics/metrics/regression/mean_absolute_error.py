@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
-from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._kernels.regression import errors
-from fastmetrics.metrics.regression.error_statistics import mean_error_statistics, register_mean_error
-from fastmetrics.metrics.regression.numeric_targets import check_targets
-from fastmetrics.metrics.regression.output_averages import average_errors
+from fastmetrics.metrics.regression.mean_error import mean_error
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import Floats, NumericArrayLike
@@ -27,7 +24,7 @@ def mean_absolute_error(
     y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
     multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
-@small_inputs(errors.try_mean_error, errors.ABSOLUTE)
+@mean_error("mae", "Mean absolute error.", errors.ABSOLUTE, aliases=("mean_absolute_error",))
 def mean_absolute_error(
     y_true: NumericArrayLike,
     y_pred: NumericArrayLike,
@@ -70,13 +67,3 @@ def mean_absolute_error(
     >>> fm.mean_absolute_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
     0.5
     """
-    return average_errors(check_targets(y_true, y_pred, sample_weight, n_threads), errors.ABSOLUTE, 0.0, multioutput)
-
-
-register_mean_error(
-    "mae",
-    "Mean absolute error.",
-    mean_error_statistics(errors.ABSOLUTE),
-    mean_absolute_error,
-    aliases=("mean_absolute_error",),
-)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
-from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._kernels.regression import errors
-from fastmetrics.metrics.regression.error_statistics import mean_error_statistics, register_mean_error
-from fastmetrics.metrics.regression.numeric_targets import check_targets
-from fastmetrics.metrics.regression.output_averages import average_errors
+from fastmetrics.metrics.regression.mean_error import mean_error
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import Floats, NumericArrayLike
@@ -27,7 +24,13 @@ def mean_absolute_percentage_error(
     y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
     multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
-@small_inputs(errors.try_mean_error, errors.PERCENTAGE)
+@mean_error(
+    "mape",
+    "Mean absolute error relative to the target.",
+    errors.PERCENTAGE,
+    aliases=("mean_absolute_percentage_error",),
+    near_names={"smape": "the symmetric error is divided by the mean of label and prediction, 'mape' by the label"},
+)
 def mean_absolute_percentage_error(
     y_true: NumericArrayLike,
     y_pred: NumericArrayLike,
@@ -71,14 +74,3 @@ def mean_absolute_percentage_error(
     >>> fm.mean_absolute_percentage_error([2.0, 4.0, 8.0], [1.0, 5.0, 6.0])
     0.3333333333333333
     """
-    return average_errors(check_targets(y_true, y_pred, sample_weight, n_threads), errors.PERCENTAGE, 0.0, multioutput)
-
-
-register_mean_error(
-    "mape",
-    "Mean absolute error relative to the target.",
-    mean_error_statistics(errors.PERCENTAGE),
-    mean_absolute_percentage_error,
-    aliases=("mean_absolute_percentage_error",),
-    near_names={"smape": "the symmetric error is divided by the mean of label and prediction, 'mape' by the label"},
-)

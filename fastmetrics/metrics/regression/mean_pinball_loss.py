@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._kernels.regression import errors
-from fastmetrics.metrics.regression.error_statistics import ErrorTerms, RowWeights, register_mean_error
-from fastmetrics.metrics.regression.numeric_targets import check_targets
-from fastmetrics.metrics.regression.output_averages import average_errors
+from fastmetrics.metrics.regression.mean_error import mean_error
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import Floats, NumericArrayLike
@@ -23,6 +20,11 @@ __all__ = ["mean_pinball_loss"]
 def check_alpha(alpha: Any) -> None:
     if not 0 <= validation.real_value(alpha) <= 1:
         raise validation.OptionError(f"alpha must be a number in [0, 1]; found {alpha!r}")
+
+
+def pinball_term(alpha: Any) -> tuple[int, float]:
+    check_alpha(alpha)
+    return errors.PINBALL, float(alpha)
 
 
 def mean_small_pinball_loss(y_true: np.ndarray, y_pred: np.ndarray, *, alpha: float = 0.5) -> float | None:
@@ -40,7 +42,17 @@ def mean_pinball_loss(
     y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
     alpha: float = ..., multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
-@small_inputs(mean_small_pinball_loss)
+@mean_error(
+    "pinball",
+    "Mean pinball loss of a predicted quantile.",
+    term=pinball_term,
+    small=mean_small_pinball_loss,
+    parameters={"alpha": 0.5},
+    checks={"alpha": check_alpha},
+    default=False,
+    variants=("pinball(alpha=0.9)",),
+    aliases=("mean_pinball_loss", "pinball_loss", "quantile_loss"),
+)
 def mean_pinball_loss(
     y_true: NumericArrayLike,
     y_pred: NumericArrayLike,
@@ -87,22 +99,6 @@ def mean_pinball_loss(
     >>> fm.mean_pinball_loss([1.0, 2.0, 3.0], [0.0, 2.0, 3.0], alpha=0.75)
     0.25
     """
-    check_alpha(alpha)
-    targets = check_targets(y_true, y_pred, sample_weight, n_threads)
-    return average_errors(targets, errors.PINBALL, float(alpha), multioutput)
-
-
-register_mean_error(
-    "pinball",
-    "Mean pinball loss of a predicted quantile.",
-    lambda alpha: (RowWeights(), ErrorTerms(errors.PINBALL, float(alpha))),
-    mean_pinball_loss,
-    parameters={"alpha": 0.5},
-    checks={"alpha": check_alpha},
-    default=False,
-    variants=("pinball(alpha=0.9)",),
-    aliases=("mean_pinball_loss", "pinball_loss", "quantile_loss"),
-)
 
 
 # Options that `fastmetrics.testing` checks.

@@ -1,43 +1,17 @@
-"""Mean squared error and its root.
-
-All mean errors of this package work alike. The error of a row is computed in float64, whatever the input type. The sum
-has no rounding error, and the mean is rounded once. A call on few rows of NumPy arrays is one call of a kernel
-(`errors.try_mean_error`) with the same result bit for bit.
-"""
+"""Mean squared error and its root."""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
-import numpy as np
-from numpy.typing import NDArray
-
-from fastmetrics._core import exact
-from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._kernels.regression import errors
-from fastmetrics.metrics.regression.error_statistics import mean_error_statistics, register_mean_error
-from fastmetrics.metrics.regression.error_totals import ErrorTotals
-from fastmetrics.metrics.regression.numeric_targets import check_targets
-from fastmetrics.metrics.regression.output_averages import (
-    RAW,
-    UNIFORM,
-    average_errors,
-    average_outputs,
-    check_multioutput,
-)
+from fastmetrics.metrics.regression.mean_error import mean_error
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import Floats, NumericArrayLike
     from fastmetrics._core.types.options import MeanOutput, MultiOutput, RawOutput
 
 __all__ = ["mean_squared_error", "root_mean_squared_error"]
-
-
-def root_of_small_mean(y_true: np.ndarray, y_pred: np.ndarray, kind: int) -> float | None:
-    """The root of the mean term of few rows; None if the general path is needed."""
-    mean = errors.try_mean_error(y_true, y_pred, kind)
-    return None if mean is None else math.sqrt(mean)
 
 
 @overload
@@ -50,7 +24,7 @@ def mean_squared_error(
     y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
     multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
-@small_inputs(errors.try_mean_error, errors.SQUARED)
+@mean_error("mse", "Mean squared error.", errors.SQUARED, of_squares=True, aliases=("mean_squared_error",))
 def mean_squared_error(
     y_true: NumericArrayLike,
     y_pred: NumericArrayLike,
@@ -93,7 +67,6 @@ def mean_squared_error(
     >>> fm.mean_squared_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
     0.375
     """
-    return average_errors(check_targets(y_true, y_pred, sample_weight, n_threads), errors.SQUARED, 0.0, multioutput)
 
 
 @overload
@@ -106,7 +79,14 @@ def root_mean_squared_error(
     y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
     multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
-@small_inputs(root_of_small_mean, errors.SQUARED)
+@mean_error(
+    "rmse",
+    "Root mean squared error.",
+    errors.SQUARED,
+    root=True,
+    of_squares=True,
+    aliases=("root_mean_squared_error",),
+)
 def root_mean_squared_error(
     y_true: NumericArrayLike,
     y_pred: NumericArrayLike,
@@ -150,48 +130,3 @@ def root_mean_squared_error(
     >>> fm.root_mean_squared_error([3, 5, 2, 7], [2, 6, 1, 8])
     1.0
     """
-    return average_root_errors(y_true, y_pred, sample_weight, multioutput, n_threads, errors.SQUARED)
-
-
-def average_root_errors(
-    y_true: Any, y_pred: Any, sample_weight: Any, multioutput: Any, n_threads: int | None, kind: int
-) -> float | NDArray[np.float64]:
-    """Return the root of the mean error of every output, or a mean of these roots."""
-    targets = check_targets(y_true, y_pred, sample_weight, n_threads)
-    averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
-    if targets.n_outputs > 1:
-        roots = np.sqrt(targets.double_double_totals(kind).means())
-        uncertain = np.isnan(roots)
-        if uncertain.any():
-            roots[uncertain] = roots_of_totals(targets.outputs(uncertain, kind).error_totals(kind))
-    else:
-        roots = roots_of_totals(targets.error_totals(kind))
-    return average_outputs(roots, averaging, targets.dtype)
-
-
-def roots_of_totals(sums: ErrorTotals) -> np.ndarray:
-    if sums.shift:  # the mean of the squares may be no double where its root is one
-        return np.array([exact.divide_root(total, sums.weight) for total in sums.totals])
-    roots: np.ndarray = np.sqrt(sums.means())
-    return roots
-
-
-register_mean_error(
-    "mse",
-    "Mean squared error.",
-    mean_error_statistics(errors.SQUARED),
-    mean_squared_error,
-    of_squares=True,
-    aliases=("mean_squared_error",),
-)
-
-
-register_mean_error(
-    "rmse",
-    "Root mean squared error.",
-    mean_error_statistics(errors.SQUARED),
-    root_mean_squared_error,
-    math.sqrt,
-    of_squares=True,
-    aliases=("root_mean_squared_error",),
-)

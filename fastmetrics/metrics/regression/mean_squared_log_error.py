@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, overload
 
-from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._kernels.regression import errors
-from fastmetrics.metrics.regression.error_statistics import mean_error_statistics, register_mean_error
-from fastmetrics.metrics.regression.mean_squared_error import average_root_errors, root_of_small_mean
-from fastmetrics.metrics.regression.numeric_targets import check_targets
-from fastmetrics.metrics.regression.output_averages import average_errors
+from fastmetrics.metrics.regression.mean_error import mean_error
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import Floats, NumericArrayLike
@@ -29,7 +24,14 @@ def mean_squared_log_error(
     y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
     multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
-@small_inputs(errors.try_mean_error, errors.SQUARED_LOG)
+@mean_error(
+    "msle",
+    "Mean squared logarithmic error, for labels and predictions above -1.",
+    errors.SQUARED_LOG,
+    of_squares=True,
+    default=False,
+    aliases=("mean_squared_log_error",),
+)
 def mean_squared_log_error(
     y_true: NumericArrayLike,
     y_pred: NumericArrayLike,
@@ -73,7 +75,6 @@ def mean_squared_log_error(
     >>> round(fm.mean_squared_log_error([3, 5, 2.5, 7], [2.5, 5, 4, 8]), 6)
     0.03973
     """
-    return average_errors(check_targets(y_true, y_pred, sample_weight, n_threads), errors.SQUARED_LOG, 0.0, multioutput)
 
 
 @overload
@@ -86,7 +87,15 @@ def root_mean_squared_log_error(
     y_true: NumericArrayLike, y_pred: NumericArrayLike, *, sample_weight: NumericArrayLike | None = ...,
     multioutput: MeanOutput | NumericArrayLike = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
-@small_inputs(root_of_small_mean, errors.SQUARED_LOG)
+@mean_error(
+    "rmsle",
+    "Root mean squared logarithmic error, for labels and predictions above -1.",
+    errors.SQUARED_LOG,
+    root=True,
+    of_squares=True,
+    default=False,
+    aliases=("root_mean_squared_log_error",),
+)
 def root_mean_squared_log_error(
     y_true: NumericArrayLike,
     y_pred: NumericArrayLike,
@@ -131,27 +140,3 @@ def root_mean_squared_log_error(
     >>> round(fm.root_mean_squared_log_error([3, 5, 2.5, 7], [2.5, 5, 4, 8]), 6)
     0.199324
     """
-    return average_root_errors(y_true, y_pred, sample_weight, multioutput, n_threads, errors.SQUARED_LOG)
-
-
-register_mean_error(
-    "msle",
-    "Mean squared logarithmic error, for labels and predictions above -1.",
-    mean_error_statistics(errors.SQUARED_LOG),
-    mean_squared_log_error,
-    of_squares=True,
-    default=False,
-    aliases=("mean_squared_log_error",),
-)
-
-
-register_mean_error(
-    "rmsle",
-    "Root mean squared logarithmic error, for labels and predictions above -1.",
-    mean_error_statistics(errors.SQUARED_LOG),
-    root_mean_squared_log_error,
-    math.sqrt,
-    of_squares=True,
-    default=False,
-    aliases=("root_mean_squared_log_error",),
-)

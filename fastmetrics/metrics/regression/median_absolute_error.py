@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, block_bounds
+from fastmetrics._core.columns.row_blocks import map_blocks
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.parallel import for_each
@@ -121,12 +121,11 @@ def absolute_errors(targets: NumericTargets, out: np.ndarray | None = None) -> n
     """Return |y - p| of every output and row. Bad values raise."""
     if out is None:
         out = np.empty((targets.n_outputs, targets.rows))
-    bounds = list(block_bounds(targets.rows))
 
-    def write(chunk: int) -> int:
-        return errors.write_absolute_errors(targets.y_true, targets.y_pred, *bounds[chunk], out)
+    def write(start: int, stop: int) -> int:
+        return errors.write_absolute_errors(targets.y_true, targets.y_pred, start, stop, out)
 
-    flags = for_each(len(bounds), lambda: write, targets.threads if targets.rows > SERIAL_ROWS else 1)
+    flags = map_blocks(targets.rows, write, targets.threads)
     if any(flags):
         raise_bad_values(targets.y_true, targets.y_pred, max(flags) | errors.INEXACT | errors.NOT_FINITE)
     return out

@@ -20,7 +20,7 @@ from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS
 from fastmetrics._core.columns.weights import as_weights
 from fastmetrics._core.elementary import log2
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.parallel import accumulate, count_threads, for_each
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.regression import errors
@@ -98,14 +98,21 @@ class NumericTargets(NamedTuple):
         return self._replace(y_true=self.y_true[present], y_pred=self.y_pred[present], weights=self.weights[present])
 
     def reduce(self, add: AddRows, *shape: int, sums_of_blocks: SumsOfBlocks = EXACT_SUMS) -> tuple[np.ndarray, int]:
-        """Add all rows to states of the shape, whose first length is the number of outputs. Return these and flags."""
+        """Add all rows to states of the shape, whose first length is the number of outputs. Return these and flags.
+
+        Threads share the rows, or the outputs if there are few rows.
+        """
+        # A block has whole chunks of a kernel, but is small enough that threads end at about the same time.
+        step, is_small = BLOCK_ROWS, self.rows <= SERIAL_ROWS
         if self.n_outputs > 1:
-            return self.reduce_outputs(add, *shape, sums_of_blocks=sums_of_blocks)
-        if self.rows <= SERIAL_ROWS:
+            step = step_of(self.rows, 2 * self.threads, CHUNK_ROWS)
+            is_small = self.threads == 1 or self.rows * self.n_outputs < PARALLEL_VALUES
+        if is_small:
             states = sums_of_blocks.new(*shape)
             return states, add(self.y_true, self.y_pred, self.weights, 0, self.rows, states)
-        # A block has whole chunks of a kernel, but is small enough that threads end at about the same time.
-        bounds = [(start, min(self.rows, start + BLOCK_ROWS)) for start in range(0, self.rows, BLOCK_ROWS)]
+        if self.n_outputs > 1 and self.rows < self.threads * CHUNK_ROWS:
+            return self.reduce_outputs(add, *shape, sums_of_blocks=sums_of_blocks)
+        bounds = [(start, min(self.rows, start + step)) for start in range(0, self.rows, step)]
 
         def add_block(block: int, states: np.ndarray) -> int:
             return add(self.y_true, self.y_pred, self.weights, *bounds[block], states)
@@ -113,18 +120,7 @@ class NumericTargets(NamedTuple):
         return reduce_blocks(len(bounds), add_block, self.threads, *shape, sums_of_blocks=sums_of_blocks)
 
     def reduce_outputs(self, add: AddRows, *shape: int, sums_of_blocks: SumsOfBlocks) -> tuple[np.ndarray, int]:
-        """`reduce` for several outputs: threads share the rows, or the outputs if there are few rows."""
-        if self.threads == 1 or self.rows * self.n_outputs < PARALLEL_VALUES:
-            states = sums_of_blocks.new(*shape)
-            return states, add(self.y_true, self.y_pred, self.weights, 0, self.rows, states)
-        if self.rows >= self.threads * CHUNK_ROWS:
-            step = step_of(self.rows, 2 * self.threads, CHUNK_ROWS)
-            bounds = [(start, min(self.rows, start + step)) for start in range(0, self.rows, step)]
-
-            def add_rows(block: int, states: np.ndarray) -> int:
-                return add(self.y_true, self.y_pred, self.weights, *bounds[block], states)
-
-            return reduce_blocks(len(bounds), add_rows, self.threads, *shape, sums_of_blocks=sums_of_blocks)
+        """`reduce` by threads that share the outputs."""
         states = sums_of_blocks.new(*shape)
         step = step_of(self.n_outputs, self.threads, BLOCK_OUTPUTS)
 
@@ -230,18 +226,18 @@ def reduce_blocks(
     n_blocks: int, add: Callable[[int, np.ndarray], int], threads: int, *shape: int, sums_of_blocks: SumsOfBlocks
 ) -> tuple[np.ndarray, int]:
     """Call `add(block, states)` for all blocks. Return the states, merged over threads, and the flags."""
-    states_of_threads: list[np.ndarray] = []
 
-    def make_worker() -> Callable[[int], int]:
-        own_states = sums_of_blocks.new(*shape)
-        states_of_threads.append(own_states)
-        return lambda block: add(block, own_states)
+    def new_state() -> tuple[np.ndarray, np.ndarray]:
+        return sums_of_blocks.new(*shape), np.zeros(1, np.int64)
 
-    flags = functools.reduce(operator.or_, for_each(n_blocks, make_worker, threads))
-    states = states_of_threads[0]
-    for other_states in states_of_threads[1:]:
+    def add_block(state: tuple[np.ndarray, np.ndarray], block: int) -> None:
+        state[1][0] |= add(block, state[0])
+
+    (states, flags), *others = accumulate(n_blocks, new_state, add_block, threads)
+    for other_states, other_flags in others:
         sums_of_blocks.merge(states, other_states)
-    return states, flags
+        flags |= other_flags
+    return states, int(flags[0])
 
 
 def check_values(values: Any, name: str) -> np.ndarray:

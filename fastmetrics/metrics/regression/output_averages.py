@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
-from fastmetrics.metrics.regression.error_totals import explained_fraction
+from fastmetrics.metrics.regression.error_totals import ErrorTotals, explained_fraction
 from fastmetrics.metrics.regression.numeric_targets import NumericTargets
 
 UNIFORM = "uniform_average"
@@ -74,12 +74,12 @@ def mean_per_output(states: np.ndarray, total: int) -> list[float]:
 
 
 def average_errors(
-    targets: NumericTargets, kind: int, parameter: float, multioutput: Any
+    targets: NumericTargets, kind: int, parameter: float, multioutput: Any, root: bool = False
 ) -> float | NDArray[np.float64]:
-    """Return the mean error of the outputs. A mean over outputs is rounded once, at the end."""
+    """Return the mean error of the outputs, or with `root` that of their roots. It is rounded once, at the end."""
     averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
-    if averaging == RAW:
-        return average_outputs(mean_errors(targets, kind, parameter), averaging, targets.dtype)
+    if averaging == RAW or root:
+        return average_outputs(mean_errors(targets, kind, parameter, root), averaging, targets.dtype)
     if averaging == UNIFORM and targets.n_outputs > 1:
         mean = targets.double_double_totals(kind, parameter).mean_of_outputs()
         if mean == mean:
@@ -90,14 +90,17 @@ def average_errors(
     return weighted_mean([Fraction(total, totals.weight) for total in totals.totals], averaging)
 
 
-def mean_errors(targets: NumericTargets, kind: int, parameter: float = 0.0) -> np.ndarray:
-    """Return the mean error of every output, rounded once."""
+def mean_errors(targets: NumericTargets, kind: int, parameter: float, root: bool) -> np.ndarray:
+    """Return the mean error of every output, rounded once, or its root."""
+    of_totals = ErrorTotals.roots if root else ErrorTotals.means
     if targets.n_outputs == 1:
-        return targets.error_totals(kind, parameter).means()
+        return of_totals(targets.error_totals(kind, parameter))
     means = targets.double_double_totals(kind, parameter).means()
+    if root:
+        np.sqrt(means, out=means)
     uncertain = np.isnan(means)
     if uncertain.any():
-        means[uncertain] = targets.outputs(uncertain, kind).error_totals(kind, parameter).means()
+        means[uncertain] = of_totals(targets.outputs(uncertain, kind).error_totals(kind, parameter))
     return means
 
 

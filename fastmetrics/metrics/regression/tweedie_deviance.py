@@ -17,14 +17,8 @@ from fastmetrics._core.state import Sums
 from fastmetrics._core.statistic import Positioned, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import errors
-from fastmetrics.metrics.regression.error_statistics import (
-    ComparedLosses,
-    ErrorTerms,
-    RowWeights,
-    mean_error_statistics,
-    register_mean_error,
-    shift_tiny_weights,
-)
+from fastmetrics.metrics.regression.error_statistics import ComparedLosses, RowWeights, shift_tiny_weights
+from fastmetrics.metrics.regression.mean_error import mean_error
 from fastmetrics.metrics.regression.numeric_targets import TWO_ROWS, NumericTargets, check_single_output
 from fastmetrics.metrics.regression.output_averages import mean_per_output
 
@@ -43,8 +37,9 @@ def check_power(power: Any) -> None:
         raise validation.OptionError(f"power must be a number of at most 0 or at least 1; found {power!r}")
 
 
-def mean_deviance(targets: NumericTargets, kind: int, power: float) -> float:
-    return float(targets.error_totals(kind, power).means()[0])
+def deviance_term(power: Any) -> tuple[int, float]:
+    check_power(power)
+    return KINDS.get(power, errors.TWEEDIE), float(power)
 
 
 def mean_small_deviance(y_true: np.ndarray, y_pred: np.ndarray, *, power: float = 0) -> float | None:
@@ -52,7 +47,17 @@ def mean_small_deviance(y_true: np.ndarray, y_pred: np.ndarray, *, power: float 
     return errors.try_mean_error(y_true, y_pred, KINDS.get(power, errors.TWEEDIE), power)
 
 
-@small_inputs(mean_small_deviance)
+@mean_error(
+    "tweedie_deviance",
+    "Mean Tweedie deviance of a power.",
+    term=deviance_term,
+    small=mean_small_deviance,
+    single_output=True,
+    parameters={"power": 0},
+    checks={"power": check_power},
+    default=False,
+    aliases=("mean_tweedie_deviance",),
+)
 def mean_tweedie_deviance(
     y_true: NumericArrayLike,
     y_pred: NumericArrayLike,
@@ -100,13 +105,17 @@ def mean_tweedie_deviance(
     >>> round(fm.mean_tweedie_deviance([2, 0, 1, 4], [0.5, 0.5, 2.0, 2.0], power=1), 6)
     1.426015
     """
-    check_power(power)
-    kind = KINDS.get(power, errors.TWEEDIE)
-    targets = check_single_output(y_true, y_pred, sample_weight, n_threads, "mean_tweedie_deviance")
-    return mean_deviance(targets, kind, float(power))
 
 
-@small_inputs(errors.try_mean_error, errors.POISSON, 1.0)
+@mean_error(
+    "poisson_deviance",
+    "Mean Poisson deviance, for labels of at least 0 and positive predictions.",
+    errors.POISSON,
+    1.0,
+    single_output=True,
+    default=False,
+    aliases=("mean_poisson_deviance",),
+)
 def mean_poisson_deviance(
     y_true: NumericArrayLike,
     y_pred: NumericArrayLike,
@@ -147,11 +156,17 @@ def mean_poisson_deviance(
     >>> round(fm.mean_poisson_deviance([2, 0, 1, 4], [0.5, 0.5, 2.0, 2.0]), 6)
     1.426015
     """
-    targets = check_single_output(y_true, y_pred, sample_weight, n_threads, "mean_poisson_deviance")
-    return mean_deviance(targets, errors.POISSON, 1.0)
 
 
-@small_inputs(errors.try_mean_error, errors.GAMMA, 2.0)
+@mean_error(
+    "gamma_deviance",
+    "Mean gamma deviance, for positive labels and predictions.",
+    errors.GAMMA,
+    2.0,
+    single_output=True,
+    default=False,
+    aliases=("mean_gamma_deviance",),
+)
 def mean_gamma_deviance(
     y_true: NumericArrayLike,
     y_pred: NumericArrayLike,
@@ -192,13 +207,10 @@ def mean_gamma_deviance(
     >>> round(fm.mean_gamma_deviance([2, 0.5, 1, 4], [0.5, 0.5, 2.0, 2.0]), 6)
     1.056853
     """
-    targets = check_single_output(y_true, y_pred, sample_weight, n_threads, "mean_gamma_deviance")
-    return mean_deviance(targets, errors.GAMMA, 2.0)
 
 
 def small_d2_tweedie(y_true: np.ndarray, y_pred: np.ndarray, *, power: float = 0) -> float | None:
-    check_power(power)
-    return errors.try_d2_tweedie(y_true, y_pred, KINDS.get(power, errors.TWEEDIE), power)
+    return errors.try_d2_tweedie(y_true, y_pred, *deviance_term(power))
 
 
 @small_inputs(small_d2_tweedie)
@@ -245,21 +257,20 @@ def d2_tweedie_score(
     >>> fm.d2_tweedie_score([1, 2, 3, 4], [1, 2, 3, 5])
     0.8
     """
-    check_power(power)
-    kind = KINDS.get(power, errors.TWEEDIE)
+    kind, parameter = deviance_term(power)
     targets = check_single_output(y_true, y_pred, sample_weight, n_threads, "d2_tweedie_score")
     if targets.rows < 2:
         targets.error_states(errors.SQUARED)
         return warn_undefined("d2_tweedie_score", TWO_ROWS)
     targets = targets.with_float_labels()
     weight = targets.total_weight()
-    deviances = targets.error_totals(kind, float(power), weight)
+    deviances = targets.error_totals(kind, parameter, weight)
     mean = mean_target(targets, weight)
     constant = targets._replace(y_pred=np.broadcast_to(np.float64(mean), targets.rows))
-    null_states = constant.error_states(kind, float(power), already_checked=True)
+    null_states = constant.error_states(kind, parameter, already_checked=True)
     if mean <= 0 and power != 0 and not exact.is_finite(null_states[0]):
         return warn_undefined("d2_tweedie_score", NO_DEVIANCE)
-    null_deviances = constant.totals_of_states(null_states, kind, float(power), weight)
+    null_deviances = constant.totals_of_states(null_states, kind, parameter, weight)
     if null_deviances.totals == [0]:
         return warn_undefined("d2_tweedie_score", NO_DEVIANCE)
     return 1 - deviances.ratio(null_deviances)
@@ -274,38 +285,6 @@ def mean_target(targets: NumericTargets, weight: int) -> float:
         if exact.is_finite(states[0]):
             return float(signed.totals_of_states(states, errors.SIGNED, 0.0, weight).means()[0])
     return float(signed.error_totals(errors.SIGNED, 0.0, weight).means()[0])
-
-
-register_mean_error(
-    "poisson_deviance",
-    "Mean Poisson deviance, for labels of at least 0 and positive predictions.",
-    mean_error_statistics(errors.POISSON, 1.0),
-    mean_poisson_deviance,
-    default=False,
-    aliases=("mean_poisson_deviance",),
-)
-
-
-register_mean_error(
-    "gamma_deviance",
-    "Mean gamma deviance, for positive labels and predictions.",
-    mean_error_statistics(errors.GAMMA, 2.0),
-    mean_gamma_deviance,
-    default=False,
-    aliases=("mean_gamma_deviance",),
-)
-
-
-register_mean_error(
-    "tweedie_deviance",
-    "Mean Tweedie deviance of a power.",
-    lambda power: (RowWeights(), ErrorTerms(KINDS.get(power, errors.TWEEDIE), float(power))),
-    mean_tweedie_deviance,
-    parameters={"power": 0},
-    checks={"power": check_power},
-    default=False,
-    aliases=("mean_tweedie_deviance",),
-)
 
 
 class Deviances(Positioned, ComparedLosses):
@@ -338,7 +317,7 @@ class Deviances(Positioned, ComparedLosses):
     "d2_tweedie",
     exchange="range",
     roles=NUMBERS,
-    statistics=lambda power: (Deviances(KINDS.get(power, errors.TWEEDIE), float(power)),),
+    statistics=lambda power: (Deviances(*deviance_term(power)),),
     function=d2_tweedie_score,
     undefined="fewer than two rows, or constant labels",
     parameters={"power": 0},

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, block_bounds
+from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, map_blocks
 from fastmetrics._core.columns.weights import as_weights
 from fastmetrics._core.exact import divide
 from fastmetrics._core.exchange.range_exchange import ordered_keys
@@ -103,15 +103,13 @@ def sort_rows(
     packed.sort()
     out_weights = None if weights is None else np.empty_like(weights)
     out = RowsByTargetAndScore(np.empty_like(targets), np.empty_like(scores), out_weights)
-    bounds = list(block_bounds(rows))
 
-    def gather(chunk: int) -> None:
-        start, stop = bounds[chunk]
+    def gather(start: int, stop: int) -> None:
         concordance.gather_rows(
             packed, (1 << row_bits) - 1, targets, scores, weights, start, stop, out.targets, out.scores, out.weights
         )
 
-    for_each(len(bounds), lambda: gather, threads)
+    map_blocks(rows, gather, threads)
     sort_ties_of_prefixes(out, row_bits)
     return out
 

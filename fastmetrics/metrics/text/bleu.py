@@ -14,7 +14,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.elementary import exp, log
 from fastmetrics._core.state import Field, Fields, Sums
 from fastmetrics._kernels.text.bleu_ngrams import NgramCounter
-from fastmetrics.metrics.text.inputs.argument_forms import segments_from_sentence, segments_from_streams
+from fastmetrics.metrics.text.inputs.argument_forms import segments_from_streams, sentence_of_words
 from fastmetrics.metrics.text.text_metric import (
     BlockCounter,
     ScoresManySums,
@@ -26,7 +26,7 @@ from fastmetrics.metrics.text.text_metric import (
     check_order,
     check_tokenizer,
     join_signature,
-    score_corpus,
+    score_function,
 )
 from fastmetrics.metrics.text.tokens.word_encoder import WordEncoder
 
@@ -262,6 +262,7 @@ def make_metric(
     return Bleu(tokenize, smooth, default, lowercase, max_order, effective_order, weights)
 
 
+@score_function(make_metric, segments_from_streams)
 def corpus_bleu(
     hypotheses: ArrayLike,
     references: ArrayLike,
@@ -343,15 +344,9 @@ def corpus_bleu(
     >>> round(fm.corpus_bleu(["the the the the"], ["the cat is on the mat"], smooth="floor").score, 2)
     5.8
     """
-    return score_corpus(
-        make_metric(
-            tokenize=tokenize, smooth=smooth, smooth_value=smooth_value, lowercase=lowercase, max_order=max_order,
-            effective_order=effective_order, weights=weights,
-        ),
-        segments_from_streams(hypotheses, references), n_threads,
-    )  # fmt: skip
 
 
+@score_function(make_metric, sentence_of_words)
 def sentence_bleu(
     hypothesis: str | ArrayLike,
     references: str | ArrayLike,
@@ -418,10 +413,3 @@ def sentence_bleu(
     >>> fm.sentence_bleu("The cat sat on a mat.", "The cat sat on the mat.").counts
     (6, 4, 2, 1)
     """
-    return score_corpus(
-        make_metric(
-            tokenize=tokenize, smooth=smooth, smooth_value=smooth_value, lowercase=lowercase, max_order=max_order,
-            effective_order=effective_order, weights=weights,
-        ),
-        segments_from_sentence(hypothesis, references, words_only=True), 1,
-    )  # fmt: skip

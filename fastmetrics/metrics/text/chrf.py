@@ -21,7 +21,7 @@ from fastmetrics.metrics.text.text_metric import (
     check_number,
     check_order,
     join_signature,
-    score_corpus,
+    score_function,
 )
 from fastmetrics.metrics.text.tokens.ngram_scratch import NgramScratch, table_size
 
@@ -220,6 +220,7 @@ def make_metric(
     return Chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing)
 
 
+@score_function(make_metric, segments_from_streams)
 def corpus_chrf(
     hypotheses: ArrayLike,
     references: ArrayLike,
@@ -295,15 +296,9 @@ def corpus_chrf(
     >>> score.name, round(score.score, 2)
     ('chrF2++', 45.43)
     """
-    return score_corpus(
-        make_metric(
-            char_order=char_order, word_order=word_order, beta=beta, lowercase=lowercase, whitespace=whitespace,
-            eps_smoothing=eps_smoothing,
-        ),
-        segments_from_streams(hypotheses, references), n_threads,
-    )  # fmt: skip
 
 
+@score_function(make_metric, segments_from_sentence)
 def sentence_chrf(
     hypothesis: str,
     references: str | ArrayLike,
@@ -362,10 +357,3 @@ def sentence_chrf(
     >>> fm.sentence_chrf("кот", "кот спал", char_order=2).statistics
     (3, 7, 3, 2, 6, 2)
     """
-    return score_corpus(
-        make_metric(
-            char_order=char_order, word_order=word_order, beta=beta, lowercase=lowercase, whitespace=whitespace,
-            eps_smoothing=eps_smoothing,
-        ),
-        segments_from_sentence(hypothesis, references), 1,
-    )  # fmt: skip

@@ -15,7 +15,7 @@ from fastmetrics._core.state import Fields, Sums, exact_sum
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.numeric.sums import sum_values
 from fastmetrics._kernels.text import meteor_alignment as kernel
-from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel, segments_from_sentence
+from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel, sentence_of_words
 from fastmetrics.metrics.text.text_metric import (
     BlockCounter,
     TextMetric,
@@ -24,7 +24,7 @@ from fastmetrics.metrics.text.text_metric import (
     check_number,
     check_tokenizer,
     join_signature,
-    score_corpus,
+    score_function,
 )
 from fastmetrics.metrics.text.tokens.meteor_vocabulary import MeteorVocabulary
 from fastmetrics.metrics.text.tokens.wordnet import open_wordnet
@@ -221,6 +221,7 @@ def make_metric(
     return Meteor(modules, alpha, beta, gamma, alignment, average, tokenize, lowercase, source)
 
 
+@score_function(make_metric, segments_from_parallel)
 def corpus_meteor(
     hypotheses: ArrayLike,
     references: ArrayLike,
@@ -319,15 +320,9 @@ def corpus_meteor(
     >>> round(both.segment_score, 4), round(both.corpus_score, 4), both.fragmentation
     (0.7407, 0.9375, 0.5)
     """
-    return score_corpus(
-        make_metric(
-            modules=modules, alpha=alpha, beta=beta, gamma=gamma, alignment=alignment, average=average,
-            tokenize=tokenize, lowercase=lowercase, wordnet=wordnet,
-        ),
-        segments_from_parallel(hypotheses, references), n_threads,
-    )  # fmt: skip
 
 
+@score_function(make_metric, sentence_of_words)
 def sentence_meteor(
     hypothesis: str | ArrayLike,
     references: str | ArrayLike,
@@ -392,10 +387,3 @@ def sentence_meteor(
     >>> fm.sentence_meteor("jumps over", ["he jumped", "over he jumped"], modules=("exact", "stem")).chunks
     2
     """
-    return score_corpus(
-        make_metric(
-            modules=modules, alpha=alpha, beta=beta, gamma=gamma, alignment=alignment, tokenize=tokenize,
-            lowercase=lowercase, wordnet=wordnet,
-        ),
-        segments_from_sentence(hypothesis, references, words_only=True), 1,
-    )  # fmt: skip

@@ -11,7 +11,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.elementary import exp, log
 from fastmetrics._core.state import Field, Fields, Sums
 from fastmetrics._kernels.text import nist as kernels
-from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel, segments_from_sentence
+from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel, sentence_of_words
 from fastmetrics.metrics.text.inputs.segments import Segments
 from fastmetrics.metrics.text.nist_statistics import count_corpus
 from fastmetrics.metrics.text.text_metric import (
@@ -21,7 +21,7 @@ from fastmetrics.metrics.text.text_metric import (
     check_order,
     check_tokenizer,
     join_signature,
-    score_corpus,
+    score_function,
 )
 
 if TYPE_CHECKING:
@@ -181,6 +181,7 @@ def make_metric(
     return Nist(tokenize, lowercase, max_order, information)
 
 
+@score_function(make_metric, segments_from_parallel)
 def corpus_nist(
     hypotheses: ArrayLike,
     references: ArrayLike,
@@ -256,12 +257,9 @@ def corpus_nist(
     >>> fm.corpus_nist(hypotheses, references, max_order=2).counts
     (8, 5)
     """
-    return score_corpus(
-        make_metric(max_order=max_order, tokenize=tokenize, lowercase=lowercase, information=information),
-        segments_from_parallel(hypotheses, references), n_threads,
-    )  # fmt: skip
 
 
+@score_function(make_metric, sentence_of_words)
 def sentence_nist(
     hypothesis: str | ArrayLike,
     references: str | ArrayLike,
@@ -314,7 +312,3 @@ def sentence_nist(
     >>> round(fm.sentence_nist("the cat sat on the mat", "the cat sat on a mat").score, 4)
     2.1541
     """
-    return score_corpus(
-        make_metric(max_order=max_order, tokenize=tokenize, lowercase=lowercase, information=information),
-        segments_from_sentence(hypothesis, references, words_only=True), 1,
-    )  # fmt: skip

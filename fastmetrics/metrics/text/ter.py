@@ -22,7 +22,7 @@ from fastmetrics.metrics.text.text_metric import (
     Tokenizing,
     check_flags,
     join_signature,
-    score_corpus,
+    score_function,
 )
 from fastmetrics.metrics.text.tokens.word_encoder import PRETOKENIZED, WordEncoder
 
@@ -157,6 +157,7 @@ def make_metric(
     return Ter("tercom", bool(normalized), bool(no_punct), bool(asian_support), bool(case_sensitive))
 
 
+@score_function(make_metric, segments_from_streams)
 def corpus_ter(
     hypotheses: ArrayLike,
     references: ArrayLike,
@@ -229,14 +230,9 @@ def corpus_ter(
     >>> print(score, score.num_edits, score.ref_length)
     TER = 33.33 3 9.0
     """
-    return score_corpus(
-        make_metric(
-            normalized=normalized, no_punct=no_punct, asian_support=asian_support, case_sensitive=case_sensitive,
-        ),
-        segments_from_streams(hypotheses, references), n_threads,
-    )  # fmt: skip
 
 
+@score_function(make_metric, segments_from_sentence)
 def sentence_ter(
     hypothesis: str | ArrayLike,
     references: str | ArrayLike,
@@ -289,9 +285,3 @@ def sentence_ter(
     >>> fm.sentence_ter("on the mat, the cat sat", "the cat sat on the mat", no_punct=True).num_edits
     1
     """
-    return score_corpus(
-        make_metric(
-            normalized=normalized, no_punct=no_punct, asian_support=asian_support, case_sensitive=case_sensitive,
-        ),
-        segments_from_sentence(hypothesis, references), 1,
-    )  # fmt: skip

@@ -20,6 +20,7 @@ from typing import Any, Generic, NoReturn, Self, TypeVar
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.compiled_functions import Function, computed_by
 from fastmetrics._core.columns.row_blocks import Scratch, UnpooledScratch
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.state import Fields, Sums
@@ -209,6 +210,20 @@ def score_corpus(metric: TextMetric[Score], segments: Segments, n_threads: int |
     """Return the metric's result for all segments."""
     prepared: TextMetric[Score] = prepare_metric(metric, segments)
     return prepared.score(accumulate_segments(prepared, segments, n_threads), segments.n_references)
+
+
+def score_function(
+    make_metric: Callable[..., TextMetric[Any]], read: Callable[[Any, Any], Segments]
+) -> Callable[[Function], Function]:
+    """Return a decorator of a function without a body: it scores the texts that `read` returns.
+
+    Its options are those of the metric. One sentence is scored by one thread.
+    """
+
+    def compute(hypotheses: Any, references: Any, *, n_threads: int | None = 1, **options: Any) -> Any:
+        return score_corpus(make_metric(**options), read(hypotheses, references), n_threads)
+
+    return computed_by(compute)
 
 
 def join_signature(fields: dict[str, Any]) -> str:

@@ -11,14 +11,13 @@ from fastmetrics._core.columns.binary_probabilities import (
     NO_WEIGHT,
     LabelCounts,
     check_binary_columns,
-    rounded_quotient,
     row_coverage,
     warn_and_unwrap,
 )
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Fields, Sums, exact_sum
-from fastmetrics._core.statistic import AdditiveStatistic, Value
+from fastmetrics._core.statistic import AdditiveStatistic, Value, rounded_quotient
 from fastmetrics._kernels.numeric import sums
 
 if TYPE_CHECKING:

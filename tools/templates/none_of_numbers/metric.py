@@ -12,7 +12,8 @@ from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Fields, Sums, exact_sum
 from fastmetrics._core.statistic import AdditiveStatistic, Value
 from fastmetrics._kernels.numeric import sums
-from fastmetrics.metrics.regression.error_statistics import RowWeights, finalise_mean_error, reduce_targets
+from fastmetrics.metrics.regression.error_statistics import RowWeights, reduce_targets
+from fastmetrics.metrics.regression.mean_error import finalise_mean_error
 from fastmetrics.metrics.regression.numeric_targets import check_single_output
 
 if TYPE_CHECKING:

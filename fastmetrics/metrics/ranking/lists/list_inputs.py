@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from fastmetrics._core.columns import group_keys, validation
 from fastmetrics._core.columns.key_types import plain_value
-from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS, RowBlock, ScoreLabelPair, UnpooledScratch
+from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS, RowBlock, UnpooledScratch
 from fastmetrics._core.columns.weights import as_weights, check_some_weight
 from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
+from fastmetrics._core.exchange.group_rows import FIRST_PAIR, rows_with_weight
 from fastmetrics._core.exchange.hash_exchange import GroupLayout, HashExchange, exchange_columns
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
@@ -28,16 +29,15 @@ from fastmetrics.metrics.ranking.lists import ids, list_measures
 from fastmetrics.metrics.ranking.lists.list_mean import ListMean, finalise_mean
 from fastmetrics.metrics.ranking.lists.list_measures import (
     BINARY_LOGARITHM,
-    NAMED_OPTIONS,
     Discounts,
     Lists,
     Measure,
     MeasuredLists,
     MeasureTable,
+    discounts_of,
 )
 from fastmetrics.metrics.ranking.lists.list_tables import TABLE_OF_TIES
 
-FIRST_PAIR = ScoreLabelPair(0, 0)
 MOST_SORTED_ROWS = 2048  # up to so many rows, sorting by group is faster than an exchange
 PUBLIC_TIES = ("average", "docid", "stable", "optimistic", "pessimistic")
 FORMS = "give groups= (a key for every row), offsets= (where lists begin and end), or arrays of shape (lists, rows)"
@@ -57,7 +57,13 @@ class ListOptions(NamedTuple):
 
 
 def check_options(
-    ties: str, empty: str, n_threads: int | None, items: Any = None, ignore_ties: Any = False, **fields: Any
+    ties: str,
+    n_threads: int | None,
+    empty: str = "zero",
+    items: Any = None,
+    ignore_ties: Any = False,
+    log_base: Any = None,
+    **fields: Any,
 ) -> ListOptions:
     validation.check_option(ties, "ties", PUBLIC_TIES)
     validation.check_option(empty, "empty", list_measures.EMPTY_POLICIES)
@@ -70,7 +76,8 @@ def check_options(
         ties = "later"
     if ties == "docid" and items is None:
         raise validation.OptionError("ties='docid' needs items=, the id of every row")
-    return ListOptions(ties, empty, count_threads(n_threads), items, **fields)
+    discounts = BINARY_LOGARITHM if log_base is None else discounts_of(log_base)
+    return ListOptions(ties, empty, count_threads(n_threads), items, discounts=discounts, **fields)
 
 
 def as_grades(values: Any, name: str = "y_true") -> np.ndarray:
@@ -230,19 +237,12 @@ def exchange_lists(
 
     Nearly all grades are whole numbers below 256. If one is not, the exchange starts again with float64 grades.
     """
-    key_column = group_keys.as_keys(groups)
-    rows = y_true.shape[0]
-    validation.check_lengths(rows, key_column.rows, "y_true", "groups")
-    weights = None
-    if sample_weight is not None:
-        weights = as_weights(sample_weight, rows)
+
+    def check(weights: np.ndarray) -> None:
         check_some_weight(weights)
-        present = weights > 0
-        if not present.all():
-            # Grades and scores are checked before rows are dropped: an error then names the caller's row.
-            check_rows(y_true, y_score, table)
-            y_true, y_score, weights = y_true[present], y_score[present], weights[present]
-            key_column = key_column.select(present)
+        check_rows(y_true, y_score, table)
+
+    y_true, y_score, weights, key_column = rows_with_weight(y_true, y_score, groups, sample_weight, "y_score", check)
     # For every block: grades that are not whole, the greatest grade, NaN among the scores.
     block_checks = np.zeros((-(-y_true.shape[0] // BLOCK_ROWS), 3), np.int64)
 
@@ -421,21 +421,26 @@ def unwrap_means(function: str, values: list[Value], is_sequence: bool) -> float
     return np.array([value.value for value in values]) if is_sequence else values[0].value
 
 
-def list_means(
-    function: str,
-    measure: str,
-    arguments: ListArguments,
-    k: Any,
-    needs_cutoff: bool,
-    relevance_level: float,
-    measure_options: dict[str, Any],
-    **options: Any,
-) -> float | NDArray[np.float64]:
-    """The mean over lists of a measure, for every cutoff."""
-    for name, value in measure_options.items():
-        if name in NAMED_OPTIONS:
-            validation.check_option(value, name, tuple(NAMED_OPTIONS[name]))
-    cutoffs, is_sequence = list_measures.check_cutoffs(k, needs_cutoff)
-    level = list_measures.check_level(relevance_level)
-    measures = [Measure.of(measure, cutoff, relevance_level=level, **measure_options) for cutoff in cutoffs]
-    return unwrap_means(function, score_lists(arguments, measures, check_options(**options)), is_sequence)
+class ListFunction(NamedTuple):
+    """A function of ranked lists: the mean over lists of a measure, for every cutoff."""
+
+    name: str
+    measure: str
+    own_options: tuple[str, ...] = ()  # those of the measure
+    needs_cutoff: bool = True
+    signed_gains: bool = False
+    least_width: int = 1
+
+    def mean(
+        self, y_true: Any, y_score: Any, groups: Any, *, offsets: Any, sample_weight: Any, relevance_level: Any,
+        k: Any = None, **options: Any,
+    ) -> float | NDArray[np.float64]:  # fmt: skip
+        own = {name: options.pop(name) for name in self.own_options}
+        for name, value in own.items():
+            list_measures.check_measure_option(name, value)
+        cutoffs, is_sequence = list_measures.check_cutoffs(k, self.needs_cutoff)
+        level = list_measures.check_level(relevance_level)
+        measures = [Measure.of(self.measure, cutoff, relevance_level=level, **own) for cutoff in cutoffs]
+        arguments = ListArguments(y_true, y_score, groups, offsets, sample_weight)
+        checked = check_options(**options, signed_gains=self.signed_gains, least_width=self.least_width)
+        return unwrap_means(self.name, score_lists(arguments, measures, checked), is_sequence)

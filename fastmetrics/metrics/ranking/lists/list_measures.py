@@ -32,7 +32,6 @@ GAINS = {"linear": 0, "exp2": 1, "binary": 2}
 IDEALS = {"judged": 0, "k": 1}
 NORMALIZE = {"min": 0, "relevant": 1, "k": 2, "hits": 3}
 SHORT_LISTS = {"k": 0, "n": 1}
-NAMED_OPTIONS = {"gain": GAINS, "ideal": IDEALS, "normalize": NORMALIZE, "short_list": SHORT_LISTS}
 TIES = {"average": 0, "optimistic": 1, "pessimistic": 2, "stable": 3, "later": 4, "docid": 5}
 TEXT_TIES = 6
 EMPTY_POLICIES = ("zero", "skip", "one", "nan", "raise")
@@ -74,12 +73,23 @@ class Measure(NamedTuple):
         normalize: str = "min",
         short_list: str = "k",
         relevance_level: float = 1,
+        p: float = 0.0,
+        max_grade: float = 0.0,
         number: float = 0.0,
     ) -> Measure:
-        """A measure from checked options; `number` is p of rbp, max_grade of err, or the recall level of iprec."""
+        """A measure from checked options; `number` is the recall level of iprec."""
         option = NORMALIZE[normalize] if name == "map" else SHORT_LISTS[short_list]
         gain = "binary" if name == "mind_mrr" else gain
-        return cls(KINDS[name], k or 0, GAINS[gain], IDEALS[ideal], option, float(relevance_level), float(number))
+        number = float(p or max_grade or number)
+        return cls(KINDS[name], k or 0, GAINS[gain], IDEALS[ideal], option, float(relevance_level), number)
+
+    @classmethod
+    def of_micro_hits(cls, k: int | None, relevance_level: float) -> tuple[Measure, Measure]:
+        """The numerator and the denominator of the hits of all lists among the relevant rows of all lists."""
+        return (
+            cls.of("hits", k, relevance_level=relevance_level),
+            cls.of("n_relevant", relevance_level=relevance_level),
+        )
 
 
 class MeasureTable:
@@ -143,6 +153,12 @@ def n_ranks_covered(weights: np.ndarray, sums: np.ndarray) -> int:
 
 
 BINARY_LOGARITHM = Discounts(2.0)
+
+
+def discounts_of(log_base: Any) -> Discounts:
+    """The discounts of a logarithm; those of base 2 are shared by all calls."""
+    base = check_number(log_base, "log_base", 1.0, float("inf"), "a finite number above 1")
+    return BINARY_LOGARITHM if base == 2 else Discounts(base)
 
 
 class Lists(NamedTuple):
@@ -270,9 +286,21 @@ def fill_empty(values: np.ndarray, empty: str) -> np.ndarray:
 
 def add_values(sums: Sums, values: np.ndarray, weights: np.ndarray | None, empty: str) -> None:
     """Add the values of lists to the sums; the policy decides about empty lists (NaN)."""
+    add_segments(sums.exact[None], sums.counts[None], values, weights, empty, None)
+
+
+def add_segments(
+    sums: np.ndarray,
+    counts: np.ndarray,
+    values: np.ndarray,
+    weights: np.ndarray | None,
+    empty: str,
+    starts: np.ndarray | None,
+) -> None:
+    """As `add_values`, with the lists starts[i] to starts[i + 1] for state i."""
     list_means.mean_terms(
-        values, NO_WEIGHTS if weights is None else weights, empty != "skip", 1.0 if empty == "one" else 0.0,
-        sums.sum_of("w value"), sums.sum_of("w"), sums.counts,
+        values, NO_WEIGHTS if weights is None else weights, empty != "skip", 1.0 if empty == "one" else 0.0, starts,
+        sums, counts,
     )  # fmt: skip
 
 
@@ -337,3 +365,18 @@ def check_max_grade(value: Any) -> float:
 
 def check_persistence(value: Any) -> float:
     return check_number(value, "p", 0.0, 1.0, "a number between 0 and 1, both excluded")
+
+
+# The options of measures: what each may be, or its check.
+MEASURE_CHECKS: dict[str, Any] = {
+    "gain": tuple(GAINS), "ideal": tuple(IDEALS), "normalize": tuple(NORMALIZE), "short_list": tuple(SHORT_LISTS),
+    "p": check_persistence, "max_grade": check_max_grade,
+}  # fmt: skip
+
+
+def check_measure_option(name: str, value: Any) -> None:
+    check = MEASURE_CHECKS[name]
+    if isinstance(check, tuple):
+        validation.check_option(value, name, check)
+    else:
+        check(value)

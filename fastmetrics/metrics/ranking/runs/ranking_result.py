@@ -25,7 +25,6 @@ from fastmetrics.metrics.ranking.runs.join import MOST_NAMED, JoinedLists
 __all__ = ["RankingResult", "RankingTable"]
 
 TIES = ("average", "optimistic", "pessimistic", "docid", "stable")
-MEASURE_OPTIONS = ("gain", "ideal", "normalize", "short_list", "relevance_level")
 MICRO = "micro"
 NO_VALUES: np.ndarray = np.empty(0)
 
@@ -218,13 +217,9 @@ def kernel_measures(metric: Metric, arguments: dict[str, Any], options: RunOptio
     """The measure of a metric; for average="micro" the measures of numerator and denominator."""
     level = arguments.get("relevance_level", options.relevance_level)
     if arguments.get("average") == MICRO:
-        return (
-            Measure.of("hits", metric.k, relevance_level=level),
-            Measure.of("n_relevant", relevance_level=level),
-        )
-    measure_options = {name: arguments[name] for name in MEASURE_OPTIONS if name in arguments}
-    number = arguments.get("p", arguments.get("max_grade", 0.0))
-    return (Measure.of(metric.spec.base_name, metric.k, **measure_options | {"relevance_level": level}, number=number),)
+        return Measure.of_micro_hits(metric.k, level)
+    own = {name: arguments[name] for name in list_measures.MEASURE_CHECKS if name in arguments}
+    return (Measure.of(metric.spec.base_name, metric.k, relevance_level=level, **own),)
 
 
 def measure_metrics(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -171,6 +172,9 @@ def segments_from_sentence(hypothesis: Any, references: Any, *, words_only: bool
         for number, text in enumerate(texts):
             check_tokens(text, "references" if flat else f"references[{number}]")
     return check_segments(Segments([[hypothesis], *([text] for text in texts)], ArgumentNames(flat=flat, single=True)))
+
+
+sentence_of_words = partial(segments_from_sentence, words_only=True)
 
 
 def check_tokens(tokens: Any, name: str) -> None:
