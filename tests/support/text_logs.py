@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics._core.columns.row_blocks import ColumnPair
+from fastmetrics._core.columns.row_blocks import NonNumericRows
 from fastmetrics._core.columns.text_columns import TextRows
 from fastmetrics._core.registry import parse
 from fastmetrics._core.state import Fields, Sums
@@ -77,7 +77,7 @@ class EqualTexts(ColumnStatistic):
     def empty(self) -> Sums:
         return Sums(Fields("rows", "equal", "code points", "code points of references"))
 
-    def count_rows(self, rows: ColumnPair) -> np.ndarray:
+    def count_rows(self, rows: NonNumericRows) -> np.ndarray:
         rows = TextRows(*rows[: len(TextRows._fields)])
         counts = []
         for block in rows.blocks():

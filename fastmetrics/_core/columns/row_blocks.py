@@ -152,7 +152,7 @@ class NonNumericColumn(Protocol):
     def __getitem__(self, where: Any) -> Any: ...
 
 
-class ColumnPair(NamedTuple):
+class NonNumericRows(NamedTuple):
     """A block of checked rows of a label column and a score column that are not numeric.
 
     The attributes are those of `Rows`.
@@ -222,10 +222,10 @@ class RowBlock(NamedTuple):
             slice_codes=tuple(map(function, self.slice_codes)),
         )
 
-    def pair_columns(self, pair: ScoreLabelPair) -> ColumnPair:
+    def non_numeric_rows(self, pair: ScoreLabelPair) -> NonNumericRows:
         """The two columns of a pair that is not numeric."""
         label, score = self.label_columns[pair.label], self.score_columns[pair.score]
-        return ColumnPair(
+        return NonNumericRows(
             label, score, self.first_row, self.names[pair.score], self.label_names[pair.label], self.row_numbers,
             self.weights,
         )  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 
 from fastmetrics._core.columns.label_codes import LabelCodes, check_state, translate_codes
 from fastmetrics._core.columns.label_columns import LabelPairs
-from fastmetrics._core.columns.row_blocks import ColumnPair
+from fastmetrics._core.columns.row_blocks import NonNumericRows
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.state import State
@@ -186,7 +186,7 @@ class LabelPairStatistic(Resamplable, ColumnStatistic):
 
     __slots__ = ()
 
-    def count_rows(self, rows: ColumnPair) -> LabelPairs:
+    def count_rows(self, rows: NonNumericRows) -> LabelPairs:
         return LabelPairs(rows.label, rows.score, rows.weights)
 
     def add(self, state: Any, counted: LabelPairs) -> None:

@@ -141,7 +141,7 @@ class AdditiveStates:
     def update_non_numeric(self, columns: RowBlock, units: np.ndarray | None) -> None:
         """Columns that are not numeric are not moved: they are read once, and slices add the counts of their rows."""
         for pair_number, pair in enumerate(self.score_label_pairs):
-            rows = columns.pair_columns(pair)
+            rows = columns.non_numeric_rows(pair)
             for index, statistic in enumerate(self.statistics):
                 counted_rows = statistic.count_rows(rows)
                 if self.counted is not None and units is not None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.label_columns import NUMBERS, LabelSets
-from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, ColumnPair
+from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, NonNumericRows
 from fastmetrics._core.columns.vector_columns import check_labels, format_labels, label_positions
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, LabelSet, Vector
 from fastmetrics._core.registry import metric
@@ -39,7 +39,7 @@ class LabelRanking(ColumnStatistic):
     def empty(self) -> Sums:
         return Sums(self.fields)
 
-    def count_rows(self, rows: ColumnPair) -> np.ndarray:
+    def count_rows(self, rows: NonNumericRows) -> np.ndarray:
         """The value and the weight of each row, as bits: int64[n, 2]."""
         scores = rows.score.matrix
         positions = self.find_labels(rows, scores.shape[1])
@@ -53,7 +53,7 @@ class LabelRanking(ColumnStatistic):
         sums.sum_values(values, weights, state.sum_of("w value"))
         sums.sum_values(weights, None, state.sum_of("w"))
 
-    def find_labels(self, rows: ColumnPair, n_labels: int) -> np.ndarray:
+    def find_labels(self, rows: NonNumericRows, n_labels: int) -> np.ndarray:
         """The position of each label among the scores of a row."""
         sets: LabelSets = rows.label
         if self.labels is not None and len(self.labels) != n_labels:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import ColumnPair
+from fastmetrics._core.columns.row_blocks import NonNumericRows
 from fastmetrics._core.columns.text_columns import LOST_WORDS, TextRows
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import TEXTS
@@ -65,7 +65,7 @@ class TextCounts(NotesLostWords, ColumnStatistic):
         lost = self.rows_without_words(sums)
         return {"rows": sums.count("rows"), **({LOST_WORDS: lost} if lost else {})}
 
-    def count_rows(self, rows: ColumnPair) -> np.ndarray:
+    def count_rows(self, rows: NonNumericRows) -> np.ndarray:
         try:
             count = self.counters.popleft()
         except IndexError:

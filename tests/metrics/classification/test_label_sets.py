@@ -16,7 +16,7 @@ from sklearn.preprocessing import MultiLabelBinarizer
 
 import fastmetrics as fm
 from fastmetrics._core.columns.label_columns import as_class_labels
-from fastmetrics._core.columns.row_blocks import ColumnPair
+from fastmetrics._core.columns.row_blocks import NonNumericRows
 from fastmetrics.metrics.classification.class_table import ClassTableCounts, SetColumns, match_sets
 from support.cases import assert_raises, each_case
 
@@ -311,7 +311,7 @@ def test_replicates_are_tables_of_repeated_rows():
     """The replicate in which every unit occurs once is the table itself; that of no units has no rows."""
     log, statistic = make_log(200), ClassTableCounts()
     columns = [as_class_labels(pa.array(log[name]), name, int) for name in "yp"]
-    counted = statistic.count_rows(ColumnPair(*columns, weights=log["w"] + 1))
+    counted = statistic.count_rows(NonNumericRows(*columns, weights=log["w"] + 1))
     numbering, table, repeated = statistic.empty(), statistic.empty(), statistic.empty()
     rows, origins = statistic.number_rows(numbering, counted)
     statistic.add(table, counted)
