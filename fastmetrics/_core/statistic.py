@@ -286,6 +286,16 @@ class Positioned(ABC):
         return True
 
 
+class TakesTies(ABC):
+    """A statistic of ranges of rows takes the rows of one value in parts, if there are too many for the memory."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def merge_tie(self, one: Any, other: Any, allocate: Any) -> Any:
+        """The state of two parts of the rows of one value, in any order; `allocate(shape, type)` makes large arrays."""
+
+
 class Resamplable(ABC):
     """Counted rows that are no integers become integers, so that replicates count how often each occurs."""
 
@@ -324,4 +334,6 @@ class NotesLostWords(ABC):
     def rows_without_words(self, state: Any) -> int: ...
 
 
-ABILITIES = (ByUnit, PerGroup, BySlices, Bounded, CountsBuckets, Positioned, Resamplable, ClassTables, NotesLostWords)
+ABILITIES = (
+    ByUnit, PerGroup, BySlices, Bounded, CountsBuckets, Positioned, TakesTies, Resamplable, ClassTables, NotesLostWords,
+)  # fmt: skip

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -38,7 +40,7 @@ from fastmetrics._core.grouping import grouped
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.statistic import Positioned, Statistic
+from fastmetrics._core.statistic import Positioned, Statistic, TakesTies
 
 ROWS_PER_BUCKET = 1 << 16
 LARGE_FACTOR = 2  # so many times the rows of a range may be loaded at once
@@ -87,8 +89,6 @@ class RowRangeStatistic(Statistic):
         SORTED_ROWS, RANGES or ANY_BLOCKS. Less order is faster. Without sorted rows, `starts` is empty.
     after : RowRangeStatistic or None
         Another statistic: its state of all rows is what `reduce` gets as `total`.
-    takes_ties_in_parts : bool
-        May the rows of one value come in several ranges, if there are too many for the memory?
     needs_all_rows : bool
         Does `finish` need the state of all rows? A cluster then brings all rows to one place.
     has_large_states : bool
@@ -101,7 +101,6 @@ class RowRangeStatistic(Statistic):
     needs_position = False
     ordered_by: ClassVar[Any] = None
     order: ClassVar[str] = SORTED_ROWS
-    takes_ties_in_parts: ClassVar[bool] = False
     needs_all_rows: ClassVar[bool] = False
     has_large_states: ClassVar[bool] = False
 
@@ -243,11 +242,11 @@ def reduce_in_order(reduction: RowRangeReduction, advance: Callable[[int], None]
     """The states of statistics that need the same order."""
     if reduction.order == ANY_BLOCKS:
         readers = reduction.store.block_readers(reduction.names())
-        return reduce_ranges_of_rows(reduction, [own.load for own in readers], advance)
+        return reduce_ranges_of_rows(reduction, readers, advance)
     cutter = RangeCutter(reduction)
     try:
         ranges = cutter.cut(reduction.store.block_readers(reduction.names()))
-        return reduce_ranges_of_rows(reduction, [own.load for own in ranges], advance)
+        return reduce_ranges_of_rows(reduction, ranges, advance, [own.tie for own in ranges])
     finally:
         cutter.close()
 
@@ -260,6 +259,7 @@ class StoredRange(NamedTuple):
     partition: int
     rows: int
     blocks: range | None = None
+    tie: int = 0  # parts of one tie have the same number, which is not 0
 
     def load(self, scratch: Scratch | None = None) -> Mapping[str, np.ndarray]:
         loaded = self.store.load_partitions(self.names, self.partition, self.partition + 1, scratch, self.blocks)
@@ -273,7 +273,7 @@ class StoredRange(NamedTuple):
                 found.append(self._replace(rows=rows, blocks=range(first, number)))
                 first, rows = number, 0
             rows += end - begin
-        return [*found, self._replace(rows=rows, blocks=range(first, self.store.n_blocks))]
+        return [*found, self._replace(rows=rows, blocks=range(first, self.store.n_blocks))] if rows else found
 
 
 class RangeCutter:
@@ -286,6 +286,7 @@ class RangeCutter:
         self.reduction = reduction
         self.budget = reduction.store.budget
         self.stores: list[BlockStore] = []
+        self.ties = 0
         self.most_rows = ROWS_PER_BUCKET
         if self.budget is not None:
             fitting = self.budget.bytes_per_range // (LOADED_FACTOR * reduction.store.row_bytes)
@@ -329,8 +330,9 @@ class RangeCutter:
         ends = [(int(keys.min()), int(keys.max())) for keys in map(self.keys_of, parts)]
         if min(low for low, _ in ends) < max(high for _, high in ends):
             return self.cut(parts)
-        if all(own.takes_ties_in_parts for own in self.reduction.statistics):
-            return parts
+        if all(isinstance(own, TakesTies) for own in self.reduction.statistics):
+            self.ties += 1
+            return [own._replace(tie=self.ties) for own in parts]
         n_bytes = LOADED_FACTOR * large.rows * self.reduction.store.row_bytes
         if self.budget is not None and n_bytes > self.budget.limit // self.budget.n_threads:
             value = self.reduction.values_of(dict(parts[0].load()))[0]
@@ -362,16 +364,17 @@ class RangeCutter:
 
 def reduce_ranges_of_rows(
     reduction: RowRangeReduction,
-    ranges: Sequence[Callable[..., Mapping[str, np.ndarray]]],
+    ranges: Sequence[BlockReader | StoredRange],
     advance: Callable[[int], None] | None,
+    ties: Sequence[int] = (),
 ) -> dict[Key, Any]:
-    """The states of all ranges, merged from the greatest value down. Each range is what loads its columns."""
+    """The states of all ranges, merged from the greatest value down; `ties` are the numbers of those that are parts."""
     n_ranges = len(ranges)
     totals: list[dict[Key, Any]] = [{} for _ in range(n_ranges)]
     states: list[dict[Key, Any]] = [{} for _ in range(n_ranges)]
 
     def load(index: int, scratch: Scratch) -> Iterator[tuple[int | None, RowRange]]:
-        for number, columns in reduction.by_slice(dict(ranges[index](scratch))):
+        for number, columns in reduction.by_slice(dict(ranges[index].load(scratch))):
             yield number, reduction.rows_of(columns)
 
     def count(index: int, scratch: Scratch) -> None:
@@ -380,7 +383,7 @@ def reduce_ranges_of_rows(
                 if isinstance(statistic, Positioned):
                     totals[index][statistic, number] = statistic.total_of_range(rows)
 
-    def reduce(index: int, scratch: Scratch) -> None:
+    def reduce_range(index: int, scratch: Scratch) -> None:
         n_rows = 0
         for number, rows in load(index, scratch):
             n_rows += rows.scores.shape[0] if number is None else 0
@@ -410,7 +413,9 @@ def reduce_ranges_of_rows(
             ]
     memory = StateMemory(reduction.store.budget)
     try:
-        run(reduce, wanted, reduction.n_threads)
+        run(reduce_range, wanted, reduction.n_threads)
+        if any(ties):
+            states = [join_ties(parts, memory.allocate) for parts in runs_of_ties(states, ties)]
         descending = grouped(item for of_range in states for item in of_range.items())
         states.clear()
         return {
@@ -419,6 +424,21 @@ def reduce_ranges_of_rows(
         }
     finally:
         memory.release()
+
+
+def runs_of_ties(states: list[dict[Key, Any]], ties: Sequence[int]) -> Iterator[list[dict[Key, Any]]]:
+    """The states of every range; those of the parts of a tie together."""
+    for number, members in groupby(zip(ties, states, strict=True), key=itemgetter(0)):
+        parts = [state for _, state in members]
+        yield from [parts] if number else [[own] for own in parts]
+
+
+def join_ties(parts: list[dict[Key, Any]], allocate: Allocate) -> dict[Key, Any]:
+    """The states of a range, from those of its parts."""
+    joined: dict[Key, Any] = {}
+    for key, state in (item for part in parts for item in part.items()):
+        joined[key] = key[0].merge_tie(joined[key], state, allocate) if key in joined else state
+    return joined
 
 
 def merge_neighbours(statistic: RowRangeStatistic, states: list[Any], allocate: Allocate = np.empty) -> Any:

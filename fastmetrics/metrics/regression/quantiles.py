@@ -16,11 +16,11 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, Rows, block_bounds
-from fastmetrics._core.exchange.row_ranges import RANGES, RowRange, RowRangeStatistic
+from fastmetrics._core.exchange.row_ranges import RANGES, Allocate, RowRange, RowRangeStatistic
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.statistic import Positioned
+from fastmetrics._core.statistic import Positioned, TakesTies
 from fastmetrics._kernels.regression import selection
 
 EPSILON = 2.0**-52
@@ -268,12 +268,11 @@ class MiddleValues(NamedTuple):
 NO_VALUES = MiddleValues(Mass(0), [])
 
 
-class RangeQuantile(Positioned, RowRangeStatistic):
+class RangeQuantile(TakesTies, Positioned, RowRangeStatistic):
     """A quantile of a value of the rows. The rows of the ranges that hold it are read, those of the others counted."""
 
     __slots__ = ("level",)
     order = RANGES
-    takes_ties_in_parts = True
 
     def __init__(self, level: float) -> None:
         self.level = float(level)
@@ -297,8 +296,10 @@ class RangeQuantile(Positioned, RowRangeStatistic):
         return MiddleValues(total, middle_values(self.values_of(rows), rows.weights, below, low, high))
 
     def merge(self, higher: MiddleValues, lower: MiddleValues) -> MiddleValues:
-        values = dict.fromkeys((*lower.values, *higher.values))  # parts of a tie have the same value
-        return MiddleValues(lower.mass, list(values))
+        return MiddleValues(lower.mass, [*lower.values, *higher.values])
+
+    def merge_tie(self, one: MiddleValues, other: MiddleValues, allocate: Allocate) -> MiddleValues:
+        return one if one.values else other
 
     def empty(self) -> MiddleValues:
         return NO_VALUES

@@ -27,7 +27,7 @@ from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Positioned, Value
+from fastmetrics._core.statistic import Positioned, TakesTies, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import concordance
 
@@ -293,11 +293,16 @@ class CountedPairs(NamedTuple):
     weights: np.ndarray | None
     total: int = 0
 
+    @property
+    def weight(self) -> int:
+        """The weight of all rows."""
+        return self.rows if self.weights is None else sum_integer_weights(self.weights)
+
 
 NO_PAIRS = CountedPairs(0, 0, 0, np.empty(0, np.uint64), None)
 
 
-class ConcordantPairs(Positioned, RowRangeStatistic):
+class ConcordantPairs(TakesTies, Positioned, RowRangeStatistic):
     """Pairs of rows inside ranges of scores, and between them. The state has the sorted targets of the rows."""
 
     __slots__ = ()
@@ -329,25 +334,37 @@ class ConcordantPairs(Positioned, RowRangeStatistic):
         high, low = higher, lower
         if not high.rows or not low.rows:
             return high if high.rows else low
-        if low.weights is not None or high.weights is not None:
-            low, high = (state._replace(weights=weights_of(state)) for state in (low, high))
-        n = low.targets.shape[0] + high.targets.shape[0]
-        out = allocate((n,), low.targets.dtype)
-        out_weights = None if low.weights is None else allocate((n, low.weights.shape[1]), np.uint64)
-        discordant = high.discordant + low.discordant + 2 * merge_targets(low, high, out, out_weights)
-        return CountedPairs(high.rows + low.rows, discordant, high.tied + low.tied, out, out_weights)
+        merged, between = merge_rows(low, high, allocate)
+        return merged._replace(discordant=merged.discordant + 2 * between)
+
+    def merge_tie(self, one: CountedPairs, other: CountedPairs, allocate: Allocate) -> CountedPairs:
+        merged, _ = merge_rows(one, other, allocate)
+        squares = [sum_squared_ties(own.targets, None, own.weights) for own in (merged, one, other)]
+        different = 2 * one.weight * other.weight - (squares[0] - squares[1] - squares[2])
+        return merged._replace(tied=merged.tied + different)
 
     def move_state(self, state: CountedPairs, allocate: Allocate) -> CountedPairs:
         weights = None if state.weights is None else join((state.weights,), allocate)
         return state._replace(targets=join((state.targets,), allocate), weights=weights)
 
     def finish(self, state: CountedPairs) -> CountedPairs:
-        weight = state.rows if state.weights is None else sum_integer_weights(state.weights)
-        total = weight * weight - sum_squared_ties(state.targets, None, state.weights)
+        total = state.weight**2 - sum_squared_ties(state.targets, None, state.weights)
         return NO_PAIRS._replace(rows=state.rows, discordant=state.discordant, tied=state.tied, total=total)
 
     def empty(self) -> CountedPairs:
         return NO_PAIRS
+
+
+def merge_rows(low: CountedPairs, high: CountedPairs, allocate: Allocate) -> tuple[CountedPairs, int]:
+    """The rows of two ranges with the pairs inside each; and the discordant pairs between them."""
+    if low.weights is not None or high.weights is not None:
+        low, high = (state._replace(weights=weights_of(state)) for state in (low, high))
+    n = low.targets.shape[0] + high.targets.shape[0]
+    out = allocate((n,), low.targets.dtype)
+    out_weights = None if low.weights is None else allocate((n, low.weights.shape[1]), np.uint64)
+    between = merge_targets(low, high, out, out_weights)
+    inside = low.discordant + high.discordant, low.tied + high.tied
+    return CountedPairs(low.rows + high.rows, *inside, out, out_weights), between
 
 
 def merge_targets(low: CountedPairs, high: CountedPairs, out: np.ndarray, out_weights: np.ndarray | None) -> int:

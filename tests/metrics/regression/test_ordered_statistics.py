@@ -15,15 +15,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
+from fastmetrics._core import registry
 from fastmetrics._core.columns import row_blocks
 from fastmetrics._core.exchange import row_ranges
+from fastmetrics._core.exchange.row_ranges import RowRangeStatistic
 from fastmetrics._core.exchange.spill import SpillError, SpillFile
 from fastmetrics._core.exchange.weighted_ranges import span_of
+from fastmetrics._core.kinds import Real
 from fastmetrics._kernels.regression import selection
 from fastmetrics.metrics.regression.quantiles import Mass, middle_values, midpoint, quantile, quantiles
 from fastmetrics.metrics.regression.xauc import ConcordantPairs, Span
 from oracles import regression as oracle
 from support.cases import assert_raises, each_case
+from support.registry_cases import own_metrics
 from support.states.spilled_logs import small_batches, tiny_memory
 
 FUNCTIONS = {
@@ -372,11 +376,32 @@ def test_ties_are_taken_in_parts(name, weight, monkeypatch):
     assert max(loaded) < errors.shape[0] // 4
 
 
-def test_a_tie_that_has_to_be_in_memory_names_the_limit(monkeypatch):
+class FirstRows(RowRangeStatistic):
+    """The number of rows: it needs the rows of one score together."""
+
+    __slots__ = ()
+
+    def reduce(self, rows, above, total):
+        return rows.scores.shape[0]
+
+    def merge(self, higher, lower):
+        return higher + lower
+
+    def empty(self):
+        return 0
+
+
+def test_ties_of_pairs_are_taken_in_parts_and_others_name_the_limit(monkeypatch):
     rows = 30_000
-    log = {"y": np.arange(float(rows)), "p": np.zeros(rows)}
-    expected = fm.xauc(log["y"], log["p"])
+    log = {"y": np.arange(float(rows)) // 2, "p": np.zeros(rows), "w": 1.0 + np.arange(rows) % 3}
     small_batches(monkeypatch, 500)
-    assert fm.evaluate(log, ["xauc"], **COLUMNS, memory_limit="8MiB", n_threads=1)["xauc"] == expected
-    message = r"30,000 rows have the same value 0\.0: ConcordantPairs needs them .* and memory_limit=1 MiB"
-    assert_raises(ValueError, message, fm.evaluate, log, ["xauc"], **COLUMNS, memory_limit="1MiB", n_threads=1)
+    for weight in (None, "w"):
+        expected = fm.xauc(log["y"], log["p"], sample_weight=None if weight is None else log["w"])
+        options = {"weight": weight, "memory_limit": "1MiB", "n_threads": 1}
+        assert fm.evaluate(log, ["xauc"], **COLUMNS, **options)["xauc"] == expected
+    with own_metrics():
+        register = registry.metric("own", exchange="range", statistics=FirstRows(), roles={"score": Real()})
+        register(lambda parameters, state: float(state))
+        assert fm.evaluate(log, ["own"], score="p", memory_limit="8MiB", n_threads=1)["own"] == rows
+        message = r"30,000 rows have the same value 0\.0: FirstRows needs them .* and memory_limit=1 MiB"
+        assert_raises(ValueError, message, fm.evaluate, log, ["own"], score="p", memory_limit="1MiB", n_threads=1)
