@@ -348,7 +348,7 @@ class ConcordantPairs(TakesTies, Positioned, RowRangeStatistic):
         return state._replace(targets=join((state.targets,), allocate), weights=weights)
 
     def finish(self, state: CountedPairs) -> CountedPairs:
-        total = state.weight**2 - sum_squared_ties(state.targets, None, state.weights)
+        total = state.weight * state.weight - sum_squared_ties(state.targets, None, state.weights)
         return NO_PAIRS._replace(rows=state.rows, discordant=state.discordant, tied=state.tied, total=total)
 
     def empty(self) -> CountedPairs:
