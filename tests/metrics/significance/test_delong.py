@@ -227,7 +227,7 @@ class TestRanges:
                 for label, score in zip(labels, scores, strict=True)
                 if score >= low and (high is None or score < high)
             ]
-            merged = statistic.merge(merged, placement_sums(range_rows), None)
+            merged = statistic.merge(placement_sums(range_rows), merged, None)
         assert merged == placement_sums(list(zip(labels, scores, strict=True)))
         assert standard_error(merged) == root(oracle.covariance(labels, scores, scores))
 
@@ -249,7 +249,7 @@ class TestRanges:
         """10^12 rows of each class in two ranges: integers of any size."""
         big = 10**12
         low, high = PlacementSums(big, 0, 0, 0, 0), PlacementSums(0, big, 0, 0, 0)
-        merged = Placements().merge(low, high, None)
+        merged = Placements().merge(high, low, None)
         assert merged == PlacementSums(big, big, 2 * big**2, 4 * big**3, 4 * big**3)
         assert placement_variance(merged).square_root == 0.0
 
