@@ -392,7 +392,7 @@ def runs_maker(
         return order_weighted_rows
     negatives, positives = positions.rows.sum(0).tolist()
     pivot = 1 if Cut.POSITIVES in cuts or positives <= negatives else 0
-    return SweepBuilder(buckets, cuts, pivot, bucket_ranges).runs
+    return SweepBuilder(buckets, pivot, bucket_ranges).runs
 
 
 def reduce_large_ties(

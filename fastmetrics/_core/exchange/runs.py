@@ -56,7 +56,8 @@ class ClassTotals(NamedTuple):
         return self[2:] if any(self[2:]) else self[:2]
 
     def plus(self, other: ClassTotals) -> ClassTotals:
-        return ClassTotals(*(one + two for one, two in zip(self, other, strict=True)))
+        # Written out: replicates add many.
+        return ClassTotals(self[0] + other[0], self[1] + other[1], self[2] + other[2], self[3] + other[3])
 
     def as_floats(self) -> tuple[float, float]:
         """The masses of both classes, each rounded once."""
@@ -219,25 +220,20 @@ class CountedRuns(Runs):
         Rows of the range, and its position.
     cut : Cut
         Where runs end.
-    make : callable
-        Returns the keys of the runs (`range_exchange.ordered_keys`), and their negatives and positives (int64).
-    lowest_key : callable
-        Returns the least key of the range.
     """
 
-    def __init__(
-        self,
-        totals: ClassTotals,
-        position: RangePosition,
-        cut: Cut,
-        make: Callable[[], Made],
-        lowest_key: Callable[[], np.ndarray],
-    ) -> None:
+    def __init__(self, totals: ClassTotals, position: RangePosition, cut: Cut) -> None:
         self.own_totals = totals
         self.cut = cut
-        self.make = make
-        self.lowest_key = lowest_key
         self.is_large = position.totals.negatives * position.totals.positives > INT64_PRODUCTS
+
+    @abstractmethod
+    def make(self) -> Made:
+        """The keys of the runs (`range_exchange.ordered_keys`), and their negatives and positives (int64)."""
+
+    @abstractmethod
+    def lowest_key(self) -> np.ndarray:
+        """The least key of the range."""
 
     @property
     def totals(self) -> ClassTotals:
@@ -263,11 +259,13 @@ class CountedRuns(Runs):
         return float(scores_of_keys(self.lowest_key())[0])
 
     def points(self, position: RangePosition) -> Points:
-        fps, tps = (column.astype(np.float64) for column in self.cumulate(position.above))
-        if self.cut is not Cut.POSITIVES:
-            return Points(self.scores, fps, tps)
-        kept = self.made[2] > 0
-        return Points(self.scores[kept], fps[kept], tps[kept])
+        keys, *masses = self.made
+        sums = [np.cumsum(of_class) for of_class in masses]
+        if self.cut is Cut.POSITIVES:
+            kept = np.flatnonzero(masses[1])
+            keys, sums = keys[kept], [of_class[kept] for of_class in sums]
+        fps, tps = (own.astype(np.float64) + above for own, above in zip(sums, position.above.rows, strict=True))
+        return Points(scores_of_keys(keys), fps, tps)
 
     def extremes(self, totals: Masses) -> tuple[int, int]:
         _, negatives, positives = self.made
@@ -301,20 +299,36 @@ class CountedRuns(Runs):
         return corners
 
 
-def sorted_runs(keys: np.ndarray, totals: ClassTotals, position: RangePosition, cut: Cut) -> CountedRuns:
+class MadeRuns(CountedRuns):
+    """Runs whose keys and masses are known."""
+
+    def __init__(self, totals: ClassTotals, position: RangePosition, cut: Cut, made: Made) -> None:
+        super().__init__(totals, position, cut)
+        self.known = made
+
+    def make(self) -> Made:
+        return self.known
+
+    def lowest_key(self) -> np.ndarray:
+        return self.known[0][-1:]
+
+
+class SortedRuns(CountedRuns):
     """The runs of sorted keys: those of the negatives, then those of the positives, each ascending."""
 
-    def make() -> Made:
-        run_keys, masses = np.empty_like(keys), np.empty((2, keys.shape[0]), np.int64)
-        n = kernels.runs_of_sorted(keys, totals.negatives, cut, run_keys, *masses)
+    def __init__(self, keys: np.ndarray, totals: ClassTotals, position: RangePosition, cut: Cut) -> None:
+        super().__init__(totals, position, cut)
+        self.keys = keys
+
+    def make(self) -> Made:
+        run_keys, masses = np.empty_like(self.keys), np.empty((2, self.keys.shape[0]), np.int64)
+        n = kernels.runs_of_sorted(self.keys, self.totals.negatives, self.cut, run_keys, *masses)
         return run_keys[:n], masses[0, :n], masses[1, :n]
 
-    def lowest_key() -> np.ndarray:
-        firsts = [start for start, rows in zip((0, totals.negatives), totals.rows, strict=True) if rows]
-        least: np.ndarray = keys[firsts].min(keepdims=True)
+    def lowest_key(self) -> np.ndarray:
+        firsts = [start for start, rows in zip((0, self.totals.negatives), self.totals.rows, strict=True) if rows]
+        least: np.ndarray = self.keys[firsts].min(keepdims=True)
         return least
-
-    return CountedRuns(totals, position, cut, make, lowest_key)
 
 
 def upper_corners(curve: Sequence[Any]) -> list[Any]:
@@ -352,7 +366,7 @@ def to_words(*numbers: int) -> np.ndarray:
 
 NO_KEYS: np.ndarray = np.empty(0, np.uint64)
 NO_MASSES: np.ndarray = np.empty(0, np.int64)
-NO_RUNS = CountedRuns(NO_ROWS, NO_POSITION, Cut.SCORES, lambda: (NO_KEYS, NO_MASSES, NO_MASSES), lambda: NO_KEYS)
+NO_RUNS = MadeRuns(NO_ROWS, NO_POSITION, Cut.SCORES, (NO_KEYS, NO_MASSES, NO_MASSES))
 
 
 # ---- What a statistic declares ----

@@ -13,7 +13,15 @@ import numpy as np
 
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exchange.range_exchange import ordered_keys
-from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, CountedRuns, Cut, RangePosition, RangeStatistic
+from fastmetrics._core.exchange.runs import (
+    NO_ROWS,
+    ClassTotals,
+    CountedRuns,
+    Cut,
+    MadeRuns,
+    RangePosition,
+    RangeStatistic,
+)
 from fastmetrics._core.state import ArrayType, Field, Fields, State, Sums
 from fastmetrics._core.statistic import AdditiveStatistic, Bounded
 
@@ -140,8 +148,9 @@ class ScoreHistogram(State):
             ordered = np.zeros((2 * len(counts), 2), np.int64)
             ordered[::2, first], ordered[1::2, 1 - first] = counts[:, first], counts[:, 1 - first]
             counts = ordered
-        made = np.full(len(counts), NO_SCORE), *np.ascontiguousarray(counts.T)
-        return CountedRuns(self.position.totals, self.position, Cut.SCORES, lambda: made, lambda: made[0][-1:])
+        negatives, positives = np.ascontiguousarray(counts.T)
+        made = np.full(len(counts), NO_SCORE), negatives, positives
+        return MadeRuns(self.position.totals, self.position, Cut.SCORES, made)
 
     def bins(self) -> list[tuple[int, int]]:
         """(negatives, positives) of every bin, ascending in score. Python integers: their products cannot overflow."""

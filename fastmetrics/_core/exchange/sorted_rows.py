@@ -21,7 +21,7 @@ from fastmetrics._core.exact import integer_sum
 from fastmetrics._core.exchange import range_exchange, weighted_ranges
 from fastmetrics._core.exchange.range_exchange import ScoreBuckets
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges, store_columns, sweep_buckets
-from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, RangePosition, RangeStatistic, sorted_runs
+from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, RangePosition, RangeStatistic, SortedRuns
 from fastmetrics._core.exchange.weighted_sweep import (
     WeightedCurve,
     WeightedPoints,
@@ -223,7 +223,7 @@ class OrderedRows:
         if self.is_small:
             keys = self.sort().keys
             position = RangePosition(self.totals(), NO_ROWS)
-            runs = {cut: sorted_runs(keys, position.totals, position, cut) for cut in {own.cut for own in statistics}}
+            runs = {cut: SortedRuns(keys, position.totals, position, cut) for cut in {own.cut for own in statistics}}
             return {statistic: statistic.find(runs[statistic.cut], position) for statistic in statistics}
         return sweep_buckets(statistics, self.bucket(), count_threads(self.n_threads))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from fastmetrics._core.exchange.range_exchange import ScoreBuckets, scores_of_keys
@@ -13,12 +11,33 @@ from fastmetrics._kernels.sweep import mann_whitney, runs, threshold_sweep
 BUCKETS_PER_RANGE = 4  # buckets of one sweep: several, so that little time is spent in Python
 
 
-class SweptRuns(CountedRuns):
+class BucketRuns(CountedRuns):
+    """The runs of the buckets start to stop at every score: both classes are sorted."""
+
+    def __init__(
+        self, builder: SweepBuilder, start: int, stop: int, totals: ClassTotals, position: RangePosition, cut: Cut
+    ) -> None:
+        super().__init__(totals, position, cut)
+        self.builder = builder
+        self.start = start
+        self.stop = stop
+
+    def make(self) -> Made:
+        return self.builder.sort(self.start, self.stop)
+
+    def lowest_key(self) -> np.ndarray:
+        return self.builder.lowest_key(self.start, self.stop)
+
+
+class SweptRuns(BucketRuns):
     """The runs of a threshold sweep: one class is the pivot, and every second run is one of its distinct scores.
 
     The runs between them are rows of the other class. There is one key for each pivot. With `Cut.POSITIVES` positives
     are the pivots.
     """
+
+    def make(self) -> Made:
+        return self.builder.sweep(self.start, self.stop)
 
     @property
     def scores(self) -> np.ndarray:
@@ -39,19 +58,14 @@ class SweepBuilder:
     ----------
     buckets : ScoreBuckets
         Rows by score.
-    cuts : set of Cut
-        The cuts that statistics have.
     pivot : {0, 1}
         The class whose scores are the thresholds of a sweep.
     bucket_ranges : list of (int, int)
         The ranges that `runs` will be called with.
     """
 
-    def __init__(
-        self, buckets: ScoreBuckets, cuts: set[Cut], pivot: int, bucket_ranges: list[tuple[int, int]]
-    ) -> None:
+    def __init__(self, buckets: ScoreBuckets, pivot: int, bucket_ranges: list[tuple[int, int]]) -> None:
         self.buckets = buckets
-        self.cuts = cuts
         self.pivot = pivot
         counts = buckets.class_counts()
         largest_bucket = max(1, int(counts[:, pivot].max(initial=0)))
@@ -77,15 +91,9 @@ class SweepBuilder:
         They are valid until the first are made of the next range.
         """
         totals = ClassTotals(*(high - low for low, high in zip(self.below[start], self.below[stop], strict=True)))
-        made: dict[Cut, Runs] = {}
-        lowest_key = partial(self.lowest_key, start, stop)
-        if Cut.SCORES in self.cuts:
-            make = partial(self.sort, start, stop)
-            made[Cut.SCORES] = CountedRuns(totals, position, Cut.SCORES, make, lowest_key)
-        if self.cuts != {Cut.SCORES}:
-            swept = SweptRuns(totals, position, Cut.POSITIVES, partial(self.sweep, start, stop), lowest_key)
-            made[Cut.CLASSES] = made[Cut.POSITIVES] = swept
-        return made
+        swept = SweptRuns(self, start, stop, totals, position, Cut.POSITIVES)
+        by_score = BucketRuns(self, start, stop, totals, position, Cut.SCORES)
+        return {Cut.CLASSES: swept, Cut.POSITIVES: swept, Cut.SCORES: by_score}
 
     def sweep(self, start: int, stop: int) -> Made:
         """The runs of a threshold sweep."""

@@ -19,9 +19,9 @@ from fastmetrics._core.exchange.range_exchange import scores_of_keys
 from fastmetrics._core.exchange.runs import (
     NO_ROWS,
     ClassTotals,
-    CountedRuns,
     Cut,
     Made,
+    MadeRuns,
     Masses,
     Points,
     RangePosition,
@@ -170,7 +170,7 @@ def runs_of_tie(key: np.ndarray, totals: ClassTotals, position: RangePosition, c
     if is_weighted:
         return WeightedTie(float(scores_of_keys(key)[0]), totals, cut)
     negatives, positives = (np.array([rows], np.int64) for rows in totals.rows)
-    return CountedRuns(totals, position, cut, lambda: (key, negatives, positives), lambda: key)
+    return MadeRuns(totals, position, cut, (key, negatives, positives))
 
 
 class WeightedRuns(IntegerRuns):

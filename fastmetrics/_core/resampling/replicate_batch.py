@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -241,11 +240,21 @@ class ReplicateRuns(CountedRuns):
     """The runs of one replicate, at every score. The points of the crossing have no scores."""
 
     def __init__(self, of_batch: CountedRange, replicate: int, position: RangePosition, cut: Cut) -> None:
-        rows, column = of_batch.rows, of_batch.weights.table[:, replicate]
-        make, lowest_key = partial(rows.repeat, column), partial(rows.lowest_key, column)
-        super().__init__(of_batch.totals[replicate], position, cut, make, lowest_key)
+        super().__init__(of_batch.totals[replicate], position, cut)
         self.of_batch = of_batch
         self.replicate = replicate
+
+    @property
+    def column(self) -> np.ndarray:
+        """The weights of the replicate."""
+        column: np.ndarray = self.of_batch.weights.table[:, self.replicate]
+        return column
+
+    def make(self) -> Made:
+        return self.of_batch.rows.repeat(self.column)
+
+    def lowest_key(self) -> np.ndarray:
+        return self.of_batch.rows.lowest_key(self.column)
 
     def extremes(self, totals: Masses) -> tuple[int, int]:
         if self.of_batch.is_small and totals == self.of_batch.positions[self.replicate].totals.rows:
@@ -293,10 +302,14 @@ class ReplicateBatch:
         self.weights = weights
         self.totals = totals
         self.above = [NO_ROWS] * weights.n
+        self.last: list[ClassTotals] | None = None  # those of the last range, which are not in `above` yet
         self.states: list[list[Any]] = [[None] * weights.n for _ in statistics]
 
     def positions(self) -> list[RangePosition]:
         """The positions of the next range."""
+        if self.last is not None:
+            self.above = [one.plus(other) for one, other in zip(self.above, self.last, strict=True)]
+            self.last = None
         return [RangePosition(*own) for own in zip(self.totals, self.above, strict=True)]
 
     def add_totals(self, totals: list[ClassTotals]) -> None:
@@ -312,7 +325,7 @@ class ReplicateBatch:
                 state = statistic.find(of_range.runs(replicate, position, statistic.cut), position)
                 higher = states[replicate]
                 states[replicate] = state if higher is None else statistic.merge(higher, state, position.totals)
-            self.above[replicate] = position.above.plus(totals)
+        self.last = of_range.totals
 
     def states_of(self, number: int) -> list[Any]:
         """The states of all replicates for statistic number `number`."""

@@ -86,14 +86,38 @@ def runs_of_sorted(
     cdef Py_ssize_t n = 0
     cdef Py_ssize_t n_negatives, n_positives
     cdef key_t key
-    cdef int classes
-    cdef int last_classes = BOTH_CLASSES
     if not 0 <= middle <= j or j > run_keys.shape[0] or not (
         run_keys.shape[0] == negatives.shape[0] == positives.shape[0]
     ):
         raise ValueError("keys and masses of runs must have an element for every row")
     with nogil:
         while i > 0 or j > middle:
+            if cut < OF_SCORES:  # the negatives above the next positive
+                n_negatives = i
+                if j == middle:
+                    i = 0
+                else:
+                    key = keys[j - 1]
+                    while i > 0 and keys[i - 1] > key:
+                        i -= 1
+                if n_negatives > i:
+                    negatives[n], positives[n], run_keys[n] = n_negatives - i, 0, keys[i]
+                    n += 1
+            if cut == OF_CLASSES:  # the positives above the next negative
+                n_positives = j
+                if i == 0:
+                    j = middle
+                else:
+                    key = keys[i - 1]
+                    while j > middle and keys[j - 1] > key:
+                        j -= 1
+                if n_positives > j:
+                    negatives[n], positives[n], run_keys[n] = 0, n_positives - j, keys[j]
+                    n += 1
+                if i == 0 or j == middle or keys[i - 1] != keys[j - 1]:
+                    continue
+            elif i == 0 and j == middle:
+                break
             if j == middle or (i > 0 and keys[i - 1] > keys[j - 1]):
                 key = keys[i - 1]
             else:
@@ -103,17 +127,8 @@ def runs_of_sorted(
                 i -= 1
             while j > middle and keys[j - 1] == key:
                 j -= 1
-            n_negatives -= i
-            n_positives -= j
-            classes = (n_negatives != 0) | ((n_positives != 0) << 1)
-            if continues(classes, last_classes, cut):
-                negatives[n - 1] += n_negatives
-                positives[n - 1] += n_positives
-            else:
-                negatives[n], positives[n] = n_negatives, n_positives
-                n += 1
-            run_keys[n - 1] = key
-            last_classes = classes
+            negatives[n], positives[n], run_keys[n] = n_negatives - i, n_positives - j, key
+            n += 1
     return n
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
@@ -18,7 +19,7 @@ from fastmetrics._core.exchange.weighted_ranges import WeightedPairs
 from fastmetrics._core.metric_spec import IntervalSpec
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.delong_placements import Placements, find_interval
-from fastmetrics._core.score_statistics.pair_counts import PairsWon, finalise_pairs
+from fastmetrics._core.score_statistics.pair_counts import PairsWon, finalise_pairs, undefined_reason
 from fastmetrics._core.score_statistics.row_placements import compare_areas
 from fastmetrics._core.score_statistics.slice_pairs import PairCounts
 from fastmetrics._core.statistic import Value
@@ -40,7 +41,10 @@ from fastmetrics.metrics.curves.partial_area import (
     PartialArea,
     check_max_fpr,
     finalise_partial_area,
+    interpolate,
+    standardized_area,
 )
+from fastmetrics.metrics.curves.roc_curve import compute_roc_rates
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, Floats, Label, MatrixLike, NumericArrayLike
@@ -287,8 +291,17 @@ def roc_auc_from_rows(rows: OrderedRows, max_fpr: float | None) -> float:
 
 def compute_partial_auc(rows: OrderedRows, max_fpr: float, standardize: bool) -> Value:
     """The area up to max_fpr, with linear interpolation at max_fpr and, optionally, McClish's standardisation."""
-    (piece,) = rows.sweep(PartialArea(max_fpr))
-    return finalise_partial_area(max_fpr, standardize, piece)
+    totals = rows.totals()
+    reason = undefined_reason(totals.negatives, totals.positives)
+    if reason:
+        return Value(float("nan"), {}, reason)
+    fpr, tpr, _ = compute_roc_rates(rows, True)
+    stop = int(np.searchsorted(fpr, max_fpr, "right"))
+    tpr_at_stop = interpolate(np.array([max_fpr]), fpr[stop - 1 : stop + 1], tpr[stop - 1 : stop + 1])
+    x = np.append(fpr[:stop], max_fpr)
+    y = np.append(tpr[:stop], tpr_at_stop)
+    area = math.fsum((np.diff(x) * (y[1:] + y[:-1]) / 2).tolist())
+    return Value(standardized_area(area, max_fpr) if standardize else area, {})
 
 
 def partial_auc_score(

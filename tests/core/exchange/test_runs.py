@@ -13,7 +13,7 @@ from fastmetrics._core.exact import EXPONENT
 from fastmetrics._core.exchange import runs as runs_module
 from fastmetrics._core.exchange.block_store import Block
 from fastmetrics._core.exchange.range_exchange import KEY, ScoreBuckets, ordered_keys, scores_of_keys
-from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, CurvePoint, Cut, RangePosition, sorted_runs
+from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, CurvePoint, Cut, RangePosition, SortedRuns
 from fastmetrics._core.exchange.threshold_sweep import SweepBuilder
 from fastmetrics._core.exchange.weighted_sweep import WeightedTie
 from fastmetrics._kernels.sweep import runs as kernels
@@ -40,14 +40,14 @@ def all_runs(rows, above=NO_ROWS, below=NO_ROWS, dtype=np.float64):
     position = RangePosition(above.plus(totals).plus(below), above)
     keys = np.concatenate(by_class)
     for cut in Cut:
-        yield cut, sorted_runs(keys, totals, position, cut), position
+        yield cut, SortedRuns(keys, totals, position, cut), position
     middle = int(np.median(keys.astype(np.float64)))
     parts = [[own[own <= middle], own[own > middle]] for own in by_class]
     parts = [parts[label][bucket] for bucket in (0, 1) for label in (0, 1)]
     offsets = np.cumsum([0, *map(len, parts)]).astype(np.int32)
     buckets = ScoreBuckets([Block({KEY: np.concatenate(parts)}, offsets)])
     for pivot in (0, 1):
-        for cut, runs in SweepBuilder(buckets, set(Cut), pivot, [(0, 2)]).runs(0, 2, position).items():
+        for cut, runs in SweepBuilder(buckets, pivot, [(0, 2)]).runs(0, 2, position).items():
             if cut is not Cut.POSITIVES or pivot == 1:
                 yield cut, runs, position
 
@@ -165,5 +165,5 @@ def test_kernels_refuse_arrays_that_do_not_fit(call):
 
 def test_scores_of_keys_are_the_scores_of_runs():
     keys, totals = sorted_classes([(0, -1), (1, 3)], np.float32)
-    runs = sorted_runs(np.concatenate(keys), totals, RangePosition(totals, NO_ROWS), Cut.SCORES)
+    runs = SortedRuns(np.concatenate(keys), totals, RangePosition(totals, NO_ROWS), Cut.SCORES)
     assert runs.scores.tolist() == scores_of_keys(runs.made[0]).tolist() == [3.0, -1.0]
