@@ -126,9 +126,6 @@ class Bleu(ScoresManySums, Tokenizing, TextMetric[BleuScore]):
     def fields(self) -> Fields:
         return fields_of_order(self.max_order)
 
-    def add(self, sums: Sums, counts: np.ndarray) -> None:
-        sums.counts += counts.sum(axis=0)
-
     def score(self, sums: Sums, n_references: int) -> BleuScore:
         sys_len, ref_len = sums.count("sys_len"), sums.count("ref_len")
         correct, totals = sums.counts_of("correct").tolist(), sums.counts_of("total").tolist()

@@ -124,9 +124,6 @@ class Chrf(ScoresManySums, TextMetric[ChrfScore]):
     def fields(self) -> Fields:
         return fields_of_orders(self.char_order + self.word_order)
 
-    def add(self, sums: Sums, counts: np.ndarray) -> None:
-        sums.counts += counts.sum(axis=0)
-
     def score(self, sums: Sums, n_references: int) -> ChrfScore:
         statistics = tuple(sums.counts.tolist())
         return ChrfScore(

@@ -123,9 +123,6 @@ class Nist(CorpusMetric[NistScore], Tokenizing):
         arrays = (Field(name, length=self.max_order) for name in BY_ORDER)
         return Fields("sys_len", "ref_len", *arrays)
 
-    def add(self, sums: Sums, counts: np.ndarray) -> None:
-        sums.counts += counts.sum(axis=0)
-
     def score(self, sums: Sums, n_references: int) -> NistScore:
         sys_len, order = sums.count("sys_len"), self.max_order
         correct, totals, high, low = (tuple(sums.counts_of(name).tolist()) for name in BY_ORDER)

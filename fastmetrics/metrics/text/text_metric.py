@@ -89,15 +89,15 @@ class TextMetric(ABC, Generic[Score]):
         """A counter for one thread."""
 
     @abstractmethod
-    def add(self, sums: Sums, counts: np.ndarray) -> None:
-        """Add rows of statistics, int64[n, n_columns], to a state."""
-
-    @abstractmethod
     def score(self, sums: Sums, n_references: int) -> Score:
         """The result of a state; its signature names n_references."""
 
     def empty(self) -> Sums:
         return Sums(self.fields)
+
+    def add(self, sums: Sums, counts: np.ndarray) -> None:
+        """Add rows of statistics, int64[n, n_columns], to a state: here one of their sums."""
+        sums.counts += counts.sum(axis=0)
 
 
 class Tokenizing:
