@@ -303,11 +303,10 @@ def average_fbeta(
     zero_division: Any,
     macro: Any,
     n_threads: int | None,
-    beta: Any = 1.0,
+    beta: float = 1.0,
 ) -> float | NDArray[np.float64]:
-    """The whole of `fbeta_score` and `f1_score`."""
+    """The whole of `f1_score`, and of `fbeta_score` but for the check of beta."""
     mean: float | Floats
-    beta = count_ratios.check_beta(beta)
     if macro == "f_of_means":
         means: Any = precision_recall_fscore_support(
             y_true, y_pred, beta=beta, labels=labels, pos_label=pos_label, average=average, sample_weight=sample_weight,
@@ -325,6 +324,10 @@ def average_fbeta(
     return mean
 
 
+def average_checked_fbeta(y_true: Any, y_pred: Any, *, beta: Any, **options: Any) -> float | NDArray[np.float64]:
+    return average_fbeta(y_true, y_pred, beta=count_ratios.check_beta(beta), **options)
+
+
 @overload
 def fbeta_score(
     y_true: MatrixLike, y_pred: MatrixLike, *, beta: float, labels: ArrayLike | None = ..., pos_label: Label = ...,
@@ -337,7 +340,7 @@ def fbeta_score(
     average: Average = ..., sample_weight: NumericArrayLike | None = ..., zero_division: ZeroDivision = ...,
     macro: MacroF = ..., n_threads: int | None = ...,
 ) -> float: ...  # fmt: skip
-@computed_by(average_fbeta)
+@computed_by(average_checked_fbeta)
 def fbeta_score(
     y_true: MatrixLike,
     y_pred: MatrixLike,

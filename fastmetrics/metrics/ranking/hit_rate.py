@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["hit_rate"]
 
 AVERAGES = ("group", "micro")
+MEAN_OVER_GROUPS = ListFunction("hit_rate", "hr")
 
 
 @overload
@@ -133,7 +134,7 @@ def hit_rate(
     validation.check_option(average, "average", AVERAGES)
     options = {"ties": ties, "empty": empty, "n_threads": n_threads, "items": items}
     if average == "group":
-        return ListFunction("hit_rate", "hr").mean(
+        return MEAN_OVER_GROUPS.mean(
             y_true, y_score, groups, offsets=offsets, sample_weight=sample_weight, relevance_level=relevance_level, k=k,
             **options,
         )  # fmt: skip
