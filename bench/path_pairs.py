@@ -21,7 +21,7 @@ from fastmetrics._core.exchange import sorted_rows
 from fastmetrics._core.resampling import replicate_batch, weighted_batch
 from fastmetrics.metrics.classification import accuracy, label_counts, label_weights
 from fastmetrics.metrics.classification import confusion_matrix as matrices
-from fastmetrics.metrics.curves import auc
+from fastmetrics.metrics.curves import auc, eer, ks
 from fastmetrics.metrics.curves import average_precision as ap
 from fastmetrics.metrics.probability import log_loss as losses
 
@@ -49,6 +49,8 @@ def pairs() -> Iterator[Pair]:
     guarded = {
         "AUC": (auc.roc_auc_score, y, s),
         "AP": (ap.average_precision_score, y, s),
+        "KS": (ks.ks_statistic, y, s),
+        "EER": (eer.equal_error_rate, y, s),
         "log loss": (losses.log_loss, y, s),
         "confusion matrix": (matrices.count_matrix, t, p),
         "counts of each class": (label_counts.count_classes, t, p),
@@ -72,16 +74,18 @@ def pairs() -> Iterator[Pair]:
     yield "confusion matrix, 1,000,000 weighted rows", call, without(label_weights, "has_square", no_square, call)
 
 
+def interval(log: pa.Table, metric: str, weight: str | None) -> tuple[float, float] | None:
+    options: dict[str, Any] = {"label": "y", "score": "s", "weight": weight, "unit": "u", "n_threads": 1}
+    return fm.evaluate(log, metric, ci=0.9, replicates=64, **options).result(metric).interval
+
+
 def replicate_pairs() -> Iterator[Pair]:
     """64 replicates of 20,000 rows, read together or one by one."""
     y, s, _, _ = rows_of(20_000)
     log = pa.table({"y": y, "s": s, "w": np.random.default_rng(8).random(20_000), "u": np.arange(20_000) % 5000})
     for metric in ("ks", "eer", "ap"):
         for weight in (None, "w"):
-            call = partial(
-                fm.evaluate, log, metric, label="y", score="s", weight=weight, unit="u", ci=0.9, replicates=64,
-                n_threads=1,
-            )  # fmt: skip
+            call = partial(interval, log, metric, weight)
             changed = (weighted_batch, "MOST_LIMBS", 0) if weight else (replicate_batch, "SMALL_ROWS", 0)
             yield f"{metric}, 64 replicates{', weights' if weight else ''}", call, without(*changed, call)
 

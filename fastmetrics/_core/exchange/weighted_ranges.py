@@ -118,14 +118,6 @@ def split_classes(positive: np.ndarray, keys: np.ndarray, weights: np.ndarray) -
     return WeightedRows(keys[order], weights[order], negatives.shape[0], scale_of(span_of(weights)))
 
 
-def rows_of_classes(
-    negatives: tuple[np.ndarray, np.ndarray], positives: tuple[np.ndarray, np.ndarray], scale: WeightScale
-) -> WeightedRows:
-    """The rows of one range, from keys and weights of each class."""
-    keys, weights = (np.concatenate(columns) for columns in zip(negatives, positives, strict=True))
-    return WeightedRows(keys, weights, negatives[0].shape[0], scale)
-
-
 class WeightedPairs(NamedTuple):
     """The AUC state of a range: rows and weights as (negative, positive), and twice the weight of the pairs won.
 
