@@ -2,12 +2,12 @@
 
 Numbers are given in the order in which pairs are first seen.
 
-A slot holds a pair of 64-bit labels and its count; a count of 0 is an empty slot. The number of slots is a power of two,
-and at most half of them are in use. Collisions are resolved by linear probing, and both labels are compared. The slots
-of a block of rows are prefetched before they are used, so that a table larger than the cache waits for many loads at
-once. If the first rows are many, with small labels, pairs of small labels are counted in a square instead, without a
-hash; labels of texts, which have codes from -2**63 on, are small if these codes without the sign are. Pairs have numbers
-once they are asked for: only weights need them.
+A slot holds a pair of 64-bit labels and its count; a count of 0 is an empty slot. The number of slots is a power of
+two, and at most half of them are in use. Collisions are resolved by linear probing, and both labels are compared. The
+slots of a block of rows are prefetched before they are used, so that a table larger than the cache waits for many loads
+at once. If the first rows are many, with small labels, pairs of small labels are counted in a square instead, without a
+hash; labels of texts, which have codes from -2**63 on, are small if these codes without the sign are. Pairs have
+numbers once they are asked for: only weights need them.
 
 Counts and their total are int64. A total above 2**63 - 1 raises OverflowError.
 """
@@ -66,7 +66,8 @@ cdef inline int64_t place_of_label(int64_t label) noexcept nogil:
 
 
 cdef inline int64_t place_in_square(int64_t first, int64_t second) noexcept nogil:
-    return place_of_label(first) * SQUARE_SIDE + place_of_label(second)
+    """The row is that of the second label, for which a set of labels has three: loads wait for stores in other rows."""
+    return place_of_label(second) * SQUARE_SIDE + place_of_label(first)
 
 
 cdef inline int64_t label_of_place(int64_t place) noexcept nogil:
@@ -74,26 +75,33 @@ cdef inline int64_t label_of_place(int64_t place) noexcept nogil:
     return (place & (SMALL_LABELS - 1)) | <int64_t>(<uint64_t>(place >> SMALL_BITS) << 63)
 
 
-cdef inline bint are_all_small(const int64_t* first, const int64_t* second, int64_t n) noexcept nogil:
+cdef inline int64_t count_in_square(
+    const int64_t* first, const int64_t* second, int64_t n, int64_t* square, uint8_t* used,
+    const uint32_t* square_numbers, int64_t* numbers
+) noexcept nogil:
+    """Count up to PREFETCHED_ROWS rows, and write their numbers if these are not NULL. Returns how many pairs are new.
+
+    -1 if a label is not small, or if a new pair needs a number: then no row is counted.
+    """
+    cdef uint32_t cells[PREFETCHED_ROWS]
     cdef uint64_t bits = 0
+    cdef int64_t n_new = 0
     cdef int64_t i
     for i in range(n):
         bits |= <uint64_t>first[i] << 1 | <uint64_t>second[i] << 1
-    return bits < 2 * SMALL_LABELS
-
-
-cdef inline int64_t count_in_square(
-    const int64_t* first, const int64_t* second, int64_t n, int64_t* square, uint8_t* used
-) noexcept nogil:
-    """Count rows with small labels, and mark the rows of the square; return how many pairs are new."""
-    cdef int64_t n_new = 0
-    cdef int64_t row, cell, i
+        cells[i] = <uint32_t>place_in_square(first[i], second[i])
+    if bits >= 2 * SMALL_LABELS:
+        return -1
+    for i in range(n if square_numbers != NULL else 0):
+        if square[cells[i]] == 0:
+            return -1
     for i in range(n):
-        row = place_of_label(first[i])
-        cell = row * SQUARE_SIDE + place_of_label(second[i])
-        n_new += square[cell] == 0
-        square[cell] += 1
-        used[row] = 1
+        n_new += square[cells[i]] == 0
+        square[cells[i]] += 1
+    for i in range(n if numbers != NULL else 0):
+        numbers[i] = square_numbers[cells[i]]
+    for i in range(n if n_new else 0):
+        used[cells[i] // SQUARE_SIDE] = 1
     return n_new
 
 
@@ -169,24 +177,29 @@ cdef class PairCounter:
         self, const int64_t* first, const int64_t* second, const int64_t* counts, int64_t* numbers, int64_t start,
         int64_t stop
     ) noexcept nogil:
-        """Count rows, each `counts` times if that is not NULL, while all of the next ones may be new pairs; write their numbers.
+        """Count rows, each `counts` times if that is not NULL, and write their numbers, until the table has to grow.
 
-        Returns the first row that was not counted.
+        It grows before the next rows if all of their pairs may be new. Returns the first row that was not counted.
         """
         cdef uint64_t mask = <uint64_t>self.n_slots - 1
         cdef int64_t* square = self.square
         cdef Slot* slots = self.slots
-        cdef bint is_plain = square != NULL and counts == NULL and self.numbers == NULL
+        cdef bint is_plain = square != NULL and counts == NULL
         cdef uint64_t places[PREFETCHED_ROWS]
         cdef int64_t rows[PREFETCHED_ROWS]
         cdef uint64_t place
-        cdef int64_t cell, i, j, n, n_in_slots
+        cdef int64_t cell, i, j, n, n_new, n_in_slots
         while start < stop:
             n = stop - start if stop - start < PREFETCHED_ROWS else PREFETCHED_ROWS
             if 2 * (self.n_used + n) > self.n_slots:
                 return start
-            if is_plain and are_all_small(first + start, second + start, n):
-                self.size += count_in_square(first + start, second + start, n, square, self.used)
+            n_new = -1
+            if is_plain:
+                n_new = count_in_square(
+                    first + start, second + start, n, square, self.used, self.square_numbers,
+                    NULL if numbers == NULL else numbers + start)
+            if n_new >= 0:
+                self.size += n_new
                 start += n
                 continue
             n_in_slots = 0
@@ -278,8 +291,8 @@ cdef class PairCounter:
                 for j in range(i * SQUARE_SIDE, (i + 1) * SQUARE_SIDE if self.used[i] else 0):
                     if self.square[j]:
                         number = n if self.numbers == NULL else self.square_numbers[j]
-                        out[0, number] = label_of_place(i)
-                        out[1, number] = label_of_place(j - i * SQUARE_SIDE)
+                        out[0, number] = label_of_place(j - i * SQUARE_SIDE)
+                        out[1, number] = label_of_place(i)
                         out[2, number] = self.square[j]
                         n += 1
             for i in range(self.n_slots):
