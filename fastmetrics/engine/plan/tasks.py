@@ -129,7 +129,8 @@ def plan_task(columns: Task, by: SliceColumns, intervals: IntervalArguments, nam
         plan, columns.label, columns.score, columns.group, columns.weight, by, columns.other_roles()
     )
     where = read_filter(columns.where)
-    names = replace(names, where=None if where is None else where.name)
+    if where is not None:
+        names = replace(names, where=where.name)
     resampling = read_resampling(*intervals, names.group, plan, columns.weight)
     parts = divide_plan(plan, names, resampling)
     if resampling is not None:
