@@ -7,11 +7,11 @@ from typing import Any
 
 from fastmetrics._core.state import Sums
 
-StateKey = tuple[Any, int, int | None]  # statistic, number of the pair, slice (None: all rows)
+StateKey = tuple[Any, int, int | None]  # statistic, number of the output, slice (None: all rows)
 
 
 class MergedStates:
-    """States by statistic, pair and slice; those of one key merge."""
+    """States by statistic, output and slice; those of one key merge."""
 
     states: dict[StateKey, Any]
     budget: Any = None  # the memory budget of states that grow with the groups
@@ -28,20 +28,20 @@ class MergedStates:
 
 
 class GroupAccumulators(MergedStates):
-    """The states of additive statistics, by statistic, pair and slice. A state is made at its first use."""
+    """The states of additive statistics, by statistic, output and slice. A state is made at its first use."""
 
     def __init__(self, statistics: Sequence[Any]) -> None:
         self.statistics = statistics
         self.states: dict[StateKey, Any] = {}
-        self.states_by_pair: dict[tuple[int, int | None], list[Sums]] = {}
+        self.states_by_output: dict[tuple[int, int | None], list[Sums]] = {}
 
-    def update(self, pair: int, slice_number: int | None, table: Any) -> None:
-        states = self.states_by_pair.get((pair, slice_number))
+    def update(self, output: int, slice_number: int | None, table: Any) -> None:
+        states = self.states_by_output.get((output, slice_number))
         if states is None:
-            # Looked up once per pair and slice: there may be many slices.
-            keys = [(statistic, pair, slice_number) for statistic in self.statistics]
+            # Looked up once per output and slice: there may be many slices.
+            keys = [(statistic, output, slice_number) for statistic in self.statistics]
             states = [self.states.setdefault(key, self.new_state(key[0])) for key in keys]
-            self.states_by_pair[pair, slice_number] = states
+            self.states_by_output[output, slice_number] = states
         for statistic, state in zip(self.statistics, states, strict=True):
             statistic.update(state, table)
 

@@ -39,7 +39,7 @@ FLUSH_ROWS = 8 * BLOCK_ROWS  # rows that wait until the exchange is worth severa
 MAX_ROWS = (1 << 63) - 1  # counts are integers of 64 bits
 MIXED_LABELS = "labels must be 0 and 1, or -1 and +1, not a mix"
 
-# The number of a pair of label and score column, and of a slice (None: all rows).
+# The number of an output, and of a slice (None: all rows).
 HistogramKey = tuple[int, int | None]
 
 
@@ -202,7 +202,7 @@ class PartUpdate:
         self.n_classes = scan.n_classes
         self.n_blocks = [(store, len(store.blocks_in_memory)) for store in scan.stores()]
         self.histograms = {key: histogram.copy() for key, histogram in part.histograms.items()}
-        self.additive = AdditiveStates(scan.plan, scan.score_label_pairs, scan.slices)
+        self.additive = AdditiveStates(scan.plan, scan.outputs, scan.slices)
         self.batches: list[ValidatedBatch] = []
 
     def add(self, rows: Any, selected: SelectedBatch) -> None:
@@ -271,7 +271,7 @@ class PartState:
         self.scan = scan
         self.approximate = approximate
         self.n_bins = n_bins
-        worker = ScanWorker(scan.plan, scan.score_label_pairs, scan.slices, 1)
+        worker = ScanWorker(scan.plan, scan.outputs, scan.slices, 1)
         scan.workers = [worker]
         self.additive = worker.additive
         self.histograms: dict[HistogramKey, ScoreHistogram] = {}
@@ -355,9 +355,9 @@ class PartState:
             return
         slices = self.scan.slices
         for slice_number, block in split_by_slice(columns, slices, range(len(slices.sets))):
-            for pair_number, pair in enumerate(self.scan.score_label_pairs):
-                histogram = histograms.setdefault((pair_number, slice_number), ScoreHistogram(self.n_bins))
-                histogram.add(block.labels[pair.label], block.scores[pair.score])
+            for output_number, output in enumerate(self.scan.outputs):
+                histogram = histograms.setdefault((output_number, slice_number), ScoreHistogram(self.n_bins))
+                histogram.add(block.labels[output.label], block.scores[output.score])
 
     def flush(self, n_threads: int | None) -> None:
         """Move waiting rows to the exchange, in blocks of a good size, with several threads."""
@@ -368,7 +368,7 @@ class PartState:
         block_rows = max(sum(map(count_rows, group)) for group in groups)
 
         def make_worker() -> Callable[[int], None]:
-            worker = ScanWorker(scan.plan, scan.score_label_pairs, scan.slices, block_rows)
+            worker = ScanWorker(scan.plan, scan.outputs, scan.slices, block_rows)
             worker.slabs.slab_blocks = 1
 
             def exchange(group: int) -> None:
@@ -412,11 +412,11 @@ class PartState:
         numbers: np.ndarray,
     ) -> None:
         """Take in the rows and the additive states of another part; its slice s becomes numbers[s]."""
-        for (statistic, pair, number), state in states:
-            self.additive.state(statistic, pair, None if number is None else int(numbers[number])).merge(state)
+        for (statistic, output, number), state in states:
+            self.additive.state(statistic, output, None if number is None else int(numbers[number])).merge(state)
         self.additive.merge_counts(counts, numbers)
-        for (pair, number), histogram in other.histograms.items():
-            own_key = (pair, None if number is None else int(numbers[number]))
+        for (output, number), histogram in other.histograms.items():
+            own_key = (output, None if number is None else int(numbers[number]))
             self.histograms.setdefault(own_key, ScoreHistogram(self.n_bins)).merge(histogram)
         self.scan.adopt_rows(other.scan)
         if other.types is not None:
@@ -452,15 +452,15 @@ class PartState:
         self.scan.record_scan(other.scan)
 
     def bounds(self) -> dict[StateKey, tuple[Any, Any]]:
-        """For every statistic of the range exchange, pair and slice: a state below and a state above the exact one."""
+        """For every statistic of the range exchange, output and slice: a state below and one above the exact one."""
         totals = dict(self.histograms)
         in_first = self.scan.slices.set_of_slices() == 0
-        for (pair, number), histogram in self.histograms.items():
+        for (output, number), histogram in self.histograms.items():
             if number is not None and in_first[number]:
-                totals.setdefault((pair, None), ScoreHistogram(self.n_bins)).merge(histogram)
+                totals.setdefault((output, None), ScoreHistogram(self.n_bins)).merge(histogram)
         return {
-            (statistic, pair, number): statistic.bounds(histogram)
-            for (pair, number), histogram in totals.items()
+            (statistic, output, number): statistic.bounds(histogram)
+            for (output, number), histogram in totals.items()
             for statistic in self.scan.plan.statistics["range"]
             if isinstance(statistic, Bounded)
         }

@@ -254,11 +254,11 @@ def read_counts(part: PartState, header: dict[str, Any], arrays: ArrayReader) ->
     part.additive.counts = counts
 
 
-def check_state_key(part: PartState, pair: Any, slice_number: Any) -> None:
-    """The pair of label and score column has to exist, and the slice if there are slices."""
+def check_state_key(part: PartState, output: Any, slice_number: Any) -> None:
+    """The output has to exist, and the slice if there are slices."""
     n_slices = len(part.scan.slices)
     fits = is_count(slice_number, n_slices) if part.scan.names.by else slice_number is None
-    require(fits and is_count(pair, len(part.scan.score_label_pairs)), "a state belongs to no column or slice")
+    require(fits and is_count(output, len(part.scan.outputs)), "a state belongs to no column or slice")
 
 
 def load_state(state: State, numbers: list[Any], arrays: ArrayReader) -> None:
@@ -275,28 +275,28 @@ def load_state(state: State, numbers: list[Any], arrays: ArrayReader) -> None:
 def read_sums(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
     scan = part.scan
     statistics = scan.plan.statistics["none"]
-    for index, pair, slice_number, *numbers in header["sums"]:
+    for index, output, slice_number, *numbers in header["sums"]:
         require(is_count(index, len(statistics)), "sums belong to no statistic")
-        check_state_key(part, pair, slice_number)
+        check_state_key(part, output, slice_number)
         sums = statistics[index].empty()
         load_state(sums, numbers, arrays)
-        part.additive.sums[statistics[index], pair, slice_number] = sums
+        part.additive.sums[statistics[index], output, slice_number] = sums
     for statistic in statistics:
-        for pair in range(len(scan.score_label_pairs) if statistic.empty().n_rows is not None else 0):
-            rows = [sums.n_rows or 0 for key, sums in part.additive.sums.items() if key[:2] == (statistic, pair)]
+        for output in range(len(scan.outputs) if statistic.empty().n_rows is not None else 0):
+            rows = [sums.n_rows or 0 for key, sums in part.additive.sums.items() if key[:2] == (statistic, output)]
             times = max(1, len(scan.slices.base_sets()))
             require(sum(rows) == times * scan.rows_kept, "its states have not the rows it counts")
 
 
 def read_histograms(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
     scan = part.scan
-    rows = [0] * len(scan.score_label_pairs)
-    for pair, slice_number, *numbers in header["histograms"]:
-        check_state_key(part, pair, slice_number)
+    rows = [0] * len(scan.outputs)
+    for output, slice_number, *numbers in header["histograms"]:
+        check_state_key(part, output, slice_number)
         histogram = ScoreHistogram(part.n_bins)
         load_state(histogram, numbers, arrays)
-        rows[pair] += int(histogram.counts.sum())
-        part.histograms[pair, slice_number] = histogram
+        rows[output] += int(histogram.counts.sum())
+        part.histograms[output, slice_number] = histogram
     expected = scan.rows_kept if part.approximate and scan.plan.needs("range") else 0
     n_histograms = len(rows) * max(1, len(scan.slices)) if expected else 0
     times = max(1, len(scan.slices.sets))

@@ -95,12 +95,12 @@ def write_part(part: PartState, arrays: ArrayWriter) -> dict[str, Any]:
         **({"sum_distances": scan.sum_distances} if any(scan.sum_distances) else {}),
         **({"float_keys": sorted(scan.reader.float_keys)} if scan.reader.float_keys else {}),
         "sums": [
-            [statistics[statistic], pair, number, *map(arrays.add, sums.arrays())]
-            for (statistic, pair, number), sums in part.additive.sums.items()
+            [statistics[statistic], output, number, *map(arrays.add, sums.arrays())]
+            for (statistic, output, number), sums in part.additive.sums.items()
         ],
         "histograms": [
-            [pair, number, *map(arrays.add, histogram.arrays())]
-            for (pair, number), histogram in part.histograms.items()
+            [output, number, *map(arrays.add, histogram.arrays())]
+            for (output, number), histogram in part.histograms.items()
         ],
         "exchange": describe_exchange(scan.group_exchange),
         "units": None if scan.unit_exchange is scan.group_exchange else describe_exchange(scan.unit_exchange),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import LABEL, SCORE, SLICE, ScoreLabelPair, label_name, names_of, score_name
+from fastmetrics._core.columns.row_blocks import LABEL, SCORE, SLICE, Output, label_name, names_of, score_name
 from fastmetrics._core.comparison.comparison import Difference
 from fastmetrics._core.comparison.win_counts import (
     UTILITY,
@@ -83,7 +83,7 @@ def count_wins(scan: Scan, replicates: MetricReplicates, n_threads: int) -> dict
     wins: dict[WinKey, WinCounts] = {}
     if scan.rows_kept and scan.group_exchange is not None:
         wins |= count_group_wins(
-            scan.group_exchange, scan.plan.metrics, scan.score_label_pairs, slice_sets(scan.slices), n_threads,
+            scan.group_exchange, scan.plan.metrics, scan.outputs, slice_sets(scan.slices), n_threads,
             scan.reader.key_texts.rank(),
         )  # fmt: skip
     for slice_pass in iterate_passes(scan) if scan.rows_kept else ():
@@ -97,14 +97,14 @@ def count_unit_wins_of_view(scan: Scan, replicates: MetricReplicates, n_threads:
     metrics = scan.plan.metrics
     n_slices = scan.slice_pass.n_slices
     of_sums = [metric for metric in metrics if has_unit_values(metric)]
-    buckets, pairs = replicates.unit_buckets, scan.score_label_pairs
+    buckets, outputs = replicates.unit_buckets, scan.outputs
     if buckets.bits != HASH_BITS or not of_sums:
         return wins
     if scan.counted_rows is not None:
-        wins |= count_wins_of_counted_rows(scan.counted_rows, of_sums, pairs, n_slices, buckets)
+        wins |= count_wins_of_counted_rows(scan.counted_rows, of_sums, outputs, n_slices, buckets)
     elif scan.unit_exchange is not None:
         statistics = tuple(dict.fromkeys(statistic for metric in of_sums for statistic in metric.statistics()))
-        reduction = RowReduction(statistics, pairs, n_slices, scan.score_epsilons)
+        reduction = RowReduction(statistics, outputs, n_slices, scan.score_epsilons)
         wins |= count_unit_wins(scan.unit_exchange.store, of_sums, reduction, buckets, n_threads)
     return wins
 
@@ -145,20 +145,20 @@ def test_rows_of_pass(scan: Scan, level: float, n_threads: int) -> dict[WinKey, 
     store = scan.range_store()
     names = [*names_of(store.moved_types, LABEL, SCORE), *(name for name in (SLICE,) if name in store.moved_types)]
     columns = store.load_partitions(names, 0, store.n_partitions).columns
-    baselines: dict[int, ScoreLabelPair] = {}
-    for pair_number, pair in enumerate(scan.score_label_pairs):
-        baseline = baselines.setdefault(pair.label, pair)
-        if baseline is pair:
+    baselines: dict[int, Output] = {}
+    for output_number, output in enumerate(scan.outputs):
+        baseline = baselines.setdefault(output.label, output)
+        if baseline is output:
             continue
         all_rows = (None,) if scan.slice_pass.all_rows else ()
         for slice_number in (*all_rows, *range(scan.slice_pass.n_slices)):
             where = slice(None) if slice_number is None else columns[SLICE] == slice_number
             labels, before, after = (
                 np.ascontiguousarray(columns[name][where])
-                for name in (label_name(pair.label), score_name(baseline.score), score_name(pair.score))
+                for name in (label_name(output.label), score_name(baseline.score), score_name(output.score))
             )
             for metric in scan.plan.metrics:
-                key = (metric, pair_number, slice_number)
+                key = (metric, output_number, slice_number)
                 result = metric.compare_rows(level, labels, before, after, n_threads)
                 if isinstance(result, str):  # the reason why there is no test
                     tested[key] = TestedDifference(None, None, math.nan, result)
@@ -190,32 +190,32 @@ def iterate_differences(
 ) -> Iterator[Difference]:
     """The differences of a slice: every metric of every model but the baseline."""
     n_scores = len(compared.scan.names.scores)
-    for pair in range(len(compared.scan.score_label_pairs)):
-        if pair % n_scores:
-            baseline_pair = pair - pair % n_scores
+    for output in range(len(compared.scan.outputs)):
+        if output % n_scores:
+            baseline_output = output - output % n_scores
             for metric in compared.scan.plan.metrics:
-                yield make_difference(compared, metric, (baseline_pair, pair), slice_number, slice_values)
+                yield make_difference(compared, metric, (baseline_output, output), slice_number, slice_values)
 
 
 def make_difference(
     compared: ComparisonScan,
     metric: Metric,
-    pairs: tuple[int, int],
+    outputs: tuple[int, int],
     slice_number: int | None,
     slice_values: Mapping[str, Any],
 ) -> Difference:
-    """The difference of a metric between two models, given by their score-label pairs, in a slice."""
+    """The difference of a metric between two models, given by their outputs, in a slice."""
     names, resampling, replicates = compared.scan.names, compared.resampling, compared.replicates
-    baseline, other = (names.score_of(compared.scan.score_label_pairs[pair]) for pair in pairs)
+    baseline, other = (names.score_of(compared.scan.outputs[output]) for output in outputs)
     before, after = (
-        metric.finalise(*compared.states.select(metric.statistics(), pair, slice_number)) for pair in pairs
+        metric.finalise(*compared.states.select(metric.statistics(), output, slice_number)) for output in outputs
     )
     change = after.value - before.value
     reasons = [f"{name}: {value.reason}" for name, value in ((baseline, before), (other, after)) if value.reason]
-    key = (metric, pairs[1], slice_number)
+    key = (metric, outputs[1], slice_number)
     tested = compared.analytic_tests.get(key, UNTESTED)
     if replicates is not None:
-        values = [replicates.values.get((metric, pair, slice_number)) for pair in pairs]
+        values = [replicates.values.get((metric, output, slice_number)) for output in outputs]
         tested = test_replicates(change, values[0], values[1], replicates)
     reasons += [tested.reason] if tested.reason and not reasons else []
     wins = compared.win_counts.get(key)
@@ -230,7 +230,7 @@ def make_difference(
         interval=tested.bounds,
         standard_error=tested.standard_error,
         slice=slice_values,
-        label=names.label_of(compared.scan.score_label_pairs[pairs[0]]) or None,
+        label=names.label_of(compared.scan.outputs[outputs[0]]) or None,
         won=None if wins is None else wins.won,
         lost=None if wins is None else wins.lost,
         tied=None if wins is None else wins.tied,

@@ -167,7 +167,7 @@ class NonNumericRows(NamedTuple):
     weights: np.ndarray | None = None
 
 
-class ScoreLabelPair(NamedTuple):
+class Output(NamedTuple):
     """A score column and the label column it is compared with, both as numbers."""
 
     label: int
@@ -175,7 +175,7 @@ class ScoreLabelPair(NamedTuple):
 
 
 class RowBlock(NamedTuple):
-    """A block of checked rows with all columns of a plan. `pair_rows` selects the columns of one metric.
+    """A block of checked rows with all columns of a plan. `rows_of_output` selects the columns of one metric.
 
     A column of several numbers in a row is a matrix with a row for each row. Labels, scores and weights are as in
     `Rows`; `slice_codes` (uint16) has codes for the values of each column of slices. The exchanges store blocks whose
@@ -222,21 +222,21 @@ class RowBlock(NamedTuple):
             slice_codes=tuple(map(function, self.slice_codes)),
         )
 
-    def non_numeric_rows(self, pair: ScoreLabelPair) -> NonNumericRows:
-        """The two columns of a pair that is not numeric."""
-        label, score = self.label_columns[pair.label], self.score_columns[pair.score]
+    def non_numeric_rows(self, output: Output) -> NonNumericRows:
+        """The two columns of an output that is not numeric."""
+        label, score = self.label_columns[output.label], self.score_columns[output.score]
         return NonNumericRows(
-            label, score, self.first_row, self.names[pair.score], self.label_names[pair.label], self.row_numbers,
+            label, score, self.first_row, self.names[output.score], self.label_names[output.label], self.row_numbers,
             self.weights,
         )  # fmt: skip
 
-    def pair_rows(self, pair: ScoreLabelPair) -> Rows:
-        """The labels and scores of a pair, with the weights."""
-        name = self.names[pair.score] if self.names else "y_score"
-        eps = self.eps[pair.score] if self.eps else None
-        labels = self.labels[pair.label] if self.labels else NO_VALUES
-        scores = self.scores[pair.score] if self.scores else NO_VALUES
-        label_name = self.label_names[pair.label] if self.label_names else "y_true"
+    def rows_of_output(self, output: Output) -> Rows:
+        """The labels and scores of an output, with the weights."""
+        name = self.names[output.score] if self.names else "y_score"
+        eps = self.eps[output.score] if self.eps else None
+        labels = self.labels[output.label] if self.labels else NO_VALUES
+        scores = self.scores[output.score] if self.scores else NO_VALUES
+        label_name = self.label_names[output.label] if self.label_names else "y_true"
         return Rows(
             labels, scores, self.weights, self.first_row, name, self.row_numbers, eps, label_name, self.others
         )

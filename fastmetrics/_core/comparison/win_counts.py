@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import LABEL, SCORE, SLICE, WEIGHT, ScoreLabelPair, Scratch, names_of
+from fastmetrics._core.columns.row_blocks import LABEL, SCORE, SLICE, WEIGHT, Output, Scratch, names_of
 from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
@@ -34,7 +34,7 @@ from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 from fastmetrics._core.state import Sums
 from fastmetrics._core.statistic import GroupedStatistic, PerGroup
 
-WinKey = tuple[Metric, int, int | None]  # number of the pair, slice (None: all rows)
+WinKey = tuple[Metric, int, int | None]  # number of the output, slice (None: all rows)
 
 # By direction: maps a value to a number that is greater for better values.
 UTILITY: dict[str, Callable[[Any], Any]] = {
@@ -92,25 +92,25 @@ class GroupValues(GroupedStatistic):
 
 
 class PairedGroupValues(GroupAccumulators):
-    """Compares every table with that of the same groups under the baseline: the first pair of the same label."""
+    """Compares every table with that of the same groups under the baseline: the first output of the same label."""
 
-    def __init__(self, statistics: Sequence[GroupValues], pairs: Sequence[ScoreLabelPair]) -> None:
+    def __init__(self, statistics: Sequence[GroupValues], outputs: Sequence[Output]) -> None:
         super().__init__(statistics)
-        first_pairs: dict[int, int] = {}
-        self.baseline_of = [first_pairs.setdefault(pair.label, number) for number, pair in enumerate(pairs)]
-        # The baseline's values of the latest groups, by pair and slice. Tables of all pairs have the same group order.
+        first_outputs: dict[int, int] = {}
+        self.baseline_of = [first_outputs.setdefault(output.label, number) for number, output in enumerate(outputs)]
+        # The baseline's values of the latest groups, by output and slice. All tables have one order of groups.
         self.baseline_values: dict[tuple[int, int | None], list[np.ndarray]] = {}
 
-    def update(self, pair: int, slice_number: int | None, table: Any) -> None:
+    def update(self, output: int, slice_number: int | None, table: Any) -> None:
         values = [own.statistic.group_values(table) for own in self.statistics]
-        baseline = self.baseline_of[pair]
-        if pair == baseline:
+        baseline = self.baseline_of[output]
+        if output == baseline:
             self.baseline_values[baseline, slice_number] = values
             return
         for own, before, after in zip(
             self.statistics, self.baseline_values[baseline, slice_number], values, strict=True
         ):
-            wins = self.states.setdefault((own, pair, slice_number), WinCounts())
+            wins = self.states.setdefault((own, output, slice_number), WinCounts())
             wins.count(before, after, own.direction, NEGLIGIBLE)
 
 
@@ -123,7 +123,7 @@ def has_group_values(metric: Metric) -> bool:
 def count_group_wins(
     exchange: HashExchange,
     metrics: Sequence[Metric],
-    pairs: Sequence[ScoreLabelPair],
+    outputs: Sequence[Output],
     sets: Sequence[SliceSet],
     n_threads: int,
     key_texts: Any = None,
@@ -139,12 +139,12 @@ def count_group_wins(
     win_counts: dict[StateKey, WinCounts] = {}
     for statistics in by_table.values():
         reduction = GroupReduction(
-            list(statistics), pairs, sets, lambda own: PairedGroupValues(own, pairs), key_texts
+            list(statistics), outputs, sets, lambda own: PairedGroupValues(own, outputs), key_texts
         )
         states: Any = reduce_groups(exchange, reduction, n_threads)
-        for (statistic, pair, slice_number), wins in states.items():
+        for (statistic, output, slice_number), wins in states.items():
             for metric in metrics_of[statistic]:
-                win_counts[metric, pair, slice_number] = wins
+                win_counts[metric, output, slice_number] = wins
     return win_counts
 
 
@@ -176,21 +176,21 @@ class UnweightedUnits(NamedTuple):
 
 
 class UnitStates:
-    """The states of the units of some partitions, by statistic, pair and slice: they are `UnitAccumulators`."""
+    """The states of the units of some partitions, by statistic, output and slice: they are `UnitAccumulators`."""
 
     def __init__(self, unit_buckets: UnitBuckets) -> None:
         self.weights = UnweightedUnits(unit_buckets)
         self.sums: dict[tuple[Any, int, int | None], UnitSums] = {}
 
     def sums_of(self, *key: Any) -> UnitSums:
-        """The states of a statistic, a pair and a slice; made at the first use."""
+        """The states of a statistic, an output and a slice; made at the first use."""
         if key not in self.sums:
             self.sums[key] = UnitSums(key[0])
         return self.sums[key]
 
-    def values(self, metric: Metric, pair: int, slice_number: int | None) -> np.ndarray:
+    def values(self, metric: Metric, output: int, slice_number: int | None) -> np.ndarray:
         """The metric of every unit."""
-        states = [self.sums[statistic, pair, slice_number].states for statistic in metric.statistics()]
+        states = [self.sums[statistic, output, slice_number].states for statistic in metric.statistics()]
         values = [metric.finalise(*(of_units[unit] for of_units in states)).value for unit in states[0]]
         return np.array(values, np.float64)
 
@@ -213,7 +213,7 @@ def count_unit_wins(
         for start, stop, blocks in ranges[number]:
             loaded = store.load_partitions(names, start, stop, scratch, blocks)
             add_loaded_rows(loaded.columns, reduction, states)
-        for key, wins in compare_units(states, metrics, reduction.pairs):
+        for key, wins in compare_units(states, metrics, reduction.outputs):
             counts.setdefault(key, WinCounts()).merge(wins)
 
     merged: dict[WinKey, WinCounts] = {}
@@ -226,14 +226,14 @@ def count_unit_wins(
 def count_wins_of_counted_rows(
     counted: CountedRows,
     metrics: Sequence[Metric],
-    pairs: Sequence[ScoreLabelPair],
+    outputs: Sequence[Output],
     n_slices: int,
     unit_buckets: UnitBuckets,
 ) -> dict[WinKey, WinCounts]:
     """The same for columns that are not numeric, from the integers that were counted of each row."""
     needed = {statistic for metric in metrics for statistic in metric.statistics()}
     states = UnitStates(unit_buckets)
-    for (statistic, pair), blocks in counted.blocks.items():
+    for (statistic, output), blocks in counted.blocks.items():
         if statistic not in needed:
             continue
         hashes, slices, rows = (np.concatenate(columns) for columns in zip(*blocks, strict=True))
@@ -246,26 +246,26 @@ def count_wins_of_counted_rows(
             def segment(start: int, stop: int, ordered: np.ndarray = ordered) -> np.ndarray:
                 return ordered[start:stop]
 
-            sums: Any = states.sums_of(statistic, pair, slice_number)
+            sums: Any = states.sums_of(statistic, output, slice_number)
             weights: Any = states.weights
             add_unit_buckets(sums, statistic, statistic.add, weights, units, starts, segment)
-    return dict(compare_units(states, metrics, pairs))
+    return dict(compare_units(states, metrics, outputs))
 
 
 def compare_units(
-    states: UnitStates, metrics: Sequence[Metric], pairs: Sequence[ScoreLabelPair]
+    states: UnitStates, metrics: Sequence[Metric], outputs: Sequence[Output]
 ) -> Iterator[tuple[WinKey, WinCounts]]:
     """Compare every model with the first one of its label, by the values of the units."""
     for slice_number in dict.fromkeys(slice_number for _, _, slice_number in states.sums):
         for metric in metrics:
             baselines: dict[int, np.ndarray] = {}
-            for number, pair in enumerate(pairs):
+            for number, output in enumerate(outputs):
                 values = states.values(metric, number, slice_number)
-                if pair.label not in baselines:
-                    baselines[pair.label] = values
+                if output.label not in baselines:
+                    baselines[output.label] = values
                     continue
                 wins = WinCounts()
-                wins.count(baselines[pair.label], values, metric.spec.direction)
+                wins.count(baselines[output.label], values, metric.spec.direction)
                 yield (metric, number, slice_number), wins
 
 

@@ -15,7 +15,7 @@ from fastmetrics._core.columns.row_blocks import (
     SCORE,
     SLICE,
     WEIGHT,
-    ScoreLabelPair,
+    Output,
     label_name,
     names_of,
     score_name,
@@ -104,7 +104,7 @@ class ProblemRows(NamedTuple):
     """The rows of a store as a problem of all rows sees them: a BlockSource with one column of labels and of scores."""
 
     store: BlockStore
-    pair: ScoreLabelPair
+    output: Output
     problem: ClassProblem
 
     @property
@@ -116,12 +116,12 @@ class ProblemRows(NamedTuple):
         return self.store.in_memory
 
     def block_readers(self, names: list[str]) -> list[ProblemReader]:
-        label, score = label_name(self.pair.label), score_name(self.pair.score)
+        label, score = label_name(self.output.label), score_name(self.output.score)
         positive, length = self.problem.positive, vector_length(self.store.types, score)
         readers = []
         for number in range(length) if positive is None else (positive,):
             stored: dict[str, str] = {label_name(0): label}
-            stored[score_name(0)] = stored_score(self.store, self.pair, number)
+            stored[score_name(0)] = stored_score(self.store, self.output, number)
             own = {name: stored.get(name, name) for name in names}
             loaded = list(dict.fromkeys([*own.values(), label]))
             readers += [ProblemReader(reader, own, label, number) for reader in self.store.block_readers(loaded)]
@@ -157,7 +157,7 @@ class ClassPairRows(NamedTuple):
     """The rows of two classes as a BlockSource. Partitions of the store are classes (`order_by_class`)."""
 
     store: BlockStore
-    pair: ScoreLabelPair
+    output: Output
     problem: ClassProblem
 
     @property
@@ -169,7 +169,7 @@ class ClassPairRows(NamedTuple):
         return self.store.in_memory
 
     def block_readers(self, names: list[str]) -> list[ClassPairReader]:
-        score = stored_score(self.store, self.pair, self.problem.positive)
+        score = stored_score(self.store, self.output, self.problem.positive)
         own = {name: score if name == score_name(0) else name for name in names}
         readers = []
         for block, offsets in self.store.block_offsets(0, self.store.n_partitions):
@@ -205,16 +205,16 @@ class ClassPairReader(NamedTuple):
         return {name: column[start:stop] for name, column in self.load().items()}
 
 
-def stored_score(store: BlockStore, pair: ScoreLabelPair, number: int | None) -> str:
+def stored_score(store: BlockStore, output: Output, number: int | None) -> str:
     """The stored column of a class's probability. A store may have the probabilities of one class alone."""
-    score = score_name(pair.score)
+    score = score_name(output.score)
     return score if number is None or not vector_length(store.types, score) else vector_name(score, number)
 
 
-def order_by_class(store: BlockStore, pair: ScoreLabelPair, n_classes: int, n_threads: int) -> BlockStore:
+def order_by_class(store: BlockStore, output: Output, n_classes: int, n_threads: int) -> BlockStore:
     """The rows of a store in the order of their classes: a partition for each. Rows may spill."""
-    label = label_name(pair.label)
-    scores = [name for name in names_of(store.types, SCORE) if name.which == pair.score]
+    label = label_name(output.label)
+    scores = [name for name in names_of(store.types, SCORE) if name.which == output.score]
     names = [name for name in (*scores, WEIGHT, SLICE, HASH) if name in store.types]
     readers = store.block_readers([label, *names])
     ordered = BlockStore(n_classes, store.budget)
@@ -230,8 +230,8 @@ def order_by_class(store: BlockStore, pair: ScoreLabelPair, n_classes: int, n_th
     return ordered
 
 
-class PairReduction(NamedTuple):
-    """Statistics to compute over the rows of a store for one pair of columns; some may be over several classes.
+class OutputReduction(NamedTuple):
+    """Statistics to compute over the rows of a store for one output; some may be over several classes.
 
     Attributes
     ----------
@@ -240,7 +240,7 @@ class PairReduction(NamedTuple):
     """
 
     store: BlockStore
-    pair: ScoreLabelPair
+    output: Output
     weighted: bool
     statistics: Sequence[Any]
     n_threads: int
@@ -248,37 +248,37 @@ class PairReduction(NamedTuple):
     @property
     def n_classes(self) -> int:
         """The number of classes of stored probabilities; 0 if there are none."""
-        return vector_length(self.store.types, score_name(self.pair.score))
+        return vector_length(self.store.types, score_name(self.output.score))
 
     def reductions(self) -> Iterator[tuple[RangeReduction, dict[Any, Any]]]:
         """The reductions of two classes, and for each statistic of a reduction the one that it is a part of."""
         plain = [own for own in self.statistics if not isinstance(own, OverClasses | OfClasses | RowRangeStatistic)]
         if plain:
             yield (
-                RangeReduction(self.store, self.pair, self.weighted, plain, self.n_threads),
+                RangeReduction(self.store, self.output, self.weighted, plain, self.n_threads),
                 {own: own for own in plain},
             )
         by_problem: dict[ClassProblem, dict[Any, OfClasses]] = {}
         for part in split_problems(self.statistics, self.n_classes):
             by_problem.setdefault(part.problem, {})[part.inner] = part
-        pair = ScoreLabelPair(0, 0)
+        output = Output(0, 0)
         for problem, parts in by_problem.items():
-            source: Any = ProblemRows(self.store, self.pair, problem)
+            source: Any = ProblemRows(self.store, self.output, problem)
             if problem.positive is None and not self.n_classes:  # the store has the rows of the problem
                 source = self.store
             if problem.negative is None:
-                own = pair if source is not self.store else self.pair
+                own = output if source is not self.store else self.output
                 yield RangeReduction(source, own, self.weighted, list(parts), self.n_threads), dict(parts)
         between_two = {problem: parts for problem, parts in by_problem.items() if problem.negative is not None}
         if not between_two:
             return
         n_classes = 1 + max(number for problem in between_two for number in problem if number is not None)
-        ordered = order_by_class(self.store, self.pair, n_classes, self.n_threads)
+        ordered = order_by_class(self.store, self.output, n_classes, self.n_threads)
         try:
             for problem, parts in between_two.items():
                 if any(ordered.partition_rows[number] for number in problem if number is not None):
-                    source = ClassPairRows(ordered, self.pair, problem)
-                    yield RangeReduction(source, pair, self.weighted, list(parts), self.n_threads), dict(parts)
+                    source = ClassPairRows(ordered, self.output, problem)
+                    yield RangeReduction(source, output, self.weighted, list(parts), self.n_threads), dict(parts)
         finally:
             ordered.close()
 

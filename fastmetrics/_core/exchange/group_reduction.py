@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.key_types import HEAD, TAIL
-from fastmetrics._core.columns.row_blocks import SLICE, ScoreLabelPair, Scratch, UnpooledScratch
+from fastmetrics._core.columns.row_blocks import SLICE, Output, Scratch, UnpooledScratch
 from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exchange.block_store import Block, BlockReader, BlockStore, ColumnSegments
 from fastmetrics._core.exchange.hash_exchange import (
@@ -59,7 +59,7 @@ class GroupReduction(NamedTuple):
     """
 
     statistics: Sequence[GroupedStatistic]
-    pairs: Sequence[ScoreLabelPair]
+    outputs: Sequence[Output]
     sets: Sequence[SliceSet] = ()
     make_accumulators: Callable[[Sequence[Any]], Any] = GroupAccumulators
     key_texts: Any = None
@@ -89,12 +89,12 @@ class GroupReduction(NamedTuple):
     @property
     def values_per_group(self) -> int:
         """Values that a table has for each group."""
-        return len(self.pairs) * int(self.statistics[0].table.values_per_pair(self.measured))
+        return len(self.outputs) * int(self.statistics[0].table.values_per_output(self.measured))
 
     def make_tables(self, layout: GroupLayout, chunks: list[tuple[int, int]], scratch: Scratch) -> GroupTables:
         """A thread's maker of the tables that all statistics read."""
         tables: GroupTables = self.statistics[0].table(
-            self.measured, layout, chunks, self.pairs, scratch, self.key_texts, self.only_pairs
+            self.measured, layout, chunks, self.outputs, scratch, self.key_texts, self.only_pairs
         )
         return tables
 
@@ -109,8 +109,8 @@ class GroupReduction(NamedTuple):
     def add_tables(self, accumulators: GroupAccumulators, maker: GroupTables, start: int, stop: int) -> None:
         """Add all groups of the partitions start to stop to the accumulators."""
         for own in self.passes:
-            for pair, slice_number, table in maker.tables(start, stop, own):
-                accumulators.update(pair, outside(own, slice_number), table)
+            for output, slice_number, table in maker.tables(start, stop, own):
+                accumulators.update(output, outside(own, slice_number), table)
 
     def for_each(
         self,
@@ -411,11 +411,11 @@ def reduce_large_partition(
                 if own is not None and own.number_rows is not None:
                     large_group.compute_column(SLICE, own.names, own.number)
                 tables = reduction.statistics[0].table.of_large_group(
-                    reduction.measured, large_group, keys, reduction.pairs, own is not None, n_threads,
+                    reduction.measured, large_group, keys, reduction.outputs, own is not None, n_threads,
                     reduction.key_texts,
                 )  # fmt: skip
-                for pair, slice_number, table in tables:
-                    accumulators.update(pair, outside(own, slice_number), table)
+                for output, slice_number, table in tables:
+                    accumulators.update(output, outside(own, slice_number), table)
     finally:
         large_group.close()
         others.store.close()

@@ -25,8 +25,8 @@ from fastmetrics._core.columns.row_blocks import (
     SERIAL_ROWS,
     SLICE,
     WEIGHT,
+    Output,
     RowBlock,
-    ScoreLabelPair,
     Scratch,
     label_name,
     names_of,
@@ -47,7 +47,7 @@ from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.ranking import grouped_auc
 
-FIRST_PAIR = ScoreLabelPair(0, 0)
+FIRST_OUTPUT = Output(0, 0)
 NO_SLICES: np.ndarray = np.empty(0, np.uint64)
 
 
@@ -137,7 +137,7 @@ class RowsByGroup:
         statistics: Sequence[Any],
         layout: GroupLayout,
         chunks: list[tuple[int, int]],
-        pairs: Sequence[ScoreLabelPair],
+        outputs: Sequence[Output],
         scratch: Scratch,
         key_texts: Any = None,
         only_pairs: bool = False,
@@ -146,7 +146,7 @@ class RowsByGroup:
         self.statistics = statistics
         self.key_texts = key_texts
         self.layout = layout
-        self.pairs = pairs
+        self.outputs = outputs
         self.hash_table = scratch.array("table", np.uint32, max(64, 1 << (2 * rows - 1).bit_length()))
         self.group_of_row = scratch.array("group of row", np.uint32, rows)
         self.hashes, self.heads, self.tails = (
@@ -157,7 +157,7 @@ class RowsByGroup:
         self.n_groups = np.zeros(1, np.int64)
 
     @staticmethod
-    def values_per_pair(statistics: Sequence[Any]) -> int:
+    def values_per_output(statistics: Sequence[Any]) -> int:
         return len(statistics)
 
     @staticmethod
@@ -166,16 +166,16 @@ class RowsByGroup:
         keys: GroupKeys,
         group_of_row: np.ndarray,
         columns: dict[str, np.ndarray],
-        pair: ScoreLabelPair,
+        output: Output,
         key_texts: Any = None,
     ) -> Any:
         """What statistics read of some groups."""
         if key_texts is not None:
             columns = key_texts.rank_columns(columns)
-        return group_values(statistics, keys, group_of_row, columns, pair)
+        return group_values(statistics, keys, group_of_row, columns, output)
 
     def tables(self, start: int, stop: int, own: SliceSet | None) -> Iterator[tuple[int, int | None, Any]]:
-        """Yield (pair, slice, groups) for the partitions start..stop."""
+        """Yield (output, slice, groups) for the partitions start..stop."""
         if own is not None:
             self.layout.number_slices(own, start, stop)
         for partition in range(start, stop):
@@ -200,8 +200,8 @@ class RowsByGroup:
         group_of_row = self.group_of_row[: layout.partition_rows[partition]]
         names = value_columns(layout.blocks[0].columns)
         columns = {name: np.concatenate([own[name][rows] for own, rows in blocks]) for name in names}
-        for number, pair in enumerate(self.pairs):
-            table = self.table_of_groups(self.statistics, keys, group_of_row, columns, pair, self.key_texts)
+        for number, output in enumerate(self.outputs):
+            table = self.table_of_groups(self.statistics, keys, group_of_row, columns, output, self.key_texts)
             if not by_slice:
                 yield number, None, table
                 continue
@@ -217,7 +217,7 @@ class RowsByGroup:
         statistics: Sequence[Any],
         rows: BlockStore,
         keys: GroupKeys,
-        pairs: Sequence[ScoreLabelPair],
+        outputs: Sequence[Output],
         by_slice: bool,
         n_threads: int,
         key_texts: Any = None,
@@ -225,12 +225,12 @@ class RowsByGroup:
         """The tables of one group that is larger than a partition may be: all its rows are loaded at once."""
         columns = rows.load_partitions(list(rows.types), 0, 1).columns
         own = {name: columns[name] for name in value_columns(columns)}
-        for number, pair in enumerate(pairs):
+        for number, output in enumerate(outputs):
             for slice_number in np.unique(columns[SLICE]).tolist() if by_slice else (None,):
                 kept = slice(None) if slice_number is None else columns[SLICE] == slice_number
                 selected = {name: column[kept] for name, column in own.items()}
                 one_group = np.zeros(next(iter(selected.values())).shape[0], np.uint32)
-                table = cls.table_of_groups(statistics, keys, one_group, selected, pair, key_texts)
+                table = cls.table_of_groups(statistics, keys, one_group, selected, output, key_texts)
                 yield number, slice_number, table
 
 
@@ -244,24 +244,24 @@ def group_values(
     keys: GroupKeys,
     group_of_row: np.ndarray,
     columns: dict[str, np.ndarray],
-    pair: ScoreLabelPair,
+    output: Output,
 ) -> GroupValueTable:
     """The values of every statistic for every group, from stored columns. Each group has rows."""
-    groups = sort_groups(group_of_row, columns, pair)
+    groups = sort_groups(group_of_row, columns, output)
     with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0 is a group without a value
         values = np.array([statistic.value_per_group(groups) for statistic in statistics], np.float64)
     numbers = {statistic: number for number, statistic in enumerate(statistics)}
     return GroupValueTable(keys, np.bincount(group_of_row), values, numbers)
 
 
-def sort_groups(group_of_row: np.ndarray, columns: dict[str, np.ndarray], pair: ScoreLabelPair) -> GroupRows:
+def sort_groups(group_of_row: np.ndarray, columns: dict[str, np.ndarray], output: Output) -> GroupRows:
     """The rows of each group in one stretch.
 
     The order depends on the rows alone, so that a sum which rounds has the same bits for any order of the input.
     """
     weights = columns.get(WEIGHT)
-    labels = columns.get(label_name(pair.label), NO_VALUES)
-    scores = columns.get(score_name(pair.score), NO_VALUES)
+    labels = columns.get(label_name(output.label), NO_VALUES)
+    scores = columns.get(score_name(output.score), NO_VALUES)
     others = other_columns(columns)
     keys = [*others.values()]
     keys += [] if weights is None else [-weights]
@@ -286,7 +286,7 @@ def reduce_columns(
     state: Sums = statistic.empty()
     rows = exchange.store.rows
     if rows:
-        reduction = GroupReduction([statistic], [FIRST_PAIR])
+        reduction = GroupReduction([statistic], [FIRST_OUTPUT])
         state = reduce_groups(exchange, reduction, n_threads if rows > SERIAL_ROWS else 1)[statistic, 0, None]
     return state
 

@@ -23,8 +23,8 @@ from fastmetrics._core.columns.row_blocks import (
     SERIAL_ROWS,
     SLICE,
     WEIGHT,
+    Output,
     RowBlock,
-    ScoreLabelPair,
     Scratch,
     addresses,
     block_bounds,
@@ -334,7 +334,7 @@ class GroupTables(Protocol):
         statistics: Sequence[Any],
         layout: GroupLayout,
         chunks: list[tuple[int, int]],
-        pairs: Sequence[ScoreLabelPair],
+        outputs: Sequence[Output],
         scratch: Scratch,
         key_texts: Any = None,
         only_pairs: bool = False,
@@ -345,12 +345,12 @@ class GroupTables(Protocol):
         """
 
     @staticmethod
-    def values_per_pair(statistics: Sequence[Any]) -> int:
-        """Values that a table has for each group and each pair."""
+    def values_per_output(statistics: Sequence[Any]) -> int:
+        """Values that a table has for each group and each output."""
         ...
 
     def tables(self, start: int, stop: int, own: SliceSet | None) -> Iterator[tuple[int, int | None, Any]]:
-        """(number of the pair, slice of the set, table); without a set, of all rows (None).
+        """(number of the output, slice of the set, table); without a set, of all rows (None).
 
         A table is valid until the next one.
         """
@@ -361,7 +361,7 @@ class GroupTables(Protocol):
         statistics: Sequence[Any],
         rows: BlockStore,
         keys: GroupKeys,
-        pairs: Sequence[ScoreLabelPair],
+        outputs: Sequence[Output],
         by_slice: bool,
         n_threads: int,
         key_texts: Any = None,

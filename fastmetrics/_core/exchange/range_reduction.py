@@ -18,8 +18,8 @@ from fastmetrics._core.columns.row_blocks import (
     SLICE,
     WEIGHT,
     LargePages,
+    Output,
     RowBlock,
-    ScoreLabelPair,
     Scratch,
     block_bounds,
     label_name,
@@ -69,10 +69,10 @@ AnyStatistic = RangeStatistic | SlicedStatistic
 
 
 class RangeReduction(NamedTuple):
-    """Statistics to compute over the rows of a source, for one pair of columns. One that is sliced is the only one."""
+    """Statistics to compute over the rows of a source, for one output. One that is sliced is the only one."""
 
     source: BlockSource
-    pair: ScoreLabelPair
+    output: Output
     weighted: bool
     statistics: Sequence[AnyStatistic]
     n_threads: int
@@ -86,7 +86,7 @@ class RangeReduction(NamedTuple):
     def names(self) -> list[str]:
         """The columns to load."""
         weight = [WEIGHT] if self.weighted else []
-        return [label_name(self.pair.label), score_name(self.pair.score), *weight, *self.kept_columns]
+        return [label_name(self.output.label), score_name(self.output.score), *weight, *self.kept_columns]
 
 
 Advance = Callable[[int], None]
@@ -191,7 +191,7 @@ def store_columns(columns: RowBlock) -> BlockStore:
 def split_rows(reduction: RangeReduction, rows: int, n_slices: int) -> Splitter:
     """A splitter for the rows of the source, from a sample of them."""
     source = reduction.source
-    score = score_name(reduction.pair.score)
+    score = score_name(reduction.output.score)
     step = max(1, rows // SAMPLE)
     samples = []
     for block in source.block_readers([score, SLICE] if n_slices else [score]):
@@ -439,7 +439,7 @@ def reduce_large_bucket(
 ) -> dict[Any, Any]:
     """The states of a bucket that is too large to be loaded."""
     source = BucketSource(ranged, bucket)
-    inner = reduction._replace(source=source, pair=ScoreLabelPair(0, 0))
+    inner = reduction._replace(source=source, output=Output(0, 0))
     low, high = key_range(source)
     if low == high:
         return states_of_tie(inner, source, low, positions, bucket)

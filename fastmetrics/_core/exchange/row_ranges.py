@@ -24,8 +24,8 @@ from fastmetrics._core.columns.row_blocks import (
     ROLE,
     SLICE,
     WEIGHT,
+    Output,
     Rows,
-    ScoreLabelPair,
     Scratch,
     label_name,
     names_of,
@@ -155,7 +155,7 @@ def add_totals(first: Any, second: Any) -> Any:
 
 
 class RowRangeReduction(NamedTuple):
-    """Statistics to compute over the rows of a store, for one pair of columns, and for every slice.
+    """Statistics to compute over the rows of a store, for one output, and for every slice.
 
     `positions` are those of the store's rows among others (by statistic and slice), if it has only a range of them.
     All statistics have the given order; `states` are those of statistics that these come after. `all_rows`: also for
@@ -163,7 +163,7 @@ class RowRangeReduction(NamedTuple):
     """
 
     store: BlockStore
-    pair: ScoreLabelPair
+    output: Output
     statistics: Sequence[RowRangeStatistic]
     n_slices: int
     n_threads: int
@@ -176,21 +176,21 @@ class RowRangeReduction(NamedTuple):
     def names(self) -> list[str]:
         """The columns to load."""
         types = self.store.types
-        wanted = (label_name(self.pair.label), score_name(self.pair.score), WEIGHT, SLICE)
+        wanted = (label_name(self.output.label), score_name(self.output.score), WEIGHT, SLICE)
         return [*(name for name in wanted if name in types), *names_of(types, ROLE)]
 
     def values_of(self, columns: dict[str, np.ndarray]) -> np.ndarray:
         """The values that order the rows."""
         if self.ordered_by is None:
-            return columns[score_name(self.pair.score)]
-        names = {LABEL_ROLE: label_name(self.pair.label), SCORE_ROLE: score_name(self.pair.score)}
+            return columns[score_name(self.output.score)]
+        names = {LABEL_ROLE: label_name(self.output.label), SCORE_ROLE: score_name(self.output.score)}
         usual = {role: columns[name] for role, name in names.items() if name in columns}
         return self.ordered_by(usual | other_columns(columns))
 
     def rows_of(self, columns: dict[str, np.ndarray]) -> RowRange:
         """Loaded columns; sorted rows are in an order that depends on the rows alone."""
-        scores = columns[score_name(self.pair.score)]
-        labels = columns.get(label_name(self.pair.label), NO_VALUES)
+        scores = columns[score_name(self.output.score)]
+        labels = columns.get(label_name(self.output.label), NO_VALUES)
         weights, others = columns.get(WEIGHT), other_columns(columns)
         if self.order != SORTED_ROWS:
             return RowRange(labels, scores, weights, NO_STARTS, others)

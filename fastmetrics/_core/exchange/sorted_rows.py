@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns import class_labels, validation
-from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS, RowBlock, ScoreLabelPair, block_bounds
+from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS, Output, RowBlock, block_bounds
 from fastmetrics._core.columns.weights import as_weights_and_zeros, check_some_weight
 from fastmetrics._core.exact import integer_sum
 from fastmetrics._core.exchange import range_exchange, weighted_ranges
@@ -359,7 +359,7 @@ def sweep_with_weights(
         runs = weighted_runs(rows, {own.cut for own in statistics})
         return {statistic: statistic.find(runs[statistic.cut], position) for statistic in statistics}
     store = store_columns(RowBlock((labels,), (scores,), weights))
-    states = reduce_ranges(RangeReduction(store, ScoreLabelPair(0, 0), True, statistics, count_threads(n_threads)))
+    states = reduce_ranges(RangeReduction(store, Output(0, 0), True, statistics, count_threads(n_threads)))
     return {statistic: states[statistic, None] for statistic in statistics}
 
 

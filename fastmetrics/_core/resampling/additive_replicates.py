@@ -30,7 +30,7 @@ from fastmetrics._kernels.resampling import poisson_weights
 
 STATE_BYTES = 1 << 23  # of states of unit buckets that are made at a time
 
-StateKey = tuple[Any, int, int | None]  # statistic, number of the pair, slice (None: all rows)
+StateKey = tuple[Any, int, int | None]  # statistic, number of the output, slice (None: all rows)
 
 
 class SliceRange(NamedTuple):
@@ -170,7 +170,7 @@ class ReplicateAccumulators(MergedStates):
         self.slices = slices
         self.states: dict[StateKey, Any] = {}
 
-    def update(self, pair: int, slice_number: int | None, table: Any) -> None:
+    def update(self, output: int, slice_number: int | None, table: Any) -> None:
         if not self.statistics or not self.slices.has(slice_number):
             return
         hashes = table.keys.hashes
@@ -182,7 +182,7 @@ class ReplicateAccumulators(MergedStates):
             return table.segment(slice(start, stop))
 
         for statistic in self.statistics:
-            replicates = self.sums_of(statistic, pair, slice_number)
+            replicates = self.sums_of(statistic, output, slice_number)
             if isinstance(replicates, (KeyTableReplicates, ValueReplicates)):
                 replicates.add(self.weights, np.repeat(unit_buckets, np.diff(starts)), table)
             elif isinstance(statistic, ByUnit):
@@ -193,7 +193,7 @@ class ReplicateAccumulators(MergedStates):
                 )
 
     def sums_of(self, statistic: Any, *where: Any) -> Any:
-        """The replicates of a statistic, a pair and a slice; made at the first use."""
+        """The replicates of a statistic, an output and a slice; made at the first use."""
         key = self.key_of(statistic), *where
         if key not in self.states:
             self.states[key] = new_replicates(statistic, self.weights.replicates, self.budget)
@@ -225,10 +225,10 @@ class GroupsAndReplicates(GroupAccumulators):
         self.replicates = replicates
         replicates.states = self.states
 
-    def update(self, pair: int, slice_number: int | None, table: Any) -> None:
-        super().update(pair, slice_number, table)
+    def update(self, output: int, slice_number: int | None, table: Any) -> None:
+        super().update(output, slice_number, table)
         self.replicates.budget = self.budget
-        self.replicates.update(pair, slice_number, table)
+        self.replicates.update(output, slice_number, table)
 
 
 def order_by_unit_bucket(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:

@@ -44,7 +44,7 @@ class CountedBlock(NamedTuple):
 
 
 class CountedRows:
-    """The counted rows of all blocks, by statistic and pair. Several threads may add blocks."""
+    """The counted rows of all blocks, by statistic and output. Several threads may add blocks."""
 
     def __init__(self) -> None:
         self.blocks: dict[tuple[Any, int], list[CountedBlock]] = {}
@@ -53,10 +53,10 @@ class CountedRows:
         self.lock = Lock()
 
     def add(
-        self, statistic: ColumnStatistic, pair: int, counted: Any, units: np.ndarray, slices: np.ndarray | None
+        self, statistic: ColumnStatistic, output: int, counted: Any, units: np.ndarray, slices: np.ndarray | None
     ) -> int:
         """Store the counts of a statistic for a block; return the number of bytes that they take."""
-        key = statistic, pair
+        key = statistic, output
         with self.lock:
             if isinstance(statistic, Resamplable):
                 if key not in self.label_states:
@@ -72,7 +72,7 @@ class CountedRows:
         return block.n_bytes
 
     def unit_buckets(self) -> UnitBuckets:
-        """The buckets of all units. Every statistic and pair has all rows, so the first one is enough."""
+        """The buckets of all units. Every statistic and output has all rows, so the first one is enough."""
         counter = UnitCounter()
         for block in next(iter(self.blocks.values()), []):
             counter.add(block.hashes)
@@ -88,15 +88,15 @@ class CountedRows:
     ) -> dict[StateKey, Any]:
         """The replicates of all statistics, of all rows and of every slice."""
         replicates: dict[StateKey, Any] = {}
-        for (statistic, pair), blocks in self.blocks.items():
+        for (statistic, output), blocks in self.blocks.items():
             hashes, slices, rows = (np.concatenate(columns) for columns in zip(*blocks, strict=True))
             numbers = weights.unit_buckets.bucket_of(hashes)
-            label_state = self.label_states.get((statistic, pair))
+            label_state = self.label_states.get((statistic, output))
             for slice_number in (None, *range(n_slices)):
                 if not selected.has(slice_number):
                     continue
                 mask = slice(None) if slice_number is None else self.of_set(slices) == slice_number
-                replicates[statistic, pair, slice_number] = replicates_of_rows(
+                replicates[statistic, output, slice_number] = replicates_of_rows(
                     statistic, label_state, weights, numbers[mask], rows[mask]
                 )
         return replicates

@@ -16,7 +16,7 @@ from fastmetrics._core.columns.row_blocks import (
     SERIAL_ROWS,
     SLICE,
     WEIGHT,
-    ScoreLabelPair,
+    Output,
     Scratch,
     addresses,
     label_name,
@@ -306,7 +306,7 @@ def sweep_large_bucket(
             else:
                 batch.add(TiedRange(key, totals, sweep.scale is not None))
         return
-    inner = sweep.reduction._replace(source=source, pair=ScoreLabelPair(0, 0))
+    inner = sweep.reduction._replace(source=source, output=Output(0, 0))
     blocks = source.block_readers([*inner.names(), UNIT_BUCKET])
     rows = int(ranged.partition_rows[2 * bucket : 2 * bucket + 2].sum())
     splitter = split_large_bucket(source, low, high, rows)

@@ -17,8 +17,8 @@ from fastmetrics._core.columns.row_blocks import (
     SCORE,
     SLICE,
     WEIGHT,
+    Output,
     Rows,
-    ScoreLabelPair,
     Scratch,
     label_name,
     loaded_column,
@@ -49,13 +49,13 @@ LOADED_BYTES = 1 << 24  # of rows that a thread loads at a time
 
 
 class RowReduction(NamedTuple):
-    """Additive statistics to compute over rows, for some pairs of columns.
+    """Additive statistics to compute over rows, for some outputs.
 
     `n_slices` is 0 without slices. `eps` are the machine epsilons of the score columns. `slices` limits the pass.
     """
 
     statistics: Sequence[Any]
-    pairs: Sequence[ScoreLabelPair]
+    outputs: Sequence[Output]
     n_slices: int
     eps: tuple[float | None, ...] = ()
     slices: SliceRange = ALL_SLICES
@@ -129,7 +129,7 @@ class UnitAccumulators(Protocol):
 
     weights: Any
 
-    def sums_of(self, statistic: Any, pair: int, slice_number: int | None, /) -> Any: ...
+    def sums_of(self, statistic: Any, output: int, slice_number: int | None, /) -> Any: ...
 
 
 class RowsByUnit(NamedTuple):
@@ -144,7 +144,7 @@ class RowsByUnit(NamedTuple):
 
 
 def add_loaded_rows(columns: dict[str, np.ndarray], reduction: RowReduction, accumulators: UnitAccumulators) -> None:
-    """Add loaded rows to the accumulators of every pair: all rows together, then the rows of every slice."""
+    """Add loaded rows to the accumulators of every output: all rows together, then the rows of every slice."""
     add_ordered_rows(order_columns(columns, accumulators.weights.unit_buckets), reduction, accumulators)
 
 
@@ -175,7 +175,7 @@ def order_segments(
 
 
 def add_ordered_rows(rows: RowsByUnit, reduction: RowReduction, accumulators: UnitAccumulators) -> None:
-    """Add rows to the accumulators of every pair: all rows together, then the rows of every slice."""
+    """Add rows to the accumulators of every output: all rows together, then the rows of every slice."""
     columns, unit_buckets, starts = rows
     if reduction.slices.all_rows:
         add_rows(columns, reduction, accumulators, None, unit_buckets, starts)
@@ -207,19 +207,19 @@ def add_rows(
     """Add rows that are grouped by unit bucket."""
     weights = columns.get(WEIGHT)
     others = other_columns(columns)
-    for pair_number, pair in enumerate(reduction.pairs):
-        labels = loaded_column(columns, label_name(pair.label))
-        scores = loaded_column(columns, score_name(pair.score))
-        eps = reduction.eps[pair.score] if reduction.eps else None
+    for output_number, output in enumerate(reduction.outputs):
+        labels = loaded_column(columns, label_name(output.label))
+        scores = loaded_column(columns, score_name(output.score))
+        eps = reduction.eps[output.score] if reduction.eps else None
 
-        # Default arguments keep the columns of this pair.
+        # Default arguments keep the columns of this output.
         def segment(start: int, stop: int, labels: Any = labels, scores: Any = scores, eps: Any = eps) -> Rows:
             segment_weights = None if weights is None else weights[start:stop]
             segment_others = {role: column[start:stop] for role, column in others.items()} if others else NO_COLUMNS
             return Rows(labels[start:stop], scores[start:stop], segment_weights, eps=eps, others=segment_others)
 
         for statistic in reduction.statistics:
-            replicates = accumulators.sums_of(statistic, pair_number, slice_number)
+            replicates = accumulators.sums_of(statistic, output_number, slice_number)
             if isinstance(statistic, ByUnit):
                 add_ordered_units(replicates, statistic, accumulators.weights, unit_buckets, starts, segment)
                 continue

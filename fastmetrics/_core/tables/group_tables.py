@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import ScoreLabelPair
+from fastmetrics._core.columns.row_blocks import Output
 from fastmetrics._core.exchange.group_rows import GroupRows, RowsByGroup, sort_groups
 from fastmetrics._core.exchange.hash_exchange import GroupKeys
 from fastmetrics._core.named_tuples import NamedTuple
@@ -85,12 +85,12 @@ class KeysByGroup(RowsByGroup):
         keys: GroupKeys,
         group_of_row: np.ndarray,
         columns: dict[str, np.ndarray],
-        pair: ScoreLabelPair,
+        output: Output,
         key_texts: RankedTexts | None = None,
     ) -> GroupKeysTable:
         if key_texts is not None:
             columns = key_texts.rank_columns(columns)
-        groups = sort_groups(group_of_row, columns, pair)
+        groups = sort_groups(group_of_row, columns, output)
         entries = tuple(statistic.keys_per_group(groups) for statistic in statistics)
         number_of = {statistic: number for number, statistic in enumerate(statistics)}
         return GroupKeysTable(keys, entries, number_of, key_texts)

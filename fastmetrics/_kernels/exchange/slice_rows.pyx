@@ -282,8 +282,8 @@ cdef void order_partition(
 def order_groups(
     const uint64_t[::1] hash_blocks, const uint64_t[:, ::1] label_blocks, const uint64_t[:, ::1] score_blocks,
     const uint64_t[::1] head_blocks, const uint64_t[::1] tail_blocks, const uint64_t[:, ::1] code_blocks,
-    const int32_t[:, ::1] offsets, const uint8_t[::1] double_scores, const int64_t[::1] label_of_view,
-    const int64_t[::1] score_of_view, Py_ssize_t start, Py_ssize_t stop, uint32_t[::1] table, uint32_t[::1] places,
+    const int32_t[:, ::1] offsets, const uint8_t[::1] double_scores, const int64_t[::1] label_of_output,
+    const int64_t[::1] score_of_output, Py_ssize_t start, Py_ssize_t stop, uint32_t[::1] table, uint32_t[::1] places,
     int64_t[:, ::1] class_counts, uint64_t[:, ::1] rows, uint64_t[::1] hashes, uint64_t[::1] heads,
     uint64_t[::1] tails, uint32_t[::1] starts, uint8_t[:, ::1] labels, uint16_t[:, ::1] codes, uint32_t[:, ::1] ordered
 ) -> tuple[int, int]:
@@ -294,7 +294,7 @@ def order_groups(
     - Working memory for the m rows of the largest partition: table as for group_pairs, places m, class_counts (m, 2),
       rows (2, 2 m).
     - Results, for as many groups and rows as the partitions have rows, less than 2**30: keys of the groups, `starts`
-      (one more) with the first place of each; by place, the labels (label, row) and codes (column, row); for every view
+      (one more) with the first place of each; by place, the labels (label, row) and codes (column, row); for every output
       the words of the rows in the order of its scores, group by group.
     """
     cdef PartitionBlocks blocks
@@ -344,8 +344,8 @@ def order_groups(
                 scatter_column[uint16_t](&blocks, partition, &code_blocks[column, 0], &places[0], &codes[column, 0])
             for column in range(ordered.shape[0]):
                 order_partition(
-                    &blocks, partition, &score_blocks[score_of_view[column], 0],
-                    double_scores[score_of_view[column]], &places[0], &labels[label_of_view[column], 0],
+                    &blocks, partition, &score_blocks[score_of_output[column], 0],
+                    double_scores[score_of_output[column]], &places[0], &labels[label_of_output[column], 0],
                     &starts[n_groups], found, <KeyedRow*>&rows[0, 0], <KeyedRow*>&rows[1, 0], &ordered[column, 0])
             n_groups += found
             n_places += n_rows
@@ -423,20 +423,20 @@ cdef inline void count_group(
 
 def count_pairs(
     const uint16_t[::1] numbers, const uint32_t[::1] starts, Py_ssize_t n_groups, const uint8_t[:, ::1] labels,
-    const uint32_t[:, ::1] ordered, const int64_t[::1] label_of_view, const uint64_t[::1] hashes,
+    const uint32_t[:, ::1] ordered, const int64_t[::1] label_of_output, const uint64_t[::1] hashes,
     const uint64_t[::1] heads, const uint64_t[::1] tails, uint64_t[::1] seen, int64_t[::1] next_cell,
     uint32_t[:, ::1] cell_of_row, int64_t[::1] cell_numbers, uint64_t[:, ::1] cell_counts, int64_t[:, ::1] cells,
     uint64_t[::1] cell_hashes, uint64_t[::1] cell_heads, uint64_t[::1] cell_tails, int64_t[:, :, ::1] class_counts,
     uint64_t[:, ::1] wins, int64_t[:, :, ::1] one_class
 ):
-    """Write the keys, the class counts (label, cell, class) and twice the pairs won (view, cell) of every cell.
+    """Write the keys, the class counts (label, cell, class) and twice the pairs won (output, cell) of every cell.
 
     `next_cell` has the first cell of every slice, and then that after its last. Working memory is `seen`, for every
     slice, and for the rows of the largest group `cell_of_row` (2), `cell_numbers`, `cell_counts` (label) and `cells`
     (fields of PairsOfSlice). If `one_class` has slices, cells that have one class for every label are not written but
     added to it (label, slice, 4): cells without positives, cells without negatives, and the rows of both kinds.
     """
-    cdef Py_ssize_t group, label, view, i, own, number, n_cells, n_written, first, stop
+    cdef Py_ssize_t group, label, output, i, own, number, n_cells, n_written, first, stop
     cdef int64_t cell
     cdef uint64_t entry, mark, n_positives, count
     cdef bint is_new, has_pairs, writes_all = one_class.shape[1] == 0
@@ -490,17 +490,17 @@ def count_pairs(
                     count = cell_counts[label, own]
                     class_counts[label, cell, 0] = <int64_t>(count & 0xFFFFFFFFu)
                     class_counts[label, cell, 1] = <int64_t>(count >> 32)
-            for view in range(ordered.shape[0] if n_written else 0):
+            for output in range(ordered.shape[0] if n_written else 0):
                 n_positives = 0
                 for i in range(first, stop):
-                    n_positives += labels[label_of_view[view], i]
+                    n_positives += labels[label_of_output[output], i]
                 if n_positives == 0 or n_positives == <uint64_t>(stop - first):
                     for own in range(n_cells):
                         pairs[own].wins = 0
                 else:
                     count_group(
-                        &ordered[view, first], stop - first, <Py_ssize_t>n_positives, first, &cell_of_row[0, 0],
+                        &ordered[output, first], stop - first, <Py_ssize_t>n_positives, first, &cell_of_row[0, 0],
                         &cell_of_row[1, 0], n_cells, pairs)
                 for own in range(n_cells):
                     if cell_numbers[own] >= 0:
-                        wins[view, cell_numbers[own]] = pairs[own].wins
+                        wins[output, cell_numbers[own]] = pairs[own].wins

@@ -1,7 +1,7 @@
 """Counts the pairs won inside every group: the statistics of GAUC.
 
 For the partitions start..stop of blocks (made by hash_partition.pyx), find the group of each row, copy the scores of
-each group together (negatives, then positives), and count pairs. Groups are found once for all views. A view is a pair
+each group together (negatives, then positives), and count pairs. Groups are found once for all outputs. An output is a pair
 of a score column and a label column. Few pairs are counted by comparing all of them, which vectorises; many with the
 table of rank_table.pxd. Counts of a group are int64; wins, twice its pairs won, are uint64: a group may have up to
 2**32 rows.
@@ -97,21 +97,21 @@ cdef inline uint64_t count_pairs(
     return above if positives_are_few else all_pairs - above
 
 
-cdef struct ViewColumns:
-    # The label and score columns of a view are rows of the address tables. class_counts has max_groups groups for each
-    # label, wins has max_groups groups for each view. With weights, auc has as many in place of wins, totals too.
+cdef struct OutputBlocks:
+    # The label and score columns of an output are rows of the address tables. class_counts has max_groups groups for each
+    # label, wins has max_groups groups for each output. With weights, auc has as many in place of wins, totals too.
     const uint64_t* labels
     const uint64_t* scores
     const uint64_t* weights        # NULL: rows have no weights
     const uint8_t* double_scores
-    const int64_t* label_of_view
-    const int64_t* score_of_view
+    const int64_t* label_of_output
+    const int64_t* score_of_output
     int64_t* class_counts
     uint64_t* wins
     double* auc
     double* totals
     Py_ssize_t n_labels
-    Py_ssize_t n_views
+    Py_ssize_t n_outputs
     Py_ssize_t max_groups
 
 
@@ -147,12 +147,12 @@ cdef inline void count_classes(
             i += 1
 
 
-cdef inline void view_pairs(
+cdef inline void output_pairs(
     score_t* scores, key_t* scratch, key_t* conflicts, PartitionBlocks* blocks, const uint64_t* label_blocks,
     const uint64_t* score_blocks, Py_ssize_t partition, WorkingMemory* memory, Py_ssize_t n_groups,
     const int64_t* class_counts, uint64_t* wins
 ) noexcept nogil:
-    """Count twice the pairs won inside every group of a partition, for one view."""
+    """Count twice the pairs won inside every group of a partition, for one output."""
     cdef Py_ssize_t block, row, group, cursor
     cdef Py_ssize_t i = 0
     cdef int64_t total = 0
@@ -183,12 +183,12 @@ cdef inline void view_pairs(
             scratch, memory.cells, conflicts)
 
 
-cdef inline void weighted_view_auc(
+cdef inline void weighted_output_auc(
     score_t* unused, PartitionBlocks* blocks, const uint64_t* label_blocks, const uint64_t* score_blocks,
     const uint64_t* weight_blocks, Py_ssize_t partition, WorkingMemory* memory, Py_ssize_t n_groups,
     const int64_t* class_counts, double* auc, double* totals
 ) noexcept nogil:
-    """The weighted AUC of every group of a partition and its sum of weights, for one view. `unused` gives the type."""
+    """The weighted AUC of every group of a partition and its sum of weights, for one output. `unused` gives the type."""
     cdef Py_ssize_t block, row, group
     cdef Py_ssize_t i = 0
     cdef int64_t total = 0
@@ -222,15 +222,15 @@ cdef inline void weighted_view_auc(
 
 
 cdef inline Py_ssize_t partition_pairs(
-    PartitionBlocks* blocks, Py_ssize_t partition, ViewColumns* views, WorkingMemory* memory, Py_ssize_t first_group,
+    PartitionBlocks* blocks, Py_ssize_t partition, OutputBlocks* outputs, WorkingMemory* memory, Py_ssize_t first_group,
     uint64_t* group_hashes, uint64_t* group_heads, uint64_t* group_tails, uint16_t* group_slices
 ) noexcept nogil:
     """Write the groups of one partition from index first_group on; return their number."""
-    cdef Py_ssize_t block, label, view, n_groups
+    cdef Py_ssize_t block, label, output, n_groups
     cdef Py_ssize_t n_rows = 0
     cdef uint64_t table_size = 64
-    cdef int64_t* class_counts = views.class_counts + 2 * first_group
-    cdef int64_t* view_counts
+    cdef int64_t* class_counts = outputs.class_counts + 2 * first_group
+    cdef int64_t* output_counts
     cdef uint64_t* wins
     cdef const uint64_t* label_blocks
     cdef const uint64_t* score_blocks
@@ -246,31 +246,31 @@ cdef inline Py_ssize_t partition_pairs(
         blocks, partition, memory.table, table_size, memory.group_of_row, group_hashes + first_group,
         group_heads + first_group if blocks.heads else NULL, group_tails + first_group if blocks.heads else NULL,
         group_slices + first_group if blocks.slices else NULL, class_counts, <uint8_t>0)
-    for label in range(1, views.n_labels):
+    for label in range(1, outputs.n_labels):
         count_classes(
-            blocks, views.labels + label * blocks.n_blocks, partition, memory.group_of_row, n_groups,
-            class_counts + 2 * label * views.max_groups)
-    for view in range(views.n_views):
-        label_blocks = views.labels + views.label_of_view[view] * blocks.n_blocks
-        score_blocks = views.scores + views.score_of_view[view] * blocks.n_blocks
-        view_counts = class_counts + 2 * views.label_of_view[view] * views.max_groups
-        wins = views.wins + view * views.max_groups + first_group
-        if views.weights and views.double_scores[views.score_of_view[view]]:
-            weighted_view_auc[double](
-                NULL, blocks, label_blocks, score_blocks, views.weights, partition, memory, n_groups, view_counts,
-                views.auc + view * views.max_groups + first_group, views.totals + first_group)
-        elif views.weights:
-            weighted_view_auc[float](
-                NULL, blocks, label_blocks, score_blocks, views.weights, partition, memory, n_groups, view_counts,
-                views.auc + view * views.max_groups + first_group, views.totals + first_group)
-        elif views.double_scores[views.score_of_view[view]]:
-            view_pairs[double, uint64_t](
+            blocks, outputs.labels + label * blocks.n_blocks, partition, memory.group_of_row, n_groups,
+            class_counts + 2 * label * outputs.max_groups)
+    for output in range(outputs.n_outputs):
+        label_blocks = outputs.labels + outputs.label_of_output[output] * blocks.n_blocks
+        score_blocks = outputs.scores + outputs.score_of_output[output] * blocks.n_blocks
+        output_counts = class_counts + 2 * outputs.label_of_output[output] * outputs.max_groups
+        wins = outputs.wins + output * outputs.max_groups + first_group
+        if outputs.weights and outputs.double_scores[outputs.score_of_output[output]]:
+            weighted_output_auc[double](
+                NULL, blocks, label_blocks, score_blocks, outputs.weights, partition, memory, n_groups, output_counts,
+                outputs.auc + output * outputs.max_groups + first_group, outputs.totals + first_group)
+        elif outputs.weights:
+            weighted_output_auc[float](
+                NULL, blocks, label_blocks, score_blocks, outputs.weights, partition, memory, n_groups, output_counts,
+                outputs.auc + output * outputs.max_groups + first_group, outputs.totals + first_group)
+        elif outputs.double_scores[outputs.score_of_output[output]]:
+            output_pairs[double, uint64_t](
                 <double*>memory.scores, memory.scratch, memory.conflicts, blocks, label_blocks, score_blocks, partition,
-                memory, n_groups, view_counts, wins)
+                memory, n_groups, output_counts, wins)
         else:
-            view_pairs[float, uint32_t](
+            output_pairs[float, uint32_t](
                 <float*>memory.scores, <uint32_t*>memory.scratch, <uint32_t*>memory.conflicts, blocks, label_blocks,
-                score_blocks, partition, memory, n_groups, view_counts, wins)
+                score_blocks, partition, memory, n_groups, output_counts, wins)
     return n_groups
 
 
@@ -278,8 +278,8 @@ def group_pairs(
     const uint64_t[::1] hash_blocks, const uint64_t[:, ::1] label_blocks, const uint64_t[:, ::1] score_blocks,
     const uint64_t[::1] weight_blocks, const uint64_t[::1] head_blocks, const uint64_t[::1] tail_blocks,
     const uint64_t[::1] slice_blocks, const int32_t[:, ::1] offsets, const uint8_t[::1] double_scores,
-    const int64_t[::1] label_of_view,
-    const int64_t[::1] score_of_view, Py_ssize_t start, Py_ssize_t stop, uint32_t[::1] table,
+    const int64_t[::1] label_of_output,
+    const int64_t[::1] score_of_output, Py_ssize_t start, Py_ssize_t stop, uint32_t[::1] table,
     uint32_t[::1] group_of_row, int64_t[::1] cursors, uint64_t[::1] scores, uint64_t[::1] scratch, uint32_t[::1] cells,
     uint64_t[::1] conflicts, uint64_t[:, ::1] rows, uint64_t[::1] group_hashes, uint64_t[::1] group_heads,
     uint64_t[::1] group_tails, uint16_t[::1] group_slices, int64_t[:, :, ::1] class_counts, uint64_t[:, ::1] wins,
@@ -293,16 +293,16 @@ def group_pairs(
     - *_blocks hold the addresses of the columns of the blocks: label_blocks has a row for every label, score_blocks for
       every score (float64 if double_scores, else float32). Weights are empty if rows have none. Head and tail columns
       are empty if keys are integers, slice columns if groups are not divided by slice. View v is score
-      score_of_view[v] with label label_of_view[v].
+      score_of_output[v] with label label_of_output[v].
     - Working memory, for the m rows of the largest partition: table a power of two of at least max(64, 2 m) entries,
       group_of_row m, cursors 2 m, scores and scratch m (64-bit words), cells MAX_CELLS + 2,
       conflicts CONFLICT_CAPACITY; with weights, rows (2, 2 m).
     - Results, for as many groups as the partitions have rows: group_hashes, group_heads and group_tails (text keys),
-      group_slices (slices), class_counts (label, group, class), wins or auc (view, group), totals (group). n_groups has
+      group_slices (slices), class_counts (label, group, class), wins or auc (output, group), totals (group). n_groups has
       the number of groups, then for each partition that of its first group.
     """
     cdef PartitionBlocks blocks
-    cdef ViewColumns views
+    cdef OutputBlocks outputs
     cdef WorkingMemory memory
     cdef Py_ssize_t partition
     cdef Py_ssize_t n_written = 0
@@ -315,16 +315,16 @@ def group_pairs(
         tails = &group_tails[0]
     if blocks.slices:
         slices = &group_slices[0]
-    views.labels = &label_blocks[0, 0]
-    views.scores = &score_blocks[0, 0]
-    views.double_scores = &double_scores[0]
-    views.label_of_view = &label_of_view[0]
-    views.score_of_view = &score_of_view[0]
-    views.class_counts = &class_counts[0, 0, 0]
-    views.wins = &wins[0, 0]
-    views.n_labels = label_blocks.shape[0]
-    views.n_views = label_of_view.shape[0]
-    views.max_groups = class_counts.shape[1]
+    outputs.labels = &label_blocks[0, 0]
+    outputs.scores = &score_blocks[0, 0]
+    outputs.double_scores = &double_scores[0]
+    outputs.label_of_output = &label_of_output[0]
+    outputs.score_of_output = &score_of_output[0]
+    outputs.class_counts = &class_counts[0, 0, 0]
+    outputs.wins = &wins[0, 0]
+    outputs.n_labels = label_blocks.shape[0]
+    outputs.n_outputs = label_of_output.shape[0]
+    outputs.max_groups = class_counts.shape[1]
     memory.table = &table[0]
     memory.group_of_row = &group_of_row[0]
     memory.cursors = &cursors[0]
@@ -332,18 +332,18 @@ def group_pairs(
     memory.scratch = &scratch[0]
     memory.cells = &cells[0]
     memory.conflicts = &conflicts[0]
-    views.weights = NULL
+    outputs.weights = NULL
     if weight_blocks.shape[0]:
-        views.weights = &weight_blocks[0]
-        views.auc = &auc[0, 0]
-        views.totals = &totals[0]
+        outputs.weights = &weight_blocks[0]
+        outputs.auc = &auc[0, 0]
+        outputs.totals = &totals[0]
         memory.rows = <WeightedRow*>&rows[0, 0]
         memory.other_rows = <WeightedRow*>&rows[1, 0]
     with nogil:
         for partition in range(start, stop):
             n_groups[1 + partition - start] = n_written
             n_written += partition_pairs(
-                &blocks, partition, &views, &memory, n_written, &group_hashes[0], heads, tails, slices)
+                &blocks, partition, &outputs, &memory, n_written, &group_hashes[0], heads, tails, slices)
         n_groups[0] = n_written
 
 

@@ -195,12 +195,12 @@ cdef inline Py_ssize_t count_partition_rows(const PartitionBlocks* blocks, Py_ss
     return n_rows
 
 
-cdef inline void measure_view(
+cdef inline void measure_output(
     real_t* scores, label_t zero, const PartitionBlocks* blocks, const uint64_t* label_blocks,
     const uint64_t* score_blocks, Py_ssize_t partition, GroupArrays* groups, Py_ssize_t n_groups, int64_t* class_counts,
     RankedList* ranked, MeasurePlan* plan, double* values, int64_t* counts
 ) noexcept nogil:
-    """All measures of the groups of a partition, for one view. values and counts start at its first group."""
+    """All measures of the groups of a partition, for one output. values and counts start at its first group."""
     cdef Py_ssize_t block, row, group, cursor, measure
     cdef Py_ssize_t i = 0
     cdef int64_t total = 0
@@ -288,12 +288,12 @@ cdef inline void count_grades(
 
 cdef inline void measure_partition(
     PartitionBlocks* blocks, const uint64_t* label_blocks, const uint64_t* score_blocks, const uint64_t* weight_blocks,
-    const uint8_t* double_scores, const int64_t[::1] label_of_view, const int64_t[::1] score_of_view,
+    const uint8_t* double_scores, const int64_t[::1] label_of_output, const int64_t[::1] score_of_output,
     Py_ssize_t partition, label_t zero, GroupArrays* groups, int64_t* class_counts, RankedList* ranked,
     MeasurePlan* plan
 ) noexcept nogil:
-    """Measure the groups of one partition for all views, and add their number to groups.n_written."""
-    cdef Py_ssize_t view, n_groups, counted_label
+    """Measure the groups of one partition for all outputs, and add their number to groups.n_written."""
+    cdef Py_ssize_t output, n_groups, counted_label
     cdef Py_ssize_t n_rows = count_partition_rows(blocks, partition)
     cdef Py_ssize_t first_group = groups.n_written
     cdef uint64_t table_size = 64
@@ -314,20 +314,20 @@ cdef inline void measure_partition(
             blocks, weight_blocks, partition, groups.group_of_row, n_groups, groups.least + first_group,
             groups.greatest + first_group)
     counted_label = 0
-    for view in range(label_of_view.shape[0]):
-        labels = label_blocks + label_of_view[view] * blocks.n_blocks
-        scores = score_blocks + score_of_view[view] * blocks.n_blocks
-        if label_of_view[view] != counted_label:
-            counted_label = label_of_view[view]
+    for output in range(label_of_output.shape[0]):
+        labels = label_blocks + label_of_output[output] * blocks.n_blocks
+        scores = score_blocks + score_of_output[output] * blocks.n_blocks
+        if label_of_output[output] != counted_label:
+            counted_label = label_of_output[output]
             count_grades(blocks, labels, zero, partition, groups.group_of_row, n_groups, class_counts)
-        values = groups.values + view * plan.n_measures * groups.max_groups + first_group
-        counts = groups.counts + (view * groups.max_groups + first_group) * NUMBER_OF_COUNTS
-        if double_scores[score_of_view[view]]:
-            measure_view(
+        values = groups.values + output * plan.n_measures * groups.max_groups + first_group
+        counts = groups.counts + (output * groups.max_groups + first_group) * NUMBER_OF_COUNTS
+        if double_scores[score_of_output[output]]:
+            measure_output(
                 <double*>groups.scores, zero, blocks, labels, scores, partition, groups, n_groups, class_counts,
                 ranked, plan, values, counts)
         else:
-            measure_view(
+            measure_output(
                 <float*>groups.scores, zero, blocks, labels, scores, partition, groups, n_groups, class_counts, ranked,
                 plan, values, counts)
     groups.n_written += n_groups
@@ -337,7 +337,7 @@ def measure_groups(
     const uint64_t[::1] hash_blocks, const uint64_t[:, ::1] label_blocks, const uint64_t[:, ::1] score_blocks,
     const uint64_t[::1] head_blocks, const uint64_t[::1] tail_blocks, const uint64_t[::1] slice_blocks,
     const uint64_t[::1] weight_blocks, const int32_t[:, ::1] offsets, bint double_labels,
-    const uint8_t[::1] double_scores, const int64_t[::1] label_of_view, const int64_t[::1] score_of_view,
+    const uint8_t[::1] double_scores, const int64_t[::1] label_of_output, const int64_t[::1] score_of_output,
     Py_ssize_t start, Py_ssize_t stop, const int64_t[:, ::1] measures, const double[:, ::1] numbers,
     const double[::1] weights, const double[:, ::1] sums, int ties, uint32_t[::1] table, uint32_t[::1] group_of_row,
     int64_t[::1] cursors, uint64_t[::1] scores, double[::1] grades, uint64_t[::1] memory, int64_t[::1] class_counts,
@@ -346,14 +346,14 @@ def measure_groups(
 ):
     """All measures of the groups of the partitions start..stop, in order of partition and appearance.
 
-    - Blocks, views and results are as for grouped_auc.group_pairs. Labels are grades, float64 if double_labels, else
+    - Blocks, outputs and results are as for grouped_auc.group_pairs. Labels are grades, float64 if double_labels, else
       uint8; a negative grade is a gain.
     - weight_blocks is empty or has the addresses of the weights (float64). The smallest and the largest weight of each
       group are written to weight_ranges[0] and weight_ranges[1].
     - ties is TIES_AVERAGE, TIES_OPTIMISTIC or TIES_PESSIMISTIC.
     - Working memory, for the m rows of the largest partition: table a power of two of at least max(64, 2 m) entries,
       group_of_row m, cursors and class_counts 2 m, scores and grades m, memory WORDS_PER_ROW m + m + SPARE.
-    - Results, for as many groups as the partitions have rows: values (view, measure, group), counts (view, group,
+    - Results, for as many groups as the partitions have rows: values (output, measure, group), counts (output, group,
       N_COUNTS), group_hashes and the other arrays of keys. n_groups[0] is the number of groups.
     """
     cdef PartitionBlocks blocks
@@ -386,12 +386,12 @@ def measure_groups(
         for partition in range(start, stop):
             if double_labels:
                 measure_partition[double](
-                    &blocks, &label_blocks[0, 0], &score_blocks[0, 0], weight_columns, &double_scores[0], label_of_view,
-                    score_of_view, partition, 0.0, &groups, &class_counts[0], &ranked, &plan)
+                    &blocks, &label_blocks[0, 0], &score_blocks[0, 0], weight_columns, &double_scores[0], label_of_output,
+                    score_of_output, partition, 0.0, &groups, &class_counts[0], &ranked, &plan)
             else:
                 measure_partition[uint8_t](
-                    &blocks, &label_blocks[0, 0], &score_blocks[0, 0], weight_columns, &double_scores[0], label_of_view,
-                    score_of_view, partition, 0, &groups, &class_counts[0], &ranked, &plan)
+                    &blocks, &label_blocks[0, 0], &score_blocks[0, 0], weight_columns, &double_scores[0], label_of_output,
+                    score_of_output, partition, 0, &groups, &class_counts[0], &ranked, &plan)
         n_groups[0] = groups.n_written
 
 

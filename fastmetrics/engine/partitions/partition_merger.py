@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastmetrics._core.columns.row_blocks import ScoreLabelPair
+from fastmetrics._core.columns.row_blocks import Output
 from fastmetrics._core.exchange.class_ranges import OfClasses, join_replicates, join_states
 from fastmetrics._core.exchange.range_reduction import merge_ranges
 from fastmetrics._core.exchange.row_ranges import RowRangeStatistic, merge_neighbours
@@ -27,9 +27,9 @@ from fastmetrics.engine.scan.slice_counts import SliceCounts
 from fastmetrics.engine.scan.slice_passes import SlicePass
 
 
-def of_pair(states: dict[StateKey, Any], pair: int) -> dict[tuple[Any, int | None], Any]:
-    """The states of a pair of columns, by statistic and slice."""
-    return {(statistic, number): state for (statistic, own, number), state in states.items() if own == pair}
+def of_output(states: dict[StateKey, Any], output: int) -> dict[tuple[Any, int | None], Any]:
+    """The states of an output of columns, by statistic and slice."""
+    return {(statistic, number): state for (statistic, own, number), state in states.items() if own == output}
 
 
 class PartitionMerger:
@@ -90,16 +90,16 @@ class PartitionMerger:
         model = score if model is None else model
         for score_range in ranges:
             for (statistic, label, values), replicates in (score_range.replicates or {}).items():
-                pair = self.scan.score_label_pairs.index(ScoreLabelPair(label, model))
-                self.replicates_by_key[self.state_key((statistic, pair, values))] = replicates
+                output = self.scan.outputs.index(Output(label, model))
+                self.replicates_by_key[self.state_key((statistic, output, values))] = replicates
         in_order = sorted(
             (score_range for score_range in ranges if score_range.range_number != WHOLE_COLUMN),
             key=lambda score_range: score_range.range_number,
         )
         states_in_order = grouped(item for score_range in in_order for item in score_range.states.items())
         for (statistic, label, values), states in states_in_order.items():
-            pair = self.scan.score_label_pairs.index(ScoreLabelPair(label, model))
-            key = self.state_key((statistic, pair, values))
+            output = self.scan.outputs.index(Output(label, model))
+            key = self.state_key((statistic, output, values))
             if isinstance(statistic, RowRangeStatistic):
                 self.states.by_key[key] = merge_neighbours(statistic, states[::-1])
                 continue
@@ -111,17 +111,17 @@ class PartitionMerger:
         statistics, n_classes = self.scan.plan.statistics["range"], self.scan.n_classes or 0
         if not self.scan.plan.has_vectors:
             return
-        for pair in range(len(self.scan.score_label_pairs)):
-            states = of_pair(self.states.by_key, pair)
+        for output in range(len(self.scan.outputs)):
+            states = of_output(self.states.by_key, output)
             for (statistic, number), state in join_states(statistics, n_classes, states).items():
-                self.states.by_key[statistic, pair, number] = state
+                self.states.by_key[statistic, output, number] = state
             found = {
                 key: list(own.states())
-                for key, own in of_pair(self.replicates_by_key, pair).items()
+                for key, own in of_output(self.replicates_by_key, output).items()
                 if isinstance(key[0], OfClasses)
             }
             for (statistic, number), by_replicate in join_replicates(statistics, n_classes, found, replicates).items():
-                self.replicates_by_key[statistic, pair, number] = ReplicateStates(by_replicate)
+                self.replicates_by_key[statistic, output, number] = ReplicateStates(by_replicate)
 
     def replicates(self, resampling: PartitionResampling) -> MetricReplicates:
         """The replicates of all metrics, after all partitions and ranges were added."""
@@ -134,5 +134,5 @@ class PartitionMerger:
 
     def state_key(self, slice_key: SliceStateKey) -> StateKey:
         """The key of a state with the number of its slice instead of the slice's values."""
-        statistic, pair, values = slice_key
-        return statistic, pair, None if values is None else self.scan.slices.numbers[values]
+        statistic, output, values = slice_key
+        return statistic, output, None if values is None else self.scan.slices.numbers[values]

@@ -168,8 +168,8 @@ def make_partition_state(scan: Scan, states: FinalStates, totals: RangeTotals) -
 def key_by_slice_values(scan: Scan, states: dict[Any, Any]) -> dict[SliceStateKey, Any]:
     values = scan.slices.values()
     return {
-        (statistic, pair, None if slice_number is None else values[slice_number]): state
-        for (statistic, pair, slice_number), state in states.items()
+        (statistic, output, None if slice_number is None else values[slice_number]): state
+        for (statistic, output, slice_number), state in states.items()
     }
 
 

@@ -16,7 +16,7 @@ from fastmetrics.engine.scan.slice_counts import RowCount
 
 WHOLE_COLUMN = -1  # the range number of a shard that belongs to a whole score column
 
-# A statistic, the number of a score-label pair (in a range: of a label), and the values of a slice (None: all rows).
+# A statistic, the number of an output (in a range: of a label), and the values of a slice (None: all rows).
 SliceStateKey = tuple[Any, int, SliceValues | None]
 # The numbers of a label and a score column, and the values of a slice (None: all rows).
 RangeKey = tuple[int, int, SliceValues | None]

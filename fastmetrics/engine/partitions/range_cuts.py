@@ -131,14 +131,14 @@ def count_rows_of_ranges(
     positioned = [own for own in statistics if isinstance(own, Positioned)]
     for slice_values, block in by_slice if positioned else []:
         store = store_columns(block)
-        for pair in scan.score_label_pairs:
-            numbers = find_range_numbers(block.scores[pair.score], cuts[pair.score])
-            reduction = RowRangeReduction(store, pair, statistics, 0, 1)
+        for output in scan.outputs:
+            numbers = find_range_numbers(block.scores[output.score], cuts[output.score])
+            reduction = RowRangeReduction(store, output, statistics, 0, 1)
             columns = {name: column for name, column in block.arrays().items() if name in reduction.names()}
             for number in np.unique(numbers).tolist():
                 where = numbers == number
                 rows = reduction.rows_of({name: column[where] for name, column in columns.items()})
                 for statistic in positioned:
-                    by_number = totals.setdefault((statistic, pair.label, pair.score, slice_values), {})
+                    by_number = totals.setdefault((statistic, output.label, output.score, slice_values), {})
                     by_number[number] = statistic.total_of_range(rows)
     return totals

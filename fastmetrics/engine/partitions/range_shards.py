@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import ScoreLabelPair
+from fastmetrics._core.columns.row_blocks import Output
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.bucket_positions import GlobalTotals
-from fastmetrics._core.exchange.class_ranges import ClassPairRows, OfClasses, PairReduction
+from fastmetrics._core.exchange.class_ranges import ClassPairRows, OfClasses, OutputReduction
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
@@ -113,13 +113,13 @@ class RangeShards:
             replicate_scores, unit_buckets=unit_buckets, seed=options.seed, replicates=options.replicates
         )
         for label in range(max(1, len(self.names.labels))):
-            pair = ScoreLabelPair(label, 0)
+            output = Output(label, 0)
             found: dict[tuple[Any, int | None], list[Any]] = {}
             if weights is not None:
-                row_ranges = RowRangeReduction(store, pair, row_statistics, len(values), 1)
+                row_ranges = RowRangeReduction(store, output, row_statistics, len(values), 1)
                 found |= replicate_row_ranges(row_ranges._replace(all_rows=slice_pass.all_rows), weights)
             if statistics:
-                reductions = PairReduction(store, pair, self.names.weight is not None, statistics, 1)
+                reductions = OutputReduction(store, output, self.names.weight is not None, statistics, 1)
                 for n_slices in slice_pass.slice_counts():
                     found |= reductions.reduce(partial(replicate, n_slices=n_slices))
             for (statistic, number), states in found.items():
@@ -142,7 +142,7 @@ class RangeShards:
             states |= self.reduce_rows(store, slice_pass, values, label, score, range_number)
             if not statistics:
                 continue
-            reductions = PairReduction(store, ScoreLabelPair(label, 0), self.names.weight is not None, statistics, 1)
+            reductions = OutputReduction(store, Output(label, 0), self.names.weight is not None, statistics, 1)
             for n_slices in slice_pass.slice_counts():
                 totals = self.global_totals(label, score, range_number, values if n_slices else [None])
                 by_slice = reductions.reduce(partial(reduce_range, n_slices=n_slices, totals=totals))
@@ -171,7 +171,7 @@ class RangeShards:
                 for statistic in statistics
                 for number, of_slice in numbers
             }
-        reduction = RowRangeReduction(store, ScoreLabelPair(label, 0), statistics, len(values), 1, positions)
+        reduction = RowRangeReduction(store, Output(label, 0), statistics, len(values), 1, positions)
         reduction = reduction._replace(all_rows=slice_pass.all_rows)
         return {
             (statistic, label, None if number is None else values[number]): state

@@ -8,7 +8,7 @@ from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from fastmetrics._core.columns.row_blocks import ScoreLabelPair
+from fastmetrics._core.columns.row_blocks import Output
 from fastmetrics._core.kinds import LABEL_ROLE, MODEL_ROLES, PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
 from fastmetrics._core.registry import GROUP_ROLE, Metric
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
@@ -100,18 +100,18 @@ class ColumnNames:
             if names is not None and names != ()
         }
 
-    def score_label_pairs(self) -> list[ScoreLabelPair]:
-        """Every score column with every label column; one pair if there are none, for the other columns."""
+    def outputs(self) -> list[Output]:
+        """Every score column with every label column; one output if there are none, for the other columns."""
         n_labels, n_scores = max(1, len(self.labels)), max(1, len(self.scores))
-        return [ScoreLabelPair(label, score) for label in range(n_labels) for score in range(n_scores)]
+        return [Output(label, score) for label in range(n_labels) for score in range(n_scores)]
 
-    def label_of(self, pair: ScoreLabelPair) -> str:
-        """The label column of a pair; empty if its metrics read no labels."""
-        return self.labels[pair.label] if self.labels else ""
+    def label_of(self, output: Output) -> str:
+        """The label column of an output; empty if its metrics read no labels."""
+        return self.labels[output.label] if self.labels else ""
 
-    def score_of(self, pair: ScoreLabelPair) -> str:
+    def score_of(self, output: Output) -> str:
         """The score column of a pair, or its columns of probabilities; empty if its metrics read no scores."""
-        return format_key(self.scores[pair.score]) if self.scores else ""
+        return format_key(self.scores[output.score]) if self.scores else ""
 
 
 def filter_column(where: str) -> str:

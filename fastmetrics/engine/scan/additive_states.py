@@ -1,4 +1,4 @@
-"""States of statistics that need no exchange: one for every statistic, score-label pair and slice."""
+"""States of statistics that need no exchange: one for every statistic, output and slice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import RowBlock, ScoreLabelPair
+from fastmetrics._core.columns.row_blocks import Output, RowBlock
 from fastmetrics._core.exchange.block_store import order_by_number, scatter_rows
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.row_ranges import split_statistics
@@ -23,17 +23,17 @@ from fastmetrics.engine.scan.slice_counts import SliceCounts
 if TYPE_CHECKING:
     from fastmetrics._core.resampling.counted_row_replicates import CountedRows
 
-# A statistic, the number of a score-label pair, and the number of a slice (None: all rows).
+# A statistic, the number of an output, and the number of a slice (None: all rows).
 StateKey = tuple[Any, int, int | None]
 
 
 class AdditiveStates:
-    """States of additive statistics, for every score-label pair and slice; created when they are first needed."""
+    """States of additive statistics, for every output and slice; created when they are first needed."""
 
     def __init__(
         self,
         plan: Plan,
-        score_label_pairs: list[ScoreLabelPair],
+        outputs: list[Output],
         slices: GroupingSets,
         budget: MemoryBudget | None = None,
         counted: CountedRows | None = None,
@@ -42,7 +42,7 @@ class AdditiveStates:
         self.statistics = plan.statistics["none"]
         self.unsliced = plan.unsliced
         self.checks = [own.check for own in split_statistics(plan.statistics["range"])[1]]
-        self.score_label_pairs = score_label_pairs
+        self.outputs = outputs
         self.budget = budget
         self.counted = counted
         self.has_classes = plan.label_kinds.binary
@@ -50,23 +50,23 @@ class AdditiveStates:
         self.covered: dict[int, CoveredStates] = {}
         self.numbers_in_covers: list[tuple[CoveredStates, np.ndarray]] = []  # of the block that was counted last
         self.sums: dict[StateKey, State] = {}
-        self.by_pair_and_slice: dict[tuple[int, int | None], list[State]] = {}
+        self.by_output_and_slice: dict[tuple[int, int | None], list[State]] = {}
 
-    def state(self, statistic: Any, pair: int, slice_number: int | None) -> State:
-        """The state of a statistic for a pair and a slice."""
-        key = (statistic, pair, slice_number)
+    def state(self, statistic: Any, output: int, slice_number: int | None) -> State:
+        """The state of a statistic for an output and a slice."""
+        key = (statistic, output, slice_number)
         state = self.sums.get(key)
         if state is None:
             state = self.sums[key] = statistic.empty()
             state.limit_memory(self.budget)
         return state
 
-    def states(self, pair: int, slice_number: int | None) -> list[State]:
-        """The states of all statistics for a pair and a slice: one look-up, since there may be many slices."""
-        states = self.by_pair_and_slice.get((pair, slice_number))
+    def states(self, output: int, slice_number: int | None) -> list[State]:
+        """The states of all statistics for an output and a slice: one look-up, since there may be many slices."""
+        states = self.by_output_and_slice.get((output, slice_number))
         if states is None:
-            states = [self.state(statistic, pair, slice_number) for statistic in self.statistics]
-            self.by_pair_and_slice[pair, slice_number] = states
+            states = [self.state(statistic, output, slice_number) for statistic in self.statistics]
+            self.by_output_and_slice[output, slice_number] = states
         return states
 
     def update(self, columns: RowBlock, units: np.ndarray | None = None) -> None:
@@ -76,14 +76,14 @@ class AdditiveStates:
         """
         if columns.slice_codes:
             self.count(columns)
-        for pair in self.score_label_pairs if self.checks else ():
-            rows = columns.pair_rows(pair)
+        for output in self.outputs if self.checks else ():
+            rows = columns.rows_of_output(output)
             for check in self.checks:
                 check(rows)
-        for pair_number, pair in enumerate(self.score_label_pairs if self.unsliced else ()):
-            rows = columns.pair_rows(pair)
+        for output_number, output in enumerate(self.outputs if self.unsliced else ()):
+            rows = columns.rows_of_output(output)
             for statistic in self.unsliced:
-                statistic.update(self.state(statistic, pair_number, None), rows)
+                statistic.update(self.state(statistic, output_number, None), rows)
         if not self.statistics:
             return
         if columns.score_columns:
@@ -96,7 +96,7 @@ class AdditiveStates:
             self.update_slices(columns)
         except ValueError:
             # The first bad row of a slice need not be the first of the block. Without slices the first one is found.
-            for rows in map(columns.pair_rows, self.score_label_pairs):
+            for rows in map(columns.rows_of_output, self.outputs):
                 for statistic in self.statistics:
                     statistic.update(statistic.empty(), rows)
             raise
@@ -126,30 +126,30 @@ class AdditiveStates:
         """Add a block to the slices of the base sets; those of the others are added up in the end."""
         covered: set[int] = set()
         for states, numbers in self.numbers_in_covers:
-            states.update(self.statistics, [columns.pair_rows(pair) for pair in self.score_label_pairs], numbers)
+            states.update(self.statistics, [columns.rows_of_output(output) for output in self.outputs], numbers)
             covered.update(states.cover.sets)
         sets = [number for number in self.slices.base_sets() if number not in covered]
         for slice_number, block in split_by_slice(columns, self.slices, sets):
             self.update_slice(block, slice_number)
 
     def update_slice(self, columns: RowBlock, slice_number: int | None) -> None:
-        for pair_number, pair in enumerate(self.score_label_pairs):
-            rows = columns.pair_rows(pair)
-            for statistic, state in zip(self.statistics, self.states(pair_number, slice_number), strict=True):
+        for output_number, output in enumerate(self.outputs):
+            rows = columns.rows_of_output(output)
+            for statistic, state in zip(self.statistics, self.states(output_number, slice_number), strict=True):
                 statistic.update(state, rows)
 
     def update_non_numeric(self, columns: RowBlock, units: np.ndarray | None) -> None:
         """Columns that are not numeric are not moved: they are read once, and slices add the counts of their rows."""
-        for pair_number, pair in enumerate(self.score_label_pairs):
-            rows = columns.non_numeric_rows(pair)
+        for output_number, output in enumerate(self.outputs):
+            rows = columns.non_numeric_rows(output)
             for index, statistic in enumerate(self.statistics):
                 counted_rows = statistic.count_rows(rows)
                 if self.counted is not None and units is not None:
-                    n_bytes = self.counted.add(statistic, pair_number, counted_rows, units, self.slices_of(columns))
+                    n_bytes = self.counted.add(statistic, output_number, counted_rows, units, self.slices_of(columns))
                     self.reserve(n_bytes)
                 for slices in self.base_slices(columns):
                     for slice_number, counted in split_counts_by_slice(counted_rows, slices):
-                        statistic.add(self.states(pair_number, slice_number)[index], counted)
+                        statistic.add(self.states(output_number, slice_number)[index], counted)
 
     def slices_of(self, columns: RowBlock) -> np.ndarray | None:
         """The slice of every row: a column for every grouping set, with the numbers of that set."""
@@ -176,8 +176,8 @@ class AdditiveStates:
         """Add the states of covers to those of slices."""
         bases = self.slices.base_sets() if self.covered else []
         for states in self.covered.values():
-            for statistic, pair, slice_number, state in states.by_slice(bases):
-                self.state(statistic, pair, slice_number).merge(state)
+            for statistic, output, slice_number, state in states.by_slice(bases):
+                self.state(statistic, output, slice_number).merge(state)
             if self.counts is not None:
                 for slices, rows in states.counts_by_slice():
                     self.counts.add_many(slices, rows)
@@ -205,7 +205,7 @@ class AdditiveStates:
         self.covered.clear()
         self.sums.clear()
         self.counts = None
-        self.by_pair_and_slice.clear()
+        self.by_output_and_slice.clear()
 
 
 def split_counts_by_slice(counted: Any, slices: np.ndarray | None) -> Iterator[tuple[int | None, Any]]:

@@ -44,7 +44,7 @@ class CoveredStates:
             slices = self.cover.slices(set_number)[: self.rows.shape[1]]
             yield slices, self.rows[:, : slices.shape[0]]
 
-    def update(self, statistics: Sequence[Any], rows_of_pairs: Sequence[Rows], numbers: np.ndarray) -> None:
+    def update(self, statistics: Sequence[Any], rows_of_outputs: Sequence[Rows], numbers: np.ndarray) -> None:
         """Add row i to the states of combination numbers[i]."""
         from fastmetrics._core.resampling.unit_state_table import UnitStateTable  # imports resampling
 
@@ -54,27 +54,27 @@ class CoveredStates:
             # Tables do not grow: those that are full are kept until the end.
             self.keep_tables()
             self.size = max(FIRST_SIZE, 2 * most)
-        for pair, rows in enumerate(rows_of_pairs):
+        for output, rows in enumerate(rows_of_outputs):
             for statistic in statistics:
-                if (statistic, pair) not in self.open:
-                    self.open[statistic, pair] = UnitStateTable(statistic, self.size)
-                statistic.update_units(self.open[statistic, pair], rows, numbers)
+                if (statistic, output) not in self.open:
+                    self.open[statistic, output] = UnitStateTable(statistic, self.size)
+                statistic.update_units(self.open[statistic, output], rows, numbers)
 
     def keep_tables(self) -> None:
-        self.tables += [(statistic, pair, table) for (statistic, pair), table in self.open.items()]
+        self.tables += [(statistic, output, table) for (statistic, output), table in self.open.items()]
         self.open.clear()
 
     def by_slice(self, sets: Sequence[int]) -> Iterator[tuple[Any, int, int, Any]]:
-        """Statistic, pair, slice and a state of it, for each of these sets that the cover has."""
+        """Statistic, output, slice and a state of it, for each of these sets that the cover has."""
         self.keep_tables()
         wanted = [self.cover.slices(own) for own in self.cover.sets if own in sets]
-        for statistic, pair, table in self.tables:
+        for statistic, output, table in self.tables:
             table.normalise()
             # All statistics read all rows, but a table that is full has none of the later combinations.
             members = np.flatnonzero(self.rows[0, : len(table.counts)])
             for slices in wanted:
                 for slice_number, state in add_up(table, members, slices[members]):
-                    yield statistic, pair, slice_number, state
+                    yield statistic, output, slice_number, state
 
 
 def add_up(table: UnitStateTable, members: np.ndarray, slices: np.ndarray) -> Iterator[tuple[int, Any]]:

@@ -34,10 +34,10 @@ StateBounds = dict[StateKey, tuple[Any, Any]]
 
 
 def value_between(
-    metric: Metric, bounds: StateBounds, pair: int, slice_number: int | None
+    metric: Metric, bounds: StateBounds, output: int, slice_number: int | None
 ) -> tuple[Value, tuple[float, float] | None]:
     """The midpoint of the values of the two bounding states, and these values as an interval."""
-    states = [bounds[statistic, pair, slice_number] for statistic in metric.statistics()]
+    states = [bounds[statistic, output, slice_number] for statistic in metric.statistics()]
     ends = [metric.finalise(*(low_and_high[side] for low_and_high in states)) for side in (0, 1)]
     if ends[0].reason is not None:
         return ends[0], None
@@ -69,7 +69,7 @@ class ResolvedPart(NamedTuple):
         bins_signatures: Mapping[str, str],
         task: str | None,
     ) -> list[Result]:
-        """The results of a slice: these metrics for every pair of columns. `bins_signatures` are those of all bins."""
+        """The results of a slice: these metrics for every output. `bins_signatures` are those of all bins."""
         names = self.scan.names
         count = self.scan.row_count(slice_number)
         # Without slices, rows are not counted by class: a metric says its positives in its coverage.
@@ -79,18 +79,18 @@ class ResolvedPart(NamedTuple):
             suffix += self.intervals.resampling.signature_suffix
         found = []
         float_keys = self.float_keys(slice_values)
-        for number, pair in enumerate(self.scan.score_label_pairs):
-            label, score = names.label_of(pair), names.score_of(pair)
+        for number, output in enumerate(self.scan.outputs):
+            label, score = names.label_of(output), names.score_of(output)
             for metric in metrics:
                 value, interval, error = self.value(metric, number, slice_number)
                 approximate = self.bounds is not None and interval is not None
-                coverage = {**value.coverage, **float_keys, **self.sum_distance(pair.score)}
+                coverage = {**value.coverage, **float_keys, **self.sum_distance(output.score)}
                 found.append(Result(
                     repr(metric), score, slice_values, value.value,
                     metric.signature(coverage, names.weight, approximate) + suffix, coverage, value.reason,
                     label=label, interval=interval, standard_error=error, task=task,
                     rows=count.rows,
-                    positives=coverage.get("positives") if positives is None else positives[pair.label],
+                    positives=coverage.get("positives") if positives is None else positives[output.label],
                 ))  # fmt: skip
         return found
 
@@ -108,39 +108,39 @@ class ResolvedPart(NamedTuple):
         return {"float_keys": ", ".join(names)} if names else {}
 
     def value(
-        self, metric: Metric, pair_number: int, slice_number: int | None
+        self, metric: Metric, output_number: int, slice_number: int | None
     ) -> tuple[Value, tuple[float, float] | None, float | None]:
         """A value, its interval and its standard error."""
         if self.bounds is not None and metric.spec.exchange == "range":
-            return *value_between(metric, self.bounds, pair_number, slice_number), None
-        value = metric.finalise(*self.states.select(metric.statistics(), pair_number, slice_number))
+            return *value_between(metric, self.bounds, output_number, slice_number), None
+        value = metric.finalise(*self.states.select(metric.statistics(), output_number, slice_number))
         if self.intervals is None:
             return value, None, None
-        found = self.intervals.interval(metric, pair_number, slice_number, value)
+        found = self.intervals.interval(metric, output_number, slice_number, value)
         return value._replace(coverage=value.coverage | found.coverage), found.bounds, found.standard_error
 
     def tables_of_classes(self, find: Callable[[ClassTables, Any], Any]) -> Iterator[tuple[Any, ...]]:
-        """The label, the score and what `find(statistic, state)` returns, of all rows of every pair."""
+        """The label, the score and what `find(statistic, state)` returns, of all rows of every output."""
         statistics = [own for own in self.scan.plan.statistics["none"] if isinstance(own, ClassTables)]
         names = self.scan.names
-        for number, pair in enumerate(self.scan.score_label_pairs):
+        for number, output in enumerate(self.scan.outputs):
             for statistic in statistics:
                 (state,) = self.states.select((statistic,), number, None)
                 found = find(statistic, state)
                 if found is not None:
-                    yield names.label_of(pair), names.score_of(pair), *found
+                    yield names.label_of(output), names.score_of(output), *found
 
 
 def notes_on_words(scan: Scan, states: FinalStates) -> list[str]:
     """A note for every model of which texts of some rows have words for another tokenizer only, with the metrics."""
     metrics: dict[tuple[str, int], list[str]] = {}
     for metric in scan.plan.metrics:
-        for number, pair in enumerate(scan.score_label_pairs):
+        for number, output in enumerate(scan.outputs):
             for statistic in metric.statistics():
                 if isinstance(statistic, NotesLostWords):
                     rows = statistic.rows_without_words(*states.select((statistic,), number, None))
                     if rows:
-                        metrics.setdefault((scan.names.score_of(pair), rows), []).append(repr(metric))
+                        metrics.setdefault((scan.names.score_of(output), rows), []).append(repr(metric))
     return [f"{', '.join(own)}, {score}: {describe_lost_words(rows)}" for (score, rows), own in metrics.items()]
 
 
@@ -166,7 +166,7 @@ class ResolvedTask(NamedTuple):
     parts: Sequence[ResolvedPart]
 
     def results(self, small: SmallSlices) -> Iterator[Result]:
-        """All rows first, then slices in the order of their values; in each, every metric of every pair.
+        """All rows first, then slices in the order of their values; in each, every metric of every output.
 
         Metrics stand in the order in which they were asked for, as far as they read the same columns.
         """

@@ -69,7 +69,7 @@ class UnitsOfGroups:
 
 
 def find_distinct_pairs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The distinct pairs of two columns, ordered by the first: uint64[2, n]."""
+    """The distinct outputs of two columns, ordered by the first: uint64[2, n]."""
     order = np.lexsort((second, first))
     pairs = np.stack((first[order], second[order]))
     is_new = np.ones(pairs.shape[1], bool)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.distributions.normal import two_sided_quantile
-from fastmetrics._core.exchange.class_ranges import PairReduction, join_replicates
+from fastmetrics._core.exchange.class_ranges import OutputReduction, join_replicates
 from fastmetrics._core.exchange.group_reduction import Advance, reduce_groups
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, split_statistics
 from fastmetrics._core.named_tuples import NamedTuple
@@ -56,7 +56,7 @@ NONZERO_INTEGERS = 16  # about so many integers of a state are not zero
 GREATEST_SQUARED = 1e150  # the squares of smaller values, and their sum, are finite
 MAX_UNDEFINED_SHARE = 0.05  # with more undefined replicates there is no interval
 
-# A metric, the number of a score-label pair, and the number of a slice (None: all rows).
+# A metric, the number of an output, and the number of a slice (None: all rows).
 ReplicateKey = tuple[Metric, int, int | None]
 
 
@@ -69,7 +69,7 @@ class Interval(NamedTuple):
 
 
 class MetricReplicates(NamedTuple):
-    """The values of all replicates by metric, score-label pair and slice; undefined values are NaN.
+    """The values of all replicates by metric, output and slice; undefined values are NaN.
 
     `units_of` maps groups to units, if units are larger than groups.
     """
@@ -79,8 +79,8 @@ class MetricReplicates(NamedTuple):
     resampling: Resampling
     units_of: Callable[[np.ndarray], np.ndarray] | None = None
 
-    def interval(self, metric: Metric, pair: int, slice_number: int | None, value: Value) -> Interval:
-        values = self.values.get((metric, pair, slice_number))
+    def interval(self, metric: Metric, output: int, slice_number: int | None, value: Value) -> Interval:
+        values = self.values.get((metric, output, slice_number))
         return make_interval(value, values, self.unit_buckets, self.resampling)
 
 
@@ -90,10 +90,10 @@ class AnalyticIntervals(NamedTuple):
     states: FinalStates
     resampling: Resampling
 
-    def interval(self, metric: Metric, pair: int, slice_number: int | None, value: Value) -> Interval:
+    def interval(self, metric: Metric, output: int, slice_number: int | None, value: Value) -> Interval:
         if math.isnan(value.value):
             return Interval(None, None, {"interval": UNDEFINED})
-        states = self.states.select(metric.interval_statistics(), pair, slice_number)
+        states = self.states.select(metric.interval_statistics(), output, slice_number)
         interval = metric.find_interval(self.resampling.level, *states)
         if isinstance(interval, str):  # the reason why there is none
             return Interval(None, None, {"interval": interval})
@@ -174,7 +174,7 @@ def count_passes(
         if plan.needs("none") or plan.needs("hash"):
             n_ranges = len(list(split_pass_by_memory(scan, slice_pass, plan, replicates, n_threads)))
             n_passes += n_ranges * (1 + bool(rest.statistics["none"]) + len(group_statistics_by_table(rest)))
-        n_passes += has_ranges * (1 + len(slice_pass.slice_counts()) * len(scan.score_label_pairs))
+        n_passes += has_ranges * (1 + len(slice_pass.slice_counts()) * len(scan.outputs))
     return n_passes
 
 
@@ -192,7 +192,7 @@ def split_pass_by_memory(
     scan: Scan, slice_pass: SlicePass, plan: Plan, replicates: int, n_threads: int
 ) -> Iterator[SliceRange]:
     n_slices = slice_pass.n_slices
-    n_states = len(scan.score_label_pairs) * (len(plan.statistics["none"]) + len(plan.statistics["hash"]))
+    n_states = len(scan.outputs) * (len(plan.statistics["none"]) + len(plan.statistics["hash"]))
     limit = None if scan.memory_budget is None else scan.memory_budget.explicit_limit
     n_bytes = MAX_REPLICATE_BYTES if limit is None else min(limit, MAX_REPLICATE_BYTES)
     most = max(1, n_bytes // (8 * NONZERO_INTEGERS * replicates * n_states * n_threads))
@@ -226,8 +226,8 @@ def replicate_additive(
     if scan.counted_rows is not None:
         replicates |= scan.counted_rows.replicates(weights, n_slices, slices)
     if plan.statistics["none"] and scan.unit_exchange is not None:
-        pairs, epsilons = scan.score_label_pairs, scan.score_epsilons
-        row_reduction = RowReduction(plan.statistics["none"], pairs, n_slices, epsilons, slices)
+        outputs, epsilons = scan.outputs, scan.score_epsilons
+        row_reduction = RowReduction(plan.statistics["none"], outputs, n_slices, epsilons, slices)
         replicates |= replicate_rows(scan.unit_exchange.store, row_reduction, weights, n_threads, advance)
     if scan.states_by_unit:
         merge_replicates(replicates, replicate_units(scan.states_by_unit, weights, n_threads))
@@ -264,7 +264,7 @@ def replicate_score_statistics(
     n_threads: int,
     advance: Advance | None = None,
 ) -> dict[Any, Any]:
-    """The replicates of the range exchange, one score-label pair after the other: all rows, then slice by slice."""
+    """The replicates of the range exchange, one output after the other: all rows, then slice by slice."""
     if scan.unit_exchange is None:
         return {}
     replicates: dict[Any, Any] = {}
@@ -272,24 +272,24 @@ def replicate_score_statistics(
     statistics, row_statistics = split_statistics(plan.statistics["range"])
     if row_statistics:
         weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)  # draws them all
-        for pair_number, pair in enumerate(scan.score_label_pairs):
-            row_ranges = RowRangeReduction(scan.unit_exchange.store, pair, row_statistics, n_slices, n_threads)
+        for output_number, output in enumerate(scan.outputs):
+            row_ranges = RowRangeReduction(scan.unit_exchange.store, output, row_statistics, n_slices, n_threads)
             row_ranges = row_ranges._replace(all_rows=scan.slice_pass.all_rows)
             for (statistic, slice_number), states in replicate_row_ranges(row_ranges, weights, advance).items():
-                replicates[statistic, pair_number, slice_number] = ReplicateStates(states)
+                replicates[statistic, output_number, slice_number] = ReplicateStates(states)
     is_weighted = scan.names.weight is not None
-    for pair_number, pair in enumerate(scan.score_label_pairs) if statistics else ():
-        reductions = PairReduction(scan.unit_exchange.store, pair, is_weighted, statistics, n_threads)
-        of_pair: dict[Any, Any] = {}
+    for output_number, output in enumerate(scan.outputs) if statistics else ():
+        reductions = OutputReduction(scan.unit_exchange.store, output, is_weighted, statistics, n_threads)
+        of_output: dict[Any, Any] = {}
         replicate = partial(
             replicate_scores, unit_buckets=unit_buckets, seed=resampling.seed, replicates=resampling.replicates,
             advance=advance,
         )  # fmt: skip
         for slices in scan.slice_pass.slice_counts():
-            of_pair |= reductions.reduce(partial(replicate, n_slices=slices))
-        of_pair = join_replicates(statistics, reductions.n_classes, of_pair, resampling.replicates)
-        for (statistic, slice_number), states in of_pair.items():
-            replicates[statistic, pair_number, slice_number] = ReplicateStates(states)
+            of_output |= reductions.reduce(partial(replicate, n_slices=slices))
+        of_output = join_replicates(statistics, reductions.n_classes, of_output, resampling.replicates)
+        for (statistic, slice_number), states in of_output.items():
+            replicates[statistic, output_number, slice_number] = ReplicateStates(states)
     return replicates
 
 
@@ -308,7 +308,7 @@ def finalise_replicates(
     slices: SliceRange = ALL_SLICES,
     advance: Advance | None = None,
 ) -> dict[ReplicateKey, np.ndarray]:
-    """The values of some metrics, by default all, for every score-label pair and slice: one per replicate.
+    """The values of some metrics, by default all, for every output and slice: one per replicate.
 
     The slices of the replicates, and those of the values, have their numbers outside the current pass.
     """
@@ -316,17 +316,17 @@ def finalise_replicates(
     metrics = scan.plan.metrics if metrics is None else metrics
     own_numbers = (number for number in (None, *range(scan.slice_pass.n_slices)) if slices.has(number))
     slice_numbers = list(map(scan.slice_pass.outside, own_numbers))
-    for pair in range(len(scan.score_label_pairs)):
+    for output in range(len(scan.outputs)):
         for slice_number in slice_numbers:
             for metric in metrics:
                 own = [
-                    replicates.get((statistic, pair, slice_number)) or empty_replicates(statistic, n_replicates)
+                    replicates.get((statistic, output, slice_number)) or empty_replicates(statistic, n_replicates)
                     for statistic in metric.statistics()
                 ]
-                values[metric, pair, slice_number] = finalise_metric(metric, own, n_replicates)
+                values[metric, output, slice_number] = finalise_metric(metric, own, n_replicates)
                 if advance is not None:
                     # All of them together cost about as much as a pass over the rows.
-                    advance(scan.rows_kept // (len(scan.score_label_pairs) * len(slice_numbers) * len(metrics)))
+                    advance(scan.rows_kept // (len(scan.outputs) * len(slice_numbers) * len(metrics)))
     return values
 
 

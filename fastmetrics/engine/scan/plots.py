@@ -29,7 +29,7 @@ from fastmetrics.engine.scan.final_report import ResolvedPart
 from fastmetrics.engine.scan.intervals import MetricReplicates
 from fastmetrics.engine.scan.resolve import group_reduction
 
-# Counts of the replicates, by the plot's name and the number of the score-label pair.
+# Counts of the replicates, by the plot's name and the number of the output.
 Bands = dict[tuple[str, int], np.ndarray]
 
 
@@ -74,7 +74,7 @@ class PlotPlan(NamedTuple):
         group_exchange = scan.group_exchange if units_are_groups or intervals.units_of is not None else None
         replicates: dict[Any, AdditiveReplicates] = {}
         band_statistics: dict[tuple[str, int], Any] = {}
-        for number, pair in enumerate(scan.score_label_pairs):
+        for number, output in enumerate(scan.outputs):
             by_row: dict[Any, None] = {}
             for spec in self.selected:
                 if spec.exchange == "none" and scan.names.weight is not None:
@@ -84,10 +84,10 @@ class PlotPlan(NamedTuple):
                 if spec.exchange == "none":
                     by_row[statistic] = None
             if by_row and unit_exchange is not None:
-                # The thresholds differ between score-label pairs, so each pair is resampled separately.
-                reduction = RowReduction(list(by_row), [pair], 0)
-                of_pair = replicate_rows(unit_exchange.store, reduction, weights, n_threads)
-                replicates |= {(statistic, number, None): counts for (statistic, _, _), counts in of_pair.items()}
+                # The thresholds differ between outputs, so each output is resampled separately.
+                reduction = RowReduction(list(by_row), [output], 0)
+                of_output = replicate_rows(unit_exchange.store, reduction, weights, n_threads)
+                replicates |= {(statistic, number, None): counts for (statistic, _, _), counts in of_output.items()}
         by_group = list(dict.fromkeys(own for own in band_statistics.values() if isinstance(own, GroupedStatistic)))
         if by_group and group_exchange is not None:
             of_groups = group_reduction(scan, by_group, new_states, ())
@@ -107,14 +107,14 @@ class TaskPlots(NamedTuple):
     task: str | None
 
     def models(self, spec: PlotSpec, report: Report, level: float) -> list[ModelStates]:
-        """What a plot draws of every pair of label and score column; nothing if the columns do not allow the plot."""
+        """What a plot draws of every output; nothing if the columns do not allow the plot."""
         if spec not in self.plan.selected:
             return []
         results = [result for result in report if result.task == self.task]
         names, states = self.part.scan.names, self.part.states
         models = []
-        for number, pair in enumerate(self.part.scan.score_label_pairs):
-            score, label = names.score_of(pair), names.label_of(pair)
+        for number, output in enumerate(self.part.scan.outputs):
+            score, label = names.score_of(output), names.label_of(output)
             name = score if len(names.labels) == 1 else f"{score}, {label}"
             title = name if self.task is None else f"{self.task}: {name}"
             note = legend_note(spec, results, score, label)

@@ -1,4 +1,4 @@
-"""After the scan: exchanges are resolved to the final state of every statistic, score-label pair and slice."""
+"""After the scan: exchanges are resolved to the final state of every statistic, output and slice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.columns.slice_sets import ALL_ROWS, SliceSet, stored_slices
-from fastmetrics._core.exchange.class_ranges import PairReduction, join_states
+from fastmetrics._core.exchange.class_ranges import OutputReduction, join_states
 from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
@@ -32,15 +32,15 @@ MOST_SLICES = 1 << 14  # whose pairs are counted in one pass: their counters fit
 
 
 class FinalStates(NamedTuple):
-    """The final states of all statistics, by statistic, score-label pair and slice."""
+    """The final states of all statistics, by statistic, output and slice."""
 
     by_key: dict[StateKey, Any]
 
-    def select(self, statistics: tuple[Any, ...], pair: int, slice_number: int | None) -> list[Any]:
-        """The states of some statistics. A slice without rows of the pair has empty states."""
+    def select(self, statistics: tuple[Any, ...], output: int, slice_number: int | None) -> list[Any]:
+        """The states of some statistics. A slice without rows of the output has empty states."""
         found = []
         for statistic in statistics:
-            state = self.by_key.get((statistic, pair, slice_number))
+            state = self.by_key.get((statistic, output, slice_number))
             found.append(statistic.empty() if state is None else state)
         return found
 
@@ -89,7 +89,7 @@ def resolve(
     tables = group_statistics_by_table(plan)
     by_slices, others = split_ranges(scan)
     passes = sum(len(own.slice_counts()) for own in passes_of(scan.slices)) * bool(others) + len(by_slices)
-    passes = len(tables) + passes * len(scan.score_label_pairs)
+    passes = len(tables) + passes * len(scan.outputs)
     counter = ProgressCounter(progress, scan.rows_kept, scan.rows_kept * passes)
     counter.advance(0)
     if scan.rows_kept:
@@ -137,14 +137,14 @@ def add_coarser_sets(states: dict[StateKey, Any], sets: GroupingSets) -> None:
     """Add up the states of base sets to those of the other sets, and of all rows, which every set has once."""
     of_base = list(states.items())
     coarser, set_of_slices, bases = sets.coarser_slices(), sets.set_of_slices(), sets.base_sets()
-    for (statistic, pair, slice_number), state in of_base:
+    for (statistic, output, slice_number), state in of_base:
         if slice_number is None:
             continue
         if set_of_slices[slice_number] == bases[0]:
-            add_state(states, (statistic, pair, None), state)
+            add_state(states, (statistic, output, None), state)
         for numbers in coarser:
             if numbers[slice_number] >= 0:
-                add_state(states, (statistic, pair, int(numbers[slice_number])), state)
+                add_state(states, (statistic, output, int(numbers[slice_number])), state)
 
 
 def group_reduction(
@@ -159,7 +159,7 @@ def group_reduction(
     """
     sets = stored_slices(scan.slice_pass.n_slices) if sets is None else sets
     texts = scan.reader.key_texts.rank()
-    return GroupReduction(statistics, scan.score_label_pairs, sets, new_states, texts, scan.slice_pass.all_rows)
+    return GroupReduction(statistics, scan.outputs, sets, new_states, texts, scan.slice_pass.all_rows)
 
 
 def group_statistics_by_table(plan: Plan) -> list[list[Any]]:
@@ -185,14 +185,14 @@ def resolve_slices(
     advance: Callable[[int], None],
 ) -> None:
     """Statistics of score ranges that take all rows and the slices of all sets in one pass."""
-    for pair_number, pair in enumerate(scan.score_label_pairs if statistics else ()):
+    for output_number, output in enumerate(scan.outputs if statistics else ()):
         for statistic in statistics:
             for sets in split_sets([ALL_ROWS, *slice_sets(scan.slices)]):
                 own = statistic.by_slices(sets)
-                reduction = RangeReduction(scan.range_store(), pair, False, [own], n_threads)
+                reduction = RangeReduction(scan.range_store(), output, False, [own], n_threads)
                 found = reduce_ranges(reduction, spare=spare, advance=advance)[own, None]
                 for slice_number, state in own.by_slice(found):
-                    states.by_key[statistic, pair_number, slice_number] = state
+                    states.by_key[statistic, output_number, slice_number] = state
 
 
 def split_sets(sets: Sequence[SliceSet]) -> list[list[SliceSet]]:
@@ -213,21 +213,21 @@ def resolve_range_exchange(
     spare: list[np.ndarray],
     advance: Callable[[int], None],
 ) -> None:
-    """The range exchange, one score-label pair after the other: all rows, then slice by slice."""
+    """The range exchange, one output after the other: all rows, then slice by slice."""
     is_weighted = scan.names.weight is not None
     slice_pass = scan.slice_pass
     statistics, row_statistics = split_statistics(all_statistics)
-    for pair_number, pair in enumerate(scan.score_label_pairs):
+    for output_number, output in enumerate(scan.outputs):
         if row_statistics:
-            row_ranges = RowRangeReduction(scan.range_store(), pair, row_statistics, slice_pass.n_slices, n_threads)
+            row_ranges = RowRangeReduction(scan.range_store(), output, row_statistics, slice_pass.n_slices, n_threads)
             row_ranges = row_ranges._replace(all_rows=slice_pass.all_rows)
             for (statistic, slice_number), state in reduce_row_ranges(row_ranges, advance).items():
-                states.by_key[statistic, pair_number, slice_number] = state
+                states.by_key[statistic, output_number, slice_number] = state
         if not statistics:
             continue
-        reductions = PairReduction(scan.range_store(), pair, is_weighted, statistics, n_threads)
+        reductions = OutputReduction(scan.range_store(), output, is_weighted, statistics, n_threads)
         found: dict[Any, Any] = {}
         for slices in slice_pass.slice_counts():
             found |= reductions.reduce(partial(reduce_ranges, n_slices=slices, spare=spare, advance=advance))
         for (statistic, slice_number), state in join_states(statistics, reductions.n_classes, found).items():
-            states.by_key[statistic, pair_number, slice_number] = state
+            states.by_key[statistic, output_number, slice_number] = state

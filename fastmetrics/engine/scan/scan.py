@@ -14,7 +14,7 @@ import numpy as np
 
 from fastmetrics._core.columns.key_columns import Keys
 from fastmetrics._core.columns.key_types import dtype_of_arrow, dtype_of_columns
-from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SLICE, RowBlock, ScoreLabelPair, role_name, slice_code_name
+from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SLICE, Output, RowBlock, role_name, slice_code_name
 from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.block_store import Block as StoredBlock
 from fastmetrics._core.exchange.block_store import BlockStore, SlabAllocator
@@ -53,7 +53,7 @@ class ScanWorker:
     def __init__(
         self,
         plan: Plan,
-        score_label_pairs: list[ScoreLabelPair],
+        outputs: list[Output],
         slices: GroupingSets,
         block_rows: int,
         budget: MemoryBudget | None = None,
@@ -61,7 +61,7 @@ class ScanWorker:
         by_unit: StatesByUnit | None = None,
     ) -> None:
         self.by_unit = by_unit
-        self.additive = AdditiveStates(plan, score_label_pairs, slices, budget, counted)
+        self.additive = AdditiveStates(plan, outputs, slices, budget, counted)
         self.slabs = SlabAllocator(block_rows, SLAB_BLOCKS)
         self.scratch: dict[str, HashExchangeScratch] = {}
         self.block_rows = block_rows
@@ -80,8 +80,8 @@ class Scan:
 
     Attributes
     ----------
-    score_label_pairs : list of ScoreLabelPair
-        Every score column with every label column; states refer to a pair by its number.
+    outputs : list of Output
+        Every score column with every label column; states refer to an output by its number.
     workers, idle_workers : list and deque of ScanWorker
         One worker for every thread that has processed a batch. They hold the additive states.
     group_exchange : HashExchange or None
@@ -120,7 +120,7 @@ class Scan:
         self.names = names
         self.slices = slices
         self.slice_pass = SlicePass(0)  # the slices of the current pass over stored rows: see `iterate_passes`
-        self.score_label_pairs = names.score_label_pairs()
+        self.outputs = names.outputs()
         self.reader = ColumnReader(plan, names, budget)
         self.memory_budget = budget
         self.expected_rows = UNKNOWN_ROWS if expected_rows is None else expected_rows
@@ -149,10 +149,10 @@ class Scan:
         """What makes the states by unit bucket of a thread; None if rows have to be kept."""
         from fastmetrics.engine.scan.states_by_unit import StatesByUnit, can_add_by_unit  # imports resampling
 
-        pairs = self.score_label_pairs
-        if self.counted_rows is not None or not can_add_by_unit(self.plan, len(pairs), self.memory_budget):
+        outputs = self.outputs
+        if self.counted_rows is not None or not can_add_by_unit(self.plan, len(outputs), self.memory_budget):
             return None
-        return lambda: StatesByUnit(self.plan.statistics["none"], pairs)
+        return lambda: StatesByUnit(self.plan.statistics["none"], outputs)
 
     def process_rows(self, rows: SelectedBatch) -> ValidatedBatch:
         """Read the columns of selected rows; add them to the additive states and to the exchanges.
@@ -166,7 +166,7 @@ class Scan:
             worker = self.idle_workers.popleft()
         except IndexError:
             worker = ScanWorker(
-                self.plan, self.score_label_pairs, self.slices, self.block_rows, self.memory_budget,
+                self.plan, self.outputs, self.slices, self.block_rows, self.memory_budget,
                 self.counted_rows, None if self.new_by_unit is None else self.new_by_unit(),
             )  # fmt: skip
             self.workers.append(worker)
@@ -311,7 +311,7 @@ class Scan:
         first, others = self.workers[:1], self.workers[1:]
         self.workers = first
         self.idle_workers.clear()
-        merged = first[0].additive if first else AdditiveStates(self.plan, self.score_label_pairs, self.slices)
+        merged = first[0].additive if first else AdditiveStates(self.plan, self.outputs, self.slices)
         for worker in others:
             merged.merge(worker.additive)
             worker.additive.clear()

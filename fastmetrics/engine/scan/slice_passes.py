@@ -36,10 +36,10 @@ class SlicePass(NamedTuple):
         return number if number is None or self.numbers is None else int(self.numbers[number])
 
     def rename(self, found: Mapping[tuple[Any, int, int | None], Any]) -> dict[tuple[Any, int, int | None], Any]:
-        """What a pass found by statistic, pair and slice, with the slices' numbers outside the pass."""
+        """What a pass found by statistic, output and slice, with the slices' numbers outside the pass."""
         return {
-            (what, pair, self.outside(number)): own
-            for (what, pair, number), own in found.items()
+            (what, output, self.outside(number)): own
+            for (what, output, number), own in found.items()
             if number is not None or self.all_rows
         }
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import exact
-from fastmetrics._core.columns.row_blocks import RowBlock, ScoreLabelPair
+from fastmetrics._core.columns.row_blocks import Output, RowBlock
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, new_replicates
@@ -28,15 +28,15 @@ PREFIX_SHIFT = np.uint64(HASH_BITS - UNIT_BUCKET_BITS)
 RANGE_BUCKETS = 256  # whose weights are drawn and used at a time: they stay in the cache
 MEMORY_SHARE = 8  # tables may take this part of a memory limit
 
-StateKey = tuple[Any, int, int | None]  # statistic, number of the pair, slice (always None: all rows)
+StateKey = tuple[Any, int, int | None]  # statistic, number of the output, slice (always None: all rows)
 
 
 class StatesByUnit:
     """The states of some statistics by unit bucket, of the rows that one thread has added."""
 
-    def __init__(self, statistics: Sequence[Any], pairs: Sequence[ScoreLabelPair]) -> None:
+    def __init__(self, statistics: Sequence[Any], outputs: Sequence[Output]) -> None:
         self.statistics = statistics
-        self.pairs = pairs
+        self.outputs = outputs
         self.units = UnitCounter()
         self.tables: dict[tuple[Any, int], UnitStateTable] = {}
 
@@ -48,8 +48,8 @@ class StatesByUnit:
     def update(self, columns: RowBlock, hashes: np.ndarray) -> None:
         """Add a block of rows."""
         buckets = (hashes >> PREFIX_SHIFT).astype(np.int32)
-        for number, pair in enumerate(self.pairs):
-            rows = columns.pair_rows(pair)
+        for number, output in enumerate(self.outputs):
+            rows = columns.rows_of_output(output)
             for statistic in self.statistics:
                 table = self.tables.get((statistic, number))
                 if table is None:
@@ -78,12 +78,12 @@ def replicate_units(
         present = prefixes[first:last] - start  # other buckets have no rows
         numbers = np.arange(last - first, dtype=np.int32)
         of_range = weights.of_buckets(slice(first, last))
-        for statistic, pair in keys:
+        for statistic, output in keys:
             table = UnitStateTable(statistic, RANGE_BUCKETS)
             for of_thread in threads:
-                if (statistic, pair) in of_thread.tables:
-                    table.add_part(of_thread.tables[statistic, pair], start)
-            key = statistic, pair, None
+                if (statistic, output) in of_thread.tables:
+                    table.add_part(of_thread.tables[statistic, output], start)
+            key = statistic, output, None
             if key not in own:
                 own[key] = new_replicates(statistic, weights.replicates)
             own[key].add(of_range, numbers, table.select(present))
@@ -103,7 +103,7 @@ def merge_replicates(into: dict[StateKey, Any], other: dict[StateKey, Any]) -> N
             into[key] = replicates
 
 
-def can_add_by_unit(plan: Plan, n_pairs: int, budget: MemoryBudget | None) -> bool:
+def can_add_by_unit(plan: Plan, n_outputs: int, budget: MemoryBudget | None) -> bool:
     """Whether no metric of a plan needs its rows again, and the tables of all threads fit into a memory limit."""
     statistics = plan.statistics["none"]
     if not statistics or plan.needs("hash") or plan.needs("range") or plan.unsliced:
@@ -113,5 +113,5 @@ def can_add_by_unit(plan: Plan, n_pairs: int, budget: MemoryBudget | None) -> bo
     if budget is None:
         return True
     integers = sum(own.fields.n_counts + own.fields.n_sums * exact.SIZE for own in statistics)
-    n_bytes = 8 * integers * MAX_UNIT_BUCKETS * n_pairs * budget.n_threads
+    n_bytes = 8 * integers * MAX_UNIT_BUCKETS * n_outputs * budget.n_threads
     return bool(n_bytes <= budget.limit // MEMORY_SHARE)

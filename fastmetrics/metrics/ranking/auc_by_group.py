@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import UnpooledScratch
-from fastmetrics._core.exchange.group_rows import FIRST_PAIR, exchange_rows
+from fastmetrics._core.exchange.group_rows import FIRST_OUTPUT, exchange_rows
 from fastmetrics._core.exchange.hash_exchange import GroupLayout
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.parallel import count_threads
@@ -119,7 +119,7 @@ def auc_by_group(
         no_rows = np.empty(0, np.int64)
         return GroupTable(np.empty(0, exchange.key_dtype), np.empty(0), no_rows, no_rows)
     layout = GroupLayout(exchange.store.blocks_in_memory, exchange.key_dtype)
-    by_group = PairsByGroup([], layout, chunks := layout.chunks(1), [FIRST_PAIR], UnpooledScratch())
+    by_group = PairsByGroup([], layout, chunks := layout.chunks(1), [FIRST_OUTPUT], UnpooledScratch())
     tables = []
     for start, stop in chunks:
         for _, _, table in by_group.tables(start, stop, None):

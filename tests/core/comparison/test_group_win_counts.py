@@ -47,13 +47,13 @@ def wins_of(log, metrics, label="click", by=None, n_threads=2, budget=None, weig
     try:
         run_scan(log_pass, source, n_threads, None)
         sets = slice_sets(scan.slices)
-        found = count_group_wins(scan.group_exchange, plan.metrics, scan.score_label_pairs, sets, n_threads)
+        found = count_group_wins(scan.group_exchange, plan.metrics, scan.outputs, sets, n_threads)
         slices = {number: values[1:] for values, number in scan.slices.numbers.items()} | {None: ()}
     finally:
         scan.close()
     counts = {}
-    for (metric, pair_number, slice_number), wins in found.items():
-        pair = scan.score_label_pairs[pair_number]
+    for (metric, output_number, slice_number), wins in found.items():
+        pair = scan.outputs[output_number]
         key = repr(metric), names.labels[pair.label], names.scores[pair.score], slices[slice_number]
         counts[key] = wins.won, wins.lost, wins.tied
     return counts

@@ -141,12 +141,12 @@ def count_pairs(groups, numbers, n_slices, dtype, only_pairs=False):
     table = np.zeros(max(64, 4 * rows), np.uint32)
     found_hashes, starts = np.zeros(rows, np.uint64), np.zeros(rows + 1, np.uint32)
     by_place = np.zeros((1, rows), np.uint8), np.zeros((1, rows), np.uint16), np.zeros((1, rows), np.uint32)
-    views = np.zeros(1, np.int64)
+    outputs = np.zeros(1, np.int64)
     n_groups, n_rows = slice_rows.order_groups(
         np.array([hashes.ctypes.data], np.uint64), np.array([[labels.ctypes.data]], np.uint64),
         np.array([[scores.ctypes.data]], np.uint64), no_addresses, no_addresses,
         np.array([[codes.ctypes.data]], np.uint64), np.array([[0, rows]], np.int32),
-        np.array([dtype == "float64"], np.uint8), views, views, 0, 1, table, np.zeros(rows, np.uint32),
+        np.array([dtype == "float64"], np.uint8), outputs, outputs, 0, 1, table, np.zeros(rows, np.uint32),
         np.zeros((rows, 2), np.int64), np.zeros((2, 2 * rows), np.uint64), found_hashes, no_addresses, no_addresses,
         starts, *by_place,
     )  # fmt: skip
@@ -159,8 +159,8 @@ def count_pairs(groups, numbers, n_slices, dtype, only_pairs=False):
     bounds = first.tolist()
     one_class = np.zeros((1, n_slices if only_pairs else 0, 4), np.int64)
     slice_rows.count_pairs(
-        found_codes[0], starts, n_groups, found_labels, ordered, views, found_hashes, no_addresses, no_addresses, seen,
-        first, np.zeros((2, rows), np.uint32), np.zeros(rows, np.int64), np.zeros((1, rows), np.uint64),
+        found_codes[0], starts, n_groups, found_labels, ordered, outputs, found_hashes, no_addresses, no_addresses,
+        seen, first, np.zeros((2, rows), np.uint32), np.zeros(rows, np.int64), np.zeros((1, rows), np.uint64),
         np.zeros((rows, slice_rows.N_FIELDS), np.int64), hashes_of_cells, no_addresses, no_addresses, counts, wins,
         one_class,
     )  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastmetrics._core.columns.row_blocks import ScoreLabelPair
+from fastmetrics._core.columns.row_blocks import Output
 from fastmetrics._core.exchange import range_exchange, weighted_ranges
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_reduction import RangeReduction
@@ -270,7 +270,7 @@ def test_a_statistic_may_read_the_runs_of_every_replicate(limit):
     labels, scores, units, _ = many_rows()
     unit_buckets = find_unit_buckets([hashes_of(units)])
     store = store_of(labels, scores, units, budget=None if limit is None else MemoryBudget(limit, None, 1))
-    reduction = RangeReduction(store, ScoreLabelPair(0, 0), False, [PairsOfArrays(), PairsWon()], 1)
+    reduction = RangeReduction(store, Output(0, 0), False, [PairsOfArrays(), PairsWon()], 1)
     found = replicate_scores(reduction, unit_buckets, 3, 3)
     store.close()
     assert found[PairsOfArrays(), None] == found[PairsWon(), None]

@@ -35,23 +35,23 @@ from support.states.state_bytes_parts import put_together, take_apart
 
 COLUMNS = {"label": "grade", "score": "score", "group": "user"}
 NO_SLICES = np.empty(0, np.uint64)
-MADE: list[tuple[int, int]] = []  # statistics and score-label pairs of every set of tables
+MADE: list[tuple[int, int]] = []  # statistics and outputs of every set of tables
 
 
 class GradesByGroup:
-    """The sum of the grades of every group, for each score-label pair."""
+    """The sum of the grades of every group, for each output."""
 
     ROW_BYTES = 40
 
     def __init__(
-        self, statistics: Sequence[Any], layout: GroupLayout, chunks: Any, views: Any, scratch: Scratch,
+        self, statistics: Sequence[Any], layout: GroupLayout, chunks: Any, outputs: Any, scratch: Scratch,
         key_texts: Any = None, only_pairs: bool = False,
     ):  # fmt: skip
-        self.layout, self.views, self.statistics = layout, views, statistics
-        MADE.append((len(statistics), len(views)))
+        self.layout, self.outputs, self.statistics = layout, outputs, statistics
+        MADE.append((len(statistics), len(outputs)))
 
     @staticmethod
-    def values_per_pair(statistics: Sequence[Any]) -> int:
+    def values_per_output(statistics: Sequence[Any]) -> int:
         return len(statistics)
 
     def tables(self, start: int, stop: int, own: SliceSet | None) -> Iterator[tuple[int, int | None, Any]]:
@@ -71,9 +71,9 @@ class GradesByGroup:
             slices, np.empty((rows, 2), np.int64), n_groups,
         )  # fmt: skip
         n = int(n_groups[0])
-        for number, view in enumerate(self.views):
+        for number, output in enumerate(self.outputs):
             grades = [
-                block.columns[label_name(view.label)][slice(*block.offsets[partition : partition + 2])]
+                block.columns[label_name(output.label)][slice(*block.offsets[partition : partition + 2])]
                 for block in layout.blocks
             ]
             assert {own.dtype for own in grades} == {np.dtype(np.float64 if layout.graded else np.uint8)}
@@ -83,17 +83,17 @@ class GradesByGroup:
 
     @staticmethod
     def of_large_group(
-        statistics: Sequence[Any], rows: Any, keys: GroupKeys, views: Any, by_slice: bool, n_threads: int,
+        statistics: Sequence[Any], rows: Any, keys: GroupKeys, outputs: Any, by_slice: bool, n_threads: int,
         key_texts: Any = None,
     ) -> Iterator[tuple[int, int | None, Any]]:
-        for number, view in enumerate(views):
+        for number, output in enumerate(outputs):
             totals: dict[int | None, float] = {}
-            for block in rows.block_readers([label_name(view.label), *([SLICE] if by_slice else [])]):
+            for block in rows.block_readers([label_name(output.label), *([SLICE] if by_slice else [])]):
                 own = block.load()
                 slices = own.get(SLICE, np.zeros(block.rows, np.uint16))
                 for slice_number in np.unique(slices).tolist():
                     key = slice_number if by_slice else None
-                    grades = own[label_name(view.label)][slices == slice_number]
+                    grades = own[label_name(output.label)][slices == slice_number]
                     totals[key] = totals.get(key, 0.0) + float(grades.sum())
             for key, total in totals.items():
                 yield number, key, np.array([total])

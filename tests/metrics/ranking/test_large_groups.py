@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, ScoreLabelPair, label_name, score_name
+from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, Output, label_name, score_name
 from fastmetrics._core.exchange.block_store import Block, BlockStore
 from fastmetrics._core.exchange.hash_exchange import GroupKeys
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
@@ -76,7 +76,7 @@ def test_is_the_list_by_definition(rows, seed, n_scores, dtype, graded, n_slices
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST_COUNTED_ROWS", counted_rows)
         for by_slice in (False, True) if n_slices else (False,):
-            found = dict(large_group_lists(store, keys_of(7), ScoreLabelPair(0, 0), by_slice))
+            found = dict(large_group_lists(store, keys_of(7), Output(0, 0), by_slice))
             wanted = np.unique(columns[SLICE]).tolist() if by_slice else [None]
             assert list(found) == wanted
             for number in wanted:
@@ -92,7 +92,7 @@ def test_weights_are_those_of_the_group():
     columns = columns_of(500, 3, 40, "f8", True, 9)
     columns[WEIGHT] = np.full(500, 2.5)
     for by_slice in (False, True):
-        lists = large_group_lists(store_of(columns, 64), keys_of(7), ScoreLabelPair(0, 0), by_slice)
+        lists = large_group_lists(store_of(columns, 64), keys_of(7), Output(0, 0), by_slice)
         assert {ranked.weight for _, ranked in lists} == {2.5}
     columns[WEIGHT][[499, 20]] = 0.25, 3
     message = (
@@ -100,7 +100,7 @@ def test_weights_are_those_of_the_group():
         "same weight$"
     )
     with pytest.raises(ValueError, match=message):
-        list(large_group_lists(store_of(columns, 64), keys_of(np.uint64(2**64 - 7)), ScoreLabelPair(0, 0), False))
+        list(large_group_lists(store_of(columns, 64), keys_of(np.uint64(2**64 - 7)), Output(0, 0), False))
 
 
 def test_many_pivots():
@@ -108,7 +108,7 @@ def test_many_pivots():
     generator = np.random.default_rng(2)
     scores = np.where(generator.random(300_000) < 0.9, generator.random(300_000) * 1e-9, generator.random(300_000))
     columns = {label_name(0): generator.integers(0, 2, 300_000).astype(np.uint8), score_name(0): scores.round(15)}
-    ((_, found),) = large_group_lists(store_of(columns, 70_000), keys_of(7), ScoreLabelPair(0, 0), False)
+    ((_, found),) = large_group_lists(store_of(columns, 70_000), keys_of(7), Output(0, 0), False)
     held = np.sort(columns[score_name(0)][columns[label_name(0)] == 1])[::-1]
     others = np.sort(columns[score_name(0)][columns[label_name(0)] == 0])
     pivots = np.unique(held)[::-1]

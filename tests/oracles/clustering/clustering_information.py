@@ -104,10 +104,10 @@ def expected_of_large_pair(a, b, n):
         return sum(weight * k * (k / mean).ln() for k, weight in weights.items() if k) / (whole * n)
 
 
-def expected_mutual_information(first, second, of_pair=expected_of_pair):
+def expected_mutual_information(first, second, of_output=expected_of_pair):
     n = sum(first)
     return exact_sum(
-        product(Decimal(count_a * count_b), of_pair(a, b, n))
+        product(Decimal(count_a * count_b), of_output(a, b, n))
         for a, count_a in Counter(first).items()
         for b, count_b in Counter(second).items()
     )
@@ -135,7 +135,7 @@ def normalized_mutual_information(cells, method):
     return quotient(mutual_information(cells), mean)
 
 
-def adjusted_mutual_information(cells, method, of_pair=expected_of_pair):
+def adjusted_mutual_information(cells, method, of_output=expected_of_pair):
     """None if numerator and denominator are both 0 and the partitions differ."""
     a, b = sizes(cells, 0).values(), sizes(cells, 1).values()
     if is_same(cells):
@@ -146,7 +146,7 @@ def adjusted_mutual_information(cells, method, of_pair=expected_of_pair):
     if n in (len(a), len(b)):  # all partitions with these sizes have the same mutual information
         smaller = entropy(b) if len(a) == n else entropy(a)
         return None if abs(average(entropy(a), entropy(b), method) - smaller) < LEAST else Decimal(0)
-    expected = expected_mutual_information(a, b, of_pair)
+    expected = expected_mutual_information(a, b, of_output)
     with localcontext() as context:
         context.prec = DIGITS
         return (mutual_information(cells) - expected) / (average(entropy(a), entropy(b), method) - expected)

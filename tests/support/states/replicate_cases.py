@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, ScoreLabelPair, label_name, score_name
+from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, Output, label_name, score_name
 from fastmetrics._core.exchange.block_store import Block, BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import RangeReduction
@@ -37,7 +37,7 @@ def statistics_of(metrics):
 
 
 def replicate(store, unit_buckets, n, metrics, weighted=False, n_slices=0, n_threads=1, seed=3):
-    reduction = RangeReduction(store, ScoreLabelPair(0, 0), weighted, statistics_of(metrics), n_threads)
+    reduction = RangeReduction(store, Output(0, 0), weighted, statistics_of(metrics), n_threads)
     return replicate_scores(reduction, unit_buckets, seed, n, n_slices)
 
 

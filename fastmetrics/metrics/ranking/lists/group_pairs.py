@@ -15,7 +15,7 @@ import numpy as np
 from fastmetrics._core.columns.row_blocks import (
     SLICE,
     WEIGHT,
-    ScoreLabelPair,
+    Output,
     Scratch,
     label_name,
     score_name,
@@ -90,7 +90,7 @@ class PairsByGroup(GroupWorkspace):
         statistics: Sequence[Any],
         layout: GroupLayout,
         chunks: list[tuple[int, int]],
-        views: Sequence[ScoreLabelPair],
+        outputs: Sequence[Output],
         scratch: Scratch,
         key_texts: Any = None,
         only_pairs: bool = False,
@@ -98,7 +98,7 @@ class PairsByGroup(GroupWorkspace):
         self.only_pairs = only_pairs
         most_groups = max(1, max(int(layout.partition_rows[start:stop].sum()) for start, stop in chunks))
         self.most_groups = most_groups
-        super().__init__(layout, views, scratch, most_groups)
+        super().__init__(layout, outputs, scratch, most_groups)
         self.memory, array = scratch, scratch.array
         self.scratch = array("scratch", np.uint64, len(self.scores))
         self.cells = array("cells", np.uint32, mann_whitney.MAX_TABLE_CELLS + 2)
@@ -106,14 +106,14 @@ class PairsByGroup(GroupWorkspace):
         self.class_rows = array("class rows", np.int64, 2 * layout.n_labels * most_groups).reshape(
             layout.n_labels, most_groups, 2
         )
-        self.wins = array("wins", np.uint64, len(views) * most_groups).reshape(len(views), most_groups)
+        self.wins = array("wins", np.uint64, len(outputs) * most_groups).reshape(len(outputs), most_groups)
         self.auc = self.wins.view(np.float64)
         self.totals = array("totals", np.float64, most_groups if layout.weighted else 0)
         self.rows = array("rows", np.uint64, 4 * len(self.scores) if layout.weighted else 0).reshape(2, -1)
         self.n_groups = np.zeros(1 + max(stop - start for start, stop in chunks), np.int64)
 
     def tables(self, start: int, stop: int, own: SliceSet | None) -> Iterator[tuple[int, int | None, GroupPairs]]:
-        """Yield (view, slice, groups) for the partitions start..stop. The next table overwrites a table's arrays."""
+        """Yield (output, slice, groups) for the partitions start..stop. The next table overwrites a table's arrays."""
         layout, by_slice = self.layout, own is not None
         if own is not None and not layout.weighted:
             yield from self.tables_by_slice(start, stop, own)
@@ -122,8 +122,8 @@ class PairsByGroup(GroupWorkspace):
             layout.number_slices(own, start, stop)
         grouped_auc.group_pairs(
             layout.hashes, layout.labels, layout.scores, layout.weights, layout.heads, layout.tails,
-            layout.slices if by_slice else NO_SLICES, layout.offsets, layout.double_scores, self.label_of_view,
-            self.score_of_view, start, stop, self.table, self.group_of_row, self.cursors, self.scores, self.scratch,
+            layout.slices if by_slice else NO_SLICES, layout.offsets, layout.double_scores, self.label_of_output,
+            self.score_of_output, start, stop, self.table, self.group_of_row, self.cursors, self.scores, self.scratch,
             self.cells, self.conflicts, self.rows, self.hashes, self.heads, self.tails, self.slices, self.class_rows,
             self.wins, self.auc, self.totals, self.n_groups,
         )  # fmt: skip
@@ -137,27 +137,27 @@ class PairsByGroup(GroupWorkspace):
                 self.divide_integers(start, stop, by_slice)
         keys, class_rows = self.keys(n), self.class_rows[:, :n]
         if not by_slice:
-            for number, view in enumerate(self.views):
-                yield number, None, GroupPairs(keys, class_rows[view.label], wins[number], weights)
+            for number, output in enumerate(self.outputs):
+                yield number, None, GroupPairs(keys, class_rows[output.label], wins[number], weights)
             return
-        # Keys and counts are moved once for all views.
+        # Keys and counts are moved once for all outputs.
         order, segments = self.order_by_slice()
         keys, class_rows = keys.take(order), class_rows.take(order, axis=1)
         weights = None if weights is None else weights[order]
-        for number, view in enumerate(self.views):
-            table = GroupPairs(keys, class_rows[view.label], wins[number, order], weights)
+        for number, output in enumerate(self.outputs):
+            table = GroupPairs(keys, class_rows[output.label], wins[number, order], weights)
             for slice_number, where in segments:
                 yield number, slice_number, table.segment(where)
 
     def tables_by_slice(self, start: int, stop: int, own: SliceSet) -> Iterator[tuple[int, int, GroupPairs]]:
         """As `tables` for a set of slices, without weights."""
         segments, one_class = self.sliced.count(start, stop, own, self.only_pairs)
-        for number, view in enumerate(self.views):
-            table = GroupPairs(self.sliced.keys(), self.sliced.class_rows[view.label], self.sliced.wins[number], None)
+        for number, output in enumerate(self.outputs):
+            table = GroupPairs(self.sliced.keys(), self.sliced.class_rows[output.label], self.sliced.wins[number], None)
             for slice_number, where in segments:
                 segment = table.segment(where)
                 if self.only_pairs:
-                    segment = segment._replace(one_class=one_class[view.label, slice_number])
+                    segment = segment._replace(one_class=one_class[output.label, slice_number])
                 yield number, slice_number, segment
 
     @cached_property
@@ -186,9 +186,9 @@ class PairsByGroup(GroupWorkspace):
             weights = self.column(WEIGHT, partition)
             order = np.argsort(group_of_row, kind="stable")
             starts = np.append(0, np.cumsum(np.bincount(group_of_row)))
-            for number, view in enumerate(self.views):
-                positive = self.column(label_name(view.label), partition).view(bool)
-                score_keys = ordered_keys(self.column(score_name(view.score), partition))
+            for number, output in enumerate(self.outputs):
+                positive = self.column(label_name(output.label), partition).view(bool)
+                score_keys = ordered_keys(self.column(score_name(output.score), partition))
                 for group in uncertain.tolist():
                     own = order[starts[group] : starts[group + 1]]
                     rows_of_group = split_classes(positive[own], score_keys[own], weights[own])
@@ -207,7 +207,7 @@ class PairsByGroup(GroupWorkspace):
         statistics: Sequence[Any],
         rows: BlockStore,
         keys: GroupKeys,
-        views: Sequence[ScoreLabelPair],
+        outputs: Sequence[Output],
         by_slice: bool,
         n_threads: int,
         key_texts: Any = None,
@@ -215,8 +215,8 @@ class PairsByGroup(GroupWorkspace):
         """The tables of one group that does not fit in memory: its pairs are counted by ranges of scores."""
         is_weighted = WEIGHT in rows.types
         n_slices = 1 + rows.column_max(SLICE) if by_slice else 0
-        for number, view in enumerate(views):
-            states = reduce_ranges(RangeReduction(rows, view, is_weighted, [PairsWon()], n_threads), n_slices)
+        for number, output in enumerate(outputs):
+            states = reduce_ranges(RangeReduction(rows, output, is_weighted, [PairsWon()], n_threads), n_slices)
             for (_, slice_number), state in states.items():
                 if isinstance(state, WeightedPairs):
                     auc, total = auc_and_total(state)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import ScoreLabelPair, Scratch
+from fastmetrics._core.columns.row_blocks import Output, Scratch
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout
 
 
@@ -15,14 +15,14 @@ class GroupWorkspace:
     """Memory of the kernels that find the groups of some partitions, at most `most_groups` at a time."""
 
     def __init__(
-        self, layout: GroupLayout, views: Sequence[ScoreLabelPair], scratch: Scratch, most_groups: int
+        self, layout: GroupLayout, outputs: Sequence[Output], scratch: Scratch, most_groups: int
     ) -> None:
         rows = max(1, int(layout.partition_rows.max()))
         array = scratch.array
         self.layout = layout
-        self.views = views
-        self.label_of_view = np.array([view.label for view in views], np.int64)
-        self.score_of_view = np.array([view.score for view in views], np.int64)
+        self.outputs = outputs
+        self.label_of_output = np.array([output.label for output in outputs], np.int64)
+        self.score_of_output = np.array([output.score for output in outputs], np.int64)
         self.table = array("table", np.uint32, max(64, 1 << (2 * rows - 1).bit_length()))
         self.group_of_row = array("group of row", np.uint32, rows)
         self.cursors = array("cursors", np.int64, 2 * rows)
@@ -34,7 +34,7 @@ class GroupWorkspace:
         self.n_groups = np.zeros(1, np.int64)
 
     @staticmethod
-    def values_per_pair(statistics: Sequence[Any]) -> int:
+    def values_per_output(statistics: Sequence[Any]) -> int:
         return 1
 
     def keys(self, n: int) -> GroupKeys:
@@ -43,16 +43,16 @@ class GroupWorkspace:
     def split_tables(
         self, tables: Iterable[tuple[int, Any]], by_slice: bool
     ) -> Iterator[tuple[int, int | None, Any]]:
-        """Yield (view, slice, groups) for views and their tables of all groups: whole tables, or slice by slice."""
+        """Yield (output, slice, groups) for outputs and their tables of all groups: whole tables, or slice by slice."""
         if not by_slice:
-            for view, table in tables:
-                yield view, None, table
+            for output, table in tables:
+                yield output, None, table
             return
         order, segments = self.order_by_slice()
-        for view, table in tables:
+        for output, table in tables:
             in_order = table.take(order)
             for slice_number, where in segments:
-                yield view, slice_number, in_order.segment(where)
+                yield output, slice_number, in_order.segment(where)
 
     def order_by_slice(self) -> tuple[np.ndarray, list[tuple[int, slice]]]:
         """The order that brings the groups of each slice together, and where those of each slice stand in it."""

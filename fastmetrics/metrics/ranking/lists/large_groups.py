@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, ScoreLabelPair, label_name, score_name
+from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, Output, label_name, score_name
 from fastmetrics._core.exchange.block_store import BlockStore, scatter_rows
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, check_group_weights
 from fastmetrics._core.exchange.range_exchange import ordered_keys
@@ -82,10 +82,10 @@ class GradedRows(NamedTuple):
 
 
 def large_group_lists(
-    rows: BlockStore, group: GroupKeys, view: ScoreLabelPair, by_slice: bool
+    rows: BlockStore, group: GroupKeys, output: Output, by_slice: bool
 ) -> Iterator[tuple[int | None, LargeGroupList]]:
     """The list of a large group for one pair of label and score: over all rows, or slice by slice."""
-    names = [label_name(view.label), score_name(view.score), *([SLICE] if by_slice else [])]
+    names = [label_name(output.label), score_name(output.score), *([SLICE] if by_slice else [])]
     n_slices = 1 + rows.column_max(SLICE) if by_slice else 1
     weights = weight_ranges(rows, n_slices, by_slice)
     graded = load_graded_rows(rows, names)

@@ -17,7 +17,7 @@ from fastmetrics._core.columns.key_types import plain_value
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS, RowBlock, UnpooledScratch
 from fastmetrics._core.columns.weights import as_weights, check_some_weight
 from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
-from fastmetrics._core.exchange.group_rows import FIRST_PAIR, rows_with_weight
+from fastmetrics._core.exchange.group_rows import FIRST_OUTPUT, rows_with_weight
 from fastmetrics._core.exchange.hash_exchange import GroupLayout, HashExchange, exchange_columns
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import count_threads
@@ -382,7 +382,7 @@ def means_by_exchange(
     threads = options.n_threads if grades.shape[0] > SERIAL_ROWS else 1
     exchange = exchange_lists(grades, scores, groups, sample_weight, table, threads)
     statistics = [ListMean(measure, options.ties, options.empty) for measure in dict.fromkeys(table.measures)]
-    states = reduce_groups(exchange, GroupReduction(statistics, [FIRST_PAIR]), threads)
+    states = reduce_groups(exchange, GroupReduction(statistics, [FIRST_OUTPUT]), threads)
     policy = {"empty": options.empty}
     values = {statistic.measure: finalise_mean(policy, states[statistic, 0, None]) for statistic in statistics}
     return [values[measure] for measure in table.measures]
@@ -401,7 +401,7 @@ def measures_by_exchange(
     layout = GroupLayout(exchange.store.blocks_in_memory, exchange.key_dtype)
     statistics = [ListMean(measure, options.ties, options.empty) for measure in measures]
     chunks = layout.chunks(len(measures))
-    by_group = TABLE_OF_TIES[options.ties](statistics, layout, chunks, [FIRST_PAIR], UnpooledScratch())
+    by_group = TABLE_OF_TIES[options.ties](statistics, layout, chunks, [FIRST_OUTPUT], UnpooledScratch())
     tables = []
     for start, stop in chunks:
         for _, _, groups_table in by_group.tables(start, stop, None):

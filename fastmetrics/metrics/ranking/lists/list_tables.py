@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import WEIGHT, ScoreLabelPair, Scratch
+from fastmetrics._core.columns.row_blocks import WEIGHT, Output, Scratch
 from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout, check_group_weights
@@ -50,7 +50,7 @@ class ListTable(NamedTuple):
 class ListsByGroup(GroupWorkspace):
     """Measures the groups of a range of partitions at a time. Each thread has one, with its own memory.
 
-    `values_per_pair` is 1: values are made for a few partitions at a time, whatever range is asked for.
+    `values_per_output` is 1: values are made for a few partitions at a time, whatever range is asked for.
     """
 
     # An upper bound: pages of the kernel's memory are touched only for rows with a gain.
@@ -62,7 +62,7 @@ class ListsByGroup(GroupWorkspace):
         statistics: Sequence[Any],
         layout: GroupLayout,
         chunks: list[tuple[int, int]],
-        views: Sequence[ScoreLabelPair],
+        outputs: Sequence[Output],
         scratch: Scratch,
         key_texts: Any = None,
         only_pairs: bool = False,
@@ -70,7 +70,7 @@ class ListsByGroup(GroupWorkspace):
         rows = max(1, int(layout.partition_rows.max()))
         # One call of the kernel writes at most as many groups as its partitions have rows.
         most_groups = min(int(layout.partition_rows.sum()), rows + ROWS_PER_CALL)
-        super().__init__(layout, views, scratch, most_groups)
+        super().__init__(layout, outputs, scratch, most_groups)
         array = scratch.array
         measures = distinct_measures(statistics)
         self.measures = MeasureTable(measures)
@@ -81,10 +81,10 @@ class ListsByGroup(GroupWorkspace):
         self.grades = array("grades", np.float64, rows)
         self.memory = array("lists", np.uint64, ranked_lists.WORDS_PER_ROW * (rows + 2) + rows + ranked_lists.SPARE)
         self.weight_ranges = array("weights", np.float64, 2 * most_groups if layout.weighted else 0).reshape(2, -1)
-        shape = (len(views), len(measures), most_groups)
-        self.values = array("values", np.float64, len(views) * len(measures) * most_groups).reshape(shape)
-        shape = (len(views), most_groups, ranked_lists.N_COUNTS)
-        self.counts = array("counts", np.int64, len(views) * most_groups * ranked_lists.N_COUNTS).reshape(shape)
+        shape = (len(outputs), len(measures), most_groups)
+        self.values = array("values", np.float64, len(outputs) * len(measures) * most_groups).reshape(shape)
+        shape = (len(outputs), most_groups, ranked_lists.N_COUNTS)
+        self.counts = array("counts", np.int64, len(outputs) * most_groups * ranked_lists.N_COUNTS).reshape(shape)
 
     def partition_ranges(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
         """Ranges of partitions of at most ROWS_PER_CALL rows; a larger partition is a range of its own."""
@@ -99,7 +99,7 @@ class ListsByGroup(GroupWorkspace):
         yield first, stop
 
     def tables(self, start: int, stop: int, own: SliceSet | None) -> Iterator[tuple[int, int | None, ListTable]]:
-        """Yield (view, slice, groups) for the partitions start..stop. The next table overwrites a table's arrays."""
+        """Yield (output, slice, groups) for the partitions start..stop. The next table overwrites a table's arrays."""
         layout = self.layout
         if own is not None:
             layout.number_slices(own, start, stop)
@@ -107,7 +107,7 @@ class ListsByGroup(GroupWorkspace):
             ranked_lists.measure_groups(
                 layout.hashes, layout.labels, layout.scores, layout.heads, layout.tails,
                 NO_KEYS if own is None else layout.slices, self.weights, layout.offsets, layout.graded,
-                layout.double_scores, self.label_of_view, self.score_of_view, first, last, self.measures.integers,
+                layout.double_scores, self.label_of_output, self.score_of_output, first, last, self.measures.integers,
                 self.measures.numbers, *self.discounts, TIES[self.ties], self.table, self.group_of_row,
                 self.cursors, self.scores, self.grades, self.memory, self.class_counts, self.hashes, self.heads,
                 self.tails, self.slices, self.weight_ranges, self.values, self.counts, self.n_groups,
@@ -121,8 +121,8 @@ class ListsByGroup(GroupWorkspace):
                 check_group_weights(keys, self.weight_ranges[0, :n], self.weight_ranges[1, :n])
                 weights = self.weight_ranges[0, :n]
             tables = (
-                ListTable(keys, self.values[view, :, :n], self.counts[view, :n], weights, self.measure_index)
-                for view in range(len(self.views))
+                ListTable(keys, self.values[output, :, :n], self.counts[output, :n], weights, self.measure_index)
+                for output in range(len(self.outputs))
             )
             yield from self.split_tables(enumerate(tables), own is not None)
 
@@ -132,15 +132,15 @@ class ListsByGroup(GroupWorkspace):
         statistics: Sequence[Any],
         rows: BlockStore,
         keys: GroupKeys,
-        views: Sequence[ScoreLabelPair],
+        outputs: Sequence[Output],
         by_slice: bool,
         n_threads: int,
         key_texts: Any = None,
     ) -> Iterator[tuple[int, int | None, ListTable]]:
         """The tables of one group that does not fit in memory: its rows of grade zero are only counted."""
         measures = distinct_measures(statistics)
-        for number, view in enumerate(views):
-            for slice_number, ranked in large_group_lists(rows, keys, view, by_slice):
+        for number, output in enumerate(outputs):
+            for slice_number, ranked in large_group_lists(rows, keys, output, by_slice):
                 yield number, slice_number, cls.of_large_list(measures, keys, ranked)
 
     @classmethod

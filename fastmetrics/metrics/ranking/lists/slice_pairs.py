@@ -34,14 +34,14 @@ class OrderedGroups:
         layout, array = groups.layout, scratch.array
         self.groups, self.names = groups, names
         most = max(1, int(layout.partition_rows.max()))
-        n_views = len(groups.views)
+        n_outputs = len(groups.outputs)
         self.code_blocks = layout.address_table(names)
         self.class_counts = array("classes of groups", np.int64, 2 * most).reshape(most, 2)
         self.rows = array("keyed rows", np.uint64, 4 * most).reshape(2, 2 * most)
         self.starts = array("starts", np.uint32, most_rows + 1)
         self.labels = array("labels", np.uint8, layout.n_labels * most_rows).reshape(layout.n_labels, most_rows)
         self.codes = array("codes", np.uint16, len(names) * most_rows).reshape(len(names), most_rows)
-        self.ordered = array("ordered", np.uint32, n_views * most_rows).reshape(n_views, most_rows)
+        self.ordered = array("ordered", np.uint32, n_outputs * most_rows).reshape(n_outputs, most_rows)
         self.bounds: tuple[int, int] | None = None
         self.n_groups = self.n_rows = 0
 
@@ -52,7 +52,7 @@ class OrderedGroups:
         groups, layout = self.groups, self.groups.layout
         self.n_groups, self.n_rows = slice_rows.order_groups(
             layout.hashes, layout.labels, layout.scores, layout.heads, layout.tails, self.code_blocks, layout.offsets,
-            layout.double_scores, groups.label_of_view, groups.score_of_view, start, stop, groups.table,
+            layout.double_scores, groups.label_of_output, groups.score_of_output, start, stop, groups.table,
             groups.group_of_row, self.class_counts, self.rows, groups.hashes, groups.heads, groups.tails, self.starts,
             self.labels, self.codes, self.ordered,
         )  # fmt: skip
@@ -71,7 +71,7 @@ class PairsBySlice:
         layout, array = groups.layout, scratch.array
         self.groups, self.scratch, self.most_rows = groups, scratch, most_rows
         self.ordered: dict[bool, OrderedGroups] = {}
-        n_views = len(groups.views)
+        n_outputs = len(groups.outputs)
         self.numbers = array("slice of row", np.uint16, most_rows)
         self.largest = max(1, int(layout.partition_rows.max()))
         self.cell_of_row = array("cell of row", np.uint32, 2 * self.largest).reshape(2, self.largest)
@@ -88,7 +88,7 @@ class PairsBySlice:
         self.class_rows = array("class rows of cells", np.int64, 2 * layout.n_labels * most_rows).reshape(
             layout.n_labels, most_rows, 2
         )
-        self.wins = array("wins of cells", np.uint64, n_views * most_rows).reshape(n_views, most_rows)
+        self.wins = array("wins of cells", np.uint64, n_outputs * most_rows).reshape(n_outputs, most_rows)
 
     def ordered_rows(self, own: SliceSet) -> OrderedGroups:
         """The memory for ordered rows: with the slices that they are stored with, or with the codes of all sets."""
@@ -116,7 +116,7 @@ class PairsBySlice:
         slice_rows.count_cells(numbers, rows.starts, rows.n_groups, seen, next_cell)
         first = next_cell.copy()
         slice_rows.count_pairs(
-            numbers, rows.starts, rows.n_groups, rows.labels, rows.ordered, groups.label_of_view, groups.hashes,
+            numbers, rows.starts, rows.n_groups, rows.labels, rows.ordered, groups.label_of_output, groups.hashes,
             groups.heads, groups.tails, seen, next_cell, self.cell_of_row, self.cell_numbers, self.cell_counts,
             self.cells, self.hashes, self.heads, self.tails, self.class_rows, self.wins, one_class,
         )  # fmt: skip
