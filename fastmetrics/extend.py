@@ -15,8 +15,7 @@ Examples
 >>> class Margins(RowStatistic):
 ...     sums = ("margin", "rows")
 ...
-...     @abstractmethod
-    def terms(self, columns):
+...     def terms(self, columns):
 ...         return {"margin": columns.price - columns.cost, "rows": 1}
 >>> @metric("mean_margin", exchange="none", statistics=Margins(), roles={"price": Real(), "cost": Real()})
 ... def mean_margin(parameters, sums):

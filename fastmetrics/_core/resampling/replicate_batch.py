@@ -226,8 +226,8 @@ class CountedRange(ReplicatedRange):
         return [sum(word << EXPONENT - unit for word, unit in zip(own, WORD_UNITS, strict=True)) for own in words]
 
     @computed_once
-    def outputs(self) -> list[int]:
-        """`Runs.outputs` of every replicate."""
+    def pairs(self) -> list[int]:
+        """`Runs.pairs` of every replicate."""
         state = np.zeros((4, REPLICATES_PER_BATCH), np.int64)
         table, most, _ = self.weights
         for own in self.rows.buckets:
@@ -272,8 +272,8 @@ class ReplicateRuns(CountedRuns):
             return self.of_batch.precisions[self.replicate]
         return super().precisions(position)
 
-    def outputs(self) -> int:
-        return self.of_batch.outputs[self.replicate]
+    def pairs(self) -> int:
+        return self.of_batch.pairs[self.replicate]
 
 
 def totals_of_counts(counts: np.ndarray, weights: ReplicateBatchWeights) -> list[ClassTotals]:

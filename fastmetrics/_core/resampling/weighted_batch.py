@@ -138,8 +138,8 @@ class WeightedRange(ReplicatedRange):
         return [[words_to_integer(own[word : word + 2]) << shift for word in (0, 2, 4, 6)] for own in state.tolist()]
 
     @computed_once
-    def outputs(self) -> list[int]:
-        """`Runs.outputs` of every replicate."""
+    def pairs(self) -> list[int]:
+        """`Runs.pairs` of every replicate."""
         above, state = new_sums(), np.zeros((REPLICATES_PER_BATCH, kernels.PAIR_STATE_WORDS), np.uint64)
         for own in self.rows.buckets:
             kernels.sweep_pairs(own.codes, own.row_weights, *self.scale, self.weights.table, above, state)
@@ -196,8 +196,8 @@ class WeightedReplicateRuns(WeightedRuns):
             return super().precisions(position)
         return self.of_batch.precisions[self.replicate]
 
-    def outputs(self) -> int:
-        return self.of_batch.outputs[self.replicate]
+    def pairs(self) -> int:
+        return self.of_batch.pairs[self.replicate]
 
 
 def words_to_integer(words: Sequence[int]) -> int:
