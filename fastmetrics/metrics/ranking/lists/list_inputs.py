@@ -62,7 +62,7 @@ def check_options(
     empty: str = "zero",
     items: Any = None,
     ignore_ties: Any = False,
-    log_base: Any = None,
+    log_base: Any = 2,
     **fields: Any,
 ) -> ListOptions:
     validation.check_option(ties, "ties", PUBLIC_TIES)
@@ -76,7 +76,7 @@ def check_options(
         ties = "later"
     if ties == "docid" and items is None:
         raise validation.OptionError("ties='docid' needs items=, the id of every row")
-    discounts = BINARY_LOGARITHM if log_base is None else discounts_of(log_base)
+    discounts = discounts_of(log_base)
     return ListOptions(ties, empty, count_threads(n_threads), items, discounts=discounts, **fields)
 
 
