@@ -294,8 +294,8 @@ def order_groups(
     - Working memory for the m rows of the largest partition: table as for group_pairs, places m, class_counts (m, 2),
       rows (2, 2 m).
     - Results, for as many groups and rows as the partitions have rows, less than 2**30: keys of the groups, `starts`
-      (one more) with the first place of each; by place, the labels (label, row) and codes (column, row); for every output
-      the words of the rows in the order of its scores, group by group.
+      (one more) with the first place of each; by place, the labels (label, row) and codes (column, row); for every
+      output the words of the rows in the order of its scores, group by group.
     """
     cdef PartitionBlocks blocks
     cdef Py_ssize_t partition, group, i, column, found, n_rows, block

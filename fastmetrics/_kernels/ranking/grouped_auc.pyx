@@ -1,8 +1,8 @@
 """Counts the pairs won inside every group: the statistics of GAUC.
 
 For the partitions start..stop of blocks (made by hash_partition.pyx), find the group of each row, copy the scores of
-each group together (negatives, then positives), and count pairs. Groups are found once for all outputs. An output is a pair
-of a score column and a label column. Few pairs are counted by comparing all of them, which vectorises; many with the
+each group together (negatives, then positives), and count pairs. Groups are found once for all outputs. An output is a
+score column with a label column. Few pairs are counted by comparing all of them, which vectorises; many with the
 table of rank_table.pxd. Counts of a group are int64; wins, twice its pairs won, are uint64: a group may have up to
 2**32 rows.
 
@@ -98,8 +98,8 @@ cdef inline uint64_t count_pairs(
 
 
 cdef struct OutputBlocks:
-    # The label and score columns of an output are rows of the address tables. class_counts has max_groups groups for each
-    # label, wins has max_groups groups for each output. With weights, auc has as many in place of wins, totals too.
+    # The label and score columns of an output are rows of the address tables. class_counts has max_groups groups for
+    # each label, wins has max_groups groups for each output. With weights, auc has as many in place of wins, totals too.
     const uint64_t* labels
     const uint64_t* scores
     const uint64_t* weights        # NULL: rows have no weights
@@ -188,7 +188,7 @@ cdef inline void weighted_output_auc(
     const uint64_t* weight_blocks, Py_ssize_t partition, WorkingMemory* memory, Py_ssize_t n_groups,
     const int64_t* class_counts, double* auc, double* totals
 ) noexcept nogil:
-    """The weighted AUC of every group of a partition and its sum of weights, for one output. `unused` gives the type."""
+    """The weighted AUC of every group of a partition and its weight, for one output. `unused` gives the type."""
     cdef Py_ssize_t block, row, group
     cdef Py_ssize_t i = 0
     cdef int64_t total = 0
@@ -298,8 +298,8 @@ def group_pairs(
       group_of_row m, cursors 2 m, scores and scratch m (64-bit words), cells MAX_CELLS + 2,
       conflicts CONFLICT_CAPACITY; with weights, rows (2, 2 m).
     - Results, for as many groups as the partitions have rows: group_hashes, group_heads and group_tails (text keys),
-      group_slices (slices), class_counts (label, group, class), wins or auc (output, group), totals (group). n_groups has
-      the number of groups, then for each partition that of its first group.
+      group_slices (slices), class_counts (label, group, class), wins or auc (output, group), totals (group). n_groups
+      has the number of groups, then for each partition that of its first group.
     """
     cdef PartitionBlocks blocks
     cdef OutputBlocks outputs

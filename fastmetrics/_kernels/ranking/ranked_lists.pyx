@@ -386,12 +386,12 @@ def measure_groups(
         for partition in range(start, stop):
             if double_labels:
                 measure_partition[double](
-                    &blocks, &label_blocks[0, 0], &score_blocks[0, 0], weight_columns, &double_scores[0], label_of_output,
-                    score_of_output, partition, 0.0, &groups, &class_counts[0], &ranked, &plan)
+                    &blocks, &label_blocks[0, 0], &score_blocks[0, 0], weight_columns, &double_scores[0],
+                    label_of_output, score_of_output, partition, 0.0, &groups, &class_counts[0], &ranked, &plan)
             else:
                 measure_partition[uint8_t](
-                    &blocks, &label_blocks[0, 0], &score_blocks[0, 0], weight_columns, &double_scores[0], label_of_output,
-                    score_of_output, partition, 0, &groups, &class_counts[0], &ranked, &plan)
+                    &blocks, &label_blocks[0, 0], &score_blocks[0, 0], weight_columns, &double_scores[0],
+                    label_of_output, score_of_output, partition, 0, &groups, &class_counts[0], &ranked, &plan)
         n_groups[0] = groups.n_written
 
 
