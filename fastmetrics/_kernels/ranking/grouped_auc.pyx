@@ -99,7 +99,7 @@ cdef inline uint64_t count_pairs(
 
 cdef struct OutputBlocks:
     # The label and score columns of an output are rows of the address tables. class_counts has max_groups groups for
-    # each label, wins has max_groups groups for each output. With weights, auc has as many in place of wins, totals too.
+    # each label, wins has max_groups groups for each output. With weights auc has as many in place of wins; totals too
     const uint64_t* labels
     const uint64_t* scores
     const uint64_t* weights        # NULL: rows have no weights

@@ -51,7 +51,8 @@ def mean_terms(
     """Add the lists starts[i] to starts[i + 1] to the sums of a mean, w value and w, of state i, and to its counts.
 
     Without starts, all lists are added to one state. The counts are: lists, empty lists. The value of an empty list is
-    NaN. It counts as value_of_empty if count_empty, else it is left out. group_weights is empty if every list has weight 1. At most 2**30 lists per call.
+    NaN. It counts as value_of_empty if count_empty, else it is left out. group_weights is empty if every list has
+    weight 1. At most 2**30 lists per call.
     """
     cdef Py_ssize_t i
     cdef Py_ssize_t first = 0
