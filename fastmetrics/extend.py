@@ -167,7 +167,7 @@ class RowStatistic(AdditiveStatistic):
         """
 
     @property
-    def fields(self) -> Fields:  # type: ignore[override]
+    def fields(self) -> Fields:
         return fields_of_sums(self.sums)
 
     def update(self, state: Sums, rows: Rows) -> None:

@@ -190,12 +190,6 @@ class Sums(State):
         else:
             self.counts[place] += number
 
-    def add_total(self, name: str, numbers: np.ndarray) -> None:
-        """Add all numbers of a uint64 array to a wide count: their sum may be beyond 64 bits."""
-        place = self.fields.places[name]
-        self.counts[place] += (numbers >> np.uint64(HALF_BITS)).sum().astype(np.int64)
-        self.counts[place + 1] += (numbers & np.uint64(LOW_HALF)).sum().astype(np.int64)
-
     def set_flag(self, name: str) -> None:
         """Make a count 1: it says whether something is there. Merged states may have more than 1."""
         self.counts[self.fields.places[name]] = 1

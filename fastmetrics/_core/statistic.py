@@ -45,7 +45,10 @@ class Statistic(ABC):
 
     __slots__ = ()
 
-    greatest_grade: float = math.inf  # a statistic of relevance grades may accept none above
+    @property
+    def greatest_grade(self) -> float:
+        """The greatest relevance grade that it accepts."""
+        return math.inf
 
     @abstractmethod
     def empty(self) -> Any:
@@ -96,11 +99,15 @@ class AdditiveStatistic(Statistic):
 
     __slots__ = ()
 
-    fields: ClassVar[Fields]
     # Has the state the fields "weighted" (a count that is not 0 if rows have weights) and "weight" (the sum of these)?
     sums_weights: ClassVar[bool] = False
 
-    def empty(self) -> Sums:
+    @property
+    def fields(self) -> Fields:
+        """The named fields of its state; a class may have them as an attribute."""
+        raise NotImplementedError(f"{type(self).__name__} has no fields, and makes its empty state itself")
+
+    def empty(self) -> Any:
         return Sums(self.fields)
 
     @abstractmethod
@@ -144,7 +151,11 @@ class GroupedStatistic(Statistic):
 
     __slots__ = ()
 
-    fields: ClassVar[Fields]
+
+    @property
+    def fields(self) -> Fields:
+        """The named fields of its state; a class may have them as an attribute."""
+        raise NotImplementedError(f"{type(self).__name__} has no fields, and makes its empty state itself")
 
     def empty(self) -> Any:
         return Sums(self.fields)

@@ -56,7 +56,7 @@ class OfClasses(RangeStatistic):
         self.problem = problem
 
     @property
-    def needs_position(self) -> bool:  # type: ignore[override]
+    def needs_position(self) -> bool:
         return self.inner.needs_position
 
     def empty(self) -> Any:

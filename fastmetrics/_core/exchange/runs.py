@@ -385,7 +385,10 @@ class RangeStatistic(Statistic):
 
     __slots__ = ()
     cut: ClassVar[Cut] = Cut.CLASSES
-    needs_position: ClassVar[bool] = True
+
+    @property
+    def needs_position(self) -> bool:
+        return True
 
     def empty(self) -> Any:
         """The state of no rows."""

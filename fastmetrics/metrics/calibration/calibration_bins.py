@@ -47,7 +47,7 @@ class CalibrationBins(AdditiveStatistic):
         self.edges = edges
 
     @property
-    def fields(self) -> Fields:  # type: ignore[override]
+    def fields(self) -> Fields:
         return bin_fields(self.bins)
 
     def update(self, state: Sums, rows: Rows) -> None:

@@ -56,7 +56,7 @@ class ReliabilityBins(CalibrationBins):
         return ()  # the edges are always the same
 
     @property
-    def fields(self) -> Fields:  # type: ignore[override]
+    def fields(self) -> Fields:
         halves = (Field(name, length=self.bins) for name in ("high halves", "low halves"))
         return bin_fields(self.bins, BAD_SCORES, *halves)
 

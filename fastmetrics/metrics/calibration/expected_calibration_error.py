@@ -197,7 +197,7 @@ class TopLabelBins(AdditiveStatistic):
         self.bins = bins
 
     @property
-    def fields(self) -> Fields:  # type: ignore[override]
+    def fields(self) -> Fields:
         return bin_fields(self.bins)
 
     def update(self, state: Sums, rows: Rows) -> None:

@@ -38,7 +38,7 @@ class ScoreBins(AdditiveStatistic):
 
     __slots__ = ()
 
-    def empty(self) -> ScoreHistogram:  # type: ignore[override]
+    def empty(self) -> ScoreHistogram:
         return ScoreHistogram(BINS)
 
     def update(self, state: ScoreHistogram, rows: Rows) -> None:

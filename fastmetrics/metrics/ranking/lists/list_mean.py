@@ -44,7 +44,7 @@ class ListMean(ByUnit, MeanOfGroups):
         self.empty_policy = empty
 
     @property
-    def greatest_grade(self) -> float:  # type: ignore[override]
+    def greatest_grade(self) -> float:
         """The greatest grade that the measure is defined for. The engine rejects greater ones when it reads them."""
         return lists.MeasureTable([self.measure]).greatest_grade
 
