@@ -6,12 +6,13 @@ Threads live for one call. Nothing is kept between calls: a fork is safe, and no
 from __future__ import annotations
 
 import _thread
-import operator
 import os
 from collections import deque
 from collections.abc import Callable
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from fastmetrics._core.option_numbers import integer_value
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -54,11 +55,8 @@ def count_threads(n_threads: int | None) -> int:
             return len(os.sched_getaffinity(0))
         except AttributeError:
             return os.cpu_count() or 1
-    try:
-        count = 0 if isinstance(n_threads, bool) else operator.index(n_threads)
-    except TypeError:
-        count = 0
-    if count < 1:
+    count = integer_value(n_threads)
+    if count is None or count < 1:
         raise ValueError(f"n_threads must be None or an integer of at least 1; found {n_threads!r}")
     return count
 
@@ -68,8 +66,10 @@ def for_each(n_tasks: int, make_worker: Callable[[], Callable[[int], Result]], n
 
     Every thread makes its own worker, with its own scratch memory, and takes the tasks in order. After an error no
     further task is started. All tasks before the failed one were started, so the error of the lowest task is raised,
-    whatever the number of threads.
+    whatever the number of threads. A single task starts no threads.
     """
+    if n_tasks == 1:
+        return [make_worker()(0)]
     tasks = deque(range(n_tasks))
     results: list[Any] = [None] * n_tasks
     errors: list[tuple[int, Exception]] = []

@@ -11,7 +11,7 @@ from fastmetrics._core.exchange.memory_size import parse_integer, parse_text
 from fastmetrics._core.exchange.score_histogram import BIN_BYTES
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.results.slice_order import check_min_rows
+from fastmetrics._core.results.slice_order import check_count
 from fastmetrics._core.statistic import Bounded
 from fastmetrics.engine.accumulator_state import AccumulatorState, PartState, update_states
 from fastmetrics.engine.input.input_options import InputOptions
@@ -208,7 +208,7 @@ class Accumulator:
         )  # fmt: skip
         planned = plan_tasks(call, tasks, by, IntervalArguments(ci, ci_method, replicates, seed, unit))
         self.on_invalid = on_invalid
-        self.min_rows = check_min_rows(min_rows)
+        self.min_rows = check_count(min_rows, "min_rows", least=0)
         self.n_threads = n_threads
         self.approximate = bool(approximate)
         self.state_size = parse_state_size(state_size)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fastmetrics._core.columns.validation import check_flag
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.results.slice_order import check_min_rows
+from fastmetrics._core.results.slice_order import check_count
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.plan.tasks import IntervalArguments, Task, name_task_in_errors, plan_tasks
 from fastmetrics.engine.results.report import Report
@@ -236,7 +236,7 @@ def evaluate(
     """
     started = time.perf_counter()
     check_flag(curves, "curves")
-    check_min_rows(min_rows)
+    check_count(min_rows, "min_rows", least=0)
     call = Task(
         label, score, group, weight, metrics, prediction, probabilities, item, treatment, propensity, roles, where
     )

@@ -15,7 +15,7 @@ from fastmetrics._core.columns.validation import check_option
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.optional_imports import check_version
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.results.slice_order import check_min_rows
+from fastmetrics._core.results.slice_order import check_count
 from fastmetrics.engine.input.input_options import check_time_zone
 from fastmetrics.engine.input.row_selection import POLICIES
 from fastmetrics.engine.plan.resampling_options import refuse_row_units
@@ -202,7 +202,7 @@ def evaluate(
         )
     check_version("pyspark", "fastmetrics.spark.evaluate")
     check_option(on_invalid, "on_invalid", POLICIES)
-    check_min_rows(min_rows)
+    check_count(min_rows, "min_rows", least=0)
     check_time_zone(time_zone)
     call = Task(
         label, score, group, weight, metrics, prediction, probabilities, item, treatment, propensity, roles, where

@@ -16,6 +16,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, Rows, block_bounds, map_reduce
 from fastmetrics._core.columns.weights import as_weights, scale_tiny_weights
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.option_numbers import number_value
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.state import Fields, ManySums, Sums, exact_sum
 from fastmetrics._core.statistic import AdditiveStatistic, ByUnit, StatesOfUnits, Value
@@ -228,10 +229,7 @@ def split_two_values(column: np.ndarray) -> tuple[np.ndarray, list[Any]] | None:
 
 def check_sampling_rate(sampling_rate: Any) -> None:
     """Check the share of the negatives that the model was trained on; None means all of them."""
-    if sampling_rate is None:
-        return
-    is_number = isinstance(sampling_rate, (int, float, np.number)) and not isinstance(sampling_rate, bool)
-    if not is_number or not 0 < sampling_rate <= 1:
+    if sampling_rate is not None and not 0 < number_value(sampling_rate) <= 1:
         raise validation.OptionError(f"sampling_rate must be None or a number in (0, 1]; found {sampling_rate!r}")
 
 

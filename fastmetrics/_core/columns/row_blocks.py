@@ -10,7 +10,7 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.parallel import accumulate, count_threads, for_each
 from fastmetrics._core.state import Sums
 from fastmetrics._core.statistic import AdditiveStatistic
 from fastmetrics._kernels.columns import column_checks
@@ -355,30 +355,18 @@ def map_reduce(
     `make_loader()` returns a function that yields the blocks of a task; a block is valid until the next one. Every
     thread has its own loader (with scratch memory) and its own states. The states are merged at the end.
     """
-    if n_tasks == 1:
-        # Calls on a hundred rows are made in loops: start no threads and merge no states.
-        states = [statistic.empty() for statistic in statistics]
-        for block in make_loader()(0):
+
+    def make_state() -> tuple[Callable[[int], Iterable[Any]], list[Sums]]:
+        return make_loader(), [statistic.empty() for statistic in statistics]
+
+    def update(own: tuple[Callable[[int], Iterable[Any]], list[Sums]], task: int) -> None:
+        load, states = own
+        for block in load(task):
             for statistic, state in zip(statistics, states, strict=True):
                 statistic.update(state, block)
-        return states
-    states_of_threads: list[list[Sums]] = []
 
-    def make_worker() -> Callable[[int], None]:
-        load = make_loader()
-        states = [statistic.empty() for statistic in statistics]
-        states_of_threads.append(states)
-
-        def update(task: int) -> None:
-            for block in load(task):
-                for statistic, state in zip(statistics, states, strict=True):
-                    statistic.update(state, block)
-
-        return update
-
-    for_each(n_tasks, make_worker, n_threads)
-    merged = [statistic.empty() for statistic in statistics]
-    for states in states_of_threads:
+    (_, merged), *others = accumulate(n_tasks, make_state, update, n_threads)
+    for _, states in others:
         for into, state in zip(merged, states, strict=True):
             into.merge(state)
     return merged

@@ -7,10 +7,8 @@ names the argument, the first bad row, what was found, and what is needed.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from itertools import chain
-from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
@@ -206,16 +204,6 @@ def raise_bad_type(array: np.ndarray, name: str, wanted: str, locate: RowLocator
 def is_number(value: Any) -> bool:
     """Is it a real number?"""
     return isinstance(value, (int, float, np.number, np.bool_)) and not isinstance(value, np.complexfloating)
-
-
-def real_value(value: Any) -> float:
-    """A parameter that is a real number, as a float: an integer beyond all floats is infinite, and what is none NaN."""
-    if not isinstance(value, Real):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value == abs(value) else -math.inf
 
 
 def numbers_of_objects(array: np.ndarray, name: str, locate: RowLocator = unchanged_row) -> np.ndarray:

@@ -334,7 +334,7 @@ class Comparison(ResultSet[Difference]):
             Of slices, not of all rows. Equal ones are in the order of the slices, undefined ones come last.
         """
         found = self._slices_of(metric, {"other": other, "label": label, "task": task})
-        return worst_first(found, lost_by)[: check_count(n)]
+        return worst_first(found, lost_by)[: check_count(n, "n", 1)]
 
     def sorted_by(self, metric: str | Metric) -> Comparison:
         """The comparison with its slices in the order of `worst`, after all rows."""

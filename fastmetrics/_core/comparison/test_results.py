@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import operator
 from numbers import Integral, Real
 from typing import Any
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.option_numbers import integer_value, real_value
 
 __all__ = ["Estimate", "SignificanceResult"]
 
@@ -133,7 +133,7 @@ def check_level(ci: Any, *, required: bool = False) -> None:
     """Check a confidence level: a number strictly between 0 and 1, or None if no interval is required."""
     if ci is None and not required:
         return
-    if not 0 < validation.real_value(ci) < 1:
+    if not 0 < real_value(ci) < 1:
         or_none = "" if required else ", or None for no interval"
         raise validation.OptionError(
             f"ci must be a number between 0 and 1, both excluded (0.95 is usual){or_none}; found {ci!r}"
@@ -146,7 +146,7 @@ def check_alternative(alternative: Any) -> None:
 
 def check_replicates(replicates: Any, most: int = MAX_REPLICATES) -> int:
     """The number of replicates as an integer of at least 1, checked."""
-    number = as_integer(replicates)
+    number = integer_value(replicates)
     if number is None or not 1 <= number <= most:
         bound = "at least 1" if number is None or number < 1 else f"at most {most:,}"
         raise validation.OptionError(f"replicates must be an integer of {bound}; found {replicates!r}")
@@ -155,18 +155,10 @@ def check_replicates(replicates: Any, most: int = MAX_REPLICATES) -> int:
 
 def check_seed(seed: Any) -> int:
     """The seed as an integer of 64 bits, checked."""
-    number = as_integer(seed)
+    number = integer_value(seed)
     if number is None or not 0 <= number < 1 << SEED_BITS:
         raise validation.OptionError(f"seed must be an integer from 0 to 2**{SEED_BITS} - 1; found {seed!r}")
     return number
-
-
-def as_integer(value: Any) -> int | None:
-    """An integer of any type as a Python int; None if the value is not an integer (True and 1.0 are not)."""
-    try:
-        return None if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        return None
 
 
 def as_count(value: Any, name: str) -> int:

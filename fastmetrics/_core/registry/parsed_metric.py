@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.group_stat import STAT_DEFAULTS, check_group_values, read_stat
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
 from fastmetrics._core.metric_spec import MetricSpec
 from fastmetrics._core.metric_strings import GREATEST_CUTOFF, METRIC_STRING, format_columns, format_value, read_keywords
+from fastmetrics._core.option_numbers import integer_value
 from fastmetrics._core.registry import registration
 from fastmetrics._core.registry.arguments import choose_form, column_roles, parameters_of, read_arguments
 from fastmetrics._core.registry.registration import find_spec, is_own, known_specs, load_plugins
@@ -109,13 +110,13 @@ class Metric(metaclass=MetricNames):
         >>> fm.Metric.of_name("gauc", weight="pairs")
         gauc(weight=pairs)
         """
-        if k is not None and (isinstance(k, bool) or not isinstance(k, SupportsIndex) or int(k) < 1):
+        cutoff = integer_value(k)
+        if k is not None and (cutoff is None or cutoff < 1):
             raise ValueError(f"k of metric {name!r} must be an integer of at least 1; found {k!r}")
         written = ", ".join(f"{option}={format_value(value)}" for option, value in options.items())
-        if k is not None and int(k) > GREATEST_CUTOFF:
+        if cutoff is not None and cutoff > GREATEST_CUTOFF:
             raise ValueError(f"k of metric {name!r} must be at most {GREATEST_CUTOFF}")
-        cutoff = "" if k is None else f"@{int(k)}"
-        return parse(name + (f"({written})" if written else "") + cutoff)
+        return parse(name + (f"({written})" if written else "") + ("" if cutoff is None else f"@{cutoff}"))
 
     @classmethod
     def names(cls) -> list[str]:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from fastmetrics._core.option_numbers import integer_value
+
 if TYPE_CHECKING:
     from fastmetrics._core.registry import Metric
 
@@ -41,15 +43,9 @@ def worst_first(items: Sequence[Item], badness: Callable[[Item], float]) -> list
     return [items[number] for number in sorted(range(len(items)), key=keys.__getitem__)]
 
 
-def check_count(n: Any) -> int:
-    """How many are asked for: an integer of at least 1."""
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise ValueError(f"n must be an integer of at least 1; found {n!r}")
-    return n
-
-
-def check_min_rows(min_rows: Any) -> int:
-    """The least rows of a slice that has results: an integer of at least 0."""
-    if isinstance(min_rows, bool) or not isinstance(min_rows, int) or min_rows < 0:
-        raise ValueError(f"min_rows must be an integer of at least 0; found {min_rows!r}")
-    return min_rows
+def check_count(value: Any, name: str, least: int) -> int:
+    """How many are asked for, as an integer of at least `least`."""
+    count = integer_value(value)
+    if count is None or count < least:
+        raise ValueError(f"{name} must be an integer of at least {least}; found {value!r}")
+    return count

@@ -233,7 +233,7 @@ class Report(ResultSet[Result]):
             No value of the metric is better than another, or `n` is below 1.
         """
         found = self._slices_of(metric, {"score": score, "label": label, "task": task})
-        return worst_first(found, lambda result: badness_of(result.metric, result.value))[: check_count(n)]
+        return worst_first(found, lambda result: badness_of(result.metric, result.value))[: check_count(n, "n", 1)]
 
     def sorted_by(self, metric: str | Metric) -> Report:
         """The report with its slices in the order of `worst`, after all rows. Other metrics follow their slice."""

@@ -14,7 +14,7 @@ import numpy as np
 from fastmetrics._core.exchange.group_reduction import reduce_groups
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.plot import Plot
-from fastmetrics._core.plot_registry import ModelStates, NoPlotError, PlotSpec, known_plots
+from fastmetrics._core.registry.plot_registry import ModelStates, NoPlotError, PlotSpec, known_plots
 from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, ReplicateAccumulators
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.row_replicates import RowReduction, replicate_rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fastmetrics._core.results.slice_order import check_min_rows
+from fastmetrics._core.results.slice_order import check_count
 from fastmetrics.engine.scan.plan_scan import LogScan
 
 
@@ -13,7 +13,7 @@ class SmallSlices:
     """The slices that have fewer than `min_rows` rows, as far as they were met."""
 
     def __init__(self, min_rows: int = 0) -> None:
-        self.min_rows = check_min_rows(min_rows)
+        self.min_rows = check_count(min_rows, "min_rows", least=0)
         self.slices = 0
         self.rows = 0
 

@@ -14,6 +14,7 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.option_numbers import real_value
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics.metrics.classification import label_counts as counting
 from fastmetrics.metrics.classification.confusion_matrix import SINGLE_LABEL, count_class_margins, count_or_match, dot
@@ -121,7 +122,7 @@ def kappa_of(counts: DisagreementCounts, weights: str | None) -> float:
 
 
 def check_replacement(value: Any) -> None:
-    number = validation.real_value(value)
+    number = real_value(value)
     if not isinstance(value, Real) or not (math.isnan(number) or -1 <= number <= 1):
         raise validation.OptionError(f"replace_undefined_by must be a number in [-1, 1] or NaN; found {value!r}")
 

@@ -20,6 +20,7 @@ from fastmetrics._core.columns import class_labels as targets
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.weights import scale_tiny_weights
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.option_numbers import real_value
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics.metrics.classification.label_counts import ClassCounts, count_classes
 
@@ -100,7 +101,7 @@ def check_zero_division(zero_division: Any, nan: bool = True) -> float:
 
 
 def check_beta(beta: Any) -> float:
-    number = validation.real_value(beta)
+    number = real_value(beta)
     if number >= 0 and (number < math.inf or isinstance(beta, float | np.floating)):
         return number
     raise validation.OptionError(f"beta must be a number of at least 0; found {beta!r}")

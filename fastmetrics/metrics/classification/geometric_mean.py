@@ -10,6 +10,7 @@ import numpy as np
 from fastmetrics._core.columns import validation
 from fastmetrics._core.elementary import exp2, log2, power
 from fastmetrics._core.exact import divide
+from fastmetrics._core.option_numbers import real_value
 from fastmetrics.metrics.classification import count_ratios
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def geometric_mean_score(
 
 
 def check_correction(correction: Any) -> None:
-    if not 0 <= validation.real_value(correction) <= 1:
+    if not 0 <= real_value(correction) <= 1:
         raise validation.OptionError(f"correction must be a number in [0, 1]; found {correction!r}")
 
 

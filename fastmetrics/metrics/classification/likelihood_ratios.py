@@ -10,6 +10,7 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import divide
+from fastmetrics._core.option_numbers import real_value
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics.metrics.classification.count_ratios import integer_quotient
 from fastmetrics.metrics.classification.label_counts import ClassCounts, count_classes
@@ -107,7 +108,7 @@ def read_replacements(replace_undefined_by: Any) -> tuple[float, float]:
         return float(replace_undefined_by), float(replace_undefined_by)
     for name, low, high in (("LR+", 1.0, math.inf), ("LR-", 0.0, 1.0)):
         value = replace_undefined_by.get(name)
-        if not isinstance(value, Real) or not (low <= validation.real_value(value) <= high or value != value):
+        if not isinstance(value, Real) or not (low <= real_value(value) <= high or value != value):
             raise ValueError(
                 f"replace_undefined_by must have a number in [{low:g}, {high:g}] or nan for {name!r}; "
                 f"found {replace_undefined_by!r}"

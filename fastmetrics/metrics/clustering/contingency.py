@@ -18,6 +18,7 @@ import numpy as np
 from fastmetrics._core.columns import categorical, class_labels, validation
 from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.option_numbers import real_value
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.parallel import accumulate, for_each
 from fastmetrics._core.undefined import warn_user
@@ -372,7 +373,7 @@ def sorted_positions(labels: np.ndarray) -> np.ndarray:
 
 def check_eps(eps: Any, sparse: bool) -> None:
     """Raise for what cannot be added to every cell."""
-    if not 0 <= validation.real_value(eps) < np.inf:
+    if not 0 <= real_value(eps) < np.inf:
         raise validation.OptionError(f"eps must be a number of at least 0, or None; found {eps!r}")
     if sparse:
         raise ValueError("eps must be None with sparse=True: a sparse matrix does not store empty cells")

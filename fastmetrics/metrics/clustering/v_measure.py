@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.option_numbers import real_value
 from fastmetrics.metrics.clustering.contingency import AnyContingency, count_contingency
 from fastmetrics.metrics.clustering.mutual_info import compute_information
 
@@ -227,5 +228,5 @@ def homogeneity_completeness_v(
 
 
 def check_beta(beta: Any) -> None:
-    if not 0 <= validation.real_value(beta) < math.inf:
+    if not 0 <= real_value(beta) < math.inf:
         raise validation.OptionError(f"beta must be a number of at least 0; found {beta!r}")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fastmetrics._core.plot import Bars, Plot
-from fastmetrics._core.plot_registry import ModelStates, NoPlotError, plot, plot_summary
+from fastmetrics._core.registry.plot_registry import ModelStates, NoPlotError, plot, plot_summary
 from fastmetrics._core.state import Field, Fields, Sums
 from fastmetrics._core.statistic import ByUnit, GroupedStatistic, StatesOfUnits
 from fastmetrics.metrics.ranking.lists.group_pairs import GroupPairs, PairsByGroup

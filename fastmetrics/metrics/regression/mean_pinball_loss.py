@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.option_numbers import real_value
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression.mean_error import mean_error
 
@@ -18,7 +19,7 @@ __all__ = ["mean_pinball_loss"]
 
 
 def check_alpha(alpha: Any) -> None:
-    if not 0 <= validation.real_value(alpha) <= 1:
+    if not 0 <= real_value(alpha) <= 1:
         raise validation.OptionError(f"alpha must be a number in [0, 1]; found {alpha!r}")
 
 

@@ -12,6 +12,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exchange.row_ranges import RowRange
 from fastmetrics._core.kinds import NUMBERS
+from fastmetrics._core.option_numbers import real_value
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Sums
 from fastmetrics._core.statistic import Positioned, Value
@@ -32,7 +33,7 @@ KINDS = {0.0: errors.SQUARED, 1.0: errors.POISSON, 2.0: errors.GAMMA}
 
 
 def check_power(power: Any) -> None:
-    number = validation.real_value(power)
+    number = real_value(power)
     if not (-math.inf < number <= 0 or 1 <= number < math.inf):
         raise validation.OptionError(f"power must be a number of at most 0 or at least 1; found {power!r}")
 

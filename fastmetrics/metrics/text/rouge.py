@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
+from fastmetrics._core.option_numbers import real_value
 from fastmetrics._core.state import Fields, Sums, exact_sum
 from fastmetrics._core.undefined import warn_undefined, warn_user
 from fastmetrics._kernels.numeric import sums as kernel_sums
@@ -386,7 +387,7 @@ def check_options(types: Any, stem: Any, tokenizer: Any, multi: Any, beta: Any) 
         raise validation.OptionError(f"tokenizer must be 'default', 'unicode' or a function; found {tokenizer!r}")
     validation.check_option(multi, "multi", ("best", "mean"))
     is_number = isinstance(beta, (int, float, np.integer, np.floating)) and not isinstance(beta, bool)
-    number = validation.real_value(beta)
+    number = real_value(beta)
     if not is_number or not (number > 0 and math.isfinite(number * number)):
         raise ValueError(f"beta must be a finite number above 0; found {beta!r}")
     column_types = tuple(name for name in TYPES if name in names)

@@ -22,6 +22,7 @@ import numpy as np
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.compiled_functions import Function, computed_by
 from fastmetrics._core.columns.row_blocks import Scratch, UnpooledScratch
+from fastmetrics._core.option_numbers import real_value
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.state import Fields, Sums
 from fastmetrics._version import __version__
@@ -247,7 +248,7 @@ def check_number(value: Any, name: str, most: float = math.inf) -> Any:
     """Return a finite number from 0 to `most` as a number of Python; else OptionError."""
     number = value.item() if isinstance(value, np.number) else value
     is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
-    if not is_number or not (0 <= validation.real_value(number) < math.inf and number <= most):
+    if not is_number or not (0 <= real_value(number) < math.inf and number <= most):
         bound = "" if most == math.inf else f" and at most {most:g}"
         raise validation.OptionError(f"{name} must be a finite number of at least 0{bound}; found {value!r}")
     return number

@@ -10,7 +10,7 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.plot import Line
-from fastmetrics._core.plot_registry import (
+from fastmetrics._core.registry.plot_registry import (
     MAX_POINTS,
     TOLERANCE,
     ModelStates,

@@ -19,6 +19,7 @@ from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.exact import divide
 from fastmetrics._core.metric_strings import GREATEST_CUTOFF
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.option_numbers import real_value
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.state import Fields, Sums, exact_sum
 from fastmetrics._kernels.ranking import list_means, ranked_lists
@@ -350,7 +351,7 @@ def check_cutoffs(k: Any, required: bool = False) -> tuple[list[int | None], boo
 def check_number(value: Any, name: str, low: float, high: float, wanted: str) -> float:
     """A finite number with low < value < high."""
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.bool_))
-    if not is_number or not low < validation.real_value(value) < high:
+    if not is_number or not low < real_value(value) < high:
         raise validation.OptionError(f"{name} must be {wanted}; found {value!r}")
     return float(value)
 

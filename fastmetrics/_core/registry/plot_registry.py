@@ -15,7 +15,7 @@ import numpy as np
 
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.plot import Bars, Line, Plot
-from fastmetrics._core.registry import known_specs
+from fastmetrics._core.registry.registration import known_specs
 
 EXCHANGES = ("none", "hash")
 MAX_POINTS = 600  # of a line
