@@ -62,7 +62,7 @@ class IntervalSpec(NamedTuple):
     compare: Callable[..., tuple[float, float, float, float] | str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MetricSpec:
     """The registry's entry of a metric.
 

@@ -296,3 +296,15 @@ class ManySums(NamedTuple):
     def count_as_sum(self, name: str) -> np.ndarray:
         """A count of every state as an exact sum."""
         return exact.states_of_integers(self.counts_of(name))
+
+
+def check_state(is_valid: Any, message: str) -> None:
+    """Raise a ValueError that says what is wrong with a stored state, unless it is valid."""
+    if not is_valid:
+        raise ValueError(message)
+
+
+def check_offsets(offsets: np.ndarray, data: np.ndarray, of: str = "texts") -> None:
+    """Check the offsets of stored texts."""
+    in_order = (offsets[1:] >= offsets[:-1]).all() and offsets[0] == 0 and offsets[-1] == data.shape[0]
+    check_state(in_order, f"the offsets of {of} do not match their bytes")

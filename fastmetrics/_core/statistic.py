@@ -342,7 +342,7 @@ class NotesLostWords(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def rows_without_words(self, state: Any) -> int: ...
+    def note_on_words(self, state: Any) -> str | None: ...
 
 
 ABILITIES = (

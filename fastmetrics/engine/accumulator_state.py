@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.columns.arrow_columns import LISTS
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, RowBlock
 from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS
@@ -18,15 +19,13 @@ from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.statistic import Bounded
 from fastmetrics.engine.batch_joining import count_rows, group_batches, join_batches
 from fastmetrics.engine.input.batch_validation import ValidatedBatch, mixes_zero_and_minus_one
-from fastmetrics.engine.input.batches import Source
+from fastmetrics.engine.input.batches import MixedKeysError, Source
 from fastmetrics.engine.input.column_types import (
-    LISTS,
     convert_batch,
     join_types,
     types_of_columns,
 )
 from fastmetrics.engine.input.computed_columns import open_columns
-from fastmetrics.engine.input.files.numerals.numeral_texts import MixedKeysError
 from fastmetrics.engine.input.row_selection import SelectedBatch, declare_column_kinds, may_be_dictionary
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, key_columns
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors

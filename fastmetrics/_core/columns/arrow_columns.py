@@ -17,7 +17,16 @@ EXACT_INTEGER = 1 << 53
 EXACT_POWER = 22  # 10**22 is the largest power of ten that a float64 holds
 INTEGER_DIGITS = 18  # every integer of 18 digits is an int64
 WIDE_DIGITS = 39  # of the greatest integer of 128 bits, which polars has and Arrow has not
+LISTS = "list of "  # begins the names of types of lists, whatever their layout
 HEX_PAIRS = np.frombuffer(b"".join(b"%02x" % byte for byte in range(256)), np.uint16)
+
+
+def type_name(arrow_type: Any) -> str:
+    """The name of a type. A dictionary counts as the type of its values, an extension as what it stores."""
+    arrow_type = plain_type(arrow_type)
+    if is_list(arrow_type):
+        return LISTS + type_name(arrow_type.value_type)
+    return str(arrow_type.value_type if types.is_dictionary(arrow_type) else arrow_type)
 
 
 def plain_type(data_type: Any) -> Any:

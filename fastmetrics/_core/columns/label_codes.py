@@ -26,9 +26,10 @@ from fastmetrics._core.columns.label_columns import (
     LabelColumn,
     text_column_of,
 )
-from fastmetrics._core.columns.text_columns import TextColumn, check_offsets
+from fastmetrics._core.columns.text_columns import TextColumn
 from fastmetrics._core.object_keys import value_of_numeral
 from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics._core.state import check_offsets, check_state
 from fastmetrics._kernels.columns.text_codes import TextCodes
 
 MAX_TEXTS_PER_ROW = 4  # a dictionary with more texts per row is not read as a whole
@@ -227,9 +228,3 @@ def decode_classes(codes: np.ndarray, types: list[str]) -> list[Any]:
     if known <= {*NUMBERS, MIXED} or not codes.shape[0]:
         return [int(code) for code in codes.tolist()]
     return list(codes.view(dtype_of_arrow(known.pop(), "the label")).astype(object))
-
-
-def check_state(is_valid: Any, message: str) -> None:
-    """Raise a ValueError that says what is wrong with a stored state, unless it is valid."""
-    if not is_valid:
-        raise ValueError(message)

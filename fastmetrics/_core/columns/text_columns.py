@@ -15,7 +15,6 @@ from fastmetrics._kernels.text.tokens import arrow_text_rows
 
 WANTED = "texts are needed"
 MISSING = -1  # the start of a missing text
-LOST_WORDS = "rows_without_words"  # in the coverage: of texts in which only another tokenizer finds words
 # A block fits the second-level cache. For few rows, memory for usual rows is allocated.
 BLOCK_ROWS = 256
 BLOCK_POINTS = 1 << 16
@@ -122,14 +121,6 @@ class TextRows(NamedTuple):
         return self.first_row + (row if self.row_numbers is None else int(self.row_numbers[row]))
 
 
-def describe_lost_words(rows: int) -> str:
-    """The note on rows with a text in which only another tokenizer finds words."""
-    return (
-        f"the tokenizer finds no word in a text of {rows:,} row{'' if rows == 1 else 's'}, and such a text matches "
-        "nothing: it has words of a-z and 0-9 only; for other scripts write rouge1(tokenizer=unicode)"
-    )
-
-
 def lower_texts(points: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The code points and offsets of texts in lower case, as Python's str.lower: a letter may become two."""
     if not points.shape[0] or points.max() < ASCII:
@@ -144,13 +135,6 @@ def lower_texts(points: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np
     ends = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=ends[1:])
     return np.frombuffer("".join(texts).encode("utf-32-le"), "<u4").astype(np.uint32), ends
-
-
-def check_offsets(offsets: np.ndarray, data: np.ndarray, of: str = "texts") -> None:
-    """Check the offsets of texts from an untrusted file."""
-    in_order = (offsets[1:] >= offsets[:-1]).all() and offsets[0] == 0 and offsets[-1] == data.shape[0]
-    if not in_order:
-        raise ValueError(f"the offsets of {of} do not match their bytes")
 
 
 def is_text(kind: Any) -> bool:

@@ -20,12 +20,11 @@ import numpy as np
 
 from fastmetrics._core.columns.key_columns import Keys, KeyScratch, NumberKeys, TextKeys, TupleKeys, place_rows
 from fastmetrics._core.columns.key_types import parts_of, slots_of
-from fastmetrics._core.columns.label_codes import check_state
 from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.spill import SpillFile
 from fastmetrics._core.parallel import accumulate, for_each
-from fastmetrics._core.state import State
+from fastmetrics._core.state import State, check_state
 from fastmetrics._core.tables.key_entries import NO_TEXT, NO_WORDS, KeyCounts, Run, is_long, long_bytes
 from fastmetrics._core.tables.stored_keys import (
     check_texts,

@@ -15,12 +15,11 @@ import numpy as np
 
 from fastmetrics._core.columns.group_keys import as_keys
 from fastmetrics._core.columns.key_columns import NumberKeys, TextKeys
-from fastmetrics._core.columns.label_codes import check_state
 from fastmetrics._core.columns.role_columns import Locate
 from fastmetrics._core.columns.row_blocks import role_name
-from fastmetrics._core.columns.text_columns import check_offsets
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics._core.state import check_offsets, check_state
 from fastmetrics._kernels.columns.text_codes import TextCodes
 
 MAX_INT64 = np.iinfo(np.int64).max

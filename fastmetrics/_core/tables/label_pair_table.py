@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.label_codes import LabelCodes, check_state, translate_codes
+from fastmetrics._core.columns.label_codes import LabelCodes, translate_codes
 from fastmetrics._core.columns.label_columns import LabelPairs
 from fastmetrics._core.columns.row_blocks import NonNumericRows
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.state import State
+from fastmetrics._core.state import State, check_state
 from fastmetrics._core.statistic import ColumnStatistic, Resamplable
 from fastmetrics._core.tables.pair_table import PairCells, PairTable, carry_limbs, join_cells
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns.key_columns import NumberKeys, TupleKeys
-from fastmetrics._core.columns.label_codes import check_state
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.state import check_state
 from fastmetrics._core.tables.key_entries import KeyCounts
 from fastmetrics._core.tables.key_table import KeyTable
 from fastmetrics._kernels.exchange.pair_counts import PairCounter, weigh_numbers

@@ -9,8 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from fastmetrics._core.columns.key_types import TEXT, decode_texts, parts_of
-from fastmetrics._core.columns.label_codes import check_state
-from fastmetrics._core.columns.text_columns import check_offsets
+from fastmetrics._core.state import check_offsets, check_state
 from fastmetrics._kernels.exchange import hash_partition
 
 INT64 = np.dtype(np.int64)

@@ -38,6 +38,14 @@ SMALL_BATCH_ROWS = BATCH_ROWS // SMALL_SHARE
 READ_AHEAD_BATCHES = 2
 
 
+class MixedKeysError(Exception):
+    """A column of keys that was read as integers has another value: it has to be read as texts."""
+
+    def __init__(self, column: str) -> None:
+        super().__init__(column)
+        self.column = column
+
+
 class SourcePartition(NamedTuple):
     """Consecutive rows of a source, and the function that reads them as batches."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.arrow_columns import EXACT_INTEGER, is_list, plain_type
+from fastmetrics._core.columns.arrow_columns import EXACT_INTEGER, LISTS, is_list, type_name
 from fastmetrics._core.columns.key_types import dtype_of_arrow
 from fastmetrics._core.columns.label_codes import common_type
 from fastmetrics._core.columns.label_columns import MIXED, NUMBER, TEXT
@@ -20,16 +20,7 @@ MAX_DIGITS = 38  # of a decimal128
 UNITS = ("s", "ms", "us", "ns")
 STRINGS = ("large_string", "string_view")
 NO_TYPE = "null"  # of a column without a value
-LISTS = "list of "  # begins the names of types of lists, whatever their layout
 NO_ITEMS = f"{LISTS}null"  # the type if all lists are empty
-
-
-def type_name(arrow_type: Any) -> str:
-    """The name of a type. A dictionary counts as the type of its values, an extension as what it stores."""
-    arrow_type = plain_type(arrow_type)
-    if is_list(arrow_type):
-        return LISTS + type_name(arrow_type.value_type)
-    return str(arrow_type.value_type if pyarrow.types.is_dictionary(arrow_type) else arrow_type)
 
 
 def stored_type(name: str) -> str:

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics.engine.expressions.time_zones import explain_zone
 
 
 class InputOptions(NamedTuple):
@@ -49,7 +48,11 @@ OF_MISSING_COLUMNS = ("raise", "null")
 
 def check_time_zone(name: object) -> None:
     """Raise ValueError for a time zone that is not known."""
-    if name is not None and (wrong := explain_zone(name)) is not None:
+    if name is None:
+        return
+    from fastmetrics.engine.expressions.time_zones import explain_zone  # imported with expressions only
+
+    if (wrong := explain_zone(name)) is not None:
         raise ValueError(f"time_zone: {wrong}")
 
 

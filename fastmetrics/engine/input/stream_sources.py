@@ -10,11 +10,12 @@ from itertools import chain, islice
 from os import PathLike
 from typing import Any
 
+from fastmetrics._core.columns.arrow_columns import type_name
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.array_sources import RowsSource
 from fastmetrics.engine.input.arrow_sources import READ_ONCE, top_module
 from fastmetrics.engine.input.batches import BATCH_ROWS, ColumnUses, Source
-from fastmetrics.engine.input.column_types import convert_exactly, describe_misfit, shared_type, type_name, types_fit
+from fastmetrics.engine.input.column_types import convert_exactly, describe_misfit, shared_type, types_fit
 
 ROWS_OF_ITERATOR = 1 << 14  # rows as dicts that are converted together
 ROWS_WITHOUT_TYPE = 16 * BATCH_ROWS  # rows that wait for the type of a column whose values were all null so far

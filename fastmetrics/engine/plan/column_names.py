@@ -24,7 +24,7 @@ KEYWORD_ROLES = ("item", "treatment", "propensity", "prediction", "probabilities
 Key = str | tuple[str, ...]  # the column of a group, of a resampling unit or of a model, or several columns
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ColumnNames:
     """The columns of a log, by role. `others` are pairs of any other role and its column.
 

@@ -89,7 +89,7 @@ def list_metric_names(metrics: tuple[Metric, ...]) -> str:
     return f"{names} and {len(metrics) - MAX_LISTED_METRICS} more" if len(metrics) > MAX_LISTED_METRICS else names
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan:
     """Metrics in the order in which they were asked for, and the distinct statistics of each exchange.
 

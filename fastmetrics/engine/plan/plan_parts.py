@@ -26,7 +26,7 @@ from fastmetrics.engine.plan.resampling_options import Resampling, add_interval_
 MOST_DIVISIONS = 100  # of plans into parts that are kept for further calls
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PlanPart:
     """Metrics that read the same columns, and these columns. The parts of a plan share one pass over the log."""
 

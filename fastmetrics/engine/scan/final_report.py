@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.columns.arrow_columns import EXACT_INTEGER
-from fastmetrics._core.columns.text_columns import describe_lost_words
 from fastmetrics._core.immutable import freeze
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
@@ -133,15 +132,15 @@ class ResolvedPart(NamedTuple):
 
 def notes_on_words(scan: Scan, states: FinalStates) -> list[str]:
     """A note for every model of which texts of some rows have words for another tokenizer only, with the metrics."""
-    metrics: dict[tuple[str, int], list[str]] = {}
+    metrics: dict[tuple[str, str], list[str]] = {}
     for metric in scan.plan.metrics:
         for number, output in enumerate(scan.outputs):
             for statistic in metric.statistics():
                 if isinstance(statistic, NotesLostWords):
-                    rows = statistic.rows_without_words(*states.select((statistic,), number, None))
-                    if rows:
-                        metrics.setdefault((scan.names.score_of(output), rows), []).append(repr(metric))
-    return [f"{', '.join(own)}, {score}: {describe_lost_words(rows)}" for (score, rows), own in metrics.items()]
+                    note = statistic.note_on_words(*states.select((statistic,), number, None))
+                    if note is not None:
+                        metrics.setdefault((scan.names.score_of(output), note), []).append(repr(metric))
+    return [f"{', '.join(own)}, {score}: {note}" for (score, note), own in metrics.items()]
 
 
 def resolve_part(

@@ -18,8 +18,7 @@ from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.exchange.spill import SpillFile, as_path
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.parallel import submit
-from fastmetrics.engine.input.batches import Source, SourcePartition
-from fastmetrics.engine.input.files.numerals.numeral_texts import MixedKeysError
+from fastmetrics.engine.input.batches import MixedKeysError, Source, SourcePartition
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.input.row_selection import ZERO_WEIGHT, declare_column_kinds
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastmetrics._core.columns.arrow_columns import type_name
 from fastmetrics._core.columns.key_columns import Keys
 from fastmetrics._core.columns.key_types import dtype_of_arrow, dtype_of_columns
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SLICE, Output, RowBlock, role_name, slice_code_name
@@ -27,7 +28,6 @@ from fastmetrics._core.exchange.hash_exchange import (
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.kinds import Binary
 from fastmetrics.engine.input.batch_validation import ColumnReader, ValidatedBatch
-from fastmetrics.engine.input.column_types import type_name
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import SelectedBatch
 from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, Key, describe_column, format_key, key_columns

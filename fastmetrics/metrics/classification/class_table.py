@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.label_codes import check_state
 from fastmetrics._core.columns.label_columns import LabelPairs, LabelSets
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.state import check_state
 from fastmetrics._core.statistic import ClassTables
 from fastmetrics._core.tables.label_pair_table import ColumnCodes, LabelPairStatistic, LabelPairTable
 from fastmetrics._core.tables.pair_table import PairCells, PairTable

@@ -15,6 +15,7 @@ from fastmetrics._core.registry import metric as register_metric
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined
+from fastmetrics._kernels.sweep import curve_points
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike, Label, NumericArrayLike
@@ -103,7 +104,12 @@ def best_threshold_from_rows(rows: OrderedRows, metric: str, beta: float) -> Bes
     """The result of `best_threshold`."""
     validation.check_option(metric, "metric", METRICS)
     check_beta(beta)
-    (state,) = rows.sweep(BestPoint(metric, beta))
+    statistic = BestPoint(metric, beta)
+    if rows.is_small and rows.weights is None:  # of few rows, a curve takes less time than runs
+        totals = rows.totals()
+        state = statistic.state(totals, *rows.curve(curve_points.COUNTS), totals)
+    else:
+        (state,) = rows.sweep(statistic)
     result = finalise_best_threshold({"metric": metric, "beta": beta}, state)
     if result.reason:
         warn_undefined("best_threshold", result.reason)
@@ -238,7 +244,7 @@ class BestPoint(RangeStatistic):
     def choose(self, fps: Any, tps: Any, totals: ClassTotals) -> tuple[int, float]:
         """The first of the best points, and the metric there."""
         all_fps, all_tps = totals.as_floats()
-        scaled = scale_weights(np.append(fps, all_fps), np.append(tps, all_tps))
+        scaled = scale_weights(np.concatenate((fps, [all_fps])), np.concatenate((tps, [all_tps])))
         values = metric_values(self.metric, *scaled, self.beta)
         values[-1] = -np.inf  # the last point has only the totals
         best = index_of_maximum(self.metric, *scaled, self.beta, values)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import NonNumericRows
-from fastmetrics._core.columns.text_columns import LOST_WORDS, TextRows
+from fastmetrics._core.columns.text_columns import TextRows
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import TEXTS
 from fastmetrics._core.registry import metric
@@ -26,6 +26,7 @@ from fastmetrics.metrics.text.text_metric import BlockCounter, FindsLostWords, T
 from fastmetrics.metrics.text.tokens.tokenizers import TOKENIZERS
 
 NO_ROWS = "no rows"
+LOST_WORDS = "rows_without_words"  # in the coverage: of texts in which only another tokenizer finds words
 
 
 class TextCounts(NotesLostWords, ColumnStatistic):
@@ -60,6 +61,15 @@ class TextCounts(NotesLostWords, ColumnStatistic):
 
     def rows_without_words(self, state: Sums) -> int:
         return state.count("rows without words") if isinstance(self.metric, FindsLostWords) else 0
+
+    def note_on_words(self, state: Sums) -> str | None:
+        rows = self.rows_without_words(state)
+        if not rows:
+            return None
+        return (
+            f"the tokenizer finds no word in a text of {rows:,} row{'' if rows == 1 else 's'}, and such a text matches "
+            "nothing: it has words of a-z and 0-9 only; for other scripts write rouge1(tokenizer=unicode)"
+        )
 
     def coverage(self, sums: Sums) -> dict[str, Any]:
         lost = self.rows_without_words(sums)

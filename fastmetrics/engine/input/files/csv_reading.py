@@ -12,12 +12,11 @@ from itertools import chain
 from typing import Any
 
 from fastmetrics._core.optional_imports import pyarrow as pa
-from fastmetrics.engine.input.batches import first_line
+from fastmetrics.engine.input.batches import MixedKeysError, first_line
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.format_options import TextOptions
 from fastmetrics.engine.input.files.numerals.numeral_texts import (
     NO_KEYS,
-    MixedKeysError,
     TextKeyColumns,
     as_texts,
     nulls_among_numbers,

@@ -14,12 +14,11 @@ from itertools import starmap
 from typing import Any
 
 from fastmetrics._core.optional_imports import pyarrow as pa
-from fastmetrics.engine.input.batches import first_line, split_path
+from fastmetrics.engine.input.batches import MixedKeysError, first_line, split_path
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.format_options import TextOptions
 from fastmetrics.engine.input.files.numerals.numeral_texts import (
     NO_KEYS,
-    MixedKeysError,
     TextKeyColumns,
     as_texts,
     shorten_columns,

@@ -48,14 +48,6 @@ class TextKeyColumns(NamedTuple):
 NO_KEYS = TextKeyColumns()
 
 
-class MixedKeysError(Exception):
-    """A column of keys that was read as integers has another value: it has to be read as texts."""
-
-    def __init__(self, column: str) -> None:
-        super().__init__(column)
-        self.column = column
-
-
 def as_texts(schema: Any, columns: frozenset[str]) -> Any:
     """The schema with texts in some columns."""
     return pa.schema([field.with_type(pa.string()) if field.name in columns else field for field in schema])
