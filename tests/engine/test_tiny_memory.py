@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastmetrics._core.exchange import bucket_source, group_reduction, hash_exchange, range_exchange, range_reduction
+from fastmetrics._core.exchange import group_reduction, hash_exchange, range_exchange, range_reduction
 from fastmetrics._core.registry import parse
 from fastmetrics._kernels.exchange import hash_partition
 from oracles import curves as curve_oracles
@@ -89,8 +89,7 @@ def evaluate_in(world, log, metrics=METRICS, **options):
         patch.setattr(range_exchange, "ROWS_PER_BUCKET", world["bucket_rows"])
         for module in (hash_exchange, group_reduction):
             patch.setattr(module, "MAX_PARTITION_BITS", world["partition_bits"])
-        for module in (range_exchange, bucket_source):
-            patch.setattr(module, "MAX_BUCKETS", world["most_buckets"])
+        patch.setattr(range_exchange, "MAX_BUCKETS", world["most_buckets"])
         for name in ("SAMPLED_BLOCKS", "SAMPLED_ROWS"):
             patch.setattr(group_reduction, name, world["sampled"])
         patch.setattr(range_reduction, "SERIAL_ROWS", 0)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from fastmetrics._core.columns.group_keys import as_keys
 from fastmetrics._core.columns.key_columns import KeyScratch
-from fastmetrics._core.exchange import row_ranges
+from fastmetrics._core.exchange import range_exchange
 from fastmetrics._core.resampling.resampling_units import draw_weights, find_unit_buckets
 from fastmetrics.testing import check_metric
 from oracles.extend import auuc, concordance, cvr, snips
@@ -131,7 +131,7 @@ class TestSameBits:
     def test_spilled_logs_of_many_ranges(self, weight, log, expected, monkeypatch):
         small_batches(monkeypatch, 300)
         tiny_memory(monkeypatch, 1 << 13)
-        monkeypatch.setattr(row_ranges, "ROWS_PER_BUCKET", 50)
+        monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", 50)
         for n_threads in (1, 2):
             with counted() as calls:
                 found = evaluate(log, weight=weight, by="hour", memory_limit="1MiB", n_threads=n_threads)

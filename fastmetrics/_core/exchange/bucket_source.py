@@ -10,19 +10,9 @@ import numpy as np
 from fastmetrics._core.columns.row_blocks import label_name, score_name
 from fastmetrics._core.exchange.block_store import BlockReader, BlockStore
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
-from fastmetrics._core.exchange.range_exchange import (
-    KEY,
-    MAX_BUCKETS,
-    SAMPLE,
-    Splitter,
-    ordered_keys,
-    scores_of_keys,
-    splitter_of_cuts,
-)
+from fastmetrics._core.exchange.range_exchange import KEY, KeyRange, ordered_keys, scores_of_keys
 from fastmetrics._core.named_tuples import NamedTuple
-
-SAMPLE_RUN = 64  # neighbouring scores that are read together for a sample of spilled blocks
-SAMPLED_BLOCKS = 256
+from fastmetrics._kernels.sweep.mann_whitney import Splitter
 
 
 class BlockSource(Protocol):
@@ -45,6 +35,19 @@ class BucketSource:
         self.ranged = ranged
         self.bucket = bucket
         self.budget = ranged.budget
+
+    @property
+    def rows(self) -> int:
+        return int(self.ranged.partition_rows[2 * self.bucket : 2 * self.bucket + 2].sum())
+
+    def key_range(self) -> KeyRange:
+        blocks = self.block_readers([score_name(0)])
+        return KeyRange.of((ordered_keys(block.load()[score_name(0)]) for block in blocks), self.rows)
+
+    def split(self, keys: KeyRange) -> Splitter:
+        """A splitter for the rows, which have several scores."""
+        range_bytes = self.budget.bytes_per_range if self.budget is not None else 1 << 26
+        return keys.split(max(1, range_bytes // self.ranged.row_bytes))
 
     def block_readers(self, names: list[str]) -> list[BucketBlock]:
         bounds = [
@@ -76,39 +79,3 @@ class BucketBlock(NamedTuple):
         for name in others:
             loaded[name] = np.ascontiguousarray(columns[name])
         return {name: loaded[name] for name in self.names}
-
-
-def key_range(source: BucketSource) -> tuple[int, int]:
-    """The least and the greatest key of a bucket."""
-    low, high = 1 << 64, -1
-    for block in source.block_readers([score_name(0)]):
-        keys = ordered_keys(block.load()[score_name(0)])
-        low, high = min(low, int(keys.min())), max(high, int(keys.max()))
-    return low, high
-
-
-def split_large_bucket(source: BucketSource, low: int, high: int, rows: int) -> Splitter:
-    """A splitter for the rows of a bucket whose keys lie between low and high.
-
-    It cuts at the quantiles of a sample, around the most frequent key, and in the middle of the key range. So every
-    finer bucket has a smaller key range, whatever the scores.
-    """
-    samples = []
-    blocks = source.block_readers([score_name(0)])
-    sampled = blocks[:: -(-len(blocks) // SAMPLED_BLOCKS)]
-    for block in sampled:
-        n_runs = max(1, SAMPLE // (SAMPLE_RUN * len(sampled)))
-        for start in np.linspace(0, block.rows - 1, n_runs).astype(np.int64).tolist():
-            stop = min(block.rows, start + SAMPLE_RUN)
-            samples.append(ordered_keys(block.load_rows(start, stop)[score_name(0)]))
-    keys = np.sort(np.concatenate(samples))
-    range_bytes = source.budget.bytes_per_range if source.budget is not None else 1 << 26
-    bucket_rows = max(1, range_bytes // source.ranged.row_bytes)
-    n_buckets = max(2, min(MAX_BUCKETS, 4 * rows // bucket_rows))
-    quantiles = keys[np.arange(1, n_buckets) * len(keys) // n_buckets]
-    values, counts = np.unique(keys, return_counts=True)
-    most_frequent = int(values[counts.argmax()])
-    middle = low + (high - low + 1) // 2
-    candidates = {int(cut) for cut in quantiles} | {most_frequent, most_frequent + 1, middle}
-    cuts = np.array(sorted(cut for cut in candidates if low < cut <= high), keys.dtype)
-    return splitter_of_cuts([cuts])

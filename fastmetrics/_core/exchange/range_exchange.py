@@ -1,15 +1,18 @@
-"""The range exchange: it brings rows with neighbouring scores together.
+"""The range exchange: it brings rows with neighbouring scores, or other values, together.
 
-A sample decides where to cut the scores. Every block is then reordered in cache into buckets of neighbouring scores, in
-each bucket negatives before positives. The rows of a bucket are the slices of the same number of all blocks. With
-slices of the log, each slice has its own buckets. The cuts change the speed of a result, never the result. Buckets are
-reduced in `range_reduction.py`.
+A sample decides where to cut the values. Every block is then reordered in cache into buckets of neighbouring values.
+The rows of a bucket are the slices of the same number of all blocks. With slices of the log, each slice has its own
+buckets. A bucket that is too large is cut again. The cuts change the speed of a result, never the result.
+
+Buckets of scores have negatives before positives, and are reduced in `range_reduction.py`; those of all columns, in the
+order of any value, in `row_ranges.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -18,42 +21,28 @@ from fastmetrics._core.exchange.block_store import Block
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows, WeightScale
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.sweep import mann_whitney, weighted_sweep
+from fastmetrics._kernels.sweep.mann_whitney import Splitter
 
 KEY = "key"
 UNIT_BUCKET = "unit bucket"  # uint16, for replicates
-N_CELLS = 1 << 16
 ROWS_PER_BUCKET = 40_000
 MAX_BUCKETS = 1024
-MOST_BUCKETS = 1 << 15  # a bucket has two partitions, one per class, and their numbers have 16 bits
 SAMPLE = 1 << 14
+SAMPLE_RUN = 64  # neighbouring rows that are read together for a sample of spilled blocks
 FEW_BUCKETS = 8  # a search among so few cuts is as fast as a table of cells, which takes longer to make
 SAMPLED_OF_BUCKET = 512
 CROWDED = 16  # if a bucket has so many times its share of the rows, a slower and finer cut pays
+LARGE_FACTOR = 2  # so many times the rows of a bucket may be loaded at once
 NO_SLICES: np.ndarray = np.empty(0, np.uint16)
-NO_CUTS: np.ndarray = np.empty(0, np.int32)
-NO_KEPT: Mapping[str, np.ndarray] = {}
+NO_CUTS: np.ndarray = np.empty(0, np.uint64)
+NO_CELLS: np.ndarray = np.empty(0, np.uint16)
+ONE_BUCKET = Splitter(NO_CUTS, np.zeros(2, np.int32), NO_CELLS, 0, 0)
+
+Allocate = Callable[[str, np.dtype, int], np.ndarray]  # memory for a column
 
 
-class Splitter(NamedTuple):
-    """Maps scores to buckets.
-
-    The keys between two values are divided into cells of equal width, and each cell belongs to a bucket. If most scores
-    fall into a few cells, `cuts` is used instead: a power of two of ascending keys, of which the first n_buckets - 1
-    begin a bucket. With `first_cuts`, slice s has the cuts first_cuts[s] to first_cuts[s + 1] and one bucket more than
-    cuts. The buckets of the slices follow each other.
-    """
-
-    low: int
-    shift: int
-    bucket_of_cell: np.ndarray
-    cuts: np.ndarray
-    n_buckets: int
-    first_cuts: np.ndarray = NO_CUTS
-
-    def buckets_of_slice(self, number: int) -> range:
-        """The buckets of one slice, in ascending order of score."""
-        first, stop = self.first_cuts[number : number + 2].tolist()
-        return range(first + number, stop + number + 1)
+def allocate_new(name: str, dtype: np.dtype, length: int) -> np.ndarray:
+    return np.empty(length, dtype)
 
 
 def ordered_keys(scores: np.ndarray) -> np.ndarray:
@@ -75,11 +64,26 @@ def scores_of_keys(keys: np.ndarray) -> np.ndarray:
     return bits.view(np.float64)
 
 
+def sample_columns(blocks: Sequence[Any], in_memory: bool) -> dict[str, np.ndarray]:
+    """The columns of about SAMPLE rows of some blocks, or runs of rows if blocks are spilled."""
+    step = max(1, sum(block.rows for block in blocks) // SAMPLE)
+    samples = []
+    for block in blocks:
+        if in_memory:
+            samples.append({name: column[::step] for name, column in block.load().items()})
+            continue
+        # Neighbouring rows of a spilled block are as good as any: a short run of every so many rows is a fair sample.
+        stride = step * SAMPLE_RUN
+        starts = range(max(0, min(block.rows, stride) - SAMPLE_RUN) // 2, block.rows, stride)
+        samples += [block.load_rows(start, min(start + SAMPLE_RUN, block.rows)) for start in starts]
+    return {name: np.concatenate([sample[name] for sample in samples]) for name in samples[0]}
+
+
 def bucket_count(rows: int, max_rows: int | None) -> int:
     """The number of buckets for so many rows. `max_rows` is the most rows of a bucket, where memory is short."""
     n_buckets = min(MAX_BUCKETS, rows // ROWS_PER_BUCKET)
     if max_rows is not None:
-        n_buckets = max(n_buckets, min(MOST_BUCKETS // 8, 2 * rows // max_rows))
+        n_buckets = max(n_buckets, min(mann_whitney.MOST_BUCKETS // 8, 2 * rows // max_rows))
     return max(1, n_buckets)
 
 
@@ -89,47 +93,95 @@ def split_scores(sample: np.ndarray, rows: int, max_rows: int | None = None) -> 
     Every splitter gives the same results; a good one is faster.
     """
     n_buckets = bucket_count(rows, max_rows)
-    if n_buckets == 1 or not sample.shape[0]:
-        key_type = np.uint64 if sample.dtype == np.float64 else np.uint32
-        return Splitter(0, 0, np.zeros(1, np.uint16), np.zeros(1, key_type), 1)
+    if n_buckets == 1:
+        return ONE_BUCKET
     if n_buckets <= FEW_BUCKETS:
-        keys = np.sort(ordered_keys(sample[:: max(1, len(sample) // (n_buckets * SAMPLED_OF_BUCKET))]))
-        return cut_at_quantiles(keys, n_buckets)
+        sample = sample[:: max(1, len(sample) // (n_buckets * SAMPLED_OF_BUCKET))]
     keys = np.sort(ordered_keys(sample))
+    cells = cut_into_cells(keys, n_buckets, max_rows is not None) if n_buckets > FEW_BUCKETS else None
+    return cells or splitter_of_cuts([cut_at_quantiles(keys, n_buckets)])
+
+
+def cut_into_cells(keys: np.ndarray, n_buckets: int, is_limited: bool) -> Splitter | None:
+    """The splitter by cells of equal width for the sorted keys of a sample; None if most are in a few cells."""
     margin = len(keys) // 200  # tails go to the outer cells: outliers must not make all cells wide
     low, high = keys[margin], keys[-1 - margin]
     shift = max(0, (int(high) - int(low)).bit_length() - 16)
-    cells = np.minimum((np.maximum(keys, low) - low) >> keys.dtype.type(shift), N_CELLS - 1).astype(np.int64)
-    mass = np.bincount(cells, minlength=N_CELLS)
+    n_cells = mann_whitney.N_CELLS
+    cells = np.minimum((np.maximum(keys, low) - low) >> keys.dtype.type(shift), n_cells - 1).astype(np.int64)
+    mass = np.bincount(cells, minlength=n_cells)
     before = np.cumsum(mass) - mass
     bucket_of_cell = np.minimum(before * n_buckets // len(keys), n_buckets - 1).astype(np.uint16)
-    if is_crowded(keys, bucket_of_cell[cells], n_buckets):
-        return cut_at_quantiles(keys, n_buckets)
-    return Splitter(int(low), shift, bucket_of_cell, np.empty(0, keys.dtype), n_buckets)
+    if is_crowded(keys, bucket_of_cell[cells], n_buckets, is_limited):
+        return None
+    return Splitter(NO_CUTS, np.zeros(2, np.int32), bucket_of_cell, int(low), shift)
 
 
-def cut_at_quantiles(keys: np.ndarray, n_buckets: int) -> Splitter:
-    """The splitter that cuts at quantiles of the sorted keys of a sample."""
-    n_buckets = 1 << (n_buckets - 1).bit_length()
-    cuts = keys[np.arange(1, n_buckets + 1) * (len(keys) - 1) // n_buckets]
-    return Splitter(0, 0, np.zeros(1, np.uint16), cuts, n_buckets)
+def cut_at_quantiles(keys: np.ndarray, n_buckets: int) -> np.ndarray:
+    """Ascending keys that cut at quantiles of the sorted keys of a sample, and around frequent ones.
+
+    A frequent score has a bucket of its own: this may be too large, and the other rows can still be cut.
+    """
+    n_buckets = min(n_buckets, len(keys))
+    if n_buckets <= 1:
+        return NO_CUTS
+    cuts = np.unique(keys[np.arange(1, n_buckets) * len(keys) // n_buckets])
+    ties = np.searchsorted(keys, cuts, "right") - np.searchsorted(keys, cuts)
+    frequent = cuts[ties * n_buckets > len(keys)].astype(np.uint64)
+    return np.union1d(cuts, frequent + np.uint64(1))
 
 
-def is_crowded(keys: np.ndarray, buckets: np.ndarray, n_buckets: int) -> bool:
-    """Does one bucket have many times its share of the rows, without its largest tie, which cannot be cut?"""
-    fullest = int(np.bincount(buckets).argmax())
+class KeyRange(NamedTuple):
+    """The least and the greatest key of rows that are too many to be loaded, and the sorted keys of a sample."""
+
+    rows: int
+    low: int
+    high: int
+    sample: np.ndarray
+
+    @classmethod
+    def of(cls, keys_of_blocks: Iterable[np.ndarray], rows: int) -> KeyRange:
+        low, high = 1 << 64, -1
+        step = max(1, rows // SAMPLE)
+        sample = []
+        for keys in keys_of_blocks:
+            low, high = min(low, int(keys.min())), max(high, int(keys.max()))
+            sample.append(keys[::step].copy())
+        return cls(rows, low, high, np.sort(np.concatenate(sample)))
+
+    @property
+    def is_tie(self) -> bool:
+        return self.low == self.high
+
+    def split(self, max_rows: int) -> Splitter:
+        """A splitter into buckets of at most so many rows.
+
+        It also cuts in the middle of the keys: every bucket has fewer keys than all, whatever the sample is.
+        """
+        n_buckets = max(2, min(MAX_BUCKETS, 2 * self.rows // max_rows))
+        middle = np.uint64(self.low + (self.high - self.low + 1) // 2)
+        cuts = np.union1d(cut_at_quantiles(self.sample, n_buckets), middle)
+        return splitter_of_cuts([cuts[(cuts > self.low) & (cuts <= self.high)]])
+
+
+def is_crowded(keys: np.ndarray, buckets: np.ndarray, n_buckets: int, is_limited: bool) -> bool:
+    """Does one bucket have many times its share of the rows, without its largest tie, which cannot be cut?
+
+    Where memory is short, its tie counts too: a bucket that is too large would be cut again, to have the tie alone.
+    """
+    rows = np.bincount(buckets)
+    fullest = int(rows.argmax())
+    if is_limited:
+        return int(rows[fullest]) > LARGE_FACTOR * len(keys) // n_buckets + CROWDED
     _, ties = np.unique(keys[buckets == fullest], return_counts=True)
     return int(ties.sum() - ties.max()) > CROWDED * len(keys) // n_buckets
 
 
-def splitter_of_cuts(cuts: list[np.ndarray]) -> Splitter:
+def splitter_of_cuts(cuts: Sequence[np.ndarray]) -> Splitter:
     """The splitter that cuts every slice at the given ascending keys."""
     first_cuts = np.zeros(len(cuts) + 1, np.int32)
     np.cumsum([len(of_slice) for of_slice in cuts], out=first_cuts[1:])
-    all_cuts = np.concatenate(cuts)
-    # Kernels take the address of the first cut, so there must be one.
-    all_cuts = all_cuts if len(all_cuts) else np.zeros(1, all_cuts.dtype)
-    return Splitter(0, 0, np.zeros(1, np.uint16), all_cuts, int(first_cuts[-1]) + len(cuts), first_cuts)
+    return Splitter(np.concatenate(cuts).astype(np.uint64), first_cuts, NO_CELLS, 0, 0)
 
 
 def split_slices(
@@ -141,63 +193,60 @@ def split_slices(
     keys, slices = keys[order], slices[order]
     edges = np.searchsorted(slices, np.arange(n_slices + 1)).tolist()
     wanted = [bucket_count((stop - start) * rows // max(1, len(keys)), max_rows) for start, stop in pairwise(edges)]
-    # Every slice has one bucket. If the others are more than allowed, every slice gets its share of them.
-    more, allowed = sum(wanted) - n_slices, MOST_BUCKETS - n_slices
-    cuts = []
-    for n_buckets, (start, stop) in zip(wanted, pairwise(edges), strict=True):
-        if more > allowed:
-            n_buckets = 1 + (n_buckets - 1) * allowed // more
-        quantiles = start + np.arange(1, n_buckets) * (stop - start) // n_buckets
-        cuts.append(np.unique(keys[quantiles]))
-    return splitter_of_cuts(cuts)
-
-
-class RangeScratch:
-    """Working memory of one thread, to reorder a block by score."""
-
-    def __init__(self, block_rows: int) -> None:
-        self.slots = np.empty(block_rows, np.uint16)
-        self.has_nan = np.zeros(1, np.int64)
+    # Every slice has one bucket. If the others are more than allowed, every slice gets its share of them. A frequent
+    # score may take another one for each.
+    more, allowed = sum(wanted) - n_slices, (mann_whitney.MOST_BUCKETS - n_slices) // 2
+    if more > allowed:
+        wanted = [1 + (n_buckets - 1) * allowed // more for n_buckets in wanted]
+    own = zip(wanted, pairwise(edges), strict=True)
+    return splitter_of_cuts([cut_at_quantiles(keys[start:stop], n_buckets) for n_buckets, (start, stop) in own])
 
 
 def reorder_by_score(
     splitter: Splitter,
     labels: np.ndarray,
     scores: np.ndarray,
-    slices: np.ndarray | None,
-    weights: np.ndarray | None,
-    scratch: RangeScratch,
-    allocate: Callable[[str, np.dtype, int], np.ndarray],
-    unit_buckets: np.ndarray | None = None,
-    kept: Mapping[str, np.ndarray] = NO_KEPT,
-) -> Block:
-    """A block in the order of the buckets, in each bucket negatives first. Sets scratch.has_nan if a score is NaN.
+    others: Mapping[str, np.ndarray],
+    slots: np.ndarray,
+    allocate: Allocate = allocate_new,
+    slices: np.ndarray = NO_SLICES,
+) -> tuple[Block, bool]:
+    """A block in the order of the buckets, in each bucket negatives first; and whether a score is NaN.
 
-    `kept` are further columns (uint16).
+    `others` are further columns. `slots` (uint16) receives the bucket and the label of every row.
     """
     rows = labels.shape[0]
-    if splitter.n_buckets > MOST_BUCKETS:
-        raise OverflowError(f"{splitter.n_buckets} buckets have no 16-bit numbers")
     key_type = np.dtype(f"u{scores.dtype.itemsize}")
     keys = allocate(KEY, key_type, rows)
     offsets = allocate("offsets", np.dtype(np.int32), 2 * splitter.n_buckets + 1)
-    slots = scratch.slots[:rows]
-    if slices is None and splitter.first_cuts.shape[0]:
-        slices = np.zeros(rows, np.uint16)
-    mann_whitney.range_partition(
-        labels, scores.view(key_type), splitter.low, splitter.shift, splitter.bucket_of_cell, splitter.cuts,
-        NO_SLICES if slices is None else slices, splitter.first_cuts, splitter.n_buckets, slots, keys, offsets,
-        scratch.has_nan,
-    )  # fmt: skip
-    columns = {KEY: keys}
-    if weights is not None:
-        columns[WEIGHT] = allocate(WEIGHT, np.dtype(np.float64), rows)
-        mann_whitney.scatter_column(weights, slots, offsets, columns[WEIGHT])
-    short = dict(kept) if unit_buckets is None else {UNIT_BUCKET: unit_buckets, **kept}
-    for name, column in short.items():
-        columns[name] = allocate(name, np.dtype(np.uint16), rows)
-        mann_whitney.scatter_column(column, slots, offsets, columns[name])
-    return Block(columns, offsets)
+    has_nan = mann_whitney.range_partition(splitter, labels, scores.view(key_type), slices, slots[:rows], offsets, keys)
+    return Block({KEY: keys} | scatter_columns(others, slots, offsets, allocate), offsets), has_nan
+
+
+def reorder_by_value(splitter: Splitter, values: np.ndarray, columns: Mapping[str, np.ndarray]) -> Block:
+    """A block of all columns in the order of the buckets of values."""
+    numbers, offsets = bucket_numbers(splitter, values)
+    return Block(scatter_columns(columns, numbers, offsets, allocate_new), offsets)
+
+
+def bucket_numbers(splitter: Splitter, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The bucket of every row (uint16), and where each bucket begins."""
+    numbers, offsets = np.empty(values.shape[0], np.uint16), np.empty(splitter.n_buckets + 1, np.int32)
+    mann_whitney.order_by_bucket(splitter, np.ascontiguousarray(values), numbers, offsets)
+    return numbers, offsets
+
+
+def scatter_columns(
+    columns: Mapping[str, np.ndarray], slots: np.ndarray, offsets: np.ndarray, allocate: Allocate
+) -> dict[str, np.ndarray]:
+    """Columns in the order of the slots."""
+    moved = {}
+    for name, column in columns.items():
+        out = moved[name] = allocate(name, column.dtype, column.shape[0])
+        unsigned = f"u{column.dtype.itemsize}"
+        own = np.ascontiguousarray(column).view(unsigned)
+        mann_whitney.scatter_column(own, slots, offsets, out.view(unsigned))
+    return moved
 
 
 class ScoreBuckets:

@@ -27,20 +27,14 @@ from fastmetrics._core.columns.row_blocks import (
 )
 from fastmetrics._core.exchange.block_store import Block, BlockStore
 from fastmetrics._core.exchange.bucket_positions import BucketPositions, BucketWeights, GlobalTotals, totals_of_slices
-from fastmetrics._core.exchange.bucket_source import (
-    SAMPLE_RUN,
-    BlockSource,
-    BucketSource,
-    key_range,
-    split_large_bucket,
-)
+from fastmetrics._core.exchange.bucket_source import BlockSource, BucketSource
 from fastmetrics._core.exchange.range_exchange import (
     KEY,
-    SAMPLE,
-    RangeScratch,
+    NO_SLICES,
+    UNIT_BUCKET,
     ScoreBuckets,
-    Splitter,
     reorder_by_score,
+    sample_columns,
     split_scores,
     split_slices,
 )
@@ -60,6 +54,7 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.statistic import CountsBuckets
 from fastmetrics._kernels.numeric import sums
+from fastmetrics._kernels.sweep.mann_whitney import Splitter
 
 LARGE_TIE = 1 << 20  # from so many rows on, a bucket is tested for having a single score
 RANGES_PER_THREAD = 4  # of buckets, for statistics of all slices at once
@@ -111,7 +106,7 @@ def reduce_ranges(
     blocks = source.block_readers(names)
     rows = sum(block.rows for block in blocks)
     splitter = split_rows(reduction, rows, n_slices)
-    ranges = [splitter.buckets_of_slice(number) for number in range(n_slices)] or [range(splitter.n_buckets)]
+    ranges = splitter.buckets_by_slice()
     ranged = BlockStore(2 * splitter.n_buckets, None if source.in_memory else source.budget)
     states_by_bucket, global_totals = reduce_split_rows(
         reduction, ranged, splitter, blocks, ranges, global_totals, spare, advance
@@ -190,24 +185,13 @@ def store_columns(columns: RowBlock) -> BlockStore:
 
 def split_rows(reduction: RangeReduction, rows: int, n_slices: int) -> Splitter:
     """A splitter for the rows of the source, from a sample of them."""
-    source = reduction.source
-    score = score_name(reduction.output.score)
-    step = max(1, rows // SAMPLE)
-    samples = []
-    for block in source.block_readers([score, SLICE] if n_slices else [score]):
-        if source.in_memory:
-            samples.append([column[::step] for column in block.load().values()])
-        else:
-            # Scores of neighbouring rows in a spilled block are unrelated: a short run of rows is a fair sample.
-            n = min(block.rows, max(SAMPLE_RUN, block.rows // step))
-            start = (block.rows - n) // 2
-            samples.append(list(block.load_rows(start, start + n).values()))
-    sample = [np.concatenate(columns) for columns in zip(*samples, strict=True)]
+    source, score = reduction.source, score_name(reduction.output.score)
+    sample = sample_columns(source.block_readers([score, SLICE] if n_slices else [score]), source.in_memory)
     # Buckets of spilled rows are loaded by ranges of buckets; a range should have several of them.
     max_rows = None if source.in_memory or source.budget is None else max(1, source.budget.bytes_per_range // 32)
     if n_slices:
-        return split_slices(sample[0], sample[1], rows, n_slices, max_rows)
-    return split_scores(sample[0], rows, max_rows)
+        return split_slices(sample[score], sample[SLICE], rows, n_slices, max_rows)
+    return split_scores(sample[score], rows, max_rows)
 
 
 def fill_buckets(
@@ -230,7 +214,7 @@ def fill_buckets(
     weights_by_thread = [BucketWeights(splitter.n_buckets, needs_sums)]
 
     def make_worker() -> Callable[[int], None]:
-        scratch = RangeScratch(max_rows)
+        slots = np.empty(max_rows, np.uint16)
         spill_scratch = Scratch()
         pages = LargePages()
         weights = BucketWeights(splitter.n_buckets, needs_sums)
@@ -239,10 +223,11 @@ def fill_buckets(
         def reorder_block(number: int) -> None:
             columns = blocks[number].load()
             labels, scores = (columns[name] for name in reduction.names()[:2])
-            unit_buckets = None if unit_buckets_of is None else unit_buckets_of(columns)
-            row_bytes = scores.dtype.itemsize + (8 if reduction.weighted else 0)
-            row_bytes += 0 if unit_buckets is None else unit_buckets.itemsize
-            row_bytes += sum(columns[name].itemsize for name in kept)
+            others = {name: columns[name] for name in ([WEIGHT] if reduction.weighted else [])}
+            if unit_buckets_of is not None:
+                others[UNIT_BUCKET] = unit_buckets_of(columns)
+            others |= {name: columns[name] for name in kept}
+            row_bytes = scores.dtype.itemsize + sum(own.itemsize for own in others.values())
             is_reserved = ranged.try_reserve(labels.shape[0] * row_bytes + 8 * splitter.n_buckets)
 
             def allocate(name: str, dtype: np.dtype, length: int) -> np.ndarray:
@@ -252,10 +237,8 @@ def fill_buckets(
                     return spill_scratch.array(name, dtype, length)
                 return pages.array(dtype, length) if rows > SERIAL_ROWS else np.empty(length, dtype)
 
-            block = reorder_by_score(
-                splitter, labels, scores, None if kept else columns.get(SLICE), columns.get(WEIGHT), scratch, allocate,
-                unit_buckets, {name: columns[name] for name in kept},
-            )  # fmt: skip
+            slices = NO_SLICES if kept else columns.get(SLICE, NO_SLICES)
+            block, _ = reorder_by_score(splitter, labels, scores, others, slots, allocate, slices)
             if reduction.weighted:
                 weights.add_block(block)
             ranged.add(block, is_reserved)
@@ -401,9 +384,9 @@ def reduce_large_ties(
     """Reduce large buckets of a single score from their counts, without copying their rows together."""
     for bucket in np.flatnonzero(positions.rows.sum(1) > LARGE_TIE).tolist():
         source = BucketSource(ranged, bucket)
-        low, high = key_range(source)
-        if low == high:
-            for statistic, state in states_of_tie(reduction, source, low, positions, bucket).items():
+        keys = source.key_range()
+        if keys.is_tie:
+            for statistic, state in states_of_tie(reduction, source, keys.low, positions, bucket).items():
                 states[statistic][bucket] = state
 
 
@@ -440,12 +423,12 @@ def reduce_large_bucket(
     """The states of a bucket that is too large to be loaded."""
     source = BucketSource(ranged, bucket)
     inner = reduction._replace(source=source, output=Output(0, 0))
-    low, high = key_range(source)
-    if low == high:
-        return states_of_tie(inner, source, low, positions, bucket)
+    keys = source.key_range()
+    if keys.is_tie:
+        return states_of_tie(inner, source, keys.low, positions, bucket)
     position = positions.position_of(bucket, bucket + 1)
     blocks = source.block_readers(inner.names())
-    splitter = split_large_bucket(source, low, high, int(positions.rows[bucket].sum()))
+    splitter = source.split(keys)
     finer = BlockStore(2 * splitter.n_buckets, ranged.budget)
     totals = GlobalTotals([position.totals], [position.above], positions.global_totals.scale)
     states, _ = reduce_split_rows(inner, finer, splitter, blocks, [range(splitter.n_buckets)], totals)

@@ -1,7 +1,7 @@
 """The range exchange for statistics that read all columns of a range: rows in descending order of score.
 
-A sample decides where to cut the scores. Blocks are reordered into ranges of neighbouring scores, in memory or in a
-second spill file, and a range is loaded with all its columns. The states of neighbouring ranges merge from the greatest
+Blocks are reordered into ranges of neighbouring scores (`range_exchange.py`), in memory or in a second spill file, and
+a range is loaded with all its columns. The states of neighbouring ranges merge from the greatest
 score down, so the cuts change the speed of a result, never the result.
 
 A statistic may name another value than the score by which rows are ordered, computed from the columns of a row. Stored
@@ -32,18 +32,25 @@ from fastmetrics._core.columns.row_blocks import (
     other_columns,
     score_name,
 )
-from fastmetrics._core.exchange.block_store import Block, BlockReader, BlockStore, order_by_number, scatter_rows
+from fastmetrics._core.exchange.block_store import BlockReader, BlockStore
 from fastmetrics._core.exchange.memory_budget import StateMemory
 from fastmetrics._core.exchange.memory_size import format_size
-from fastmetrics._core.exchange.range_exchange import MAX_BUCKETS, SAMPLE, ordered_keys
+from fastmetrics._core.exchange.range_exchange import (
+    LARGE_FACTOR,
+    ROWS_PER_BUCKET,
+    KeyRange,
+    ordered_keys,
+    reorder_by_value,
+    sample_columns,
+    split_scores,
+)
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.statistic import Positioned, Statistic, TakesTies
+from fastmetrics._kernels.sweep.mann_whitney import Splitter
 
-ROWS_PER_BUCKET = 1 << 16
-LARGE_FACTOR = 2  # so many times the rows of a range may be loaded at once
 LOADED_FACTOR = 6  # a bucket is sorted: its columns, an order and sorted columns are in memory together
 
 # The values that order rows, from the columns of the rows by role.
@@ -245,7 +252,7 @@ def reduce_in_order(reduction: RowRangeReduction, advance: Callable[[int], None]
         return reduce_ranges_of_rows(reduction, readers, advance)
     cutter = RangeCutter(reduction)
     try:
-        ranges = cutter.cut(reduction.store.block_readers(reduction.names()))
+        ranges = cutter.cut_all()
         return reduce_ranges_of_rows(reduction, ranges, advance, [own.tie for own in ranges])
     finally:
         cutter.close()
@@ -296,30 +303,28 @@ class RangeCutter:
         for store in self.stores:
             store.close()
 
-    def keys_of(self, reader: BlockReader | StoredRange) -> np.ndarray:
-        """The ordered keys of the values of rows."""
-        return ordered_keys(self.reduction.values_of(dict(reader.load())))
+    def cut_all(self) -> list[StoredRange]:
+        """The rows of the store in ranges."""
+        store = self.reduction.store
+        readers = store.block_readers(self.reduction.names())
+        sample = self.reduction.values_of(sample_columns(readers, store.in_memory))
+        most_rows = None if self.budget is None else LARGE_FACTOR * self.most_rows
+        return self.cut(readers, split_scores(sample, store.rows, most_rows))
 
-    def cut(self, readers: Sequence[BlockReader | StoredRange]) -> list[StoredRange]:
+    def cut(self, readers: Sequence[BlockReader | StoredRange], splitter: Splitter) -> list[StoredRange]:
         """The rows of some blocks in ranges."""
-        cuts = self.choose_cuts(readers)
-        names, n_buckets = self.reduction.names(), cuts.shape[0] + 1
-        ranged = BlockStore(n_buckets, self.budget)
+        ranged = BlockStore(splitter.n_buckets, self.budget)
         self.stores.append(ranged)
 
         def reorder(number: int) -> None:
             columns = readers[number].load()
-            keys = ordered_keys(self.reduction.values_of(dict(columns)))
-            numbers = (n_buckets - 1 - np.searchsorted(cuts, keys, "right")).astype(np.uint16)
-            starts, destinations = order_by_number(numbers, n_buckets)
-            moved = {own: scatter_rows(np.ascontiguousarray(column), destinations) for own, column in columns.items()}
-            n_bytes = sum(column.nbytes for column in moved.values())
-            ranged.add(Block(moved, starts.astype(np.int32)), ranged.try_reserve(n_bytes))
+            block = reorder_by_value(splitter, self.reduction.values_of(dict(columns)), columns)
+            ranged.add(block, ranged.try_reserve(block.n_bytes()))
 
         for_each(len(readers), lambda: reorder, self.reduction.n_threads)
         found: list[StoredRange] = []
-        for number, rows in enumerate(ranged.partition_rows.tolist()):
-            own = StoredRange(ranged, names, number, rows)
+        for number, rows in reversed(list(enumerate(ranged.partition_rows.tolist()))):
+            own = StoredRange(ranged, self.reduction.names(), number, rows)
             if rows:
                 found += [own] if self.budget is None or rows <= LARGE_FACTOR * self.most_rows else self.cut_large(own)
         return found
@@ -327,9 +332,10 @@ class RangeCutter:
     def cut_large(self, large: StoredRange) -> list[StoredRange]:
         """Cut a range that is too large again."""
         parts = large.parts(self.most_rows)
-        ends = [(int(keys.min()), int(keys.max())) for keys in map(self.keys_of, parts)]
-        if min(low for low, _ in ends) < max(high for _, high in ends):
-            return self.cut(parts)
+        values = (self.reduction.values_of(dict(part.load())) for part in parts)
+        keys = KeyRange.of(map(ordered_keys, values), large.rows)
+        if not keys.is_tie:
+            return self.cut(parts, keys.split(LARGE_FACTOR * self.most_rows))
         if all(isinstance(own, TakesTies) for own in self.reduction.statistics):
             self.ties += 1
             return [own._replace(tie=self.ties) for own in parts]
@@ -342,24 +348,6 @@ class RangeCutter:
                 f"{format_size(n_bytes)}, and memory_limit={format_size(self.budget.limit)}; allow more memory"
             )
         return [large]
-
-    def choose_cuts(self, readers: Sequence[BlockReader | StoredRange]) -> np.ndarray:
-        """Ascending keys that cut the values into ranges of about equal rows: the quantiles of a sample."""
-        rows = sum(reader.rows for reader in readers)
-        most_buckets = MAX_BUCKETS if self.budget is None else SAMPLE // 2  # memory comes before speed
-        n_buckets = min(most_buckets, -(-rows // self.most_rows))
-        step = max(1, rows // SAMPLE)
-        sample = []
-        for reader in readers:
-            n = min(reader.rows, max(1, reader.rows // step))
-            where = np.linspace(0, reader.rows - 1, n).astype(np.int64)
-            sampled = {name: np.ascontiguousarray(column[where]) for name, column in reader.load().items()}
-            sample.append(ordered_keys(self.reduction.values_of(sampled)))
-        keys = np.sort(np.concatenate(sample))
-        cuts = np.unique(keys[np.arange(1, n_buckets) * keys.shape[0] // n_buckets])
-        # A frequent value gets a range of its own: it may be too large, and the other rows can still be cut.
-        frequent = cuts[np.searchsorted(keys, cuts, "right") - np.searchsorted(keys, cuts) > keys.shape[0] // n_buckets]
-        return np.unique(np.concatenate((cuts, frequent[frequent < np.iinfo(keys.dtype).max] + 1)))
 
 
 def reduce_ranges_of_rows(

@@ -378,7 +378,7 @@ def bucket_columns(
 
     def make_worker() -> Callable[[int], None]:
         labels = np.empty(min(rows, BLOCK_ROWS), np.uint8)
-        scratch = range_exchange.RangeScratch(labels.shape[0])
+        slots = np.empty(labels.shape[0], np.uint16)
 
         def reorder_block(number: int) -> None:
             start, stop = bounds[number]
@@ -389,10 +389,10 @@ def bucket_columns(
             def allocate(name: str, dtype: np.dtype, length: int) -> np.ndarray:
                 return keys[start:stop] if name == range_exchange.KEY else np.empty(length, dtype)
 
-            blocks[number] = range_exchange.reorder_by_score(
-                splitter, labels[: stop - start], y_score[start:stop], None, None, scratch, allocate
+            blocks[number], is_nan = range_exchange.reorder_by_score(
+                splitter, labels[: stop - start], y_score[start:stop], {}, slots, allocate
             )
-            if scratch.has_nan[0]:
+            if is_nan:
                 has_nan.append(True)
 
         return reorder_block

@@ -22,7 +22,7 @@ from fastmetrics._core.columns.row_blocks import (
     label_name,
 )
 from fastmetrics._core.exchange.block_store import BlockReader, BlockStore
-from fastmetrics._core.exchange.bucket_source import BucketSource, key_range, split_large_bucket
+from fastmetrics._core.exchange.bucket_source import BucketSource
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_exchange import KEY, UNIT_BUCKET, ScoreBuckets
 from fastmetrics._core.exchange.range_reduction import Advance, RangeReduction, fill_buckets, split_rows
@@ -115,7 +115,6 @@ def replicate_scores(
     if rows >= MAX_ROWS:
         raise OverflowError(f"{rows} rows are more than replicates can count")
     splitter = split_rows(reduction, rows, n_slices)
-    ranges = [splitter.buckets_of_slice(number) for number in range(n_slices)] or [range(splitter.n_buckets)]
     ranged = BlockStore(2 * splitter.n_buckets, None if source.in_memory else source.budget)
     cached_bytes = CACHED_BYTES
     if ranged.budget is not None:
@@ -132,7 +131,7 @@ def replicate_scores(
 
     try:
         fill_buckets(reduction, ranged, splitter, blocks, unit_buckets_of=unit_buckets_of_rows)
-        for number, buckets in enumerate(ranges):
+        for number, buckets in enumerate(splitter.buckets_by_slice()):
             for statistic, of_statistic in replicate_range(sweep, ranged, buckets).items():
                 states[statistic, number if n_slices else None] = of_statistic
     finally:
@@ -297,9 +296,9 @@ def sweep_large_bucket(
 ) -> None:
     """Add a bucket that is too large to be loaded to all batches: a tie in one step, else finer buckets."""
     source = BucketSource(ranged, bucket)
-    low, high = key_range(source)
-    if low == high:
-        key = np.array([low], np.dtype(f"u{ranged.types[KEY].itemsize}"))
+    keys = source.key_range()
+    if keys.is_tie:
+        key = np.array([keys.low], np.dtype(f"u{ranged.types[KEY].itemsize}"))
         for batch, totals in zip(batches, totals_of_tie(sweep, source, bucket), strict=True):
             if only_totals:
                 batch.add_totals(totals)
@@ -308,8 +307,7 @@ def sweep_large_bucket(
         return
     inner = sweep.reduction._replace(source=source, output=Output(0, 0))
     blocks = source.block_readers([*inner.names(), UNIT_BUCKET])
-    rows = int(ranged.partition_rows[2 * bucket : 2 * bucket + 2].sum())
-    splitter = split_large_bucket(source, low, high, rows)
+    splitter = source.split(keys)
     finer = BlockStore(2 * splitter.n_buckets, ranged.budget)
     try:
         fill_buckets(inner, finer, splitter, blocks, unit_buckets_of=lambda columns: columns[UNIT_BUCKET])

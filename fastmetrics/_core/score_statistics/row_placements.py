@@ -10,7 +10,6 @@ needed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -154,16 +153,14 @@ def bucket_rows(
 
     def reorder_block(number: int) -> Block:
         block_rows = slice(*bounds[number])
-        # It takes the place of RangeScratch; the slots are kept.
-        scratch: Any = SimpleNamespace(slots=row_slots[block_rows], has_nan=np.zeros(1, np.int64))
 
         def allocate(column: str, dtype: np.dtype, length: int) -> np.ndarray:
             return keys[block_rows] if column == range_exchange.KEY else np.empty(length, dtype)
 
-        block = range_exchange.reorder_by_score(
-            splitter, labels[block_rows], scores[block_rows], None, None, scratch, allocate
+        block, has_nan = range_exchange.reorder_by_score(
+            splitter, labels[block_rows], scores[block_rows], {}, row_slots[block_rows], allocate
         )
-        if scratch.has_nan[0]:
+        if has_nan:
             validation.raise_nan(scores, name)
         return block
 

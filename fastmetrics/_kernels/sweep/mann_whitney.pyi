@@ -1,31 +1,35 @@
 # Written by tools/generate.py from mann_whitney.pyx.
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 MAX_TABLE_CELLS: int
 MAX_CONFLICTS: int
+N_CELLS: int
+MOST_BUCKETS: int
 
 def range_partition(
+    splitter: Splitter,
     labels: NDArray[np.uint8],
     score_bits: NDArray[np.uint32] | NDArray[np.uint64],
-    low: int,
-    shift: int,
-    bucket_of_cell: NDArray[np.uint16],
-    cuts: NDArray[np.uint32] | NDArray[np.uint64],
     slices: NDArray[np.uint16],
-    first_cuts: NDArray[np.int32],
-    n_buckets: int,
     slots: NDArray[np.uint16],
-    keys: NDArray[np.uint32] | NDArray[np.uint64],
     offsets: NDArray[np.int32],
-    has_nan: NDArray[np.int64],
+    keys: NDArray[np.uint32] | NDArray[np.uint64],
+) -> bool: ...
+def order_by_bucket(
+    splitter: Splitter,
+    scores: NDArray[np.float32] | NDArray[np.float64],
+    slots: NDArray[np.uint16],
+    offsets: NDArray[np.int32],
 ) -> None: ...
 def scatter_column(
-    column: NDArray[np.float64] | NDArray[np.uint16],
+    column: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.uint64],
     slots: NDArray[np.uint16],
     offsets: NDArray[np.int32],
-    out: NDArray[np.float64] | NDArray[np.uint16],
+    out: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.uint64],
 ) -> None: ...
 def count_bucket_pairs(
     blocks: NDArray[np.uint64],
@@ -45,3 +49,16 @@ def count_pairs(
     scores: NDArray[np.float32] | NDArray[np.float64],
     scratch: NDArray[np.uint64],
 ) -> tuple[int, int, bool]: ...
+
+class Splitter:
+    cuts: Any
+    n_buckets: int
+    def __init__(
+        self,
+        cuts: NDArray[np.uint64],
+        first_cuts: NDArray[np.int32],
+        bucket_of_cell: NDArray[np.uint16],
+        low: int,
+        shift: int,
+    ) -> None: ...
+    def buckets_by_slice(self) -> list[range]: ...

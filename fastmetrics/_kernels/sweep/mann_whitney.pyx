@@ -11,14 +11,18 @@ Bounds: a block has at most 2**31 - 1 rows, a bucket any number. The pairs of a 
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 
+from libc.stdlib cimport free, malloc
+
 from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
 from fastmetrics._kernels.sweep.rank_table cimport (
     CONFLICT_CAPACITY, MAX_CELLS, build_table, count_doubled_wins, n_table_cells, key_t, sort_keys, write_keys_by_class,
 )
 
 ctypedef fused column_t:
-    double
+    uint8_t
     uint16_t
+    uint32_t
+    uint64_t
 
 cdef enum:
     LAST_CELL = 65535
@@ -26,9 +30,86 @@ cdef enum:
 
 MAX_TABLE_CELLS = MAX_CELLS
 MAX_CONFLICTS = CONFLICT_CAPACITY
+N_CELLS = LAST_CELL + 1
+MOST_BUCKETS = 1 << 15  # a slot is a class of a bucket, and has 16 bits
 
 
-cdef inline Py_ssize_t count_cuts(const key_t* cuts, Py_ssize_t n, key_t key) noexcept nogil:
+cdef struct Search:
+    const uint64_t* cuts
+    const int32_t* first_cuts
+    const uint64_t* padded_cuts  # of a single slice: a power of two less one, the last are the greatest key
+    Py_ssize_t width  # this power of two
+    Py_ssize_t last_bucket
+    const uint16_t* bucket_of_cell  # NULL: by cuts
+    uint64_t low
+    int shift
+
+
+cdef class Splitter:
+    """Divides the keys of scores into buckets of neighbouring ones. The buckets of slices follow each other.
+
+    Slice s has the ascending cuts cuts[first_cuts[s]:first_cuts[s + 1]] and one bucket more than cuts: the bucket of a
+    key is the number of these cuts that are at most the key. Without slices, `bucket_of_cell` (65,536 ascending
+    numbers, or none) may take the place of cuts. The cell of a key is (key - low) >> shift, clipped to 0..65535.
+    """
+
+    cdef readonly object cuts
+    cdef readonly Py_ssize_t n_buckets
+    cdef object first_cuts
+    cdef object bucket_of_cell
+    cdef uint64_t* padded_cuts
+    cdef Search search
+
+    def __cinit__(
+        self, const uint64_t[::1] cuts, const int32_t[::1] first_cuts, const uint16_t[::1] bucket_of_cell,
+        uint64_t low, int shift
+    ):
+        cdef Py_ssize_t n_cuts = cuts.shape[0]
+        cdef Py_ssize_t n_slices = first_cuts.shape[0] - 1
+        cdef Py_ssize_t i
+        if n_slices < 1 or first_cuts[n_slices] != n_cuts or bucket_of_cell.shape[0] not in (0, LAST_CELL + 1):
+            raise ValueError("the cuts of slices, or the cells, are not as many as they should be")
+        self.n_buckets = n_cuts + n_slices
+        self.search.cuts = &cuts[0] if n_cuts else NULL
+        self.search.first_cuts = &first_cuts[0]
+        self.search.bucket_of_cell = NULL
+        if bucket_of_cell.shape[0]:
+            self.n_buckets = bucket_of_cell[LAST_CELL] + 1
+            self.search.bucket_of_cell = &bucket_of_cell[0]
+        if self.n_buckets > MOST_BUCKETS:
+            raise OverflowError(f"{self.n_buckets} buckets have no 16-bit numbers")
+        self.search.low = low
+        self.search.shift = shift
+        self.search.last_bucket = self.n_buckets - 1
+        self.search.width = 1
+        while self.search.width <= n_cuts:
+            self.search.width *= 2
+        self.padded_cuts = <uint64_t*>malloc(self.search.width * sizeof(uint64_t))
+        if self.padded_cuts == NULL:
+            raise MemoryError
+        for i in range(self.search.width):
+            self.padded_cuts[i] = cuts[i] if i < n_cuts else ~<uint64_t>0
+        self.search.padded_cuts = self.padded_cuts
+        self.cuts = cuts.base
+        self.first_cuts = first_cuts.base
+        self.bucket_of_cell = bucket_of_cell.base
+
+    def __dealloc__(self):
+        free(self.padded_cuts)
+
+    def buckets_by_slice(self) -> list[range]:
+        """The buckets of every slice, in ascending order of score; without slices, all buckets."""
+        cdef const int32_t* first_cuts = self.search.first_cuts
+        cdef Py_ssize_t number
+        if self.search.bucket_of_cell != NULL:
+            return [range(self.n_buckets)]
+        return [
+            range(first_cuts[number] + number, first_cuts[number + 1] + number + 1)
+            for number in range(self.first_cuts.shape[0] - 1)
+        ]
+
+
+cdef inline Py_ssize_t count_cuts(const uint64_t* cuts, Py_ssize_t n, uint64_t key) noexcept nogil:
     """The number of ascending cuts that are at most the key. There are no branches that depend on the key."""
     cdef Py_ssize_t n_at_most = 0
     cdef Py_ssize_t half
@@ -41,115 +122,136 @@ cdef inline Py_ssize_t count_cuts(const key_t* cuts, Py_ssize_t n, key_t key) no
     return n_at_most + (cuts[n_at_most] <= key)
 
 
-cdef inline void partition_block(
-    const uint8_t* labels, const score_t* scores, Py_ssize_t n, key_t low, int shift, const uint16_t* bucket_of_cell,
-    const key_t* cuts, Py_ssize_t n_cuts, const uint16_t* slices, const int32_t* first_cuts, Py_ssize_t n_buckets,
-    uint16_t* slots, key_t* keys, int32_t* offsets, int64_t* has_nan
+cdef inline Py_ssize_t find_bucket(Search search, Py_ssize_t slice_number, uint64_t key) noexcept nogil:
+    cdef Py_ssize_t first, width
+    cdef uint64_t cell
+    if search.bucket_of_cell != NULL:
+        cell = (key - search.low) >> search.shift
+        cell = cell if cell < LAST_CELL else LAST_CELL
+        cell = cell if key >= search.low else 0
+        return search.bucket_of_cell[cell]
+    if slice_number < 0:
+        first = 0
+        width = search.width
+        while width > 1:
+            width >>= 1
+            first += width if search.padded_cuts[first + width - 1] <= key else 0
+        return first if first < search.last_bucket else search.last_bucket
+    first = search.first_cuts[slice_number]
+    return first + slice_number + count_cuts(search.cuts + first, search.first_cuts[slice_number + 1] - first, key)
+
+
+cdef inline bint order_block(
+    Search search, const uint8_t* labels, const score_t* scores, Py_ssize_t n, const uint16_t* slices,
+    Py_ssize_t n_slots, uint16_t* slots, int32_t* offsets
 ) noexcept nogil:
-    cdef Py_ssize_t i, width, bucket_of_key, first
-    cdef key_t key, cell
+    """Write the slot of every row, and where each slot begins. Return whether a score is NaN.
+
+    A slot is a bucket, or with labels a class of a bucket.
+    """
+    cdef Py_ssize_t i
     cdef score_t score
     cdef uint32_t slot
     cdef int32_t total = 0
     cdef int32_t count
-    cdef int nan = 0
-    for i in range(2 * n_buckets + 1):
+    cdef bint has_nan = False
+    for i in range(n_slots + 1):
         offsets[i] = 0
     for i in range(n):
         score = scores[i]
-        nan |= score != score
-        key = <key_t>sort_key(score)
-        if slices != NULL:
-            first = first_cuts[slices[i]]
-            bucket_of_key = first + slices[i] + count_cuts(cuts + first, first_cuts[slices[i] + 1] - first, key)
-            slot = 2 * <uint32_t>bucket_of_key + labels[i]
-        elif n_cuts == 0:
-            cell = (key - low) >> shift
-            cell = cell if cell < LAST_CELL else LAST_CELL
-            cell = cell if key >= low else 0
-            slot = 2 * <uint32_t>bucket_of_cell[cell] + labels[i]
-        else:
-            bucket_of_key = 0
-            width = n_cuts
-            while width > 1:
-                width >>= 1
-                bucket_of_key += width if cuts[bucket_of_key + width - 1] <= key else 0
-            slot = 2 * <uint32_t>bucket_of_key + labels[i]
+        has_nan |= score != score
+        slot = <uint32_t>find_bucket(search, slices[i] if slices != NULL else -1, sort_key(score))
+        if labels != NULL:
+            slot = 2 * slot + labels[i]
         slots[i] = <uint16_t>slot
         offsets[slot] += 1
-    has_nan[0] = nan
-    # Turn counts into the start of each slot. The scatter advances each start to the end of its slot ...
-    for i in range(2 * n_buckets):
+    for i in range(n_slots):
         count = offsets[i]
         offsets[i] = total
         total += count
-    for i in range(n):
-        key = <key_t>sort_key(scores[i])
-        slot = slots[i]
-        keys[offsets[slot]] = key
-        offsets[slot] += 1
-    # ... so a shift by one restores the starts; the last offset is the end of all.
-    i = 2 * n_buckets
+    offsets[n_slots] = total
+    return has_nan
+
+
+cdef inline void restore_starts(int32_t* offsets, Py_ssize_t n_slots) noexcept nogil:
+    """After a scatter that advanced the start of each slot to its end: a shift by one."""
+    cdef Py_ssize_t i = n_slots
     while i > 0:
         offsets[i] = offsets[i - 1]
         i -= 1
     offsets[0] = 0
 
 
-def range_partition(
-    const uint8_t[::1] labels, const key_t[::1] score_bits, key_t low, int shift, const uint16_t[::1] bucket_of_cell,
-    const key_t[::1] cuts, const uint16_t[::1] slices, const int32_t[::1] first_cuts, Py_ssize_t n_buckets,
-    uint16_t[::1] slots, key_t[::1] keys, int32_t[::1] offsets, int64_t[::1] has_nan
-):
-    """Scatter the keys of a block by bucket. score_bits are the bits of its float32 or float64 scores.
-
-    The bucket of a key is found in one of three ways:
-    - by cells of equal width: the cell is (key - low) >> shift, clipped to 0..65535, and bucket_of_cell (65536 entries,
-      ascending) gives its bucket;
-    - by cuts, if `cuts` is not empty: n_buckets ascending keys, a power of two, and the bucket is the number of the
-      first n_buckets - 1 cuts that are at most the key;
-    - by slice, if `slices` is not empty: slice s has the ascending cuts cuts[first_cuts[s]:first_cuts[s + 1]] and one
-      bucket more than cuts.
-    slots is scratch for the block. keys receives the block's keys, bucket by bucket, negatives first. offsets
-    (2 * n_buckets + 1) receives the start of each class of each bucket. has_nan[0] becomes 1 if a score is NaN.
-    """
-    cdef const key_t* first_cut = &cuts[0] if cuts.shape[0] else NULL
-    cdef const uint16_t* row_slices = &slices[0] if slices.shape[0] else NULL
-    cdef const int32_t* firsts = &first_cuts[0] if slices.shape[0] else NULL
+cdef inline bint partition_block(
+    Search search, const uint8_t* labels, const score_t* scores, Py_ssize_t n, const uint16_t* slices,
+    Py_ssize_t n_slots, uint16_t* slots, int32_t* offsets, key_t* keys
+) noexcept nogil:
     cdef Py_ssize_t i
+    cdef bint has_nan = order_block(search, labels, scores, n, slices, n_slots, slots, offsets)
+    for i in range(n):
+        keys[offsets[slots[i]]] = <key_t>sort_key(scores[i])
+        offsets[slots[i]] += 1
+    restore_starts(offsets, n_slots)
+    return has_nan
+
+
+def range_partition(
+    Splitter splitter not None, const uint8_t[::1] labels, const key_t[::1] score_bits, const uint16_t[::1] slices,
+    uint16_t[::1] slots, int32_t[::1] offsets, key_t[::1] keys
+) -> bool:
+    """Scatter the keys of a block by bucket; return whether a score is NaN. score_bits are the bits of its scores.
+
+    `slices` are those of the rows; none if all rows are of slice 0. slots receives 2 * bucket + label of every row,
+    offsets (2 * n_buckets + 1) the start of each class of each bucket. keys receives the block's keys, bucket by
+    bucket, negatives first.
+    """
+    cdef const uint16_t* row_slices = &slices[0] if slices.shape[0] else NULL
+    cdef Py_ssize_t n_slots = 2 * splitter.n_buckets
+    cdef Search search = splitter.search
+    cdef bint has_nan
     if labels.shape[0] == 0:  # no row has an address
-        for i in range(offsets.shape[0]):
-            offsets[i] = 0
-        has_nan[0] = 0
-        return
+        offsets[:] = 0
+        return False
     with nogil:
         if key_t is uint32_t:
-            partition_block(
-                &labels[0], <const float*>&score_bits[0], labels.shape[0], low, shift, &bucket_of_cell[0], first_cut,
-                cuts.shape[0], row_slices, firsts, n_buckets, &slots[0], &keys[0], &offsets[0], &has_nan[0])
+            has_nan = partition_block(
+                search, &labels[0], <const float*>&score_bits[0], labels.shape[0], row_slices, n_slots, &slots[0],
+                &offsets[0], &keys[0])
         else:
-            partition_block(
-                &labels[0], <const double*>&score_bits[0], labels.shape[0], low, shift, &bucket_of_cell[0], first_cut,
-                cuts.shape[0], row_slices, firsts, n_buckets, &slots[0], &keys[0], &offsets[0], &has_nan[0])
+            has_nan = partition_block(
+                search, &labels[0], <const double*>&score_bits[0], labels.shape[0], row_slices, n_slots, &slots[0],
+                &offsets[0], &keys[0])
+    return has_nan
+
+
+def order_by_bucket(
+    Splitter splitter not None, const score_t[::1] scores, uint16_t[::1] slots, int32_t[::1] offsets
+):
+    """Write the bucket of every row to slots, and the start of each bucket to offsets (n_buckets + 1)."""
+    cdef Search search = splitter.search
+    if scores.shape[0] == 0:  # no row has an address
+        offsets[:] = 0
+        return
+    with nogil:
+        order_block(
+            search, NULL, &scores[0], scores.shape[0], NULL, splitter.n_buckets, &slots[0], &offsets[0])
 
 
 def scatter_column(
     const column_t[::1] column, const uint16_t[::1] slots, int32_t[::1] offsets, column_t[::1] out
 ):
-    """Scatter weights or unit buckets into the order of the keys. slots and offsets are those of range_partition.
+    """Scatter a column into the order of the slots. slots and offsets are those of range_partition or order_by_bucket.
 
-    The offsets are changed during the scatter and restored.
+    The offsets are changed during the scatter and restored. Columns are passed as unsigned integers of their width.
     """
     cdef Py_ssize_t i
+    if offsets.shape[0] == 0:
+        return
     with nogil:
         for i in range(column.shape[0]):
             out[offsets[slots[i]]] = column[i]
             offsets[slots[i]] += 1
-        i = offsets.shape[0] - 1
-        while i > 0:
-            offsets[i] = offsets[i - 1]
-            i -= 1
-        offsets[0] = 0
+        restore_starts(&offsets[0], offsets.shape[0] - 1)
 
 
 cdef inline void count_pairs_of_bucket(

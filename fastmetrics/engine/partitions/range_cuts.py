@@ -15,7 +15,7 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import WEIGHT, RowBlock, label_name, role_name, score_name
 from fastmetrics._core.exchange.block_store import order_by_number, scatter_rows
 from fastmetrics._core.exchange.hash_exchange import HASH
-from fastmetrics._core.exchange.range_exchange import ordered_keys
+from fastmetrics._core.exchange.range_exchange import bucket_numbers, ordered_keys, splitter_of_cuts
 from fastmetrics._core.exchange.range_reduction import store_columns
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, RowRangeStatistic, split_statistics
 from fastmetrics._core.exchange.runs import ClassTotals
@@ -35,9 +35,7 @@ SPLIT_ROWS = 1 << 22  # rows that are split into ranges at a time
 
 def find_range_numbers(scores: np.ndarray, cuts: Sequence[float]) -> np.ndarray:
     """The number of the range of every score."""
-    edges = ordered_keys(np.array(cuts, scores.dtype))
-    numbers: np.ndarray = np.searchsorted(edges, ordered_keys(scores), "right").astype(np.uint16)
-    return numbers
+    return bucket_numbers(splitter_of_cuts([ordered_keys(np.array(cuts, scores.dtype))]), scores)[0]
 
 
 def stored_columns(scan: Scan, column: ScoreColumn) -> list[str]:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from fastmetrics._core import registry
 from fastmetrics._core.columns import row_blocks
-from fastmetrics._core.exchange import row_ranges
+from fastmetrics._core.exchange import range_exchange, row_ranges
 from fastmetrics._core.exchange.row_ranges import RowRangeStatistic
 from fastmetrics._core.exchange.spill import SpillError, SpillFile
 from fastmetrics._core.exchange.weighted_ranges import span_of
@@ -87,7 +87,7 @@ def test_values_are_those_of_the_functions(rows, weight):
 @each_case("weight", [None, "real"])
 def test_many_ranges_in_any_order(digits, weight, monkeypatch):
     """Few and many equal labels; ranges of few rows, in memory and spilled, with slices."""
-    monkeypatch.setattr(row_ranges, "ROWS_PER_BUCKET", 500)
+    monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", 500)
     log = make_log(20_000, digits=digits)
     order = np.random.default_rng(1).permutation(20_000)
     moved = {name: column[order] for name, column in log.items()}
@@ -266,7 +266,7 @@ def test_a_thousand_equal_weights_are_no_weights():
 
 
 def test_only_the_range_with_the_median_is_read_again(monkeypatch):
-    monkeypatch.setattr(row_ranges, "ROWS_PER_BUCKET", 100)
+    monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", 100)
     calls = []
     original = row_ranges.RowRangeReduction.rows_of
     monkeypatch.setattr(
@@ -310,7 +310,7 @@ def test_pairs_between_ranges(digits, chunk, weighted, monkeypatch):
 
 def test_targets_that_do_not_fit_memory_are_in_a_mapped_file(monkeypatch, tmp_path):
     """Every array after the first few is: the same value, and nothing is left in the folder."""
-    monkeypatch.setattr(row_ranges, "ROWS_PER_BUCKET", 1000)
+    monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", 1000)
     mapped = []
     original = SpillFile.map
     monkeypatch.setattr(SpillFile, "map", lambda own, n_bytes: mapped.append(n_bytes) or original(own, n_bytes))

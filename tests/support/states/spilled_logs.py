@@ -13,7 +13,6 @@ import pytest
 import fastmetrics as fm
 from fastmetrics._core.exchange import (
     block_store,
-    bucket_source,
     group_reduction,
     hash_exchange,
     memory_budget,
@@ -86,7 +85,7 @@ def scale_down(patch: pytest.MonkeyPatch) -> None:
     """
     for module, name in (
         (memory_size, "SMALLEST_LIMIT"), (batches, "BATCH_ROWS"), (range_exchange, "ROWS_PER_BUCKET"),
-        (range_reduction, "SAMPLE"), (range_reduction, "SERIAL_ROWS"), (bucket_source, "SAMPLE"),
+        (range_exchange, "SAMPLE"), (range_reduction, "SERIAL_ROWS"),
         (hash_exchange, "PARTITION_ROWS"), (hash_exchange, "SERIAL_ROWS"), (group_reduction, "CACHED_ROWS"),
         (group_reduction, "SAMPLED_ROWS"), (group_reduction, "CROWDED_ROWS"),
     ):  # fmt: skip
