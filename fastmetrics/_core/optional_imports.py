@@ -82,9 +82,13 @@ class LazyModule:
 
 if TYPE_CHECKING:
     import pyarrow as pyarrow
+    from pyarrow import compute as compute
+    from pyarrow import fs as fs
     from pyarrow import parquet as parquet
     from pyarrow import types as types
 else:
     pyarrow = LazyModule("pyarrow")
+    compute = LazyModule("pyarrow.compute")
+    fs = LazyModule("pyarrow.fs")
     parquet = LazyModule("pyarrow.parquet")
     types = LazyModule("pyarrow.types")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import fastmetrics
+from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._core.registry import parse
 from fastmetrics.selfcheck.outcomes import SelfCheck
 from fastmetrics.testing.comparing import require_equal
@@ -25,8 +26,6 @@ Variant = Callable[[random.Random, list[str], Columns, Log], Any]
 
 
 def batches_of(log: Log, size: int) -> Any:
-    import pyarrow as pa
-
     return pa.table(log).to_reader(max_chunksize=size)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from fastmetrics._core.columns.validation import InputError
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics.engine.input.batches import BATCH_ROWS, TEXT_BATCH_ROWS, resize_batches
 from fastmetrics.engine.partitions.partition_scan import PartitionScan, PartitionUnits, PartPass
 from fastmetrics.engine.partitions.partition_state import PartitionState
@@ -70,8 +71,6 @@ class TaskOptions(NamedTuple):
 
     def own_columns(self, batch: Any) -> Any:
         """The columns of the task, with their original names."""
-        import pyarrow
-
         columns = [batch.column(place) for place in self.positions.values()]
         return pyarrow.RecordBatch.from_arrays(columns, names=list(self.positions))
 
@@ -200,8 +199,6 @@ def encode_error(error: Exception) -> Any:
 
 
 def outcome_batch(kind: str, shuffle_key: int, payload: bytes) -> Any:
-    import pyarrow
-
     columns = [pyarrow.array([kind]), pyarrow.array([shuffle_key]), pyarrow.array([payload], pyarrow.binary())]
     return pyarrow.RecordBatch.from_arrays(columns, names=["kind", SHUFFLE_KEY, "payload"])
 

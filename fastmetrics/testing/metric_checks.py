@@ -14,6 +14,7 @@ import numpy as np
 
 import fastmetrics as fm
 from fastmetrics._core.metric_spec import EXCHANGES
+from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._core.undefined import UndefinedMetricWarning
 from fastmetrics.engine.plan.column_names import key_columns
 from fastmetrics.testing.comparing import Check, make_checks, require, require_equal, require_error, run_all
@@ -83,8 +84,6 @@ def threads(case: MetricCase) -> None:
 
 def batches(case: MetricCase) -> None:
     """Batches of any size give the same report."""
-    import pyarrow as pa
-
     for size in (9, 1000):
         reader = pa.table(case.log).to_reader(max_chunksize=size)
         require_equal(expected(case), case.content(reader), f"batches of {size} rows")

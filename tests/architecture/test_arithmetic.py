@@ -47,7 +47,7 @@ MODULES = {
     "statistics": lambda name: True,
     "operator": {"pow", "ipow", "matmul", "imatmul"}.__contains__,
 }
-ARROW_KERNELS = "compute_module()"  # returns pyarrow.compute
+LAZY_MODULES = "fastmetrics._core.optional_imports"  # of pyarrow
 PRODUCTS = ("dot", "matmul")  # of arrays, as methods
 LIBRARY_CALL = re.compile(rf"(?<![\w.>])(?<!def )(?:{'|'.join(sorted(TRANSCENDENTAL))})[fl]?[ \t]*\(")
 FROM_LIBC = re.compile(r"^[ \t]*from[ \t]+libc\.math[ \t]+cimport[ \t]+(\([^)]*\)|[^\n]*)", flags=re.MULTILINE)
@@ -117,15 +117,16 @@ def uses_in_python(text: str) -> Iterator[tuple[int, str]]:
 
 def imported_names(tree: ast.AST) -> tuple[dict[str, str], dict[str, str]]:
     """Expressions that are modules of MODULES, and names that are imported from them and differ between machines."""
-    modules, names = {ARROW_KERNELS: "pyarrow.compute", "pc": "pyarrow.compute", "pa.compute": "pyarrow.compute"}, {}
+    modules, names = {"pc": "pyarrow.compute", "pa.compute": "pyarrow.compute"}, {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             modules |= {alias.asname or alias.name: alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            module = "pyarrow" if node.module == LAZY_MODULES else node.module
             for alias in node.names:
-                whole = f"{node.module}.{alias.name}"
+                whole = f"{module}.{alias.name}"
                 modules[alias.asname or alias.name] = whole
-                if differs(node.module, alias.name):
+                if differs(module, alias.name):
                     names[alias.asname or alias.name] = whole
     return modules, names
 
@@ -238,7 +239,7 @@ def test_the_list_is_not_longer_than_needed():
         ("x @ y", "@"), ("x @= y", "@"), ("x.dot(y)", ".dot"),
         ("import math\ngetattr(math, name)", "getattr(math, ...)"),
         ("import pyarrow.compute as pc\npc.ln(x)", "pyarrow.compute.ln"),
-        ("compute_module().exp(x)", "pyarrow.compute.exp"),
+        ("from fastmetrics._core.optional_imports import compute\ncompute.exp(x)", "pyarrow.compute.exp"),
         ("import operator\noperator.matmul(x, y)", "operator.matmul"), ("from scipy import special", "scipy"),
         ("import_extra('scipy.stats', 'x')", "scipy"),
         ("from statistics import NormalDist\nNormalDist()", "statistics.NormalDist"),

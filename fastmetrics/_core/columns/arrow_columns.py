@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.optional_imports import pyarrow, types
+from fastmetrics._core.optional_imports import compute, pyarrow, types
 
 EXACT_INTEGER = 1 << 53
 EXACT_POWER = 22  # 10**22 is the largest power of ten that a float64 holds
@@ -106,8 +106,6 @@ def plain_lists(column: Any, wanted: Any) -> Any:
         size = wanted.list_size
         items = plain_column(column.values.slice(column.offset * size, len(column) * size))
         return pyarrow.FixedSizeListArray.from_arrays(items, type=wanted, mask=column.is_null())
-    from pyarrow import compute
-
     lengths = np.asarray(compute.list_value_length(column).fill_null(0))
     is_large = types.is_large_list(wanted)
     offsets = np.zeros(len(column) + 1, np.int64 if is_large else np.int32)
@@ -220,8 +218,6 @@ def decimal_keys(column: Any) -> Any:
 def shorten_decimals(texts: Any) -> Any:
     """Arrow's texts of decimals of one scale as the shortest texts: equal decimals of two scales have one text."""
     from decimal import Decimal
-
-    from pyarrow import compute
 
     coded = texts.dictionary_encode()
     distinct = coded.dictionary

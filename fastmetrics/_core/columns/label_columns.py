@@ -17,7 +17,7 @@ import numpy as np
 from fastmetrics._core.columns import group_keys, validation
 from fastmetrics._core.columns.arrow_columns import decimal_keys, is_list
 from fastmetrics._core.columns.text_columns import TextColumn, as_lists, spans_of
-from fastmetrics._core.optional_imports import pyarrow, types
+from fastmetrics._core.optional_imports import compute, pyarrow, types
 
 TEXT, INTEGER, BOOLEAN = "text", "integer", "boolean"
 NUMBER = "number"  # integers of any width, and decimals
@@ -215,8 +215,6 @@ def whole_labels(values: np.ndarray, name: str, locate: Callable[[int], int]) ->
 
 def check_fractions(column: Any, name: str, locate: Callable[[int], int]) -> None:
     """Raise ValueError for a column of a text file in which all texts write numbers, and some have a fraction."""
-    from pyarrow import compute
-
     distinct = column.unique()
     fractions = compute.match_substring_regex(distinct, NUMBER_TEXT.replace("?$", "$"))
     if compute.any(fractions).as_py() and compute.all(compute.match_substring_regex(distinct, NUMBER_TEXT)).as_py():
@@ -235,8 +233,6 @@ def number_labels(column: Any, type_name: str) -> LabelColumn:
 
 def integers_of_texts(texts: Any) -> np.ndarray:
     """The integers that texts write, if int64 holds them; FIRST_TEXT plus the row of each other text."""
-    from pyarrow import compute
-
     codes = FIRST_TEXT + np.arange(len(texts))
     rows = np.flatnonzero(np.asarray(compute.match_substring_regex(texts, INTEGER_TEXT)))
     if rows.shape[0]:

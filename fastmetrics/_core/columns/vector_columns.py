@@ -27,7 +27,7 @@ from fastmetrics._core.columns.label_columns import (
 from fastmetrics._core.columns.probability_types import noted_distance, sum_tolerance
 from fastmetrics._core.kinds import Distribution, Vector
 from fastmetrics._core.metric_strings import format_value
-from fastmetrics._core.optional_imports import pyarrow, types
+from fastmetrics._core.optional_imports import compute, pyarrow, types
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.probability import class_losses
 
@@ -226,8 +226,6 @@ def find_labels(found: LabelColumn, column: Any, labels: tuple[Any, ...]) -> np.
         return positions_of_integers(found.codes, labels)
     if found.type_name in (NUMBER, MIXED):
         return positions_of_numbers(found, labels)
-    from pyarrow import compute
-
     values = column.dictionary if types.is_dictionary(column.type) else column
     is_text = found.type_name == TEXT
     texts = [label if isinstance(label, str) or not is_text else None for label in labels]

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.optional_imports import import_extra
+from fastmetrics._core.optional_imports import import_extra, pyarrow
 from fastmetrics._core.results.table_columns import array_of_values
-
-if TYPE_CHECKING:
-    import pyarrow
 
 
 def arrow_array(column: np.ndarray) -> pyarrow.Array:
     """A column as an Arrow array; keys of several columns as structs."""
-    import pyarrow
-
     if column.dtype.names is None:
         return array_of_values(column)
     names = list(column.dtype.names)

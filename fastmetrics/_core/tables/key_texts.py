@@ -18,7 +18,7 @@ from fastmetrics._core.columns.key_columns import NumberKeys, TextKeys
 from fastmetrics._core.columns.role_columns import Locate
 from fastmetrics._core.columns.row_blocks import role_name
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
-from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics._core.optional_imports import compute, pyarrow
 from fastmetrics._core.state import check_offsets, check_state
 from fastmetrics._kernels.columns.text_codes import TextCodes
 
@@ -147,12 +147,10 @@ class RankedTexts:
     """
 
     def __init__(self, roles: Sequence[str], data: np.ndarray, offsets: np.ndarray) -> None:
-        import pyarrow.compute
-
         n = offsets.shape[0] - 1
         buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(data)]
         texts = pyarrow.LargeBinaryArray.from_buffers(pyarrow.large_binary(), n, buffers)
-        order = pyarrow.compute.array_sort_indices(texts)
+        order = compute.array_sort_indices(texts)
         self.columns = [role_name(role) for role in roles]
         self.texts = texts.take(order)
         self.rank_of = np.empty(n, np.int64)

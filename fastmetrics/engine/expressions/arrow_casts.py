@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.optional_imports import compute as pc
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.expressions.parser import parse_time
 from fastmetrics.engine.expressions.primitives import (
@@ -44,8 +45,6 @@ def cast(value: Primitive, found: Any) -> Any:
 
 def admit(value: Primitive, found: Any, fits: Any) -> Any:
     """The values that fit; others are NULL of try_cast, else the first is an error."""
-    import pyarrow.compute as pc
-
     bad = pc.invert(fits).fill_null(False)
     if not pc.any(bad).as_py():
         return found
@@ -68,8 +67,6 @@ def limits_of(value: Primitive) -> tuple[int, int]:
 
 
 def integer_to_integer(value: Primitive, found: Any) -> Any:
-    import pyarrow.compute as pc
-
     low, high = limits_of(value)
     if found.type == pa.uint64():
         return admit(value, found, pc.less_equal(found, pa.scalar(high, pa.uint64()))).cast(pa.int64())
@@ -80,8 +77,6 @@ def integer_to_integer(value: Primitive, found: Any) -> Any:
 
 def double_to_integer(value: Primitive, found: Any) -> Any:
     """Without the fraction."""
-    import pyarrow.compute as pc
-
     low, high = limits_of(value)
     whole = pc.trunc(found)
     fits = pc.and_(pc.greater_equal(whole, float(low)), pc.less(whole, float(high + 1)))
@@ -90,8 +85,6 @@ def double_to_integer(value: Primitive, found: Any) -> Any:
 
 
 def decimal_to_integer(value: Primitive, found: Any) -> Any:
-    import pyarrow.compute as pc
-
     low, high = limits_of(value)
     whole = pc.round(found, 0, "towards_zero").cast(pa.decimal128(38, 0), safe=False)
     wide = pa.decimal128(38, 0)
@@ -104,8 +97,6 @@ def decimal_to_integer(value: Primitive, found: Any) -> Any:
 
 def to_exact_decimal(value: Primitive, found: Any) -> Any:
     """A decimal of other digits, rounded half away from zero."""
-    import pyarrow.compute as pc
-
     kind = value.type
     if pa.types.is_integer(found.type):
         found = found.cast(pa.decimal128(20, 0))
@@ -133,8 +124,6 @@ def decimal_to_double(found: Any) -> Any:
 
 
 def text_to_integer(value: Primitive, found: Any) -> Any:
-    import pyarrow.compute as pc
-
     low, high = limits_of(value)
     fits = pc.match_substring_regex(found, INTEGER_TEXT)
     unsure = pc.and_(fits, pc.greater(pc.utf8_length(found), SAFE_DIGITS)).fill_null(False)
@@ -152,8 +141,6 @@ def text_to_integer(value: Primitive, found: Any) -> Any:
 
 
 def text_to_double(value: Primitive, found: Any) -> Any:
-    import pyarrow.compute as pc
-
     admitted = admit(value, found, pc.match_substring_regex(found, FLOAT_TEXT))
     return pc.replace_substring_regex(admitted, r"\A\+", "").cast(pa.float64())
 
@@ -186,8 +173,6 @@ def text_to_boolean(value: Primitive, found: Any) -> Any:
 
 def by_distinct_text(value: Primitive, found: Any, read: Callable[[str], Any], target: Any) -> Any:
     """Texts read by a function, each different text once; None does not fit."""
-    import pyarrow.compute as pc
-
     coded = found.dictionary_encode()
     numbers = pa.array([read(text) for text in coded.dictionary.to_pylist()], target)
     fits = pc.is_valid(numbers).take(coded.indices)
@@ -196,8 +181,6 @@ def by_distinct_text(value: Primitive, found: Any, read: Callable[[str], Any], t
 
 
 def integer_to_boolean(value: Primitive, found: Any) -> Any:
-    import pyarrow.compute as pc
-
     return pc.not_equal(found, 0)
 
 
@@ -223,8 +206,6 @@ def instant_to_timestamp(value: Primitive, found: Any) -> Any:
 
 def time_to_date(value: Primitive, found: Any) -> Any:
     """The day in UTC, or of a time without a zone."""
-    import pyarrow.compute as pc
-
     return pc.floor_temporal(found, 1, "day").cast(pa.date32())
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from fastmetrics._core import elementary
 from fastmetrics._core.columns.arrow_columns import numpy_values
+from fastmetrics._core.optional_imports import compute as pc
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.expressions.arrow_casts import decimal_to_double
 from fastmetrics.engine.expressions.primitives import DECIMAL, DOUBLE, INT64_MAX, INT64_MIN, Primitive
@@ -22,12 +23,6 @@ TIME_UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": 
 # The first and the last second of the years 1 to 9999.
 FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799
 PLAIN = set(".^$*+?{}[]\\|()")
-
-
-def compute_module() -> Any:
-    import pyarrow.compute as pc
-
-    return pc
 
 
 def align(first: Any, second: Any) -> tuple[Any, Any]:
@@ -57,7 +52,6 @@ def align_times(first: Any, second: Any) -> tuple[Any, Any]:
     except pa.ArrowInvalid:
         # Such a literal lies beyond all values of the finer unit: what is cut off does not matter.
         coarser = pa.timestamp(min(first.type.unit, second.type.unit, key=UNITS.index), first.type.tz)
-        pc = compute_module()
         unit = {"s": "second", "ms": "millisecond", "us": "microsecond"}[coarser.unit]
         return tuple(
             value.cast(coarser) if isinstance(value, pa.Scalar) else pc.floor_temporal(value, 1, unit).cast(coarser)
@@ -70,7 +64,6 @@ def align_times(first: Any, second: Any) -> tuple[Any, Any]:
 
 def compare(value: Primitive, first: Any, second: Any) -> Any:
     """NaN equals NaN and is greater than any other float, as in databases; -0.0 equals 0.0."""
-    pc = compute_module()
     first, second = align(first, second)
     operation = value.operation
     if value.arguments[0].kind == DOUBLE and (negated := negated_comparison(operation, first, second)):
@@ -127,7 +120,6 @@ def single_bound(operation: str, constant: float) -> np.float32 | None:
 
 def is_nan(found: Any) -> Any:
     """Which floats are NaN; None if none is."""
-    pc = compute_module()
     if isinstance(found, pa.Scalar):
         value = found.as_py()
         return pa.scalar(True) if value is not None and value != value else None
@@ -142,7 +134,6 @@ def is_nan(found: Any) -> Any:
 
 def compare_mixed(value: Primitive, whole: Any, number: Any) -> Any:
     """Integers with floats, exactly. The rounded integer decides, unless it equals a float beyond 2**53."""
-    pc = compute_module()
     operation = value.operation.removesuffix("_mixed")
     plain = Primitive(operation, value.type, (value.arguments[1],) * 2)
     rounded = whole.cast(pa.float64(), safe=False)
@@ -165,12 +156,10 @@ EXACT: dict[str, Callable[[int, int], bool]] = {
 
 
 def constant_unless_null(value: Primitive, found: Any) -> Any:
-    pc = compute_module()
     return pc.if_else(pc.is_valid(found), pa.scalar(value.options[0]), pa.scalar(None, pa.bool_()))
 
 
 def in_set(value: Primitive, found: Any) -> Any:
-    pc = compute_module()
     candidates = pa.array(list(dict.fromkeys(value.options)), found.type)
     if len(candidates) == 1:
         return pc.equal(found, candidates[0])
@@ -180,7 +169,6 @@ def in_set(value: Primitive, found: Any) -> Any:
 
 def like(value: Primitive, found: Any) -> Any:
     """A pattern without wild cards inside becomes a comparison; any other a regular expression."""
-    pc = compute_module()
     (pieces,) = value.options
     texts = [piece[1:] for piece in pieces if piece.startswith("=")]
     shape = "".join("=" if piece.startswith("=") else piece for piece in pieces)
@@ -208,7 +196,6 @@ def escape(character: str) -> str:
 
 def checked(value: Primitive, *arguments: Any) -> Any:
     """Sums and products. Integers that do not fit are an error that names the row."""
-    pc = compute_module()
     name = value.operation
     if value.kind == DOUBLE:
         return getattr(pc, name)(*arguments)
@@ -227,14 +214,13 @@ def checked(value: Primitive, *arguments: Any) -> Any:
 
 def negate(value: Primitive, found: Any) -> Any:
     if value.kind == DECIMAL:
-        pc = compute_module()
         return pc.negate(found) if value.operation == "negate" else pc.abs(found)
     return checked(value, found)
 
 
 def divide(value: Primitive, first: Any, second: Any) -> Any:
     """Division by zero is NULL."""
-    return compute_module().divide(first, without_zeros(second))
+    return pc.divide(first, without_zeros(second))
 
 
 def int_divide(value: Primitive, first: Any, second: Any) -> Any:
@@ -244,7 +230,6 @@ def int_divide(value: Primitive, first: Any, second: Any) -> Any:
 
 def modulo(value: Primitive, first: Any, second: Any) -> Any:
     """The remainder, with the sign of the first number."""
-    pc = compute_module()
     second = without_zeros(second)
     if value.kind == DOUBLE:
         return numpy_kernel(np.fmod, first, second)
@@ -255,7 +240,6 @@ def modulo(value: Primitive, first: Any, second: Any) -> Any:
 
 
 def without_zeros(found: Any) -> Any:
-    pc = compute_module()
     zero = pc.equal(found, pa.scalar(0, found.type))
     if isinstance(zero, pa.Scalar):
         return pa.scalar(None, found.type) if zero.as_py() else found
@@ -301,7 +285,6 @@ def to_decimal(value: Primitive, found: Any) -> Any:
 
 def round_floats(value: Primitive, found: Any) -> Any:
     """Half away from zero. With digits: of the number times a power of ten, divided by it again."""
-    pc = compute_module()
     if value.operation != "round":
         return getattr(pc, value.operation)(found)
     (digits,) = value.options
@@ -313,7 +296,6 @@ def round_floats(value: Primitive, found: Any) -> Any:
 
 def positive_only(value: Primitive, found: Any) -> Any:
     """Logarithms and roots; NULL where there is none."""
-    pc = compute_module()
     bad = pc.less(found, 0.0) if value.operation == "sqrt" else pc.less_equal(found, 0.0)
     if pc.any(bad).as_py():
         found = pc.if_else(bad, pa.scalar(None, pa.float64()), found)
@@ -333,7 +315,6 @@ def power(value: Primitive, first: Any, second: Any) -> Any:
 
 def change_case(value: Primitive, found: Any) -> Any:
     """Lower or upper case. Texts beyond ASCII as Python changes them, which is as Unicode's special casing says."""
-    pc = compute_module()
     plain = getattr(pc, f"ascii_{value.operation}")(found)
     special = pc.invert(pc.string_is_ascii(found)).fill_null(False)
     if not pc.any(special).as_py():
@@ -343,18 +324,18 @@ def change_case(value: Primitive, found: Any) -> Any:
 
 
 def length(value: Primitive, found: Any) -> Any:
-    return compute_module().utf8_length(found).cast(pa.int64())
+    return pc.utf8_length(found).cast(pa.int64())
 
 
 def substring(value: Primitive, found: Any) -> Any:
     start, count = value.options
     stop = None if count is None or start + count - 1 > np.iinfo(np.int64).max else start - 1 + count
-    return compute_module().utf8_slice_codeunits(found, start - 1, stop)
+    return pc.utf8_slice_codeunits(found, start - 1, stop)
 
 
 def concat(value: Primitive, *texts: Any) -> Any:
     wide = [text.cast(pa.large_string()) for text in texts]
-    return compute_module().binary_join_element_wise(*wide, pa.scalar("", pa.large_string()))
+    return pc.binary_join_element_wise(*wide, pa.scalar("", pa.large_string()))
 
 
 # ------------------------------------------------------------------------------------------------------------ times
@@ -365,7 +346,6 @@ def to_timestamp(value: Primitive, found: Any) -> Any:
 
 
 def shift(value: Primitive, found: Any) -> Any:
-    pc = compute_module()
     moved = pa.scalar(value.options[0], pa.duration("us"))
     try:
         return pc.add_checked(found, moved)
@@ -375,14 +355,12 @@ def shift(value: Primitive, found: Any) -> Any:
 
 
 def shift_days(value: Primitive, found: Any) -> Any:
-    pc = compute_module()
     days = pc.add_checked(found.cast(pa.int32()), pa.scalar(value.options[0], pa.int32()))
     return days.cast(pa.date32())
 
 
 def admit_times(value: Primitive, found: Any) -> Any:
     """The times, which have to lie within the years 1 to 9999, and two days within the limits of 64 bits."""
-    pc = compute_module()
     per_second = 1000 ** UNITS.index(found.type.unit)
     margin = 2 * 86_400 * per_second
     low, high = max(FIRST_SECOND * per_second, INT64_MIN + margin), min(LAST_SECOND * per_second, INT64_MAX - margin)
@@ -398,7 +376,6 @@ def admit_times(value: Primitive, found: Any) -> Any:
 
 def to_local(value: Primitive, found: Any) -> Any:
     """The local times of instants in a zone."""
-    pc = compute_module()
     (zone,) = value.options
     found = admit_times(value, found)
     if (offset := offset_of(zone)) is not None:
@@ -408,7 +385,6 @@ def to_local(value: Primitive, found: Any) -> Any:
 
 def from_local(value: Primitive, found: Any) -> Any:
     """The instants of local times in a zone: the later one of two, or the first; in a gap with the offset before it."""
-    pc = compute_module()
     zone, *which = value.options
     found = admit_times(value, found)
     if (fixed := offset_of(zone)) is not None:
@@ -422,17 +398,15 @@ def from_local(value: Primitive, found: Any) -> Any:
 
 def clock_trunc(value: Primitive, found: Any, local: Any) -> Any:
     """Instants without what clocks have shown since the last full hour, minute or second."""
-    pc = compute_module()
     return pc.subtract(found, pc.subtract(local, pc.floor_temporal(local, 1, value.options[0])))
 
 
 def date_trunc(value: Primitive, found: Any) -> Any:
     (unit,) = value.options
-    return compute_module().floor_temporal(found, 1, unit)
+    return pc.floor_temporal(found, 1, unit)
 
 
 def extract(value: Primitive, found: Any) -> Any:
-    pc = compute_module()
     (unit,) = value.options
     if unit == "dow":
         return pc.day_of_week(found, count_from_zero=True, week_start=7)
@@ -447,11 +421,11 @@ def extract(value: Primitive, found: Any) -> Any:
 
 
 def is_null(value: Primitive, found: Any) -> Any:
-    return compute_module().is_null(found)
+    return pc.is_null(found)
 
 
 def invert(value: Primitive, found: Any) -> Any:
-    return compute_module().invert(found)
+    return pc.invert(found)
 
 
 COMPARED = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")

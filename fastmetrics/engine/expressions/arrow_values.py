@@ -13,6 +13,7 @@ import numpy as np
 
 from fastmetrics._core.columns.arrow_columns import numpy_values
 from fastmetrics._core.columns.group_keys import decode_dictionary
+from fastmetrics._core.optional_imports import compute as pc
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.expressions import arrow_casts, arrow_kernels
 from fastmetrics.engine.expressions.primitives import (
@@ -220,8 +221,6 @@ class RowValues:
         return found.take(pa.array(positions, mask=positions < 0))
 
     def logic(self, value: Primitive) -> Any:
-        import pyarrow.compute as pc
-
         first = boolean(self.value(value.arguments[0]))
         decided = pc.equal(first, value.operation == "or")
         undecided = pc.invert(decided.fill_null(False)) if isinstance(decided, pa.Array) else not decided.as_py()
@@ -230,8 +229,6 @@ class RowValues:
         return (pc.and_kleene if value.operation == "and" else pc.or_kleene)(first, second)
 
     def case(self, value: Primitive) -> Any:
-        import pyarrow.compute as pc
-
         *pairs, default = value.arguments
         open_rows: Any = pa.scalar(True)
         branches = []
@@ -247,8 +244,6 @@ class RowValues:
         return found
 
     def coalesce(self, value: Primitive) -> Any:
-        import pyarrow.compute as pc
-
         found = typed(self.value(value.arguments[0]), value.type)
         for argument in value.arguments[1:]:
             missing = pc.is_null(found)

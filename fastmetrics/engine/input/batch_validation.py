@@ -20,7 +20,7 @@ from fastmetrics._core.columns.row_blocks import RowBlock
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.kinds import LABEL_ROLE, Binary, ClassLabel, ClassNumber, Vector
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics._core.optional_imports import compute, pyarrow
 from fastmetrics._core.tables.key_texts import KeyTexts
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics.engine.input.row_selection import (
@@ -309,8 +309,6 @@ class ColumnReader:
 
 def forms_of_labels(column: Any, are_numerals: bool) -> set[str]:
     """Whether labels are numbers or texts; some of the texts of text files write numbers."""
-    from pyarrow import compute
-
     from fastmetrics._core.columns.label_columns import NUMBER_TEXT
 
     if not are_numerals:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from fastmetrics._core.columns.arrow_columns import plain_batch, plain_column, plain_type
 from fastmetrics._core.columns.validation import missing_column_text
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.optional_imports import compute
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._core.parallel import submit
 
@@ -273,8 +274,6 @@ def field_of_batch(batch: pa.RecordBatch, column: str, known: Sequence[str]) -> 
         return array
     array = plain_column(array)
     type_of_field(array.type, root, fields)
-    from pyarrow import compute
-
     return compute.struct_field(array, list(fields))
 
 
@@ -350,9 +349,7 @@ def rows_of_texts(column: pa.Array) -> int:
     is_text = pa.types.is_dictionary(column.type) and column.type.value_type in (pa.string(), pa.large_string())
     if not is_text or column.dictionary.nbytes * len(column) <= PLAIN_TEXT_BYTES:
         return max(1, len(column))
-    import pyarrow.compute as pc
-
-    longest = pc.max(pc.binary_length(column.dictionary)).as_py()
+    longest = compute.max(compute.binary_length(column.dictionary)).as_py()
     return max(1, PLAIN_TEXT_BYTES // max(1, longest or 0))
 
 

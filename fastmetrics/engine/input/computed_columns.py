@@ -14,6 +14,7 @@ import numpy as np
 
 from fastmetrics._core.columns.validation import missing_column_text
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.optional_imports import compute as pc
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.expressions.arrow_values import arrow_type_of, compute, value_type
 from fastmetrics.engine.expressions.column_tests import ColumnTest, tests_of
@@ -373,8 +374,6 @@ class ColumnWork(NamedTuple):
 
 def any_of(masks: Sequence[Any]) -> Any:
     """The rows that any of the masks has."""
-    import pyarrow.compute as pc
-
     found = masks[0]
     for mask in masks[1:]:
         found = pc.or_(found, mask)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Generator, Iterator
 from itertools import chain
 from typing import Any
 
+from fastmetrics._core.optional_imports import compute
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import MixedKeysError, first_line
 from fastmetrics.engine.input.files.data_file import DataFile
@@ -104,8 +105,6 @@ def keep_null_marks(data: Any, delimiter: bytes) -> Any:
 
 def without_null_marks(table: pa.Table) -> pa.Table:
     """The table with nulls for the texts \\N, as MySQL, Hive and Redshift export them."""
-    from pyarrow import compute
-
     for number, column in enumerate(table.columns):
         if pa.types.is_string(column.type):
             marks = compute.equal(column, NULL_MARK)
@@ -247,8 +246,6 @@ def check_headers(table: pa.Table, rows_before: int) -> None:
 
     Files that were put behind each other have such rows. Among numbers they are errors anyway.
     """
-    from pyarrow import compute
-
     is_text = (pa.types.is_string(own) or pa.types.is_dictionary(own) for own in table.schema.types)
     if table.num_columns < 2 or not all(is_text):
         return

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.optional_imports import fs
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.files.data_file import DataFile, printable
 from fastmetrics.engine.input.files.request_limits import REQUEST_SECONDS, limit_requests
@@ -71,8 +72,6 @@ def read_timeout(text: str) -> float:
 
 
 def _open_s3(host: str, options: dict[str, Any]) -> Any:
-    from pyarrow import fs
-
     # The variables of AWS's own tools, of which pyarrow reads only the region.
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
     if endpoint:
@@ -86,16 +85,12 @@ def _open_s3(host: str, options: dict[str, Any]) -> Any:
 
 
 def _open_gcs(host: str, options: dict[str, Any]) -> Any:
-    from pyarrow import fs
-
     limit = options.pop(TIMEOUT, REQUEST_SECONDS)
     options.setdefault("retry_time_limit", timedelta(seconds=RETRY_SECONDS))
     return limit_requests(fs.GcsFileSystem(**options), limit)
 
 
 def _open_azure(host: str, options: dict[str, Any]) -> Any:
-    from pyarrow import fs
-
     account = host.rpartition("@")[2] if "@" in host else ""
     options.setdefault("account_name", account.partition(".")[0] or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME"))
     if options["account_name"] is None:
@@ -108,8 +103,6 @@ def _open_azure(host: str, options: dict[str, Any]) -> Any:
 
 
 def _open_hdfs(host: str, options: dict[str, Any]) -> Any:
-    from pyarrow import fs
-
     name, _, port = host.partition(":")
     options.setdefault("host", name or "default")
     options.setdefault("port", int(port) if port else DEFAULT_HDFS_PORT if name else 0)
@@ -300,8 +293,6 @@ def _in_fsspec(text: str, scheme: str, options: dict[str, Any]) -> Location:
 
 def in_file_system(text: str, filesystem: Any) -> Location:
     """A path in a file system that the caller has."""
-    from pyarrow import fs
-
     if isinstance(filesystem, fs.LocalFileSystem):
         return Location(None, local_path(text) if text.lower().startswith("file://") else text)
     if isinstance(filesystem, fs.FileSystem):
@@ -324,8 +315,6 @@ def in_file_system(text: str, filesystem: Any) -> Location:
 
 def exact_reads_handler(filesystem: Any) -> Any:
     """pyarrow's handler of an fsspec file system. fsspec would read megabytes ahead of every read."""
-    from pyarrow import fs
-
     class Handler(fs.FSSpecHandler):  # type: ignore[misc]
         def open_input_file(self, path: str) -> pa.NativeFile:
             try:

@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterable, Iterator
 from itertools import starmap
 from typing import Any
 
+from fastmetrics._core.optional_imports import compute
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import MixedKeysError, first_line, split_path
 from fastmetrics.engine.input.files.data_file import DataFile
@@ -250,8 +251,6 @@ def quote_numbers(data: Any, columns: frozenset[str]) -> Any:
 
 def unmark_numbers(table: pa.Table, columns: frozenset[str]) -> pa.Table:
     """The table with the texts of numbers without their mark. Raises pyarrow.ArrowInvalid for other texts."""
-    from pyarrow import compute
-
     for number, name in enumerate(table.schema.names):
         if name in columns:
             column = table.column(number)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from fastmetrics._core.optional_imports import compute as pc
 from fastmetrics._core.optional_imports import parquet as pq
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import BATCH_ROWS, TEXT_BATCH_BYTES
@@ -149,8 +150,6 @@ def read_parquet(
 
 def check_codes(batch: pa.RecordBatch) -> None:
     """Refuse codes that the dictionary of a column does not have, which Arrow reads from damaged files."""
-    import pyarrow.compute as pc
-
     for column in batch.columns:
         while pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
             column = column.flatten()

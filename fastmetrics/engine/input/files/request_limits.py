@@ -12,6 +12,7 @@ from collections.abc import Callable
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.optional_imports import fs
 from fastmetrics._core.optional_imports import pyarrow as pa
 
 if TYPE_CHECKING:
@@ -94,8 +95,6 @@ class LimitedReads(io.RawIOBase):
 
 def limit_requests(filesystem: Any, limit: float) -> Any:
     """A file system of pyarrow whose requests end after `limit` seconds. It only reads."""
-    from pyarrow import fs
-
     def ask(function: Callable[..., Any], *arguments: Any) -> Any:
         return await_answer(start_call(function, *arguments), limit, limit)
 

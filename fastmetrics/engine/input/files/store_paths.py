@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import Any
 
+from fastmetrics._core.optional_imports import fs
 from fastmetrics.engine.input.batches import first_line
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.file_systems import Location
@@ -46,14 +47,10 @@ def files_below(folder: Location) -> list[DataFile]:
 
 
 def _list(folder: Location, *, recursive: bool) -> list[Any]:
-    from pyarrow import fs
-
     return list(folder.filesystem.get_file_info(fs.FileSelector(folder.address, recursive=recursive)))
 
 
 def _select_files(folder: Location, infos: Iterable[Any], base: tuple[str, ...] | None = None) -> list[DataFile]:
-    from pyarrow import fs
-
     start = len(PurePosixPath(folder.address).parts) if base is None else len(base)
     found = []
     for info in infos:
@@ -81,8 +78,6 @@ def _join(parts: tuple[str, ...]) -> str:
 
 def files_of_glob(pattern: Location) -> list[DataFile]:
     """Matching files and the files of matching folders, each once: "logs/**" matches a folder and its files."""
-    from pyarrow import fs
-
     parts = PurePosixPath(pattern.address).parts
     first = next(index for index, part in enumerate(parts) if GLOB_SIGNS & set(part))
     base = pattern.child(_join(parts[:first]))

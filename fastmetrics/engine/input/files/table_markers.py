@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.optional_imports import fs
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.files.file_systems import Location
 
@@ -35,8 +36,6 @@ class TableFinder:
 
     def kind_of(self, location: Location) -> str | None:
         """Whether a path of a store is a "folder", a "file" or neither."""
-        from pyarrow import fs
-
         key = (location.prefix, location.address)
         if key not in self._kinds:
             kind = location.filesystem.get_file_info(location.address).type
@@ -126,8 +125,6 @@ def _local_kind(folder: Location) -> str | None:
 
 
 def _stored_kind(folder: Location) -> str | None:
-    from pyarrow import fs
-
     markers = (DELTA_LOG, HUDI_FOLDER, ICEBERG_FOLDER)
     address = folder.address.rstrip("/")
     infos = folder.filesystem.get_file_info([f"{address}/{name}" for name in markers])

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from fastmetrics._core.optional_imports import import_extra
+from fastmetrics._core.optional_imports import fs, import_extra
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._core.parallel import submit
 from fastmetrics.engine.input.batches import Source, first_line
@@ -91,8 +91,6 @@ def name_table_in_errors(label: str, log: list[Any], version: int | None) -> Ite
 
 def list_log(folder: Location) -> list[Any]:
     """The files of the log, as pyarrow's FileInfo."""
-    from pyarrow import fs
-
     filesystem = fs.LocalFileSystem() if folder.filesystem is None else folder.filesystem
     with name_path_in_errors(folder):
         address = f"{folder.address.rstrip('/')}/{DELTA_LOG}"
@@ -169,8 +167,6 @@ def files_of_version(log: list[Any], version: int | None) -> list[Any]:
 
 def find_deletion_vectors(folder: Location) -> list[Any]:
     """The files of deleted rows, which stand beside the data."""
-    from pyarrow import fs
-
     listed = folder.filesystem.get_file_info(fs.FileSelector(folder.address))
     return [info for info in listed if info.base_name.startswith("deletion_vector_") and info.is_file]
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from fastmetrics._core.optional_imports import import_extra
+from fastmetrics._core.optional_imports import fs, import_extra
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.arrow_sources import select_columns
 from fastmetrics.engine.input.batches import Source, first_line
@@ -89,8 +89,6 @@ def open_iceberg_folder(location: Location, options: InputOptions) -> Source:
 
 def newest_metadata(folder: Location) -> DataFile:
     """The file of metadata with the greatest number."""
-    from pyarrow import fs
-
     filesystem = fs.LocalFileSystem() if folder.filesystem is None else folder.filesystem
     with name_path_in_errors(folder):
         listed = filesystem.get_file_info(fs.FileSelector(f"{folder.address.rstrip('/')}/{ICEBERG_FOLDER}"))
@@ -112,7 +110,6 @@ def newest_metadata(folder: Location) -> DataFile:
 
 def own_file_io(options: InputOptions) -> Any:
     """pyiceberg's access to files by the file systems that all paths have here."""
-    from pyarrow import fs
     from pyiceberg.io.pyarrow import PyArrowFileIO
 
     def by_scheme(scheme: str, netloc: str | None = None) -> Any:
@@ -172,7 +169,6 @@ def open_iceberg_scan(scan: Any, file_io: Any, label: str = "the Iceberg scan") 
 
 def find_opener(file_io: Any) -> Any:
     """The function that makes a file of a path as pyiceberg would open it; None for an unknown kind of access."""
-    from pyarrow import fs
     from pyiceberg.io.pyarrow import PyArrowFileIO
 
     if isinstance(file_io, PyArrowFileIO):

@@ -7,9 +7,10 @@ from functools import partial
 from threading import Event
 
 import pytest
-from pyarrow import fs, orc
+from pyarrow import orc
 
 import fastmetrics as fm
+from fastmetrics._core.optional_imports import fs
 from fastmetrics.engine.input.files.request_limits import limit_requests
 from support.cases import assert_raises, each_case
 from support.files.log_files import log, write_csv, write_ipc, write_parquet

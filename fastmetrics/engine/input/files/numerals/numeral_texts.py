@@ -14,6 +14,7 @@ import numpy as np
 
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.object_keys import NUMERAL
+from fastmetrics._core.optional_imports import compute
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._kernels.formats.numerals import mark_long_numerals
 
@@ -72,8 +73,6 @@ def shorten_numerals(texts: Any, decimal_point: str = ".") -> Any:
     bytes_of_texts = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
     if not mark_long_numerals(bytes_of_texts, offsets, ord(decimal_point), marks):
         return texts
-    from pyarrow import compute
-
     mask = pa.array(marks.astype(bool))
     coded = texts.filter(mask).dictionary_encode()
     shorter = pa.array([shortest(text, decimal_point) for text in coded.dictionary.to_pylist()], pa.string())
@@ -82,8 +81,6 @@ def shorten_numerals(texts: Any, decimal_point: str = ".") -> Any:
 
 def nulls_among_numbers(table: Any, columns: frozenset[str], words: Sequence[str]) -> Any:
     """The table with nulls for the words, in some columns of strings."""
-    from pyarrow import compute
-
     for number, name in enumerate(table.schema.names):
         if name in columns:
             column = table.column(number)
@@ -114,8 +111,6 @@ def shortest(text: str | None, decimal_point: str) -> str | None:
 
 def has_long_numbers(texts: Any) -> bool:
     """Is there a number, given by its one text, that a float does not hold: 7e400, a long integer, one of 18 digits?"""
-    from pyarrow import compute
-
     is_long = compute.greater_equal(compute.utf8_length(texts), MOST_FLOAT_DIGITS - 1)
     for text in texts.filter(compute.or_(is_long, compute.match_substring(texts, "e"))).unique().to_pylist():
         found = NUMERAL.fullmatch(text)
@@ -129,8 +124,6 @@ def has_long_numbers(texts: Any) -> bool:
 
 def decimal_type_of(columns: Iterable[Any]) -> Any:
     """The type of decimals that holds all of some numbers, given by their texts; that of texts if there is none."""
-    from pyarrow import compute
-
     n_whole = n_fraction = 0
     for texts in columns:
         if not compute.all(compute.match_substring_regex(texts, f"^{NUMERAL.pattern}$"), min_count=0).as_py():
