@@ -131,10 +131,7 @@ def text_to_integer(value: Primitive, found: Any) -> Any:
         inside = [INT64_MIN <= int(text) <= INT64_MAX for text in found.filter(unsure).to_pylist()]
         fits = pc.replace_with_mask(fits, unsure, pa.array(inside))
     admitted = admit(value, found, fits)
-    if "safe" not in value.options or not pc.any(pc.invert(fits)).as_py():
-        numbers = pc.replace_substring_regex(admitted, r"\A\+", "").cast(pa.int64())
-    else:
-        numbers = pc.replace_substring_regex(admitted, r"\A\+", "").cast(pa.int64())
+    numbers = pc.replace_substring_regex(admitted, r"\A\+", "").cast(pa.int64())
     if (low, high) == (INT64_MIN, INT64_MAX):
         return numbers
     return admit(value, numbers, pc.and_(pc.greater_equal(numbers, low), pc.less_equal(numbers, high)))

@@ -13,7 +13,7 @@ from fastmetrics._core.columns.arrow_columns import numpy_values
 from fastmetrics._core.optional_imports import compute as pc
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.expressions.arrow_casts import decimal_to_double
-from fastmetrics.engine.expressions.primitives import DECIMAL, DOUBLE, INT64_MAX, INT64_MIN, Primitive
+from fastmetrics.engine.expressions.primitives import COMPARED, DECIMAL, DOUBLE, INT64_MAX, INT64_MIN, Primitive
 from fastmetrics.engine.expressions.row_errors import RowError, first_failing_row, value_at
 from fastmetrics.engine.expressions.time_zones import offset_of
 
@@ -302,14 +302,6 @@ def positive_only(value: Primitive, found: Any) -> Any:
     return pc.sqrt(found) if value.operation == "sqrt" else numpy_kernel(elementary.log, found)
 
 
-def exponential(value: Primitive, found: Any) -> Any:
-    return numpy_kernel(elementary.exp, found)
-
-
-def power(value: Primitive, first: Any, second: Any) -> Any:
-    return numpy_kernel(elementary.power, first, second)
-
-
 # ------------------------------------------------------------------------------------------------------------ texts
 
 
@@ -321,10 +313,6 @@ def change_case(value: Primitive, found: Any) -> Any:
         return plain
     changed = [getattr(text, value.operation)() for text in found.filter(special).to_pylist()]
     return pc.replace_with_mask(plain, special, pa.array(changed, plain.type))
-
-
-def length(value: Primitive, found: Any) -> Any:
-    return pc.utf8_length(found).cast(pa.int64())
 
 
 def substring(value: Primitive, found: Any) -> Any:
@@ -339,10 +327,6 @@ def concat(value: Primitive, *texts: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------------ times
-
-
-def to_timestamp(value: Primitive, found: Any) -> Any:
-    return found.cast(pa.timestamp("us"))
 
 
 def shift(value: Primitive, found: Any) -> Any:
@@ -420,23 +404,17 @@ def extract(value: Primitive, found: Any) -> Any:
     return getattr(pc, names.get(unit, unit))(found).cast(pa.int64())
 
 
-def is_null(value: Primitive, found: Any) -> Any:
-    return pc.is_null(found)
-
-
-def invert(value: Primitive, found: Any) -> Any:
-    return pc.invert(found)
-
-
-COMPARED = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 KERNELS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(COMPARED, compare), **{f"{name}_mixed": compare_mixed for name in COMPARED},
-    "constant_unless_null": constant_unless_null, "in_set": in_set, "like": like, "is_null": is_null, "not": invert,
+    "constant_unless_null": constant_unless_null, "in_set": in_set, "like": like,
+    "is_null": lambda _, found: pc.is_null(found), "not": lambda _, found: pc.invert(found),
     "add": checked, "subtract": checked, "multiply": checked, "negate": negate, "abs": negate, "divide": divide,
     "int_divide": int_divide, "modulo": modulo, "to_double": to_double, "to_decimal": to_decimal,
     "round": round_floats, "floor": round_floats, "ceil": round_floats, "ln": positive_only, "sqrt": positive_only,
-    "exp": exponential, "power": power, "lower": change_case, "upper": change_case, "length": length,
-    "substr": substring, "concat": concat, "to_timestamp": to_timestamp, "shift": shift, "shift_days": shift_days,
-    "date_trunc": date_trunc, "extract": extract, "to_local": to_local, "from_local": from_local,
-    "clock_trunc": clock_trunc,
+    "exp": lambda _, found: numpy_kernel(elementary.exp, found),
+    "power": lambda _, first, second: numpy_kernel(elementary.power, first, second),
+    "lower": change_case, "upper": change_case, "length": lambda _, found: pc.utf8_length(found).cast(pa.int64()),
+    "substr": substring, "concat": concat, "to_timestamp": lambda _, found: found.cast(pa.timestamp("us")),
+    "shift": shift, "shift_days": shift_days, "date_trunc": date_trunc, "extract": extract, "to_local": to_local,
+    "from_local": from_local, "clock_trunc": clock_trunc,
 }  # fmt: skip

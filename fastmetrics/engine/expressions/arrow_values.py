@@ -18,6 +18,7 @@ from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.expressions import arrow_casts, arrow_kernels
 from fastmetrics.engine.expressions.primitives import (
     BOOLEAN,
+    COMPARED,
     DATE,
     DECIMAL,
     DOUBLE,
@@ -162,7 +163,7 @@ class RowValues:
             return found.take(coded.indices)
         if operation in SINGLE_FLOATS and (single := self.single_floats(value)) is not None:
             return combine_single_floats(operation, *single)
-        if operation in arrow_kernels.COMPARED and (singles := self.compared_singles(value)) is not None:
+        if operation in COMPARED and (singles := self.compared_singles(value)) is not None:
             return kernel(value, singles)
         arguments = [self.value(argument) for argument in value.arguments]
         if arguments and all(isinstance(argument, pa.Scalar) for argument in arguments):
@@ -267,7 +268,7 @@ def combine_single_floats(operation: str, first: np.ndarray, second: np.ndarray)
 
 
 # Conditions that are computed once for every different text; a null stays null.
-BY_DISTINCT_TEXT = {"in_set", "like", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
+BY_DISTINCT_TEXT = {"in_set", "like", *COMPARED}
 
 
 def literal_scalar(value: Primitive) -> Any:

@@ -10,10 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics.engine.expressions.primitives import BOOLEAN, DOUBLE, TEXT, Primitive, ValueType
+from fastmetrics.engine.expressions.primitives import BOOLEAN, COMPARED, DOUBLE, TEXT, Primitive, ValueType
 from fastmetrics.engine.expressions.type_check import TURNED
-
-COMPARED = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 
 
 class ColumnRange(NamedTuple):

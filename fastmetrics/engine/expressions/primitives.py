@@ -16,6 +16,7 @@ NUMBERS = (INTEGER, UNSIGNED, DECIMAL, DOUBLE)
 INT64_MIN, INT64_MAX, UINT64_MAX = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
 MAX_PRECISION = 38
 FIRST = "first"  # of two instants with the same local time
+COMPARED = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 # Primitives that may refuse a row.
 CAN_FAIL = {"add", "subtract", "multiply", "negate", "abs", "int_divide", "cast"}
 

@@ -37,6 +37,15 @@ MICROSECOND = timedelta(microseconds=1)
 SIGNS = {
     "equal": "=", "not_equal": "<>", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=",
 }  # fmt: skip
+# Primitives that are a function of Spark, and those that are short SQL of their arguments.
+FUNCTIONS = {"coalesce", "concat", "exp", "ln", "lower", "power", "upper"}
+TEMPLATES = {
+    "is_null": "({} is null)", "not": "(not {})", "divide": "({} / nullif({}, 0.0D))",
+    "to_double": "cast({} as double)", "to_timestamp": "cast({} as timestamp_ntz)",
+    "length": "cast(char_length({}) as bigint)",
+    "sqrt": "(case when {0} < 0.0D then null else sqrt({0}) end)",
+}  # fmt: skip
+ARITHMETIC = {"add": ("+", "try_add"), "subtract": ("-", "try_subtract"), "multiply": ("*", "try_multiply")}
 # Marks the message of an error among what Spark says around it.
 MARK = "fastmetrics::"
 # Of these a value is null if an argument is, and never otherwise.
@@ -99,6 +108,12 @@ class Writer:
         operation = value.operation.removesuffix("_mixed")
         if operation in SIGNS:
             return self.mixed(value) if operation != value.operation else self.compare(value)
+        if operation in FUNCTIONS:
+            return call(operation, *self.arguments(value))
+        if operation in TEMPLATES:
+            return TEMPLATES[operation].format(*self.arguments(value))
+        if operation in ARITHMETIC:
+            return self.arithmetic(value, *ARITHMETIC[operation])
         method: Callable[[Primitive], str] = getattr(self, f"write_{value.operation}")
         return method(value)
 
@@ -185,27 +200,16 @@ class Writer:
         pieces = (f"!{piece[1:]}" if piece in ("=%", "=_", "=!") else piece[-1:] for piece in value.options[0])
         return f"({found} like {text_literal(''.join(pieces))} escape '!')"
 
-    def write_is_null(self, value: Primitive) -> str:
-        (found,) = self.arguments(value)
-        return f"({found} is null)"
-
     # ------------------------------------------------------------------------------------------------------ logic
 
     def write_and(self, value: Primitive) -> str:
         first, second = self.arguments(value)
         if value.arguments[1].can_fail():
-            return f"(case when {first} = false then false else {first} and {second} end)"
-        return f"({first} and {second})"
+            decided = f"{first} then true" if value.operation == "or" else f"{first} = false then false"
+            return f"(case when {decided} else {first} {value.operation} {second} end)"
+        return f"({first} {value.operation} {second})"
 
-    def write_or(self, value: Primitive) -> str:
-        first, second = self.arguments(value)
-        if value.arguments[1].can_fail():
-            return f"(case when {first} then true else {first} or {second} end)"
-        return f"({first} or {second})"
-
-    def write_not(self, value: Primitive) -> str:
-        (found,) = self.arguments(value)
-        return f"(not {found})"
+    write_or = write_and
 
     def write_case(self, value: Primitive) -> str:
         *pairs, default = self.arguments(value)
@@ -213,9 +217,6 @@ class Writer:
             f"when {condition} then {result}" for condition, result in zip(pairs[::2], pairs[1::2], strict=True)
         )
         return f"(case {whens} else {default} end)"
-
-    def write_coalesce(self, value: Primitive) -> str:
-        return call("coalesce", *self.arguments(value))
 
     # ------------------------------------------------------------------------------------------------- arithmetic
 
@@ -226,15 +227,6 @@ class Writer:
         if value.kind == DECIMAL:
             return f"cast({first} {sign} {second} as {sql_type(value.type)})"
         return self.checked(value, call(function, first, second), OVERFLOW)
-
-    def write_add(self, value: Primitive) -> str:
-        return self.arithmetic(value, "+", "try_add")
-
-    def write_subtract(self, value: Primitive) -> str:
-        return self.arithmetic(value, "-", "try_subtract")
-
-    def write_multiply(self, value: Primitive) -> str:
-        return self.arithmetic(value, "*", "try_multiply")
 
     def write_negate(self, value: Primitive) -> str:
         (found,) = self.arguments(value)
@@ -249,10 +241,6 @@ class Writer:
         positive = f"(case when {found} >= 0L then {found} else try_subtract(0L, {found}) end)"
         return self.checked(value, positive, OVERFLOW)
 
-    def write_divide(self, value: Primitive) -> str:
-        first, second = self.arguments(value)
-        return f"({first} / nullif({second}, 0.0D))"
-
     def write_int_divide(self, value: Primitive) -> str:
         first, second = self.arguments(value)
         if value.kind != INTEGER:
@@ -264,9 +252,6 @@ class Writer:
     def write_modulo(self, value: Primitive) -> str:
         first, second = self.arguments(value)
         return f"({first} % nullif({second}, {'0.0D' if value.kind == DOUBLE else '0L'}))"
-
-    def write_to_double(self, value: Primitive) -> str:
-        return f"cast({self.arguments(value)[0]} as double)"
 
     def write_to_decimal(self, value: Primitive) -> str:
         return f"cast({self.arguments(value)[0]} as {sql_type(value.type)})"
@@ -284,36 +269,11 @@ class Writer:
         power = f"{10 ** value.options[0]}.0D"
         return f"(round({found} * {power}, 0) / {power})" if value.options[0] else f"round({found}, 0)"
 
-    def write_ln(self, value: Primitive) -> str:
-        return call("ln", *self.arguments(value))
-
-    def write_exp(self, value: Primitive) -> str:
-        return call("exp", *self.arguments(value))
-
-    def write_power(self, value: Primitive) -> str:
-        return call("power", *self.arguments(value))
-
-    def write_sqrt(self, value: Primitive) -> str:
-        (found,) = self.arguments(value)
-        return f"(case when {found} < 0.0D then null else sqrt({found}) end)"
-
     # ------------------------------------------------------------------------------------------------------ texts
-
-    def write_lower(self, value: Primitive) -> str:
-        return call("lower", *self.arguments(value))
-
-    def write_upper(self, value: Primitive) -> str:
-        return call("upper", *self.arguments(value))
-
-    def write_length(self, value: Primitive) -> str:
-        return f"cast(char_length({self.arguments(value)[0]}) as bigint)"
 
     def write_substr(self, value: Primitive) -> str:
         start, count = (None if own is None else min(own, (1 << 31) - 1) for own in value.options)
         return call("substring", *self.arguments(value), str(start), *([] if count is None else [str(count)]))
-
-    def write_concat(self, value: Primitive) -> str:
-        return call("concat", *self.arguments(value))
 
     # ------------------------------------------------------------------------------------------------------ times
 
@@ -357,9 +317,6 @@ class Writer:
         local_next_day = f"unix_micros(from_utc_timestamp(timestamp_micros({next_day}), {zone}))"
         later = f"timestamp_micros({micros} - ({local_next_day} - ({next_day})))"
         return f"(case when from_utc_timestamp({later}, {zone}) = {local} then {later} else {earlier} end)"
-
-    def write_to_timestamp(self, value: Primitive) -> str:
-        return f"cast({self.arguments(value)[0]} as timestamp_ntz)"
 
     def write_shift(self, value: Primitive) -> str:
         (micros,) = value.options
