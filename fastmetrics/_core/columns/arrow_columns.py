@@ -35,24 +35,24 @@ def plain_type(data_type: Any) -> Any:
         return data_type
     if isinstance(data_type, pyarrow.BaseExtensionType):
         return plain_type(data_type.storage_type)
-    if is_run_end_encoded(data_type):
+    if types.is_run_end_encoded(data_type):
         return plain_type(data_type.value_type)
     if types.is_dictionary(data_type):
         values = plain_type(data_type.value_type)
         return values if types.is_dictionary(values) else pyarrow.dictionary(data_type.index_type, values)
     if types.is_struct(data_type):
         return pyarrow.struct([field.with_type(plain_type(field.type)) for field in data_type])
-    if is_list(data_type) or is_list_view(data_type):
+    if is_list(data_type) or types.is_list_view(data_type) or types.is_large_list_view(data_type):
         item = data_type.value_field.with_type(plain_type(data_type.value_type))
         if types.is_fixed_size_list(data_type):
             return pyarrow.list_(item, data_type.list_size)
-        is_large = types.is_large_list(data_type) or is_view(data_type, "large_list")
+        is_large = types.is_large_list(data_type) or types.is_large_list_view(data_type)
         return pyarrow.large_list(item) if is_large else pyarrow.list_(item)
-    if is_view(data_type, "string"):
+    if types.is_string_view(data_type):
         return pyarrow.large_string()
-    if is_decimal(data_type) and data_type.bit_width < 128:
+    if types.is_decimal(data_type) and data_type.bit_width < 128:
         return pyarrow.decimal128(data_type.precision, data_type.scale)
-    return pyarrow.large_binary() if is_view(data_type, "binary") else data_type
+    return pyarrow.large_binary() if types.is_binary_view(data_type) else data_type
 
 
 def is_flat(data_type: Any) -> bool:
@@ -73,7 +73,7 @@ def plain_column(column: Any) -> Any:
         return pyarrow.chunked_array([plain_column(chunk) for chunk in column.chunks], wanted)
     if isinstance(column.type, pyarrow.BaseExtensionType):
         return plain_column(column.storage)
-    if is_run_end_encoded(column.type):
+    if types.is_run_end_encoded(column.type):
         return expand_runs(column)
     if types.is_dictionary(column.type):
         values = plain_column(column.dictionary)
@@ -124,24 +124,9 @@ def numpy_values(array: Any) -> np.ndarray:
     return np.asarray(array.to_numpy(zero_copy_only=False))
 
 
-def is_run_end_encoded(data_type: Any) -> bool:
-    return bool(types.is_run_end_encoded(data_type))
-
-
 def is_list(kind: Any) -> bool:
     """Is it an Arrow type of lists?"""
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
-
-
-def is_list_view(kind: Any) -> bool:
-    """Is it an Arrow type of lists that need not follow each other?"""
-    return is_view(kind, "list") or is_view(kind, "large_list")
-
-
-def is_view(kind: Any, name: str) -> bool:
-    """Is it the type "string_view", "list_view" or another, of which older versions of pyarrow lack some?"""
-    test = getattr(types, f"is_{name}_view", None)
-    return test is not None and bool(test(kind))
 
 
 def entry_type(kind: Any) -> Any:
@@ -154,8 +139,10 @@ def widened_epsilon(type_names: Sequence[str]) -> float | None:
     return float(np.finfo(np.float16).eps) if set(type_names) == {"halffloat"} else None
 
 
-def is_decimal(data_type: Any) -> bool:
-    return bool(types.is_decimal(data_type))
+def is_text(data_type: Any) -> bool:
+    """Is it a type of texts, however they are stored?"""
+    kind = data_type.value_type if types.is_dictionary(data_type) else data_type
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def is_binary(data_type: Any) -> bool:
@@ -164,7 +151,7 @@ def is_binary(data_type: Any) -> bool:
         types.is_binary(data_type)
         or types.is_large_binary(data_type)
         or types.is_fixed_size_binary(data_type)
-        or is_view(data_type, "binary")
+        or types.is_binary_view(data_type)
     )
 
 
@@ -238,11 +225,19 @@ def binary_keys(column: Any) -> tuple[np.ndarray, np.ndarray]:
     column = column.cast(pyarrow.large_binary())
     if hasattr(column, "chunks"):
         column = column.combine_chunks()
-    _, offset_buffer, data = column.buffers()
-    offsets = np.frombuffer(offset_buffer, np.int64, len(column) + 1, column.offset * 8)
-    first, last = int(offsets[0]), int(offsets[-1])
-    content = np.frombuffer(data, np.uint8)[first:last] if last > first else np.empty(0, np.uint8)
-    return HEX_PAIRS[content].view(np.uint8), 2 * (offsets - first)
+    data, offsets = text_buffers(column)
+    return HEX_PAIRS[data[offsets[0] : offsets[-1]]].view(np.uint8), 2 * (offsets - offsets[0])
+
+
+def text_buffers(column: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The bytes of a pyarrow array of texts or bytes, and where in them each row begins and the last one ends."""
+    _, offsets, data = column.buffers()
+    is_large = types.is_large_string(column.type) or types.is_large_binary(column.type)
+    dtype = np.dtype(np.int64 if is_large else np.int32)
+    content = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(0, np.uint8)
+    if not len(column):
+        return content, np.zeros(1, dtype)
+    return content, np.frombuffer(offsets, dtype, len(column) + 1, column.offset * dtype.itemsize)
 
 
 def is_wide_integer(data_type: Any) -> bool:

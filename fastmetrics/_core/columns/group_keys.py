@@ -15,7 +15,7 @@ from fastmetrics._core.columns import arrow_columns, validation
 from fastmetrics._core.columns.key_columns import FixedWidthKeys, Keys, NumberKeys, TextKeys, tuple_of
 from fastmetrics._core.columns.key_types import NUMBERS, NUMBERS_AND_FLOATS, TEXT, dtype_of_arrow
 from fastmetrics._core.object_keys import WANTED
-from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics._core.optional_imports import pyarrow, types
 
 MOST_BYTES = (1 << 31) - 1  # of text in an Arrow array with 32-bit offsets
 SEVERAL = "several columns are given as a DataFrame, an Arrow table or a dict of columns"
@@ -188,7 +188,6 @@ def arrow_keys(values: Any, name: str) -> Keys:
         raise ValueError(f"{name} is empty: at least one row is needed")
     values = arrow_columns.plain_column(values)
     kind = values.type
-    types = pyarrow.types
     if types.is_struct(kind):
         names = [kind.field(number).name for number in range(kind.num_fields)]
         return keys_of_columns(list(zip(names, values.flatten(), strict=True)), name)
@@ -200,7 +199,7 @@ def arrow_keys(values: Any, name: str) -> Keys:
     dtype = dtype_of_arrow(str(kind), name)
     if arrow_columns.is_binary(kind):
         return TextKeys(*arrow_columns.binary_keys(values))
-    if arrow_columns.is_decimal(kind):
+    if types.is_decimal(kind):
         keys = arrow_keys(arrow_columns.decimal_keys(values), name)
         return TextKeys(keys.data, keys.offsets, NUMBERS) if isinstance(keys, TextKeys) else keys
     if types.is_temporal(kind):
@@ -216,18 +215,14 @@ def arrow_keys(values: Any, name: str) -> Keys:
         values = values.combine_chunks()
         if hasattr(values, "chunks"):
             values = values.chunk(0)
-    _, offsets, data = values.buffers()
-    offset_type = np.int64 if types.is_large_string(values.type) else np.int32
-    text_offsets = np.frombuffer(offsets, offset_type, len(values) + 1, values.offset * np.dtype(offset_type).itemsize)
-    text = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(0, np.uint8)
-    return TextKeys(text, text_offsets)
+    return TextKeys(*arrow_columns.text_buffers(values))
 
 
 def decode_dictionary(values: Any) -> Any:
     """A dictionary-encoded column as plain values. Every chunk may have its own dictionary."""
     def decode(chunk: Any) -> Any:
         dictionary = chunk.dictionary
-        if pyarrow.types.is_string_view(dictionary.type):
+        if types.is_string_view(dictionary.type):
             dictionary = dictionary.cast(pyarrow.large_string())
         return dictionary.take(chunk.indices)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns import group_keys, validation
-from fastmetrics._core.columns.arrow_columns import decimal_keys, is_list
+from fastmetrics._core.columns.arrow_columns import decimal_keys, is_binary, is_list, is_text
 from fastmetrics._core.columns.text_columns import TextColumn, as_lists, spans_of
 from fastmetrics._core.optional_imports import compute, pyarrow, types
 
@@ -193,7 +193,7 @@ def as_classes(column: Any, name: str, locate: Callable[[int], int], is_mixed: b
         return number_labels(column.cast(pyarrow.string()), NUMBER)
     if types.is_integer(kind) or types.is_boolean(kind):
         labels.type_name = BOOLEAN if types.is_boolean(kind) else INTEGER
-    elif types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+    elif is_text(kind):
         labels.type_name = TEXT
     else:
         labels.type_name = str(kind)
@@ -245,9 +245,7 @@ def integers_of_texts(texts: Any) -> np.ndarray:
 
 def is_bytes(kind: Any) -> bool:
     """Is it an Arrow type of texts or of bytes?"""
-    is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-    is_binary = types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
-    return bool(is_text or is_binary or types.is_fixed_size_binary(kind))
+    return is_text(kind) or is_binary(kind)
 
 
 def text_column_of(column: Any) -> TextColumn:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fastmetrics._core.columns.arrow_columns import is_list
+from fastmetrics._core.columns.arrow_columns import is_list, is_text, text_buffers
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow, types
 from fastmetrics._kernels.text.tokens import arrow_text_rows
@@ -137,12 +137,6 @@ def lower_texts(points: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np
     return np.frombuffer("".join(texts).encode("utf-32-le"), "<u4").astype(np.uint32), ends
 
 
-def is_text(kind: Any) -> bool:
-    """Is it an Arrow type of texts?"""
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
-
-
 def is_text_list(kind: Any) -> bool:
     """Is it an Arrow type of lists of texts?"""
     return is_list(kind) and (is_text(kind.value_type) or bool(types.is_null(kind.value_type)))
@@ -191,15 +185,9 @@ def spans_of(column: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     else:
         if types.is_string_view(column.type):
             column = column.cast(pyarrow.large_string())
-        _, offsets, text = column.buffers()
-        is_large = types.is_large_string(column.type) or types.is_large_binary(column.type)
-        dtype = np.dtype(np.int64 if is_large else np.int32)
-        ends = np.zeros(len(column) + 1, np.int64)
-        if len(column):
-            ends = np.frombuffer(offsets, dtype, len(column) + 1, column.offset * dtype.itemsize)
-            ends = ends.astype(np.int64, copy=False)
-        starts, stops = ends[:-1], ends[1:]
-        data = np.frombuffer(text, np.uint8) if text is not None and text.size else np.zeros(0, np.uint8)
+        data, offsets = text_buffers(column)
+        offsets = offsets.astype(np.int64, copy=False)
+        starts, stops = offsets[:-1], offsets[1:]
     if column.null_count:
         missing = np.asarray(column.is_null())
         starts, stops = np.where(missing, MISSING, starts), np.where(missing, MISSING, stops)

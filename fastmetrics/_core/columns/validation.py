@@ -16,6 +16,7 @@ import numpy as np
 from fastmetrics._core import parallel
 from fastmetrics._core.columns import arrow_columns
 from fastmetrics._core.columns.probability_types import bfloat16_values, is_bfloat16
+from fastmetrics._core.optional_imports import types
 from fastmetrics._core.suggestions import advice_for_classes
 from fastmetrics._kernels.columns import column_checks
 
@@ -155,7 +156,7 @@ def arrow_to_numpy(values: Any, name: str) -> np.ndarray:
         row = int(np.flatnonzero(np.asarray(values.is_null(nan_is_null=False)))[0])
         raise ValueError(f"{name} has a null at row {row}")
     values = arrow_columns.plain_column(values)
-    if arrow_columns.is_decimal(values.type):
+    if types.is_decimal(values.type):
         return arrow_columns.decimals_to_floats(values)
     if hasattr(values, "chunks"):
         if values.num_chunks == 1:

@@ -258,22 +258,23 @@ def positions_of_numbers(column: LabelColumn, labels: Sequence[Any]) -> np.ndarr
     texts = [str(int(label)) if isinstance(label, float) and label.is_integer() else str(label) for label in labels]
     codes = LabelCodes()
     known = codes.number(label_columns.number_labels(pyarrow.array(texts, pyarrow.string()), MIXED))
-    if not known.shape[0]:
-        return np.full(column.rows, -1)
-    order = np.argsort(known, kind="stable")
-    found = codes.number(column)
-    places = np.minimum(np.searchsorted(known[order], found), known.shape[0] - 1)
-    return np.where(known[order][places] == found, order[places], -1)
+    return positions_among(known, codes.number(column))
 
 
 def positions_of_integers(codes: np.ndarray, labels: tuple[Any, ...]) -> np.ndarray:
     """The position of every code among labels that are whole numbers; -1 if there is none."""
     whole = [(int(label), number) for number, label in enumerate(labels) if is_whole(label)]
-    known = np.array(sorted(whole), np.int64).reshape(-1, 2)
+    places = positions_among(np.array([label for label, _ in whole], np.int64), codes)
+    return np.take([*(number for _, number in whole), -1], places)  # the last is that of place -1
+
+
+def positions_among(known: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """The position among `known` of each of the integers found; -1 if there is none."""
     if not known.shape[0]:
-        return np.full(codes.shape[0], -1)
-    places = np.minimum(np.searchsorted(known[:, 0], codes), known.shape[0] - 1)
-    return np.where(known[places, 0] == codes, known[places, 1], -1)
+        return np.full(found.shape[0], -1)
+    order = np.argsort(known, kind="stable")
+    places = np.minimum(np.searchsorted(known[order], found), known.shape[0] - 1)
+    return np.where(known[order][places] == found, order[places], -1)
 
 
 def is_whole(label: Any) -> bool:

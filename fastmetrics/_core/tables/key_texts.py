@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.columns.arrow_columns import text_buffers
 from fastmetrics._core.columns.group_keys import as_keys
 from fastmetrics._core.columns.key_columns import NumberKeys, TextKeys
 from fastmetrics._core.columns.role_columns import Locate
@@ -162,10 +163,7 @@ class RankedTexts:
 
     def keys(self, ranks: np.ndarray) -> TextKeys:
         """The texts of ranks, as keys."""
-        taken = self.texts.take(pyarrow.array(ranks))
-        _, offsets, data = taken.buffers()
-        text = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
-        return TextKeys(text, np.frombuffer(offsets, np.int64, ranks.shape[0] + 1))
+        return TextKeys(*text_buffers(self.texts.take(pyarrow.array(ranks))))
 
 
 def as_int64(values: np.ndarray, name: str, locate: Locate) -> np.ndarray:

@@ -24,7 +24,6 @@ from fastmetrics.engine.expressions.primitives import (
     TIMESTAMP,
     UNSIGNED,
     Primitive,
-    ValueType,
 )
 from fastmetrics.engine.expressions.row_errors import RowError, value_at
 
@@ -32,8 +31,6 @@ INTEGER_TEXT = r"\A[+-]?[0-9]+\z"
 FLOAT_TEXT = r"\A[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\z"
 DECIMAL_TEXT = r"\A[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)\z"
 SAFE_DIGITS = 18  # every integer of so many characters fits
-EXACT_FLOATS = 1 << 53
-EXACT_POWERS = 22  # powers of ten that a float64 holds exactly
 BOOLEANS = {"true": True, "false": False}
 
 
@@ -110,17 +107,6 @@ def to_exact_decimal(value: Primitive, found: Any) -> Any:
         admit(value, found, fits)
         wide = pc.if_else(fits, wide, pa.scalar(None, wide.type))
     return wide.cast(pa.decimal128(kind.precision, kind.scale), safe=False)
-
-
-def decimal_to_double(found: Any) -> Any:
-    """Correctly rounded. Of few digits by one division, of many by their text."""
-    scale, rows = found.type.scale, len(found)
-    if found.type.precision <= SAFE_DIGITS and scale <= EXACT_POWERS and rows:
-        words = np.frombuffer(found.buffers()[1], np.int64)[2 * found.offset : 2 * (found.offset + rows) : 2]
-        if not rows or max(abs(int(words.min())), abs(int(words.max()))) <= EXACT_FLOATS:
-            missing = np.asarray(found.is_null()) if found.null_count else None
-            return pa.array(words.astype(np.float64) / float(10**scale), mask=missing)
-    return found.cast(pa.string()).cast(pa.float64())
 
 
 def text_to_integer(value: Primitive, found: Any) -> Any:
@@ -218,4 +204,3 @@ CASTS: dict[tuple[str, str], Callable[[Primitive, Any], Any]] = {
     (TIMESTAMP, INSTANT): timestamp_to_instant, (INSTANT, TIMESTAMP): instant_to_timestamp,
     (TIMESTAMP, DATE): time_to_date, (INSTANT, DATE): time_to_date,
 }  # fmt: skip
-__all__ = ["CASTS", "ValueType", "cast", "decimal_to_double"]

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import elementary
-from fastmetrics._core.columns.arrow_columns import numpy_values
+from fastmetrics._core.columns.arrow_columns import decimals_to_floats, numpy_values
 from fastmetrics._core.optional_imports import compute as pc
 from fastmetrics._core.optional_imports import pyarrow as pa
-from fastmetrics.engine.expressions.arrow_casts import decimal_to_double
 from fastmetrics.engine.expressions.primitives import COMPARED, DECIMAL, DOUBLE, INT64_MAX, INT64_MIN, Primitive
 from fastmetrics.engine.expressions.row_errors import RowError, first_failing_row, value_at
 from fastmetrics.engine.expressions.time_zones import offset_of
@@ -268,7 +267,8 @@ def numpy_kernel(function: Callable[..., Any], *arguments: Any) -> Any:
 
 def to_double(value: Primitive, found: Any) -> Any:
     if pa.types.is_decimal(found.type):
-        return decimal_to_double(found)
+        missing = np.asarray(found.is_null()) if found.null_count else None
+        return pa.array(decimals_to_floats(found), mask=missing)
     if pa.types.is_boolean(found.type):
         return found.cast(pa.int8()).cast(pa.float64())
     return found.cast(pa.float64(), safe=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.arrow_columns import EXACT_INTEGER, LISTS, is_list, type_name
+from fastmetrics._core.columns.arrow_columns import EXACT_INTEGER, LISTS, is_list, is_text, type_name
 from fastmetrics._core.columns.key_types import dtype_of_arrow
 from fastmetrics._core.columns.label_codes import common_type
 from fastmetrics._core.columns.label_columns import MIXED, NUMBER, TEXT
@@ -266,14 +266,6 @@ def is_same_kind(found: Any, wanted: Any) -> bool:
     if types.is_date(found) and types.is_date(wanted):
         return True
     return all(types.is_integer(own) or types.is_floating(own) for own in (found, wanted))
-
-
-def is_text(data_type: Any) -> bool:
-    """Is it a type of texts, however they are stored?"""
-    types = pyarrow.types
-    if types.is_dictionary(data_type):
-        return is_text(data_type.value_type)
-    return bool(types.is_string(data_type) or types.is_large_string(data_type) or types.is_string_view(data_type))
 
 
 def describe_misfit(column: Any, wanted: Any, first_row: int) -> str:

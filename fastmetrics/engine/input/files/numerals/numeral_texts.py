@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.columns.arrow_columns import text_buffers
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.object_keys import NUMERAL
 from fastmetrics._core.optional_imports import compute
@@ -68,10 +69,7 @@ def shorten_numerals(texts: Any, decimal_point: str = ".") -> Any:
     marks = np.empty(len(texts), np.uint8)
     if not len(texts):
         return texts
-    _, offset_buffer, data = texts.buffers()
-    offsets = np.frombuffer(offset_buffer, np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    bytes_of_texts = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
-    if not mark_long_numerals(bytes_of_texts, offsets, ord(decimal_point), marks):
+    if not mark_long_numerals(*text_buffers(texts), ord(decimal_point), marks):
         return texts
     mask = pa.array(marks.astype(bool))
     coded = texts.filter(mask).dictionary_encode()
