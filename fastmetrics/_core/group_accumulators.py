@@ -17,14 +17,16 @@ class MergedStates:
     budget: Any = None  # the memory budget of states that grow with the groups
 
     def merge(self, other: MergedStates) -> None:
-        self.merge_states(other.states)
+        merge_states(self.states, other.states)
 
-    def merge_states(self, states: dict[StateKey, Any]) -> None:
-        for key, state in states.items():
-            if key in self.states:
-                self.states[key].merge(state)
-            else:
-                self.states[key] = state
+
+def merge_states(into: dict[StateKey, Any], other: dict[StateKey, Any]) -> None:
+    """Add states by key: those of one key merge, the others are taken over."""
+    for key, state in other.items():
+        if key in into:
+            into[key].merge(state)
+        else:
+            into[key] = state
 
 
 class GroupAccumulators(MergedStates):

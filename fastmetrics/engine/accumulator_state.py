@@ -14,6 +14,7 @@ from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, RowBlock
 from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
+from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.kinds import LABEL_ROLE, ClassLabel, Real, Vector
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.statistic import Bounded
@@ -29,7 +30,7 @@ from fastmetrics.engine.input.computed_columns import open_columns
 from fastmetrics.engine.input.row_selection import SelectedBatch, declare_column_kinds, may_be_dictionary
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, key_columns
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
-from fastmetrics.engine.scan.additive_states import AdditiveStates, StateKey, split_by_slice
+from fastmetrics.engine.scan.additive_states import AdditiveStates, split_by_slice
 from fastmetrics.engine.scan.plan_scan import LogScan
 from fastmetrics.engine.scan.scan import Scan, ScanWorker, locate_minus_one
 from fastmetrics.engine.scan.slice_counts import SliceCounts

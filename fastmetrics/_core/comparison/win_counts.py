@@ -26,7 +26,7 @@ from fastmetrics._core.group_accumulators import GroupAccumulators, StateKey
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.resampling.additive_replicates import add_unit_buckets, order_by_unit_bucket
+from fastmetrics._core.resampling.additive_replicates import add_units, order_by_unit_bucket
 from fastmetrics._core.resampling.counted_row_replicates import CountedRows
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
 from fastmetrics._core.resampling.row_replicates import RowReduction, add_loaded_rows, max_loaded_bytes, row_ranges
@@ -248,7 +248,7 @@ def count_wins_of_counted_rows(
 
             sums: Any = states.sums_of(statistic, output, slice_number)
             weights: Any = states.weights
-            add_unit_buckets(sums, statistic, statistic.add, weights, units, starts, segment)
+            add_units(sums, statistic, weights, units, starts, segment)
     return dict(compare_units(states, metrics, outputs))
 
 

@@ -31,7 +31,7 @@ from fastmetrics._core.exchange.hash_exchange import (
     partition_bits,
     place_keys,
 )  # fmt: skip
-from fastmetrics._core.group_accumulators import GroupAccumulators, StateKey
+from fastmetrics._core.group_accumulators import GroupAccumulators, StateKey, merge_states
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.statistic import GroupedStatistic
@@ -404,7 +404,7 @@ def reduce_large_partition(
     try:
         split_off_large_group(exchange, start, large_key, others, large_group)
         if others.store.rows:
-            accumulators.merge_states(reduce_groups(others, reduction, n_threads))
+            merge_states(accumulators.states, reduce_groups(others, reduction, n_threads))
         if large_key is not None and large_group.rows:
             keys = GroupKeys(large_key.hashes, large_key.heads, large_key.tails, exchange.key_dtype)
             for own in reduction.passes:

@@ -16,21 +16,19 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.exchange.group_values import ValuesByGroup
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
-from fastmetrics._core.group_accumulators import GroupAccumulators, MergedStates
+from fastmetrics._core.group_accumulators import GroupAccumulators, MergedStates, StateKey
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.resampling.key_table_replicates import KeyTableReplicates
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 from fastmetrics._core.resampling.value_replicates import ValueReplicates
 from fastmetrics._core.state import KnownSums, ManySums, Sums
-from fastmetrics._core.statistic import ByUnit
+from fastmetrics._core.statistic import ByUnit, ColumnStatistic
 from fastmetrics._core.tables.group_tables import GroupTableStatistic
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.resampling import poisson_weights
 
 STATE_BYTES = 1 << 23  # of states of unit buckets that are made at a time
-
-StateKey = tuple[Any, int, int | None]  # statistic, number of the output, slice (None: all rows)
 
 
 class SliceRange(NamedTuple):
@@ -185,12 +183,8 @@ class ReplicateAccumulators(MergedStates):
             replicates = self.sums_of(statistic, output, slice_number)
             if isinstance(replicates, (KeyTableReplicates, ValueReplicates)):
                 replicates.add(self.weights, np.repeat(unit_buckets, np.diff(starts)), table)
-            elif isinstance(statistic, ByUnit):
-                add_ordered_units(replicates, statistic, self.weights, unit_buckets, starts, segment)
             else:
-                add_unit_buckets(
-                    replicates, statistic, statistic.update, self.weights, unit_buckets, starts, segment
-                )
+                add_units(replicates, statistic, self.weights, unit_buckets, starts, segment)
 
     def sums_of(self, statistic: Any, *where: Any) -> Any:
         """The replicates of a statistic, an output and a slice; made at the first use."""
@@ -247,53 +241,24 @@ def order_by_unit_bucket(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, l
     return order, (present + first).astype(np.int32), [*starts[present].tolist(), numbers.shape[0]]
 
 
-def add_unit_buckets(
-    replicates: AdditiveReplicates,
-    statistic: Any,
-    update: Callable[[Any, Any], None],
-    weights: ReplicateWeights,
-    unit_buckets: np.ndarray,
-    starts: list[int],
-    segment: Callable[[int, int], Any],
-) -> None:
-    """Add rows that are grouped by unit bucket. `segment(start, stop)` returns the rows of one bucket."""
-
-    def fill(table: UnitStateTable, bounds: list[int]) -> None:
-        for index, (start, stop) in enumerate(pairwise(bounds)):
-            update(table.state(index), segment(start, stop))
-
-    add_state_tables(replicates, statistic, weights, unit_buckets, starts, fill)
-
-
-def add_ordered_units(
-    replicates: AdditiveReplicates,
-    statistic: ByUnit,
-    weights: ReplicateWeights,
-    unit_buckets: np.ndarray,
-    starts: list[int],
-    segment: Callable[[int, int], Any],
-) -> None:
-    """As `add_unit_buckets`, for a statistic that updates the states of many unit buckets in one call."""
-
-    def fill(table: UnitStateTable, bounds: list[int]) -> None:
-        numbers = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
-        statistic.update_units(table, segment(bounds[0], bounds[-1]), numbers)
-
-    add_state_tables(replicates, statistic, weights, unit_buckets, starts, fill)
-
-
-def add_state_tables(
+def add_units(
     replicates: AdditiveReplicates,
     statistic: Any,
     weights: ReplicateWeights,
     unit_buckets: np.ndarray,
     starts: list[int],
-    fill: Callable[[UnitStateTable, list[int]], None],
+    segment: Callable[[int, int], Any],
 ) -> None:
-    """Add the states of unit buckets, a table at a time. `fill(table, bounds)` adds the rows of its buckets."""
+    """Add rows that are grouped by unit bucket, some buckets at a time. `segment(start, stop)` returns some rows."""
+    add_rows = statistic.add if isinstance(statistic, ColumnStatistic) else statistic.update
     step = max(1, STATE_BYTES // (8 * replicates.width))
     for begin in range(0, unit_buckets.shape[0], step):
-        numbers = unit_buckets[begin : begin + step]
+        numbers, bounds = unit_buckets[begin : begin + step], starts[begin : begin + step + 1]
         table = UnitStateTable(statistic, numbers.shape[0])
-        fill(table, starts[begin : begin + step + 1])
+        if isinstance(statistic, ByUnit):
+            of_rows = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
+            statistic.update_units(table, segment(bounds[0], bounds[-1]), of_rows)
+        else:
+            for index, (start, stop) in enumerate(pairwise(bounds)):
+                add_rows(table.state(index), segment(start, stop))
         replicates.add(weights, numbers, table)

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.resampling.additive_replicates import (
     ALL_SLICES,
     AdditiveReplicates,
     SliceRange,
-    StateKey,
-    add_unit_buckets,
+    add_units,
     order_by_unit_bucket,
 )
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
@@ -111,11 +111,7 @@ def replicates_of_rows(
     order, unit_buckets, starts = order_by_unit_bucket(numbers)
     rows = rows[order]
     replicates = AdditiveReplicates(statistic, weights.replicates)
-
-    def segment(start: int, stop: int) -> np.ndarray:
-        return rows[start:stop]
-
-    add_unit_buckets(replicates, statistic, statistic.add, weights, unit_buckets, starts, segment)
+    add_units(replicates, statistic, weights, unit_buckets, starts, lambda start, stop: rows[start:stop])
     return replicates
 
 

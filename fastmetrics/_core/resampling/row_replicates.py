@@ -29,6 +29,7 @@ from fastmetrics._core.columns.row_blocks import (
 from fastmetrics._core.exchange.block_store import BlockStore, ColumnSegments, order_by_number, scatter_rows
 from fastmetrics._core.exchange.group_reduction import Advance
 from fastmetrics._core.exchange.hash_exchange import HASH
+from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.resampling.additive_replicates import (
@@ -36,14 +37,11 @@ from fastmetrics._core.resampling.additive_replicates import (
     AdditiveReplicates,
     ReplicateAccumulators,
     SliceRange,
-    StateKey,
-    add_ordered_units,
-    add_unit_buckets,
+    add_units,
     order_by_unit_bucket,
 )
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
-from fastmetrics._core.statistic import ByUnit
 
 LOADED_BYTES = 1 << 24  # of rows that a thread loads at a time
 
@@ -220,9 +218,4 @@ def add_rows(
 
         for statistic in reduction.statistics:
             replicates = accumulators.sums_of(statistic, output_number, slice_number)
-            if isinstance(statistic, ByUnit):
-                add_ordered_units(replicates, statistic, accumulators.weights, unit_buckets, starts, segment)
-                continue
-            add_unit_buckets(
-                replicates, statistic, statistic.update, accumulators.weights, unit_buckets, starts, segment
-            )
+            add_units(replicates, statistic, accumulators.weights, unit_buckets, starts, segment)

@@ -8,6 +8,7 @@ from fastmetrics._core.columns.row_blocks import Output
 from fastmetrics._core.exchange.class_ranges import OfClasses, join_replicates, join_states
 from fastmetrics._core.exchange.range_reduction import merge_ranges
 from fastmetrics._core.exchange.row_ranges import RowRangeStatistic, merge_neighbours
+from fastmetrics._core.group_accumulators import StateKey, merge_states
 from fastmetrics._core.grouping import grouped
 from fastmetrics.engine.input.batch_validation import ValidatedBatch
 from fastmetrics.engine.input.grouping_sets import GroupingSets
@@ -19,7 +20,6 @@ from fastmetrics.engine.partitions.partition_state import (
     SliceStateKey,
 )
 from fastmetrics.engine.plan.plan_parts import PlanPart
-from fastmetrics.engine.scan.additive_states import StateKey
 from fastmetrics.engine.scan.intervals import MetricReplicates, ReplicateStates, finalise_replicates
 from fastmetrics.engine.scan.plan_scan import LogScan
 from fastmetrics.engine.scan.resolve import FinalStates
@@ -61,12 +61,8 @@ class PartitionMerger:
                 if key not in self.states.by_key:
                     self.states.by_key[key] = slice_key[0].empty()
                 self.states.by_key[key].merge(state)
-            for slice_key, replicates in (partition.replicates or {}).items():
-                key = self.state_key(slice_key)
-                if key in self.replicates_by_key:
-                    self.replicates_by_key[key].merge(replicates)
-                else:
-                    self.replicates_by_key[key] = replicates
+            replicates = (partition.replicates or {}).items()
+            merge_states(self.replicates_by_key, {self.state_key(key): own for key, own in replicates})
 
     def count_rows(self, partitions: list[PartitionState]) -> None:
         """Add the counts of partitions that together have all rows."""

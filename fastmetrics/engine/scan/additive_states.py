@@ -13,6 +13,7 @@ from fastmetrics._core.columns.row_blocks import Output, RowBlock
 from fastmetrics._core.exchange.block_store import order_by_number, scatter_rows
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.row_ranges import split_statistics
+from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.state import State
 from fastmetrics._core.statistic import ByUnit
 from fastmetrics.engine.input.grouping_sets import GroupingSets
@@ -23,8 +24,6 @@ from fastmetrics.engine.scan.slice_counts import SliceCounts
 if TYPE_CHECKING:
     from fastmetrics._core.resampling.counted_row_replicates import CountedRows
 
-# A statistic, the number of an output, and the number of a slice (None: all rows).
-StateKey = tuple[Any, int, int | None]
 
 
 class AdditiveStates:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.columns.arrow_columns import EXACT_INTEGER
+from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.immutable import freeze
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
@@ -16,7 +17,6 @@ from fastmetrics.engine.plan.slice_bins import SliceBins
 from fastmetrics.engine.plan.tasks import PlannedTask
 from fastmetrics.engine.results.report import Report, attach_matrices
 from fastmetrics.engine.results.result import Result
-from fastmetrics.engine.scan.additive_states import StateKey
 from fastmetrics.engine.scan.log_scan import Progress
 from fastmetrics.engine.scan.plan_scan import LogScan
 from fastmetrics.engine.scan.resolve import FinalStates, resolve

@@ -17,6 +17,7 @@ from fastmetrics._core.distributions.normal import two_sided_quantile
 from fastmetrics._core.exchange.class_ranges import OutputReduction, join_replicates
 from fastmetrics._core.exchange.group_reduction import Advance, reduce_groups
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, split_statistics
+from fastmetrics._core.group_accumulators import merge_states
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import (
@@ -48,7 +49,7 @@ from fastmetrics.engine.scan.resolve import (
 )
 from fastmetrics.engine.scan.scan import Scan
 from fastmetrics.engine.scan.slice_passes import SlicePass, iterate_passes, passes_of
-from fastmetrics.engine.scan.states_by_unit import merge_replicates, replicate_units
+from fastmetrics.engine.scan.states_by_unit import replicate_units
 
 UNDEFINED = "the value is undefined"
 MAX_REPLICATE_BYTES = 1 << 28  # of the replicates of slices in one pass
@@ -230,7 +231,7 @@ def replicate_additive(
         row_reduction = RowReduction(plan.statistics["none"], outputs, n_slices, epsilons, slices)
         replicates |= replicate_rows(scan.unit_exchange.store, row_reduction, weights, n_threads, advance)
     if scan.states_by_unit:
-        merge_replicates(replicates, replicate_units(scan.states_by_unit, weights, n_threads))
+        merge_states(replicates, replicate_units(scan.states_by_unit, weights, n_threads))
     if scan.group_exchange is not None:
 
         def new_states(statistics: Sequence[Any]) -> ReplicateAccumulators:

@@ -16,14 +16,13 @@ from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_gr
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, reduce_row_ranges, split_statistics
-from fastmetrics._core.group_accumulators import GroupAccumulators
+from fastmetrics._core.group_accumulators import GroupAccumulators, StateKey
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.state import Sums
 from fastmetrics._core.statistic import BySlices
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.plan.metric_plan import Plan
-from fastmetrics.engine.scan.additive_states import StateKey
 from fastmetrics.engine.scan.log_scan import Progress
 from fastmetrics.engine.scan.scan import Scan
 from fastmetrics.engine.scan.slice_passes import iterate_passes, passes_of, slice_sets

@@ -15,6 +15,7 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import Output, RowBlock
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.group_accumulators import StateKey, merge_states
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, new_replicates
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
@@ -28,7 +29,6 @@ PREFIX_SHIFT = np.uint64(HASH_BITS - UNIT_BUCKET_BITS)
 RANGE_BUCKETS = 256  # whose weights are drawn and used at a time: they stay in the cache
 MEMORY_SHARE = 8  # tables may take this part of a memory limit
 
-StateKey = tuple[Any, int, int | None]  # statistic, number of the output, slice (always None: all rows)
 
 
 class StatesByUnit:
@@ -90,17 +90,8 @@ def replicate_units(
 
     merged: dict[StateKey, AdditiveReplicates] = {}
     for own in accumulate(len(starts) if keys else 0, dict[StateKey, AdditiveReplicates], add, n_threads):
-        merge_replicates(merged, own)
+        merge_states(merged, own)
     return merged
-
-
-def merge_replicates(into: dict[StateKey, Any], other: dict[StateKey, Any]) -> None:
-    """Add replicates to those of the same statistics."""
-    for key, replicates in other.items():
-        if key in into:
-            into[key].merge(replicates)
-        else:
-            into[key] = replicates
 
 
 def can_add_by_unit(plan: Plan, n_outputs: int, budget: MemoryBudget | None) -> bool:
