@@ -54,9 +54,11 @@ class MetricCase(NamedTuple):
     metric: str
     columns: dict[str, Columns]
     others: tuple[str, ...] = ()
+    weight: str | None = None
 
     def __str__(self) -> str:
-        return f"{', '.join(self.metrics)} of {' and '.join(map(format_key, self.columns.values()))}"
+        weighted = " with weights" if self.weight else ""
+        return f"{', '.join(self.metrics)} of {' and '.join(map(format_key, self.columns.values()))}{weighted}"
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -94,6 +96,7 @@ class MetricCase(NamedTuple):
         keywords: dict[str, Any] = {role: name for role, name in self.columns.items() if role in USUAL_ROLES}
         roles = {role: name for role, name in self.columns.items() if role not in USUAL_ROLES}
         keywords |= {"roles": roles} if roles else {}
+        keywords |= {"weight": self.weight} if self.weight else {}
         return keywords if self.spec.exchange == "none" else {**keywords, "group": "group"}
 
     def content(self, log: Any, **options: Any) -> dict[str, Any]:
@@ -102,12 +105,12 @@ class MetricCase(NamedTuple):
 
     def takes_weights(self) -> bool:
         """Whether rows may have weights. A metric without weights raises if there are any; it does not ignore them."""
-        return weights_are_taken(*self.key)
+        return weights_are_taken(*self.key[:3])
 
     @property
-    def key(self) -> tuple[object, tuple[str, ...], tuple[tuple[str, Columns], ...]]:
+    def key(self) -> tuple[object, tuple[str, ...], tuple[tuple[str, Columns], ...], str | None]:
         """By what results are kept. The finaliser is a part: another metric of the same name has another one."""
-        return self.spec.finalise, self.metrics, tuple(self.columns.items())
+        return self.spec.finalise, self.metrics, tuple(self.columns.items()), self.weight
 
 
 @cache
@@ -127,8 +130,10 @@ def report_of(case: MetricCase) -> fm.Report:
 
 
 @cache
-def first_report(finalise: object, metrics: tuple[str, ...], columns: tuple[tuple[str, Columns], ...]) -> fm.Report:
-    return MetricCase(metrics[0], dict(columns), metrics[1:]).evaluate(log_of(), n_threads=1)
+def first_report(
+    finalise: object, metrics: tuple[str, ...], columns: tuple[tuple[str, Columns], ...], weight: str | None
+) -> fm.Report:
+    return MetricCase(metrics[0], dict(columns), metrics[1:], weight).evaluate(log_of(), n_threads=1)
 
 
 def expected(case: MetricCase) -> dict[str, Any]:
@@ -154,12 +159,17 @@ def joint_cases(name: str) -> tuple[MetricCase, ...]:
     """The cases of a metric on the same columns as one case: one call evaluates all of its variants."""
     together: dict[Any, list[MetricCase]] = {}
     for case in metric_cases(name):
-        finalise, _, columns = case.key
+        finalise, _, columns, _ = case.key
         together.setdefault((finalise, columns), []).append(case)
     return tuple(
         MetricCase(first.metric, first.columns, tuple(other.metric for other in others))
         for first, *others in together.values()
     )
+
+
+def weighted_cases(name: str) -> tuple[MetricCase, ...]:
+    """The joint cases with weights, of metrics that take weights."""
+    return tuple(case._replace(weight="weight") for case in joint_cases(name) if case.takes_weights())
 
 
 def columns_of(spec: MetricSpec) -> tuple[tuple[tuple[str, Columns], ...], ...]:

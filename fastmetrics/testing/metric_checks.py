@@ -28,6 +28,7 @@ from fastmetrics.testing.metric_cases import (
     log_of,
     metric_cases,
     report_of,
+    weighted_cases,
 )
 from fastmetrics.testing.sample_logs import Log, class_columns, click_log, kind_columns, select
 
@@ -308,6 +309,7 @@ def description(case: MetricCase) -> None:
 JOINT_CHECKS: list[Callable[[MetricCase], None]] = [
     row_order, threads, batches, inputs_are_kept, slices, accumulators, intervals, memory_limit,
 ]  # fmt: skip
+WEIGHTED_CHECKS = [row_order, threads, batches, slices, accumulators]  # with weights too
 CHECKS: list[Callable[[MetricCase], None]] = [
     unit_weights, repeated_rows, function_agrees, names, signature, defined, undefined, bad_values, direction,
 ]  # fmt: skip
@@ -327,6 +329,7 @@ def metric_checks(name: str) -> Iterator[Check]:
         `name`, and `run` without arguments. `run` raises AssertionError with the metric, the check, and both values.
     """
     yield from make_checks(name, JOINT_CHECKS, lambda: joint_cases(name))
+    yield from make_checks(name, WEIGHTED_CHECKS, lambda: weighted_cases(name))
     yield from make_checks(name, CHECKS, lambda: metric_cases(name))
     yield from make_checks(name, [description], lambda: metric_cases(name)[:1])
 

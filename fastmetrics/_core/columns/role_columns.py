@@ -97,8 +97,9 @@ def read_classes(
         return locate(row), value
 
     kinds = int(seen[0])
-    if why_shared is not None:
-        validation.check_common_labels(kinds, find, name, why_shared)
+    if why_shared is not None and kinds & ~(column_checks.SAW_ZERO | column_checks.SAW_ONE):
+        row, value = find("neither 0 nor 1")
+        raise validation.LabelError(f"{name} has {value} at row {row}: labels must be 0 and 1 where {why_shared}")
     validation.check_label_kinds(kinds, find, name)
     return out, kinds, find("minus one")[0] if kinds & column_checks.SAW_MINUS_ONE else None
 

@@ -16,6 +16,7 @@ import numpy as np
 from fastmetrics._core import parallel
 from fastmetrics._core.columns import arrow_columns
 from fastmetrics._core.columns.probability_types import bfloat16_values, is_bfloat16
+from fastmetrics._core.option_numbers import integer_value, number_value
 from fastmetrics._core.optional_imports import types
 from fastmetrics._core.suggestions import advice_for_classes
 from fastmetrics._kernels.columns import column_checks
@@ -332,13 +333,6 @@ def as_offsets(values: Any, n: int, sequences: str, rows: str) -> np.ndarray:
     return offsets
 
 
-def check_common_labels(seen: int, find_row: Callable[[str], tuple[int, Any]], name: str, why: str) -> None:
-    """Check labels that metrics of classes and of numbers share: only 0 and 1 mean the same for both."""
-    if seen & ~(column_checks.SAW_ZERO | column_checks.SAW_ONE):
-        row, value = find_row("neither 0 nor 1")
-        raise LabelError(f"{name} has {value} at row {row}: labels must be 0 and 1 where {why}")
-
-
 def check_label_kinds(seen: int, find_row: Callable[[str], tuple[int, Any]], name: str) -> None:
     """Check the kinds of labels that decode_labels saw. `find_row` finds the first "other" or "minus one"."""
     if seen & column_checks.SAW_OTHER:
@@ -412,9 +406,7 @@ def check_infinities(scores: np.ndarray, allow_infinite: Any, n_threads: int | N
     """
     if allow_infinite is not False:
         check_flag(allow_infinite, "allow_infinite")
-    if allow_infinite:
-        return
-    if any_not_finite(scores, n_threads):
+    if not allow_infinite and any_not_finite(scores, n_threads):
         raise_infinity(scores)
 
 
@@ -460,6 +452,22 @@ def raise_bad_probability(
     if value != value:
         raise ValueError(f"{name} has NaN at row {row}")
     raise ProbabilityError(f"{name} has {value} at row {row}: probabilities must lie between 0 and 1")
+
+
+def check_integer(value: Any, name: str, wanted: str, least: int = 1, most: int | None = None) -> int:
+    """An integer in these bounds as a Python int; the error says what is wanted."""
+    number = integer_value(value)
+    if number is None or number < least or (most is not None and number > most):
+        raise OptionError(f"{name} must be {wanted}; found {value!r}")
+    return number
+
+
+def check_number(value: Any, name: str, wanted: str, holds: Callable[[float], bool]) -> float:
+    """A number for which `holds` is true, as a float; what is no number is asked for as NaN."""
+    number = number_value(value)
+    if not holds(number):
+        raise OptionError(f"{name} must be {wanted}; found {value!r}")
+    return number
 
 
 def check_option(value: Any, name: str, allowed: tuple[Any, ...]) -> None:

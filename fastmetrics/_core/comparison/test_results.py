@@ -8,7 +8,7 @@ from typing import Any
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.option_numbers import integer_value, real_value
+from fastmetrics._core.option_numbers import real_value
 
 __all__ = ["Estimate", "SignificanceResult"]
 
@@ -146,20 +146,13 @@ def check_alternative(alternative: Any) -> None:
 
 def check_replicates(replicates: Any, most: int = MAX_REPLICATES) -> int:
     """The number of replicates as an integer of at least 1, checked."""
-    number = integer_value(replicates)
-    if number is None or not 1 <= number <= most:
-        bound = "at least 1" if number is None or number < 1 else f"at most {most:,}"
-        raise validation.OptionError(f"replicates must be an integer of {bound}; found {replicates!r}")
-    return number
+    number = validation.check_integer(replicates, "replicates", "an integer of at least 1")
+    return validation.check_integer(number, "replicates", f"an integer of at most {most:,}", most=most)
 
 
 def check_seed(seed: Any) -> int:
     """The seed as an integer of 64 bits, checked."""
-    number = integer_value(seed)
-    if number is None or not 0 <= number < 1 << SEED_BITS:
-        raise validation.OptionError(f"seed must be an integer from 0 to 2**{SEED_BITS} - 1; found {seed!r}")
-    return number
-
+    return validation.check_integer(seed, "seed", f"an integer from 0 to 2**{SEED_BITS} - 1", 0, (1 << SEED_BITS) - 1)
 
 def as_count(value: Any, name: str) -> int:
     """A nonnegative integer as a Python int. Floats such as 3.0 and arrays without dimensions are accepted."""

@@ -100,10 +100,8 @@ def calibration_curve(
     ([0.0, 1.0], [0.1875, 0.7916666666666666])
     """
     check_pos_label(pos_label)
-    if isinstance(n_bins, bool) or not isinstance(n_bins, (int, np.integer)) or n_bins < 1:
-        raise validation.OptionError(f"n_bins must be an integer of at least 1; found {n_bins!r}")
-    if n_bins > MOST_BINS:
-        raise validation.OptionError(f"n_bins must be at most {MOST_BINS}; found {n_bins!r}")
+    n_bins = validation.check_integer(n_bins, "n_bins", "an integer of at least 1")
+    validation.check_integer(n_bins, "n_bins", f"at most {MOST_BINS}", most=MOST_BINS)
     validation.check_option(strategy, "strategy", ("uniform", "quantile"))
     check_sampling_rate(sampling_rate)
     rows = correct_rows(curve_columns(y_true, y_prob, pos_label), sampling_rate)

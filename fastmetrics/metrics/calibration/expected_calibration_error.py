@@ -41,9 +41,8 @@ STRATEGIES = ("uniform", "quantile")
 NORMS = ("l1", "l2", "max")
 
 
-def check_bins(bins: Any) -> None:
-    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or not 1 <= bins <= MAX_BINS:
-        raise validation.OptionError(f"bins must be an integer from 1 to {MAX_BINS}; found {bins!r}")
+def check_bins(bins: Any) -> int:
+    return validation.check_integer(bins, "bins", f"an integer from 1 to {MAX_BINS}", most=MAX_BINS)
 
 
 def small_calibration_error(y_true: np.ndarray, y_prob: np.ndarray, *, bins: int = 15) -> float | None:
@@ -110,7 +109,7 @@ def expected_calibration_error(
     >>> fm.expected_calibration_error([0, 1, 0, 1], [0.25, 0.75, 0.25, 0.75], bins=4)
     0.25
     """
-    check_bins(bins)
+    bins = check_bins(bins)
     check_sampling_rate(sampling_rate)
     validation.check_option(strategy, "strategy", STRATEGIES)
     validation.check_option(norm, "norm", NORMS)

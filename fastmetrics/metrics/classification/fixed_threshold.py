@@ -8,12 +8,12 @@ of integers (with weights, of exact sums), rounded once. A square root is taken 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exact import divide
@@ -103,10 +103,7 @@ class ThresholdRatio(NamedTuple):
 
 def check_number(value: Any, name: str) -> float:
     """Check that a parameter is a finite number."""
-    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if not is_number or not abs(value) <= sys.float_info.max:
-        raise ValueError(f"{name} must be a finite number; found {value!r}")
-    return float(value)
+    return validation.check_number(value, name, "a finite number", math.isfinite)
 
 
 def check_threshold(threshold: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,15 +115,8 @@ def top_k_accuracy_score(
 
 
 def check_k(k: Any) -> int:
-    try:
-        number = operator.index(k)
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise validation.OptionError(f"k must be an integer of at least 1; found {k!r}")
-    if number > GREATEST_CUTOFF:
-        raise validation.OptionError(f"k must be at most {GREATEST_CUTOFF}; found {k!r}")
-    return number
+    number = validation.check_integer(k, "k", "an integer of at least 1")
+    return validation.check_integer(number, "k", f"at most {GREATEST_CUTOFF}", most=GREATEST_CUTOFF)
 
 
 def as_class_scores(y_score: Any) -> np.ndarray:

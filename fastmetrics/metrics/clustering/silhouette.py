@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import class_labels, validation
+from fastmetrics._core.option_numbers import integer_value
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._kernels.clustering import distances as kernel
 from fastmetrics.metrics.clustering import cluster_points, distance_blocks, mean_distances
@@ -190,8 +190,8 @@ def compute_silhouettes(
     """The silhouettes of all rows, or of a random sample."""
     check_metric(metric, options)
     threads = count_threads(n_threads)
-    if sample_size is not None and (not is_integer(sample_size) or sample_size < 1):
-        raise validation.OptionError(f"sample_size must be None or an integer of at least 1; found {sample_size!r}")
+    if sample_size is not None:
+        sample_size = validation.check_integer(sample_size, "sample_size", "None or an integer of at least 1")
     if metric == PRECOMPUTED:
         return silhouettes_of_distances(X, labels, sample_size, random_state, threads, progress)
     if class_labels.is_sparse(X):
@@ -249,20 +249,16 @@ def check_metric(metric: Any, options: dict[str, Any]) -> None:
         raise TypeError(f"metric {metric!r} has no option {next(iter(options))!r}")
 
 
-def is_integer(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
-
-
 def choose_rows(rows: int, sample_size: int, random_state: Any) -> np.ndarray:
     """A random sample of row numbers, the same as scikit-learn's."""
     if random_state is None or random_state is np.random:
         permute = np.random.permutation
     elif isinstance(random_state, np.random.RandomState):
         permute = random_state.permutation
-    elif is_integer(random_state):
-        if not 0 <= random_state < 1 << 32:
+    elif (seed := integer_value(random_state)) is not None:
+        if not 0 <= seed < 1 << 32:
             raise ValueError(f"random_state must lie between 0 and 2**32 - 1; found {random_state!r}")
-        permute = np.random.RandomState(int(random_state)).permutation
+        permute = np.random.RandomState(seed).permutation
     else:
         raise validation.OptionError(
             f"random_state must be None, an integer or a numpy.random.RandomState; found {random_state!r}"

@@ -118,8 +118,7 @@ def best_threshold_from_rows(rows: OrderedRows, metric: str, beta: float) -> Bes
 
 
 def check_beta(beta: Any) -> None:
-    if isinstance(beta, (bool, str)) or not isinstance(beta, (int, float, np.number)) or not 0 < beta < np.inf:
-        raise validation.OptionError(f"beta must be a positive number; found {beta!r}")
+    validation.check_number(beta, "beta", "a positive number", lambda beta: 0 < beta < np.inf)
 
 
 def reason_without_threshold(metric: str, totals: ClassTotals) -> str | None:

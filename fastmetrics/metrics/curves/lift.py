@@ -26,8 +26,7 @@ PARAMETERS_AS = "gauc_score"
 
 
 def check_share(q: Any) -> None:
-    if isinstance(q, bool) or not isinstance(q, (int, float, np.number)) or not 0 < q <= 1:
-        raise validation.OptionError(f"q must be a number above 0, at most 1; found {q!r}")
+    validation.check_number(q, "q", "a number above 0, at most 1", lambda q: 0 < q <= 1)
 
 
 def share_of(q: float) -> Fraction:

@@ -16,6 +16,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import EXPONENT, divide, integer_sum
 from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, Cut, RangePosition, RangeStatistic, Runs
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.option_numbers import number_value
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Value
 
@@ -148,7 +149,7 @@ def standardized_area(area: float, max_fpr: float) -> float:
 
 
 def check_max_fpr(max_fpr: Any) -> None:
-    if isinstance(max_fpr, bool) or not isinstance(max_fpr, (int, float, np.number)) or not 0 < max_fpr <= 1:
+    if not 0 < number_value(max_fpr) <= 1:
         raise validation.OptionError(f"max_fpr must lie in (0, 1]; found {max_fpr!r}")
 
 

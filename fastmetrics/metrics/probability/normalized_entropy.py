@@ -35,12 +35,8 @@ __all__ = ["normalized_entropy"]
 def check_base_rate(base_rate: Any) -> None:
     if isinstance(base_rate, str) and base_rate == "sample":
         return
-    if (
-        isinstance(base_rate, (bool, str))
-        or not isinstance(base_rate, (int, float, np.number))
-        or not 0 < base_rate < 1
-    ):
-        raise validation.OptionError(f"base_rate must be 'sample' or a number in (0, 1); found {base_rate!r}")
+    wanted = "'sample' or a number in (0, 1)"
+    validation.check_number(base_rate, "base_rate", wanted, lambda rate: 0 < rate < 1)
 
 
 def small_normalized_entropy(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | None:

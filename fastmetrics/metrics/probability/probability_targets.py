@@ -55,8 +55,8 @@ def resolve_eps(eps: float | str, dtype: np.dtype) -> float:
 def check_eps(eps: Any) -> None:
     if isinstance(eps, str) and eps == "auto":
         return
-    if isinstance(eps, (bool, str)) or not isinstance(eps, (int, float, np.number)) or not MIN_EPS <= eps < 0.5:
-        raise validation.OptionError(f"eps must be 'auto' or a number from {MIN_EPS:g} to below 0.5; found {eps!r}")
+    wanted = f"'auto' or a number from {MIN_EPS:g} to below 0.5"
+    validation.check_number(eps, "eps", wanted, lambda eps: MIN_EPS <= eps < 0.5)
 
 
 def check_predictions(values: Any, name: str) -> np.ndarray:

@@ -89,8 +89,7 @@ def chi2_test(
     """
     validation.check_flag(correction, "correction")
     check_level(ci)
-    if isinstance(ddof, bool) or not isinstance(ddof, (int, np.integer)) or ddof < 0:
-        raise validation.OptionError(f"ddof must be a nonnegative integer; found {ddof!r}")
+    ddof = validation.check_integer(ddof, "ddof", "a nonnegative integer", 0)
     counts = as_counts(observed, "observed")
     if counts.ndim == 2:
         if expected is not None or ddof:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
-from fastmetrics._core.option_numbers import real_value
 from fastmetrics._core.state import Fields, Sums, exact_sum
 from fastmetrics._core.undefined import warn_undefined, warn_user
 from fastmetrics._kernels.numeric import sums as kernel_sums
@@ -386,12 +385,11 @@ def check_options(types: Any, stem: Any, tokenizer: Any, multi: Any, beta: Any) 
     elif not isinstance(tokenizer, str) or tokenizer not in TOKENIZERS:
         raise validation.OptionError(f"tokenizer must be 'default', 'unicode' or a function; found {tokenizer!r}")
     validation.check_option(multi, "multi", ("best", "mean"))
-    is_number = isinstance(beta, (int, float, np.integer, np.floating)) and not isinstance(beta, bool)
-    number = real_value(beta)
-    if not is_number or not (number > 0 and math.isfinite(number * number)):
-        raise ValueError(f"beta must be a finite number above 0; found {beta!r}")
+    number = validation.check_number(
+        beta, "beta", "a finite number above 0", lambda beta: beta > 0 and math.isfinite(beta * beta)
+    )
     column_types = tuple(name for name in TYPES if name in names)
-    return Rouge(names, column_types, bool(stem), tokenizer, multi, float(beta))
+    return Rouge(names, column_types, bool(stem), tokenizer, multi, number)
 
 
 def make_metric(

@@ -10,7 +10,6 @@ The base class of results and the checks of options that several metrics have ar
 from __future__ import annotations
 
 import math
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,7 +21,6 @@ import numpy as np
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.compiled_functions import Function, computed_by
 from fastmetrics._core.columns.row_blocks import Scratch, UnpooledScratch
-from fastmetrics._core.option_numbers import real_value
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.state import Fields, Sums
 from fastmetrics._version import __version__
@@ -246,20 +244,12 @@ def check_flags(**flags: Any) -> None:
 
 def check_number(value: Any, name: str, most: float = math.inf) -> Any:
     """Return a finite number from 0 to `most` as a number of Python; else OptionError."""
-    number = value.item() if isinstance(value, np.number) else value
-    is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
-    if not is_number or not (0 <= real_value(number) < math.inf and number <= most):
-        bound = "" if most == math.inf else f" and at most {most:g}"
-        raise validation.OptionError(f"{name} must be a finite number of at least 0{bound}; found {value!r}")
-    return number
+    bound = "" if most == math.inf else f" and at most {most:g}"
+    wanted = f"a finite number of at least 0{bound}"
+    validation.check_number(value, name, wanted, lambda number: 0 <= number < math.inf and number <= most)
+    return value.item() if isinstance(value, np.number) else value
 
 
 def check_order(value: Any, name: str, least: int = 1, most: int = MAX_ORDER) -> int:
-    """Return the longest n-gram's length as an int; ValueError unless it is an integer from `least` to `most`."""
-    try:
-        order = -1 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        order = -1
-    if not least <= order <= most:
-        raise ValueError(f"{name} must be an integer from {least} to {most}; found {value!r}")
-    return order
+    """Return the longest n-gram's length as an int; OptionError unless it is an integer from `least` to `most`."""
+    return validation.check_integer(value, name, f"an integer from {least} to {most}", least, most)

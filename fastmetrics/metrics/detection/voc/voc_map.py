@@ -16,7 +16,7 @@ import numpy as np
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.option_numbers import real_value
+from fastmetrics._core.option_numbers import number_value
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._core.upper_layers import render
@@ -264,7 +264,7 @@ def voc_map(
 
 
 def check_threshold(value: Any) -> None:
-    if isinstance(value, bool) or not 0 < real_value(value) <= 1:
+    if not 0 < number_value(value) <= 1:
         raise validation.OptionError(f"iou_threshold must be above 0 and at most 1; found {value!r}")
 
 

@@ -19,7 +19,6 @@ from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.exact import divide
 from fastmetrics._core.metric_strings import GREATEST_CUTOFF
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.option_numbers import real_value
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.state import Fields, Sums, exact_sum
 from fastmetrics._kernels.ranking import list_means, ranked_lists
@@ -332,11 +331,8 @@ def check_cutoff(k: Any, name: str = "k", required: bool = False) -> int | None:
 
 
 def check_positive_integer(value: Any, name: str, alternative: str = "") -> int:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise validation.OptionError(f"{name} must be a whole number of at least 1{alternative}; found {value!r}")
-    if value > GREATEST_CUTOFF:
-        raise validation.OptionError(f"{name} must be at most {GREATEST_CUTOFF}; found {value!r}")
-    return int(value)
+    number = validation.check_integer(value, name, f"a whole number of at least 1{alternative}")
+    return validation.check_integer(number, name, f"at most {GREATEST_CUTOFF}", most=GREATEST_CUTOFF)
 
 
 def check_cutoffs(k: Any, required: bool = False) -> tuple[list[int | None], bool]:
@@ -350,10 +346,7 @@ def check_cutoffs(k: Any, required: bool = False) -> tuple[list[int | None], boo
 
 def check_number(value: Any, name: str, low: float, high: float, wanted: str) -> float:
     """A finite number with low < value < high."""
-    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.bool_))
-    if not is_number or not low < real_value(value) < high:
-        raise validation.OptionError(f"{name} must be {wanted}; found {value!r}")
-    return float(value)
+    return validation.check_number(value, name, wanted, lambda number: low < number < high)
 
 
 def check_level(value: Any) -> float:
