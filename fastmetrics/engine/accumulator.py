@@ -398,7 +398,7 @@ class Accumulator:
 
     @classmethod
     def from_bytes(cls, data: bytes, *, n_threads: int | None = None) -> Accumulator:
-        """The state that `to_bytes` of this or an earlier version of the library wrote.
+        """The state that `to_bytes` wrote.
 
         Parameters
         ----------
@@ -410,7 +410,7 @@ class Accumulator:
         Raises
         ------
         ValueError
-            Not a state, a damaged one, or one of a newer format than this version of the library reads.
+            Not a state, a damaged one, or one of another format than this version of the library reads.
         """
         from fastmetrics.engine.state_format import errors_mean_damage, unpack_state
         from fastmetrics.engine.state_reading import fill_states, read_options

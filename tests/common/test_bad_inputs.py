@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import fastmetrics as fm
 from support import strategies
 from support.cases import ChecksOfNames, assert_undefined, each_case
 from support.function_cases import (
@@ -19,7 +18,6 @@ from support.function_cases import (
     REGRESSION_FUNCTIONS,
     call,
     exact,
-    required,
 )
 from support.peers import pandas, polars
 
@@ -145,23 +143,6 @@ def string_labels(name, labels):
         return
     rejects(name, {**log_of(6), label_column(name): labels}, "y_true")
     rejects(name, {**log_of(6), label_column(name): np.array(labels, dtype=object)}, "y_true")
-
-
-@CHECKS.of(ALL)
-@each_case("column", ["first", "second", "group"])
-def lengths_that_differ(name, column):
-    if (column == "group" and name not in GROUPED) or name not in LABELLED:
-        pytest.skip("takes no such column")
-    log = log_of(7)
-    key = {"first": label_column(name), "second": FUNCTIONS[name].score_column}.get(column, column)
-    log[key] = log[key][:-1]
-    argument = {"first": "y_true", "second": score_argument(name), "group": "groups"}[column]
-    rejects(name, log, argument, 6, 7, error=ValueError)
-
-
-@CHECKS.of(WEIGHTED)
-def weights_of_another_length(name):
-    rejects(name, {**log_of(7), "weight": np.ones(8)}, "sample_weight", 7, 8, error=ValueError)
 
 
 @CHECKS.of(ALL)
@@ -374,18 +355,6 @@ def a_bad_call_leaves_the_library_usable(name):
     for _ in range(3):
         rejects(name, bad, score_argument(name))
     assert exact(call(name, log)) == expected
-
-
-@CHECKS.of(ALL)
-def data_is_positional_and_options_are_not(name):
-    log = log_of(200)
-    arguments = [log[key] for key in columns_of(name)]
-    if name != "det_curve":  # whose options are positional in scikit-learn
-        with pytest.raises(TypeError):
-            getattr(fm, name)(*arguments, None)
-    names = ["y_true"] * (name in LABELLED) + [score_argument(name)] + ["groups"] * (name in GROUPED)
-    by_keyword = getattr(fm, name)(**dict(zip(names, arguments, strict=True)), **required(name))
-    assert isinstance(by_keyword, FUNCTIONS[name].returns)
 
 
 @pytest.mark.parametrize("name", CHECKS.names)

@@ -31,7 +31,6 @@ from support.function_cases import (
     add_weights,
     call,
     every_value,
-    exact,
     map_columns,
     needs_both_classes,
 )
@@ -442,9 +441,3 @@ class TestExact:
         y_true = np.tile([1, 0, 1, 0], 50_000)
         predicted = 50_000 * sum(Fraction(p) for p in (0.1, 0.9, 0.3, 0.7))
         assert fm.copc(y_true, y_prob) == float(100_000 / predicted)
-
-    @each_case("name", FUNCTIONS)
-    def test_the_result_has_the_documented_type(self, name):
-        value = call(name, log_of(100), **FUNCTIONS[name].options[0])
-        assert type(value) is FUNCTIONS[name].returns
-        assert exact(value) is not None

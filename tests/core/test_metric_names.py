@@ -34,11 +34,6 @@ def test_metric_is_that_of_its_string(metric, text):
     assert pickle.loads(pickle.dumps(metric)) == metric == copy.deepcopy(metric)
 
 
-def test_pickle_of_an_earlier_version_is_read():
-    stored = b"cfastmetrics._core.registry\nparse\n(Vgauc(weight=pairs)\n(Vscore\nttR."
-    assert pickle.loads(stored) == fm.Metric.gauc(weight="pairs")
-
-
 def test_every_metric_has_a_method():
     names = {spec.base_name for spec in fm.describe_metrics()}
     assert names <= set(dir(fm.Metric))

@@ -113,14 +113,6 @@ class TestSameBits:
         alone = [own for name in NAMES for own in contents(evaluate(log, (name,), weight=weight, by="hour"))]
         assert sorted(alone, key=repr) == sorted(expected[weight], key=repr)
 
-    def test_orders_threads_and_batches(self, weight, log, expected):
-        order = np.random.default_rng(1).permutation(ROWS)
-        for rows, n_threads in ((order, 2), (slice(None, None, -1), 3)):
-            moved = {name: column[rows] for name, column in log.items()}
-            reader = pa.table(moved).to_reader(max_chunksize=71)
-            for data in (moved, reader):
-                assert contents(evaluate(data, weight=weight, by="hour", n_threads=n_threads)) == expected[weight]
-
     def test_files(self, weight, log, expected, tmp_path):
         for number in range(3):
             rows = slice(number * 600, (number + 1) * 600)
@@ -137,25 +129,6 @@ class TestSameBits:
                 found = evaluate(log, weight=weight, by="hour", memory_limit="1MiB", n_threads=n_threads)
             assert calls["spilled"]
             assert contents(found) == expected[weight]
-
-    def test_merged_states(self, weight, log, expected):
-        parts = []
-        for first, last in ((0, 400), (400, 401), (401, ROWS)):
-            part = fm.Accumulator(NAMES, **ALL_COLUMNS, weight=weight, by="hour")
-            for start in range(first, last, 300):
-                part.update({name: column[start:min(last, start + 300)] for name, column in log.items()})
-            parts.append(fm.Accumulator.from_bytes(part.to_bytes()))
-        merged = parts[2].merge(parts[0]).merge(parts[1])
-        again = fm.Accumulator.from_bytes(merged.to_bytes())
-        assert contents(merged.result()) == contents(again.result()) == expected[weight]
-
-    def test_a_slice_is_its_rows_alone(self, weight, log, expected):
-        for hour in range(3):
-            rows = {name: column[log["hour"] == hour] for name, column in log.items()}
-            alone = evaluate(rows, weight=weight)
-            of_slice = {own[0]: own[2:] for own in expected[weight] if own[1] == {"hour": hour}}
-            assert {own[0]: own[2:] for own in contents(alone)} == of_slice
-
 
 def repeated(log, column, seed):
     """The log with the rows of every unit repeated by its weight in replicate 0."""

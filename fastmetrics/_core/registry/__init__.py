@@ -1,9 +1,8 @@
 """The one list of metrics, and `Metric`: what a metric string such as "gauc(weight=pairs)" or "ndcg@10" means.
 
 Everything that asks for a metric may import it; it imports only modules of `_core`. Other packages import the names
-below from here, and pickled metrics of earlier versions find `parse` here. Start with `registration.py` (how a metric
-is registered and found), then read `parsed_metric.py` (`Metric` and `parse`); `arguments.py` reads what stands in the
-parentheses. `plot_registry.py` is the list of plots.
+below from here. Start with `registration.py` (how a metric is registered and found), then read `parsed_metric.py`
+(`Metric` and `parse`); `arguments.py` reads what stands in the parentheses. `plot_registry.py` is the list of plots.
 """
 
 from fastmetrics._core.registry.arguments import GROUP_ROLE, column_roles, may_be_several

@@ -26,7 +26,7 @@ from fastmetrics.engine.input import batches
 from fastmetrics.engine.input.files import parquet_reading
 from support.cases import assert_raises, each_case
 from support.registry_cases import own_metrics
-from support.states.accumulators import content, merged, pieces, updated
+from support.states.accumulators import merged, pieces, updated
 from support.states.partition_merges import of_partitions
 from support.states.state_bytes_parts import put_together, take_apart
 from support.text_logs import EqualTexts, select_rows
@@ -230,14 +230,7 @@ def write_parquet(table, path):
 
 
 class TestOrderFree:
-    """The same bits for any order, batches, threads and slices."""
-
-    def test_any_order(self, log):
-        wanted = content(evaluate(log, label="several", by=["domain", "day"]))
-        for seed in range(3):
-            order = random.Random(seed).sample(range(ROWS), ROWS)
-            moved = {name: [column[row] for row in order] for name, column in log.items()}
-            assert content(evaluate(moved, label="several", by=["domain", "day"])) == wanted
+    """The same bits for any batches and threads."""
 
     @pytest.mark.parametrize("n_threads", [1, 2, 5])
     def test_any_batches_and_threads(self, log, n_threads, monkeypatch):
@@ -246,13 +239,6 @@ class TestOrderFree:
         for size in (1, 40, ROWS):
             reader = to_table(log).to_reader(max_chunksize=size)
             assert found(evaluate(reader, label="several", n_threads=n_threads)) == wanted
-
-    def test_slices(self, log):
-        report = evaluate(log, label="several", by=["domain", "day"])
-        assert len(report.slices()) == 7
-        for where in report.slices():
-            mask = [all(log[name][row] == value for name, value in where.items()) for row in range(ROWS)]
-            assert found(report, slice=where) == expected(select_rows(log, mask), "several")
 
     def test_batches_of_texts_are_short(self, log, tmp_path):
         sizes = []

@@ -6,7 +6,6 @@ import pickle
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import sklearn.metrics
 from hypothesis import given
@@ -153,43 +152,6 @@ def test_a_metric_takes_what_its_string_names():
     assert both["f1(average=binary)"] == fm.f1_score([0, 1, 1], [0, 0, 1])
     alone = fm.evaluate({"b": [0, 1, 1], "p": [0, 0, 1]}, "f1(average=binary)", label="b", prediction="p")
     assert alone["f1"] == alone["f1(average=binary)"] == alone["f1_score"]
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_slices_models_batches_and_files(tmp_path):
-    log = make_log()
-    options = {"label": "y", "prediction": ["p", "q"], "weight": "w", "by": "day"}
-    report = fm.evaluate(log, METRICS, **options)
-    for day in (0, 1, 2):
-        rows = (log["day"] == day) & (log["w"] > 0)
-        for model in "pq":
-            expected = function_values(log["y"][rows], log[model][rows], log["w"][rows])
-            assert values(report, slice={"day": day}, score=model) == expected
-    pq.write_table(pa.table(log), tmp_path / "log.parquet", row_group_size=500)
-    for threads in (1, 3):
-        assert fm.evaluate(tmp_path / "log.parquet", METRICS, **options, n_threads=threads).results == report.results
-    assert fm.evaluate(pa.table(log).to_reader(max_chunksize=7), METRICS, **options).results == report.results
-
-
-def test_states_merge_in_any_order_and_know_their_texts():
-    log = make_log()
-    text = {"y": LABELS["text"](log["y"]), "p": LABELS["text"](log["p"]), "w": log["w"]}
-    options = {"label": "y", "prediction": "p", "weight": "w"}
-    whole = fm.evaluate(text, METRICS, **options)
-    parts = []
-    # Sorted by label, so that a state does not know the classes of the others.
-    order = np.argsort(text["y"], kind="stable")
-    for rows in np.array_split(order, 5):
-        part = fm.Accumulator(METRICS, **options)
-        part.update({name: column[rows] for name, column in text.items()})
-        parts.append(part)
-    states = [fm.Accumulator.from_bytes(part.to_bytes()) for part in parts]
-    for sequence in ([0, 1, 2, 3, 4], [4, 2, 0, 3, 1]):
-        merged = fm.Accumulator(METRICS, **options)
-        for number in sequence:
-            merged.merge(states[number])
-        assert merged.result().results == whole.results
-        assert merged.to_bytes() == fm.Accumulator.from_bytes(merged.to_bytes()).to_bytes()
 
 
 def test_intervals_are_those_of_repeated_rows():

@@ -74,36 +74,6 @@ def test_labels_have_names(kind):
     assert [result.value for result in report] == function_values(truth, matrices["scores"])
 
 
-def test_slices_models_batches_and_files(tmp_path):
-    log, truth, matrices = make_log()
-    options = {"label": "tags", "score": ["scores", "worse"], "weight": "w", "by": "day"}
-    report = fm.evaluate(log, METRICS, **options)
-    for day in (0, 1, 2):
-        rows = (log["day"] == day) & (log["w"] > 0)
-        for model, scores in matrices.items():
-            found = values(report, slice={"day": day}, score=model)
-            assert found == function_values(truth[rows], scores[rows], log["w"][rows])
-    table = pa.table(log)
-    pq.write_table(table, tmp_path / "log.parquet", row_group_size=200)
-    for threads in (1, 3):
-        assert fm.evaluate(tmp_path / "log.parquet", METRICS, **options, n_threads=threads).results == report.results
-    order = np.random.default_rng(5).permutation(ROWS)
-    intervals = {"ci": 0.9, "unit": "day", "replicates": 20}
-    moved = fm.evaluate(table.take(order).to_reader(max_chunksize=70), METRICS, **options, **intervals)
-    assert moved.results == fm.evaluate(log, METRICS, **options, **intervals).results
-
-
-def test_states_merge():
-    log, truth, matrices = make_log()
-    parts = []
-    for rows in (slice(0, 100), slice(100, 900)):
-        part = fm.Accumulator(METRICS, **COLUMNS, weight="w")
-        part.update({name: column[rows] for name, column in log.items()})
-        parts.append(fm.Accumulator.from_bytes(part.to_bytes()))
-    parts[1].merge(parts[0])
-    assert values(parts[1].result()) == function_values(truth, matrices["scores"], log["w"])
-
-
 def test_models_are_compared():
     log, truth, matrices = make_log()
     comparison = fm.compare(log, "lrap", label="tags", scores=["scores", "worse"], unit="day", replicates=20)

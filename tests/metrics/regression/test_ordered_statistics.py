@@ -98,15 +98,6 @@ def test_many_ranges_in_any_order(digits, weight, monkeypatch):
     assert fm.evaluate(moved, METRICS, **COLUMNS, weight=weight, by="by", memory_limit="1MiB") == whole
 
 
-def test_states_merge():
-    log = make_log(3000)
-    parts = [fm.Accumulator(METRICS, **COLUMNS) for _ in range(3)]
-    for number, part in enumerate(parts):
-        part.update({name: column[number::3] for name, column in log.items()})
-    first, second, third = (fm.Accumulator.from_bytes(part.to_bytes()) for part in parts)
-    assert values(third.merge(first).merge(second).result()) == expected(log)
-
-
 def test_other_metrics_share_the_pass():
     """Metrics in the order of scores, and of single rows, are as they are alone."""
     log = make_log(500)
