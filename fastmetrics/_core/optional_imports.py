@@ -54,8 +54,10 @@ def check_version(package: str, user: str) -> None:
 
 def old_version(package: str) -> str | None:
     """The version of a loaded package, if it is too old."""
+    if package not in LEAST_VERSIONS:
+        return None
     found = getattr(sys.modules.get(package), "__version__", None)
-    if package not in LEAST_VERSIONS or not isinstance(found, str):
+    if not isinstance(found, str):
         return None
     return found if version_key(found) < version_key(LEAST_VERSIONS[package]) else None
 

@@ -27,7 +27,7 @@ from fastmetrics.engine.input.column_types import (
     types_of_columns,
 )
 from fastmetrics.engine.input.computed_columns import open_columns
-from fastmetrics.engine.input.row_selection import SelectedBatch, declare_column_kinds, may_be_dictionary
+from fastmetrics.engine.input.row_selection import SelectedBatch, find_column_uses, may_be_dictionary
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, key_columns
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.engine.scan.additive_states import AdditiveStates, split_by_slice
@@ -165,7 +165,7 @@ def update_from(states: Sequence[AccumulatorState], source: Source, n_threads: i
     parts = [part for state in states for part in state.task.parts]
     source.n_threads = n_threads
     source = open_columns(source, parts, [state.task.where for state in states])
-    declare_column_kinds(source, parts)
+    source.expect(find_column_uses(tuple(parts)))
     for state in states:
         state.log_scan.find_numerals(source)
     columns = list(dict.fromkeys(name for state in states for name in state.log_scan.distinct_columns()))

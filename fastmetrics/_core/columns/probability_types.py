@@ -41,7 +41,10 @@ def machine_epsilon(values: Any, predictions: np.ndarray) -> float:
 
 def is_bfloat16(values: Any) -> bool:
     """Whether an array of NumPy with ml_dtypes, or a tensor, is of bfloat16, which NumPy itself does not have."""
-    return str(getattr(values, "dtype", "")).endswith("bfloat16")
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.isbuiltin == 1:
+        return False
+    return str(dtype).endswith("bfloat16")
 
 
 def is_float16(values: Any) -> bool:
@@ -61,7 +64,7 @@ def widen_bfloat16(values: Any) -> Any:
     """A column, or a list of rows that are arrays, as float32 where it is of bfloat16; others are themselves."""
     if is_bfloat16(values):
         return bfloat16_values(values)
-    if isinstance(values, (list, tuple)) or str(getattr(values, "dtype", "")) == "object":
+    if isinstance(values, (list, tuple)) or getattr(getattr(values, "dtype", None), "kind", "") == "O":
         first = next((row for row in values if row is not None), None)
         if is_bfloat16(first):
             return [bfloat16_values(row) if is_bfloat16(row) else row for row in values]

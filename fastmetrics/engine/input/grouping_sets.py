@@ -11,6 +11,8 @@ made of the codes when its rows are resolved. Columns that are in the same sets 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import prod
+from operator import lt
 from threading import Lock
 from typing import Any
 
@@ -80,29 +82,34 @@ class GroupingSet:
         self.local: dict[tuple[int, ...], int] = {}
         self.numbers: list[int] = []
         self.are_codes = len(positions) == 1
-        self.sizes: tuple[int, ...] = (0,) * len(positions)
-        has_table = len(positions) <= MAX_TABLE_COLUMNS
-        self.table: np.ndarray | None = np.empty(self.sizes, np.int32) if has_table else None
+        self.has_table = len(positions) <= MAX_TABLE_COLUMNS  # may it have one?
+        self.table: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.members)
 
-    def fit(self, sizes: tuple[int, ...]) -> None:
-        """Make the table large enough for so many codes of every column, or do without if it would be too large."""
-        if self.table is None or all(own >= size for own, size in zip(self.sizes, sizes, strict=True)):
+    def sizes(self, columns: Sequence[CodedColumns]) -> tuple[int, ...]:
+        """How many codes the set's columns have, of all columns."""
+        return tuple(len(columns[position].values) for position in self.positions)
+
+    def fit(self, codes: tuple[int, ...], columns: Sequence[CodedColumns]) -> None:
+        """Make a table that has a place for `codes` if one is needed, or do without if it would be too large."""
+        table = self.table
+        if not self.has_table or (self.are_codes and codes == (len(self),)):
             return
-        grown = tuple(
-            own if own >= size else max(FIRST_CODES, 2 * size) for own, size in zip(self.sizes, sizes, strict=True)
-        )
-        if np.prod(grown, dtype=np.float64) > MAX_SET_TABLE:
-            grown = tuple(map(max, self.sizes, sizes))
-        if np.prod(grown, dtype=np.float64) > MAX_SET_TABLE:
-            self.table = None
+        own = (0,) * len(codes) if table is None else table.shape
+        if all(map(lt, codes, own)):
             return
-        table = np.full(grown, -1, np.int32)
-        table[tuple(slice(size) for size in self.sizes)] = self.table
-        # Threads that look up numbers read the table once: it has its sizes in its shape.
-        self.table, self.sizes = table, grown
+        sizes = self.sizes(columns)
+        grown = tuple(old if old >= size else max(FIRST_CODES, 2 * size) for old, size in zip(own, sizes, strict=True))
+        if prod(grown) > MAX_SET_TABLE:
+            grown = tuple(map(max, own, sizes))
+        self.has_table = prod(grown) <= MAX_SET_TABLE
+        table = np.full(grown, -1, np.int32) if self.has_table else None
+        if table is not None and self.members:
+            table[tuple(zip(*self.members, strict=True))] = np.arange(len(self))
+        # Threads that look up numbers read the table once.
+        self.table = table
 
     def add(self, codes: tuple[int, ...], number: int) -> int:
         """Register a slice; return its local number."""
@@ -122,7 +129,7 @@ class GroupingSet:
             out[:] = columns[0]
             return 0
         table = self.table
-        if table is None or not table.size:
+        if table is None:
             out.fill(slice_rows.MISSING)
             return int(out.shape[0])
         return slice_rows.look_up(table.reshape(-1), table.shape, list(columns), out)
@@ -249,7 +256,7 @@ class GroupingSets:
         own = self.sets[set_number]
         local = own.local.get(codes)
         if local is None:
-            own.fit(self.sizes_of(own))
+            own.fit(codes, self.columns)
             number = self.numbers[self.values_of(set_number, codes)] = len(self.numbers)
             local = own.add(codes, number)
         return own.numbers[local]
@@ -320,7 +327,7 @@ class GroupingSets:
         if own.look_up(columns, out):
             missing = np.flatnonzero(out == slice_rows.MISSING)
             codes = [column[missing] for column in columns]
-            out[missing] = number_combinations(codes, self.sizes_of(own), lambda rows: register(missing[rows]))
+            out[missing] = number_combinations(codes, own.sizes(self.columns), lambda rows: register(missing[rows]))
         return out
 
     def register_members(
@@ -332,11 +339,11 @@ class GroupingSets:
             local = self.number_set(set_number, codes, None if locate is None else lambda row: locate(int(rows[row])))
             slices[set_number] = self.sets[set_number].global_numbers()[local].tolist()
         with self.lock:
-            own.fit(self.sizes_of(own))
             found = []
             for row, members in enumerate(members_of([codes[position] for position in own.positions])):
                 number = own.local.get(members)
                 if number is None:
+                    own.fit(members, self.columns)
                     for set_number, of_rows in slices.items():
                         cover.numbers[set_number].append(of_rows[row])
                     # Last: whoever finds the combination finds its slices too.
@@ -405,10 +412,6 @@ class GroupingSets:
                     values = self.values_of(set_number, codes)[1:]
                     self.raise_surplus(self.set_names[set_number], values, locate(int(rows[row])))
         return found
-
-    def sizes_of(self, own: GroupingSet) -> tuple[int, ...]:
-        """How many codes the columns of a set have."""
-        return tuple(len(self.columns[position].values) for position in own.positions)
 
     def raise_surplus(self, names: tuple[str, ...], values: SliceValues, row: int) -> None:
         """Raise the error of a slice that is one too many."""

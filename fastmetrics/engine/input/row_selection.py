@@ -6,7 +6,7 @@ Messages name a row by its number in the whole log.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import compress
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics._kernels.columns import filtered_rows
-from fastmetrics.engine.input.batches import ColumnUses, Source
+from fastmetrics.engine.input.batches import ColumnUses
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.plan.column_names import Key, describe_column, filter_column, key_columns
 from fastmetrics.engine.plan.plan_parts import PlanPart
@@ -41,6 +41,7 @@ POLICIES = ("raise", "drop")
 ZERO_WEIGHT = "zero weight"
 NO_REFERENCE = "no reference"
 OTHER_SUMS = "probabilities that do not sum to 1"
+MOST_USES = 64  # that are kept: of plans that are asked for again
 LARGE_SHARE = 0.25  # of kept rows, from which on a mask selects faster than numbers
 
 
@@ -104,19 +105,7 @@ class RowSelector:
         self.where = parts[0].names.where
         self.slices = GroupingSets(names.by, names.slice_sets) if slices is None else slices
         self.slices.order_bins(names.bins)
-        # Role, column, and the kind that tells which values hold nothing; in the order of the messages.
-        columns: dict[tuple[str, str], Kind | None] = {}
-        models = [(part, model) for part in parts for model in part.names.scores]
-        is_distribution = [isinstance(part.plan.kinds.get(part.names.model_role), Distribution) for part, _ in models]
-        self.distributions = list(dict.fromkeys(model for _, model in compress(models, is_distribution)))
-        # Name, and whether a dictionary may stay one.
-        self.arrays: dict[tuple[str, bool], None] = {}
-        for part in parts:
-            for role, name, kind in part.column_kinds:
-                if role != "by":  # a null is a slice as others
-                    columns.setdefault((role, name), kind)
-                self.arrays[name, role == "by" or (kind is not None and may_be_dictionary(kind))] = None
-        self.columns = dict(sorted(columns.items(), key=lambda item: ROLE_ORDER.get(item[0][0], OTHER_ROLES)))
+        self.columns, self.arrays, self.distributions = find_columns(tuple(parts))
 
     def select(self, batch: Any, first_row: int) -> SelectedBatch:
         """The rows of a pyarrow RecordBatch that begins at `first_row` of the log."""
@@ -305,22 +294,42 @@ def may_be_dictionary(kind: Kind) -> bool:
     return isinstance(kind, ClassNumber) or (not kind.is_numeric and not kind.has_long_values)
 
 
-def declare_column_kinds(source: Source, parts: Sequence[PlanPart]) -> None:
-    """Let a source know which columns may come as dictionaries, and which have long texts, lists or numbers."""
+@lru_cache(MOST_USES)
+def find_columns(
+    parts: tuple[PlanPart, ...],
+) -> tuple[dict[tuple[str, str], Kind | None], dict[tuple[str, bool], None], list[Key]]:
+    """Role, column, and the kind that tells which values hold nothing; columns by name, and whether a dictionary may
+    stay one; the models that are distributions.
+    """
+    columns: dict[tuple[str, str], Kind | None] = {}
+    arrays: dict[tuple[str, bool], None] = {}
+    distributions: dict[Key, None] = {}
+    for part in parts:
+        for role, name, kind in part.column_kinds:
+            if role != "by":  # a null is a slice as others
+                columns.setdefault((role, name), kind)
+            arrays[name, role == "by" or (kind is not None and may_be_dictionary(kind))] = None
+        if isinstance(part.plan.kinds.get(part.names.model_role), Distribution):
+            distributions.update(dict.fromkeys(part.names.scores))
+    in_order = sorted(columns.items(), key=lambda item: ROLE_ORDER.get(item[0][0], OTHER_ROLES))
+    return dict(in_order), arrays, list(distributions)
+
+
+@lru_cache(MOST_USES)
+def find_column_uses(parts: tuple[PlanPart, ...]) -> ColumnUses:
+    """Which columns may come as dictionaries, and which have long texts, lists or numbers."""
     kinds = [(name, kind) for part in parts for _, name, kind in part.column_kinds if kind is not None]
     numbers = {name for name, kind in kinds if isinstance(kind, Binary | Real)}
-    source.expect(
-        ColumnUses(
-            dictionaries=frozenset(parts[0].names.slice_columns).union(
-                name for name, kind in kinds if may_be_dictionary(kind)
-            ),
-            texts=frozenset(name for name, kind in kinds if kind.has_long_values),
-            lists=frozenset(name for name, kind in kinds if kind.takes_lists),
-            has_long_lists=any(kind.has_vectors for _, kind in kinds if kind.takes_lists),
-            numbers=frozenset(numbers.union(part.names.weight for part in parts if part.names.weight is not None)),
-            only_numbers=find_number_columns(parts),
-            keys=find_key_columns(parts),
-        )
+    return ColumnUses(
+        dictionaries=frozenset(parts[0].names.slice_columns).union(
+            name for name, kind in kinds if may_be_dictionary(kind)
+        ),
+        texts=frozenset(name for name, kind in kinds if kind.has_long_values),
+        lists=frozenset(name for name, kind in kinds if kind.takes_lists),
+        has_long_lists=any(kind.has_vectors for _, kind in kinds if kind.takes_lists),
+        numbers=frozenset(numbers.union(part.names.weight for part in parts if part.names.weight is not None)),
+        only_numbers=find_number_columns(parts),
+        keys=find_key_columns(parts),
     )
 
 

@@ -13,7 +13,7 @@ from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, Key, Kind
 from fastmetrics._core.metric_spec import TARGETS
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric, parse
-from fastmetrics._core.statistic import Value
+from fastmetrics._core.statistic import ClassTables, NotesLostWords, Value
 from fastmetrics._kernels.columns import column_checks as kernels
 
 MAX_LISTED_METRICS = 3
@@ -189,6 +189,17 @@ class Plan:
     def model_roles(self) -> frozenset[str | None]:
         """The roles of the columns that metrics read of every model."""
         return frozenset(metric.spec.model_role for metric in self.metrics)
+
+    @cached_property
+    def with_notes(self) -> tuple[tuple[Metric, NotesLostWords], ...]:
+        """The statistics of which a report has notes, with their metrics."""
+        pairs = [(metric, statistic) for metric in self.metrics for statistic in metric.statistics()]
+        return tuple((metric, own) for metric, own in pairs if isinstance(own, NotesLostWords))
+
+    @cached_property
+    def with_class_tables(self) -> tuple[Any, ...]:
+        """The statistics of which a report has tables of classes."""
+        return tuple(own for own in self.statistics["none"] if isinstance(own, ClassTables))
 
     def without_plots(self) -> Plan:
         """The plan without the statistics of plots."""

@@ -11,7 +11,7 @@ from fastmetrics._core.immutable import freeze
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.results.result_set import TaskRows
-from fastmetrics._core.statistic import ClassTables, NotesLostWords, Value
+from fastmetrics._core.statistic import ClassTables, Value
 from fastmetrics._version import __version__
 from fastmetrics.engine.plan.slice_bins import SliceBins
 from fastmetrics.engine.plan.tasks import PlannedTask
@@ -80,10 +80,11 @@ class ResolvedPart(NamedTuple):
         float_keys = self.float_keys(slice_values)
         for number, output in enumerate(self.scan.outputs):
             label, score = names.label_of(output), names.score_of(output)
+            of_columns = float_keys | self.sum_distance(output.score)
             for metric in metrics:
                 value, interval, error = self.value(metric, number, slice_number)
                 approximate = self.bounds is not None and interval is not None
-                coverage = {**value.coverage, **float_keys, **self.sum_distance(output.score)}
+                coverage = {**value.coverage, **of_columns}
                 found.append(Result(
                     repr(metric), score, slice_values, value.value,
                     metric.signature(coverage, names.weight, approximate) + suffix, coverage, value.reason,
@@ -120,10 +121,9 @@ class ResolvedPart(NamedTuple):
 
     def tables_of_classes(self, find: Callable[[ClassTables, Any], Any]) -> Iterator[tuple[Any, ...]]:
         """The label, the score and what `find(statistic, state)` returns, of all rows of every output."""
-        statistics = [own for own in self.scan.plan.statistics["none"] if isinstance(own, ClassTables)]
         names = self.scan.names
         for number, output in enumerate(self.scan.outputs):
-            for statistic in statistics:
+            for statistic in self.scan.plan.with_class_tables:
                 (state,) = self.states.select((statistic,), number, None)
                 found = find(statistic, state)
                 if found is not None:
@@ -133,13 +133,11 @@ class ResolvedPart(NamedTuple):
 def notes_on_words(scan: Scan, states: FinalStates) -> list[str]:
     """A note for every model of which texts of some rows have words for another tokenizer only, with the metrics."""
     metrics: dict[tuple[str, str], list[str]] = {}
-    for metric in scan.plan.metrics:
+    for metric, statistic in scan.plan.with_notes:
         for number, output in enumerate(scan.outputs):
-            for statistic in metric.statistics():
-                if isinstance(statistic, NotesLostWords):
-                    note = statistic.note_on_words(*states.select((statistic,), number, None))
-                    if note is not None:
-                        metrics.setdefault((scan.names.score_of(output), note), []).append(repr(metric))
+            note = statistic.note_on_words(*states.select((statistic,), number, None))
+            if note is not None:
+                metrics.setdefault((scan.names.score_of(output), note), []).append(repr(metric))
     return [f"{', '.join(own)}, {score}: {note}" for (score, note), own in metrics.items()]
 
 

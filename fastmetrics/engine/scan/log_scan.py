@@ -20,7 +20,7 @@ from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.parallel import submit
 from fastmetrics.engine.input.batches import MixedKeysError, Source, SourcePartition
 from fastmetrics.engine.input.input_options import InputOptions
-from fastmetrics.engine.input.row_selection import ZERO_WEIGHT, declare_column_kinds
+from fastmetrics.engine.input.row_selection import ZERO_WEIGHT, find_column_uses
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.engine.scan.log_pass import LogPass, PassBatch
 from fastmetrics.engine.scan.plan_scan import LogScan
@@ -55,7 +55,7 @@ def scan_log(
             source, tasks = copies.enter_context(find_edges(source, tasks, budget, n_threads))
         parts = [part for task in tasks for part in task.parts]
         columns = open_columns(source, parts, [task.where for task in tasks])
-        declare_column_kinds(columns, parts)
+        columns.expect(find_column_uses(tuple(parts)))
         log_pass = open_pass(tasks, on_invalid, columns, budget, by_unit)
         if columns.rows is not None and on_invalid == "raise" and not any(task.where for task in tasks):
             # Nothing is read yet. How many rows would be left out is not known, and how many rows a stream has.

@@ -119,7 +119,7 @@ def merge_slices(scan: Scan) -> dict[StateKey, Any]:
             if isinstance(of_stored_rows, Sums):
                 sums.merge(of_stored_rows)
             states[key] = sums
-    if states:
+    if scan.slices.sets:
         add_coarser_sets(states, scan.slices)
     return states
 
