@@ -50,6 +50,11 @@ class Statistic(ABC):
         """The greatest relevance grade that it accepts."""
         return math.inf
 
+    @property
+    def needs_whole_column(self) -> bool:
+        """Does it need all rows of a score column in one place, where others take ranges of scores?"""
+        return False
+
     @abstractmethod
     def empty(self) -> Any:
         """The state of no rows."""

@@ -25,7 +25,7 @@ from fastmetrics._core.columns.row_blocks import (
 from fastmetrics._core.exchange.block_store import Block, BlockReader, BlockStore, order_by_number, scatter_rows
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import RangeReduction
-from fastmetrics._core.exchange.row_ranges import RowRangeStatistic
+from fastmetrics._core.exchange.row_ranges import StoredRowsStatistic
 from fastmetrics._core.exchange.runs import ClassTotals, RangePosition, RangeStatistic, Runs
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
@@ -252,7 +252,7 @@ class OutputReduction(NamedTuple):
 
     def reductions(self) -> Iterator[tuple[RangeReduction, dict[Any, Any]]]:
         """The reductions of two classes, and for each statistic of a reduction the one that it is a part of."""
-        plain = [own for own in self.statistics if not isinstance(own, OverClasses | OfClasses | RowRangeStatistic)]
+        plain = [own for own in self.statistics if not isinstance(own, OverClasses | OfClasses | StoredRowsStatistic)]
         if plain:
             yield (
                 RangeReduction(self.store, self.output, self.weighted, plain, self.n_threads),

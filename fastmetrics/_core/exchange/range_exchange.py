@@ -249,6 +249,20 @@ def scatter_columns(
     return moved
 
 
+def merge_neighbours(states: list[Any], merge: Callable[[Any, Any], Any]) -> Any:
+    """One state of neighbouring ranges, at least one, which are in descending order. The list is emptied.
+
+    Pairs of neighbours merge, then pairs of these: states may grow, and none is merged more often than need be.
+    """
+    while len(states) > 1:
+        pairs = []
+        while len(states) > 1:
+            higher, lower = states.pop(0), states.pop(0)
+            pairs.append(merge(higher, lower))
+        states = pairs + states
+    return states[0]
+
+
 class ScoreBuckets:
     """Blocks in the order of the buckets, or the same range of buckets of each, in the form that kernels read."""
 

@@ -8,6 +8,7 @@ budget is split again. A bucket whose rows all have one score is neither split n
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from fastmetrics._core.exchange.range_exchange import (
     NO_SLICES,
     UNIT_BUCKET,
     ScoreBuckets,
+    merge_neighbours,
     reorder_by_score,
     sample_columns,
     split_scores,
@@ -113,12 +115,11 @@ def reduce_ranges(
     )
     states: StatesBySlice = {}
     for statistic in reduction.statistics:
-        ascending = sorted(states_by_bucket[statistic].items())
         for number, buckets in enumerate(ranges):
-            of_slice = [state for start, state in ascending if start in buckets]
+            of_slice = {start: state for start, state in states_by_bucket[statistic].items() if start in buckets}
             if of_slice:  # a slice without rows has no state here
                 key = statistic, number if n_slices else None
-                states[key] = merge_ranges(statistic, of_slice, global_totals.totals[number])
+                states[key] = merge_buckets(statistic, of_slice, global_totals.totals[number])
     return states
 
 
@@ -149,14 +150,12 @@ def reduce_split_rows(
         ranged.close()
 
 
-def merge_ranges(statistic: AnyStatistic, states: Sequence[Any], totals: ClassTotals) -> Any:
-    """One state from those of neighbouring ranges, which are in ascending order."""
+def merge_buckets(statistic: AnyStatistic, states: Mapping[int, Any], totals: ClassTotals) -> Any:
+    """One state from those of neighbouring ranges of buckets, by the first bucket."""
     if not states:
         return statistic.empty()
-    merged = states[0]
-    for state in states[1:]:
-        merged = statistic.merge(state, merged, totals)
-    return merged
+    descending = [state for _, state in sorted(states.items(), reverse=True)]
+    return merge_neighbours(descending, partial(statistic.merge, totals=totals))
 
 
 def sweep_buckets(statistics: Sequence[AnyStatistic], buckets: ScoreBuckets, n_threads: int) -> dict[Any, Any]:
@@ -168,7 +167,7 @@ def sweep_buckets(statistics: Sequence[AnyStatistic], buckets: ScoreBuckets, n_t
     states: StatesByBucket = {statistic: {} for statistic in statistics}
     reduce_bucket_ranges(statistics, buckets, positions, positions.bucket_ranges(), states, None, n_threads)
     return {
-        statistic: merge_ranges(statistic, [state for _, state in sorted(states[statistic].items())], totals.totals[0])
+        statistic: merge_buckets(statistic, states[statistic], totals.totals[0])
         for statistic in statistics
     }
 
@@ -341,7 +340,8 @@ def make_reducer(
         count_bucket = only.bucket_counter(buckets)
 
         def count_range(start: int, stop: int) -> list[Any]:
-            return [merge_ranges(counted, [count_bucket(bucket - first) for bucket in range(start, stop)], NO_ROWS)]
+            states = [count_bucket(bucket - first) for bucket in reversed(range(start, stop))]
+            return [merge_neighbours(states, partial(counted.merge, totals=NO_ROWS))]
 
         return count_range
     readers = [own for own in statistics if isinstance(own, RangeStatistic)]
@@ -433,6 +433,6 @@ def reduce_large_bucket(
     totals = GlobalTotals([position.totals], [position.above], positions.global_totals.scale)
     states, _ = reduce_split_rows(inner, finer, splitter, blocks, [range(splitter.n_buckets)], totals)
     return {
-        statistic: merge_ranges(statistic, [state for _, state in sorted(states[statistic].items())], position.totals)
+        statistic: merge_buckets(statistic, states[statistic], position.totals)
         for statistic in reduction.statistics
     }

@@ -11,10 +11,10 @@ rows stay as they are: every order has buckets of its own.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,6 +39,7 @@ from fastmetrics._core.exchange.range_exchange import (
     LARGE_FACTOR,
     ROWS_PER_BUCKET,
     KeyRange,
+    merge_neighbours,
     ordered_keys,
     reorder_by_value,
     sample_columns,
@@ -47,7 +48,7 @@ from fastmetrics._core.exchange.range_exchange import (
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.parallel import for_each
+from fastmetrics._core.parallel import accumulate, for_each
 from fastmetrics._core.statistic import Positioned, Statistic, TakesTies
 from fastmetrics._kernels.sweep.mann_whitney import Splitter
 
@@ -56,8 +57,6 @@ LOADED_FACTOR = 6  # a bucket is sorted: its columns, an order and sorted column
 # The values that order rows, from the columns of the rows by role.
 OrderValues = Callable[[Mapping[str, np.ndarray]], np.ndarray]
 Allocate = Callable[[Any, Any], np.ndarray]  # an array of a shape and a type, with any content
-# What a statistic needs: rows in descending order; ranges in descending order, of rows in any; blocks of any rows.
-SORTED_ROWS, RANGES, ANY_BLOCKS = "sorted rows", "ranges", "any blocks"
 NO_STARTS: np.ndarray = np.empty(0, np.int64)
 
 
@@ -82,65 +81,87 @@ class RowRange(NamedTuple):
     others: dict[str, np.ndarray]
 
 
-class RowRangeStatistic(Statistic):
-    """Base of a statistic that reads the rows of ranges of scores: a subclass writes `reduce` and `merge`.
+class StoredRowsStatistic(Statistic):
+    """Base of a statistic that reads all columns of rows: those of ranges, or the blocks of all rows in a second pass.
 
-    A statistic that has to know what lies above a range is `Positioned` too.
+    A statistic that has to know what lies above a range, or something of all rows, is `Positioned` too.
+    """
+
+    __slots__ = ()
+    needs_position = False
+
+    def check(self, rows: Rows) -> None:
+        """Raise ValueError for values that the statistic cannot take, before any exchange; it names the first row."""
+
+    @abstractmethod
+    def merge(self, higher: Any, lower: Any) -> Any:
+        """The state of two neighbouring ranges together; all scores of `higher` are greater than those of `lower`."""
+
+    def empty(self) -> Any:
+        """The state of no rows."""
+        return None
+
+
+class RowRangeStatistic(StoredRowsStatistic):
+    """Base of a statistic that reads the rows of ranges of scores: a subclass writes `reduce` and `merge`.
 
     Attributes
     ----------
     ordered_by : callable or None
         A static function: `ordered_by(columns)` are the values by which rows are ordered, float32 or float64, computed
         from columns by role. None: the scores.
-    order : str
-        SORTED_ROWS, RANGES or ANY_BLOCKS. Less order is faster. Without sorted rows, `starts` is empty.
-    after : RowRangeStatistic or None
-        Another statistic: its state of all rows is what `reduce` gets as `total`.
-    needs_all_rows : bool
-        Does `finish` need the state of all rows? A cluster then brings all rows to one place.
-    has_large_states : bool
-        Do states grow with the rows? Then `merge` is `merge_large`, and `move_state` copies a state to arrays that may
-        be in a file.
+    needs_sorted_rows : bool
+        Are the rows of a range in descending order? It takes time, and without it `starts` is empty.
     """
 
     __slots__ = ()
-    reads_rows = True
-    needs_position = False
     ordered_by: ClassVar[Any] = None
-    order: ClassVar[str] = SORTED_ROWS
-    needs_all_rows: ClassVar[bool] = False
-    has_large_states: ClassVar[bool] = False
+    needs_sorted_rows: ClassVar[bool] = True
 
     @property
-    def after(self) -> RowRangeStatistic | None:
-        return None
-
-    def check(self, rows: Rows) -> None:
-        """Raise ValueError for values that the statistic cannot take, before any exchange; it names the first row."""
+    def needs_whole_column(self) -> bool:
+        return self.ordered_by is not None
 
     @abstractmethod
     def reduce(self, rows: RowRange, above: Any, total: Any) -> Any:
         """The state of a range. `above` is the total of all higher ranges (None for the first), `total` that of all."""
 
-    @abstractmethod
-    def merge(self, higher: Any, lower: Any) -> Any:
-        """The state of two neighbouring ranges together; all scores of `higher` are greater than those of `lower`."""
-
     def merge_large(self, higher: Any, lower: Any, allocate: Allocate) -> Any:
-        """The same as `merge`; the arrays of the new state are those that `allocate` makes."""
+        """The same as `merge`; the arrays of a state that grows with the rows are those that `allocate` makes."""
         return self.merge(higher, lower)
 
     def move_state(self, state: Any, allocate: Allocate) -> Any:
-        """A state whose arrays are those that `allocate` makes."""
+        """A state whose arrays, if they grow with the rows, are those that `allocate` makes: it may be in a file."""
         return state
 
     def finish(self, state: Any) -> Any:
         """The state of all rows, without what was for merging only."""
         return state
 
-    def empty(self) -> Any:
-        """The state of no rows."""
+
+class TwoPassStatistic(StoredRowsStatistic):
+    """Base of a statistic that adds up rows in any order, once it knows something of all of them.
+
+    `update` gets the state of `first` over all rows; without `first`, the sum of its own totals (`Positioned`).
+    """
+
+    __slots__ = ()
+
+    @property
+    def first(self) -> RowRangeStatistic | None:
         return None
+
+    @property
+    def needs_whole_column(self) -> bool:
+        return self.first is not None
+
+    @abstractmethod
+    def update(self, state: Any, rows: RowRange, total: Any) -> None:
+        """Add rows to a state."""
+
+    def merge(self, higher: Any, lower: Any) -> Any:
+        higher.merge(lower)
+        return higher
 
 
 class Position(NamedTuple):
@@ -151,7 +172,6 @@ class Position(NamedTuple):
 
 
 Key = tuple[Any, int | None]  # a statistic and a slice (None: all rows)
-NO_STATES: Mapping[Key, Any] = MappingProxyType({})
 
 
 def add_totals(first: Any, second: Any) -> Any:
@@ -165,19 +185,17 @@ class RowRangeReduction(NamedTuple):
     """Statistics to compute over the rows of a store, for one output, and for every slice.
 
     `positions` are those of the store's rows among others (by statistic and slice), if it has only a range of them.
-    All statistics have the given order; `states` are those of statistics that these come after. `all_rows`: also for
-    all rows together.
+    `ordered_by` and `is_sorted` are what all statistics need. `all_rows`: also for all rows together.
     """
 
     store: BlockStore
     output: Output
-    statistics: Sequence[RowRangeStatistic]
+    statistics: Sequence[StoredRowsStatistic]
     n_slices: int
     n_threads: int
     positions: dict[Key, Position] | None = None
     ordered_by: OrderValues | None = None
-    order: str = SORTED_ROWS
-    states: Mapping[Key, Any] = NO_STATES
+    is_sorted: bool = False
     all_rows: bool = True
 
     def names(self) -> list[str]:
@@ -199,7 +217,7 @@ class RowRangeReduction(NamedTuple):
         scores = columns[score_name(self.output.score)]
         labels = columns.get(label_name(self.output.label), NO_VALUES)
         weights, others = columns.get(WEIGHT), other_columns(columns)
-        if self.order != SORTED_ROWS:
+        if not self.is_sorted:
             return RowRange(labels, scores, weights, NO_STARTS, others)
         values = self.values_of(columns)
         keys = [*others.values(), *(own for own in (weights, labels) if own is not None and own.shape[0])]
@@ -215,16 +233,15 @@ class RowRangeReduction(NamedTuple):
             {role: column[order] for role, column in others.items()},
         )
 
-    def by_slice(self, columns: dict[str, np.ndarray]) -> Iterator[tuple[int | None, dict[str, np.ndarray]]]:
+    def by_slice(self, loaded: Mapping[str, np.ndarray]) -> Iterator[tuple[int | None, RowRange]]:
         """All loaded rows, then the rows of every slice."""
+        columns = dict(loaded)
         slices = columns.pop(SLICE, None)
         if self.all_rows:
-            yield None, columns
-        if slices is None or not self.n_slices:
-            return
-        for number in np.unique(slices).tolist():
+            yield None, self.rows_of(columns)
+        for number in np.unique(slices).tolist() if slices is not None and self.n_slices else ():
             where = slices == number
-            yield number, {name: column[where] for name, column in columns.items()}
+            yield number, self.rows_of({name: column[where] for name, column in columns.items()})
 
 
 def reduce_row_ranges(
@@ -233,29 +250,56 @@ def reduce_row_ranges(
     """The states of all statistics: of all rows (slice None), and of every slice that has rows."""
     if not reduction.store.rows:
         return {}
-    first = [statistic for statistic in reduction.statistics if statistic.after is None]
-    later = [statistic for statistic in reduction.statistics if statistic.after is not None]
-    first += [statistic.after for statistic in later if statistic.after is not None]
+    two_pass = [own for own in reduction.statistics if isinstance(own, TwoPassStatistic)]
+    of_ranges = [own for own in reduction.statistics if isinstance(own, RowRangeStatistic)]
+    of_ranges += [own.first for own in two_pass if own.first is not None]
     states: dict[Key, Any] = {}
-    for statistics in (dict.fromkeys(first), later):
-        orders = grouped(((statistic.ordered_by, statistic.order), statistic) for statistic in statistics)
-        for (ordered_by, order), of_order in orders.items():
-            of_these = reduction._replace(statistics=of_order, ordered_by=ordered_by, order=order, states=states)
-            states |= reduce_in_order(of_these, advance)
-    return states
+    orders = grouped(((own.ordered_by, own.needs_sorted_rows), own) for own in dict.fromkeys(of_ranges))
+    for (ordered_by, is_sorted), of_order in orders.items():
+        cutter = RangeCutter(reduction._replace(statistics=of_order, ordered_by=ordered_by, is_sorted=is_sorted))
+        try:
+            states |= reduce_ranges_of_rows(cutter.reduction, of_order, cutter.cut_all(), advance)
+        finally:
+            cutter.close()
+    return states | add_blocks(reduction, two_pass, states, advance) if two_pass else states
 
 
-def reduce_in_order(reduction: RowRangeReduction, advance: Callable[[int], None] | None) -> dict[Key, Any]:
-    """The states of statistics that need the same order."""
-    if reduction.order == ANY_BLOCKS:
-        readers = reduction.store.block_readers(reduction.names())
-        return reduce_ranges_of_rows(reduction, readers, advance)
-    cutter = RangeCutter(reduction)
-    try:
-        ranges = cutter.cut_all()
-        return reduce_ranges_of_rows(reduction, ranges, advance, [own.tie for own in ranges])
-    finally:
-        cutter.close()
+def add_blocks(
+    reduction: RowRangeReduction,
+    statistics: Sequence[TwoPassStatistic],
+    first: Mapping[Key, Any],
+    advance: Callable[[int], None] | None,
+) -> dict[Key, Any]:
+    """The states of statistics that read the blocks of the store once more; `first` has those of the first pass."""
+    readers = reduction.store.block_readers(reduction.names())
+    positioned = [own for own in statistics if isinstance(own, Positioned)]
+    totals: dict[Key, Any] = {key: position.total for key, position in (reduction.positions or {}).items()}
+    if positioned and not totals:
+        of_blocks = count_rows(reduction, positioned, readers)
+        totals = join_parts(of_blocks, lambda own, one, other: add_totals(one, other))
+
+    def add(states: dict[Key, Any], index: int) -> None:
+        for number, rows in reduction.by_slice(readers[index].load()):
+            for own in statistics:
+                total = totals.get((own, number)) if own.first is None else first[own.first, number]
+                if (own, number) not in states:
+                    states[own, number] = own.empty()
+                own.update(states[own, number], rows, total)
+        if advance is not None:
+            advance(readers[index].rows)
+
+    by_thread = accumulate(len(readers), dict[Key, Any], add, reduction.n_threads)
+    return join_parts(by_thread, lambda own, one, other: own.merge(one, other))
+
+
+def join_parts(
+    parts: Iterable[dict[Key, Any]], join: Callable[[Any, Any, Any], Any]
+) -> dict[Key, Any]:
+    """What parts of the rows have, joined by `join(statistic, one, other)`."""
+    joined: dict[Key, Any] = {}
+    for key, state in (item for part in parts for item in part.items()):
+        joined[key] = join(key[0], joined[key], state) if key in joined else state
+    return joined
 
 
 class StoredRange(NamedTuple):
@@ -269,8 +313,7 @@ class StoredRange(NamedTuple):
     tie: int = 0  # parts of one tie have the same number, which is not 0
 
     def load(self, scratch: Scratch | None = None) -> Mapping[str, np.ndarray]:
-        loaded = self.store.load_partitions(self.names, self.partition, self.partition + 1, scratch, self.blocks)
-        return loaded.columns
+        return self.store.load_partitions(self.names, self.partition, self.partition + 1, scratch, self.blocks).columns
 
     def parts(self, most_rows: int) -> list[StoredRange]:
         """The rows of neighbouring blocks, in parts of about so many rows."""
@@ -352,66 +395,61 @@ class RangeCutter:
 
 def reduce_ranges_of_rows(
     reduction: RowRangeReduction,
-    ranges: Sequence[BlockReader | StoredRange],
+    statistics: Sequence[RowRangeStatistic],
+    ranges: Sequence[StoredRange],
     advance: Callable[[int], None] | None,
-    ties: Sequence[int] = (),
 ) -> dict[Key, Any]:
-    """The states of all ranges, merged from the greatest value down; `ties` are the numbers of those that are parts."""
-    n_ranges = len(ranges)
-    totals: list[dict[Key, Any]] = [{} for _ in range(n_ranges)]
-    states: list[dict[Key, Any]] = [{} for _ in range(n_ranges)]
-
-    def load(index: int, scratch: Scratch) -> Iterator[tuple[int | None, RowRange]]:
-        for number, columns in reduction.by_slice(dict(ranges[index].load(scratch))):
-            yield number, reduction.rows_of(columns)
-
-    def count(index: int, scratch: Scratch) -> None:
-        for number, rows in load(index, scratch):
-            for statistic in reduction.statistics:
-                if isinstance(statistic, Positioned):
-                    totals[index][statistic, number] = statistic.total_of_range(rows)
-
-    def reduce_range(index: int, scratch: Scratch) -> None:
-        n_rows = 0
-        for number, rows in load(index, scratch):
-            n_rows += rows.scores.shape[0] if number is None else 0
-            for statistic in reduction.statistics:
-                above, total = positions[index].get((statistic, number), (None, None))
-                if statistic.after is not None:
-                    total = reduction.states[statistic.after, number]
-                state = statistic.reduce(rows, above, total)
-                if statistic.has_large_states:
-                    state = statistic.move_state(state, memory.allocate)
-                states[index][statistic, number] = state
-        if advance is not None:
-            advance(n_rows)
-
-    positions: list[dict[Key, tuple[Any, Any]]] = [{} for _ in range(n_ranges)]
-    wanted = list(range(n_ranges))
+    """The states of all ranges, merged from the greatest value down."""
+    positions: list[dict[Key, tuple[Any, Any]]] = [{}] * len(ranges)
+    wanted = list(range(len(ranges)))
     is_weighted = WEIGHT in reduction.store.types
-    positioned = [own for own in reduction.statistics if isinstance(own, Positioned)]
+    positioned = [own for own in statistics if isinstance(own, Positioned)]
     if any(is_weighted or not own.totals_weights for own in positioned):
-        run(count, wanted, reduction.n_threads)
+        totals = count_rows(reduction, positioned, ranges)
         positions = find_positions(totals, reduction.positions)
-        if len(positioned) == len(reduction.statistics):
+        if len(positioned) == len(statistics):
             wanted = [
                 index
                 for index in wanted
                 if any(key[0].holds(totals[index][key], *position) for key, position in positions[index].items())
             ]
     memory = StateMemory(reduction.store.budget)
+
+    def reduce_range(index: int, scratch: Scratch) -> dict[Key, Any]:
+        states = {}
+        for number, rows in reduction.by_slice(ranges[index].load(scratch)):
+            for statistic in statistics:
+                above, total = positions[index].get((statistic, number), (None, None))
+                state = statistic.reduce(rows, above, total)
+                states[statistic, number] = statistic.move_state(state, memory.allocate)
+        if advance is not None:
+            advance(ranges[index].rows)
+        return states
+
     try:
-        run(reduce_range, wanted, reduction.n_threads)
-        if any(ties):
-            states = [join_ties(parts, memory.allocate) for parts in runs_of_ties(states, ties)]
+        states = run(reduce_range, wanted, reduction.n_threads)
+        of_ties = runs_of_ties(states, [ranges[index].tie for index in wanted])
+        states = [join_parts(parts, lambda own, *both: own.merge_tie(*both, memory.allocate)) for parts in of_ties]
         descending = grouped(item for of_range in states for item in of_range.items())
         states.clear()
         return {
-            key: key[0].finish(merge_neighbours(key[0], of_key, memory.allocate))
+            key: key[0].finish(merge_neighbours(of_key, partial(key[0].merge_large, allocate=memory.allocate)))
             for key, of_key in descending.items()
         }
     finally:
         memory.release()
+
+
+def count_rows(
+    reduction: RowRangeReduction, statistics: Sequence[Positioned], readers: Sequence[BlockReader | StoredRange]
+) -> list[dict[Key, Any]]:
+    """What statistics have to know of every range, or block."""
+
+    def count(index: int, scratch: Scratch) -> dict[Key, Any]:
+        by_slice = reduction.by_slice(readers[index].load(scratch))
+        return {(own, number): own.total_of_range(rows) for number, rows in by_slice for own in statistics}
+
+    return run(count, range(len(readers)), reduction.n_threads)
 
 
 def runs_of_ties(states: list[dict[Key, Any]], ties: Sequence[int]) -> Iterator[list[dict[Key, Any]]]:
@@ -421,37 +459,16 @@ def runs_of_ties(states: list[dict[Key, Any]], ties: Sequence[int]) -> Iterator[
         yield from [parts] if number else [[own] for own in parts]
 
 
-def join_ties(parts: list[dict[Key, Any]], allocate: Allocate) -> dict[Key, Any]:
-    """The states of a range, from those of its parts."""
-    joined: dict[Key, Any] = {}
-    for key, state in (item for part in parts for item in part.items()):
-        joined[key] = key[0].merge_tie(joined[key], state, allocate) if key in joined else state
-    return joined
+def run(
+    work: Callable[[int, Scratch], dict[Key, Any]], tasks: Sequence[int], n_threads: int
+) -> list[dict[Key, Any]]:
+    """The results of all tasks; each thread has scratch memory of its own."""
 
-
-def merge_neighbours(statistic: RowRangeStatistic, states: list[Any], allocate: Allocate = np.empty) -> Any:
-    """One state of neighbouring ranges, which are in descending order. The list is emptied.
-
-    Pairs of neighbours merge, then pairs of these: states may grow, and none is merged more often than need be.
-    """
-    while len(states) > 1:
-        pairs = []
-        while len(states) > 1:
-            higher, lower = states.pop(0), states.pop(0)
-            large = statistic.has_large_states
-            pairs.append(statistic.merge_large(higher, lower, allocate) if large else statistic.merge(higher, lower))
-        states = pairs + states
-    return states[0]
-
-
-def run(work: Callable[[int, Scratch], None], tasks: Sequence[int], n_threads: int) -> None:
-    """Do the work for every task; each thread has scratch memory of its own."""
-
-    def make_worker() -> Callable[[int], None]:
+    def make_worker() -> Callable[[int], dict[Key, Any]]:
         scratch = Scratch()
         return lambda index: work(tasks[index], scratch)
 
-    for_each(len(tasks), make_worker, n_threads)
+    return for_each(len(tasks), make_worker, n_threads)
 
 
 def find_positions(
@@ -468,14 +485,7 @@ def find_positions(
     return [{key: (value, all_rows.get(key)) for key, value in of_bucket.items()} for of_bucket in above_buckets]
 
 
-def needs_whole_column(statistic: Any) -> bool:
-    """Does a statistic need all rows in one place, where others need ranges of scores?"""
-    if not isinstance(statistic, RowRangeStatistic):
-        return False
-    return statistic.needs_all_rows or statistic.ordered_by is not None or statistic.after is not None
-
-
-def split_statistics(statistics: Sequence[Any]) -> tuple[list[Any], list[RowRangeStatistic]]:
+def split_statistics(statistics: Sequence[Any]) -> tuple[list[Any], list[StoredRowsStatistic]]:
     """The statistics of the range exchange that read thresholds, and those that read rows."""
-    of_rows = [statistic for statistic in statistics if isinstance(statistic, RowRangeStatistic)]
-    return [statistic for statistic in statistics if not isinstance(statistic, RowRangeStatistic)], of_rows
+    of_rows = [statistic for statistic in statistics if isinstance(statistic, StoredRowsStatistic)]
+    return [statistic for statistic in statistics if not isinstance(statistic, StoredRowsStatistic)], of_rows

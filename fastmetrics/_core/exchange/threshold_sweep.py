@@ -78,7 +78,7 @@ class SweepBuilder:
                 f"{largest_bucket} rows of one class have neighbouring scores: more than a range can hold"
             )
         key_type = buckets.key_type
-        self.pivots, self.scratch = np.empty((2, largest_bucket), key_type)
+        self.pivots = np.empty((2, largest_bucket), key_type)
         self.cells = np.empty(mann_whitney.MAX_TABLE_CELLS + 2, np.uint32)
         self.conflicts = np.empty(mann_whitney.MAX_CONFLICTS, key_type)
         self.slots = np.empty(2 * largest_bucket + 1, np.uint32)
@@ -99,8 +99,8 @@ class SweepBuilder:
         """The runs of a threshold sweep."""
         buckets = self.buckets
         n = threshold_sweep.sweep_buckets(
-            buckets.addresses, buckets.offsets, start, stop, self.pivot, self.pivots, self.scratch, self.cells,
-            self.conflicts, self.slots, self.keys, self.masses[self.pivot], self.masses[1 - self.pivot],
+            buckets.addresses, buckets.offsets, start, stop, self.pivot, self.pivots, self.cells, self.conflicts,
+            self.slots, self.keys, self.masses,
         )  # fmt: skip
         return self.keys[:n], self.masses[0, : 2 * n + 1], self.masses[1, : 2 * n + 1]
 

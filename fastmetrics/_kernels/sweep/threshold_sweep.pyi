@@ -26,13 +26,11 @@ def sweep_buckets(
     stop: int,
     pivot_class: int,
     pivots: NDArray[np.uint32] | NDArray[np.uint64],
-    scratch: NDArray[np.uint32] | NDArray[np.uint64],
     cells: NDArray[np.uint32],
     conflicts: NDArray[np.uint32] | NDArray[np.uint64],
     slots: NDArray[np.uint32],
     keys: NDArray[np.uint32] | NDArray[np.uint64],
-    pivot_masses: NDArray[np.int64],
-    other_masses: NDArray[np.int64],
+    masses: NDArray[np.int64],
 ) -> int: ...
 def build_pivot_table(pivots: NDArray[np.uint32] | NDArray[np.uint64], cells: NDArray[np.uint32]) -> int: ...
 def pivot_table_cells(n_pivots: int) -> int: ...

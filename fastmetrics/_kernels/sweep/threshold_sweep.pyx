@@ -216,20 +216,21 @@ cdef Py_ssize_t sweep_range(
 
 def sweep_buckets(
     const uint64_t[::1] blocks, const int32_t[:, ::1] offsets, Py_ssize_t start, Py_ssize_t stop,
-    Py_ssize_t pivot_class, key_t[::1] pivots, key_t[::1] scratch, uint32_t[::1] cells, key_t[::1] conflicts,
-    uint32_t[::1] slots, key_t[::1] keys, int64_t[::1] pivot_masses, int64_t[::1] other_masses
+    Py_ssize_t pivot_class, key_t[:, ::1] pivots, uint32_t[::1] cells, key_t[::1] conflicts, uint32_t[::1] slots,
+    key_t[::1] keys, int64_t[:, ::1] masses
 ) -> int:
     """Sweep buckets start..stop, with points at the distinct scores of `pivot_class`; return the number of points.
 
-    pivots and scratch have an element for every pivot of the largest bucket, slots twice as many and one. keys have an
-    element for every pivot of all buckets, masses twice as many and one. cells and conflicts are those of
-    mann_whitney.pyx.
+    The two rows of pivots are memory for every pivot of the largest bucket, slots have twice as many elements and one.
+    keys have an element for every pivot of all buckets, masses[class] twice as many and one. cells and conflicts are
+    those of mann_whitney.pyx.
     """
     cdef Py_ssize_t n_points
     with nogil:
         n_points = sweep_range(
-            &blocks[0], &offsets[0, 0], blocks.shape[0], offsets.shape[1], start, stop, pivot_class, &pivots[0],
-            &scratch[0], &cells[0], &conflicts[0], &slots[0], &keys[0], &pivot_masses[0], &other_masses[0])
+            &blocks[0], &offsets[0, 0], blocks.shape[0], offsets.shape[1], start, stop, pivot_class,
+            &pivots[0, 0], &pivots[1, 0], &cells[0], &conflicts[0], &slots[0], &keys[0], &masses[pivot_class, 0],
+            &masses[1 - pivot_class, 0])
     return n_points
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from fastmetrics._core.columns.row_blocks import Output
 from fastmetrics._core.exchange.class_ranges import OfClasses, join_replicates, join_states
-from fastmetrics._core.exchange.range_reduction import merge_ranges
-from fastmetrics._core.exchange.row_ranges import RowRangeStatistic, merge_neighbours
+from fastmetrics._core.exchange.range_exchange import merge_neighbours
+from fastmetrics._core.exchange.row_ranges import StoredRowsStatistic
 from fastmetrics._core.group_accumulators import StateKey, merge_states
 from fastmetrics._core.grouping import grouped
 from fastmetrics.engine.input.batch_validation import ValidatedBatch
@@ -96,11 +97,10 @@ class PartitionMerger:
         for (statistic, label, values), states in states_in_order.items():
             output = self.scan.outputs.index(Output(label, model))
             key = self.state_key((statistic, output, values))
-            if isinstance(statistic, RowRangeStatistic):
-                self.states.by_key[key] = merge_neighbours(statistic, states[::-1])
-                continue
-            totals = self.totals.position((label, score, values), 0).totals
-            self.states.by_key[key] = merge_ranges(statistic, states, totals)
+            merge = statistic.merge
+            if not isinstance(statistic, StoredRowsStatistic):
+                merge = partial(merge, totals=self.totals.position((label, score, values), 0).totals)
+            self.states.by_key[key] = merge_neighbours(states[::-1], merge)
 
     def join_classes(self, replicates: int) -> None:
         """Join the states of problems of two classes, after all ranges were added."""

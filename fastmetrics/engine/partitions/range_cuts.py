@@ -17,7 +17,7 @@ from fastmetrics._core.exchange.block_store import order_by_number, scatter_rows
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_exchange import bucket_numbers, ordered_keys, splitter_of_cuts
 from fastmetrics._core.exchange.range_reduction import store_columns
-from fastmetrics._core.exchange.row_ranges import RowRangeReduction, RowRangeStatistic, split_statistics
+from fastmetrics._core.exchange.row_ranges import RowRangeReduction, StoredRowsStatistic, split_statistics
 from fastmetrics._core.exchange.runs import ClassTotals
 from fastmetrics._core.exchange.weighted_ranges import WeightSpan, span_of
 from fastmetrics._core.statistic import Positioned
@@ -120,7 +120,7 @@ def iterate_slices(columns: RowBlock, slices: GroupingSets) -> Iterator[tuple[Sl
 
 def count_rows_of_ranges(
     scan: Scan,
-    statistics: Sequence[RowRangeStatistic],
+    statistics: Sequence[StoredRowsStatistic],
     by_slice: Sequence[tuple[SliceValues | None, RowBlock]],
     cuts: Sequence[Sequence[float]],
 ) -> dict[RowTotalKey, dict[int, Any]]:

@@ -15,12 +15,7 @@ from fastmetrics._core.exchange.class_ranges import ClassPairRows, OfClasses, Ou
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
-from fastmetrics._core.exchange.row_ranges import (
-    RowRangeReduction,
-    needs_whole_column,
-    reduce_row_ranges,
-    split_statistics,
-)
+from fastmetrics._core.exchange.row_ranges import RowRangeReduction, reduce_row_ranges, split_statistics
 from fastmetrics._core.exchange.weighted_ranges import scale_of
 from fastmetrics._core.resampling.range_replicates import replicate_scores
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
@@ -206,7 +201,7 @@ def check_unit_hashes(blocks: Iterable[np.ndarray], unit_buckets: UnitBuckets) -
 
 def needs_whole_columns(plan: Plan) -> bool:
     """Return whether scores are not divided into ranges: another order is needed. All metrics of a part agree."""
-    return any(map(needs_whole_column, plan.statistics["range"]))
+    return any(own.needs_whole_column for own in plan.statistics["range"])
 
 
 def needs_range_totals(plan: Plan) -> bool:

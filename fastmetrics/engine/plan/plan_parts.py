@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from fastmetrics._core.exchange.row_ranges import needs_whole_column
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, Kind
 from fastmetrics._core.registry import GROUP_ROLE, Metric
 from fastmetrics.engine.plan.column_names import (
@@ -136,7 +135,7 @@ def join_columns(shared: ColumnNames, own: ColumnNames, first: Metric, metric: M
 
 def reads_other_order(metric: Metric) -> bool:
     """Does a metric need rows in another order than that of scores? Engines that divide scores keep its rows whole."""
-    return any(needs_whole_column(statistic) for statistic in metric.statistics())
+    return any(statistic.needs_whole_column for statistic in metric.statistics())
 
 
 def same_kinds(first: Metric, metric: Metric) -> bool:

@@ -197,7 +197,7 @@ class PinballLosses(ComparedLosses):
         super().__init__(*pinball_term(alpha))
 
     @property
-    def after(self) -> LabelQuantile:
+    def first(self) -> LabelQuantile:
         return LabelQuantile(self.parameter)
 
     def constant(self, total: MiddleValues) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import Rows, block_bounds, map_reduce
-from fastmetrics._core.exchange.row_ranges import ANY_BLOCKS, RowRange, RowRangeStatistic
+from fastmetrics._core.exchange.row_ranges import RowRange, TwoPassStatistic
 from fastmetrics._core.state import Fields, ManySums, Sums, exact_sum
 from fastmetrics._core.statistic import AdditiveStatistic, ByUnit, StatesOfUnits
 from fastmetrics._kernels.numeric import sums
@@ -110,7 +110,7 @@ class CenteredMoments(Moments):
     center_errors = True
 
 
-class ComparedLosses(RowRangeStatistic):
+class ComparedLosses(TwoPassStatistic):
     """The sums of a loss of the predictions, and of the same loss of a constant; a subclass says which constant.
 
     The constant comes from all labels, so rows are kept and read twice. Both sums are multiplied by
@@ -119,18 +119,17 @@ class ComparedLosses(RowRangeStatistic):
 
     __slots__ = ("kind", "parameter")
     fields = Fields(*RowWeights.fields.fields, exact_sum("losses"), exact_sum("losses of the constant"))
-    order = ANY_BLOCKS
 
     def __init__(self, kind: int, parameter: float) -> None:
         self.kind = kind
         self.parameter = parameter
 
     def constant(self, total: Any) -> float:
-        """The constant prediction, from what `reduce` gets as `total`."""
+        """The constant prediction, from what `update` gets as `total`."""
         raise NotImplementedError
 
     def weight(self, total: Any) -> int:
-        """The weight of all rows, from what `reduce` gets as `total`; not asked where rows have no weights."""
+        """The weight of all rows, from what `update` gets as `total`; not asked where rows have no weights."""
         raise NotImplementedError
 
     def check(self, rows: Rows) -> None:
@@ -141,9 +140,8 @@ class ComparedLosses(RowRangeStatistic):
                 rows.labels, rows.scores, self.kind, self.parameter, rows.label_name, rows.name, rows.row_number
             )
 
-    def reduce(self, rows: RowRange, above: Any, total: Any) -> Sums:
+    def update(self, state: Sums, rows: RowRange, total: Any) -> None:
         n = rows.labels.shape[0]
-        state = self.empty()
         state.add_count("rows", n)
         weights = rows.weights
         if weights is not None:
@@ -155,11 +153,6 @@ class ComparedLosses(RowRangeStatistic):
             errors.add_error_terms(
                 rows.labels, predictions, weights, self.kind, self.parameter, 0, n, state.sums_of(name)
             )
-        return state
-
-    def merge(self, higher: Sums, lower: Sums) -> Sums:
-        higher.merge(lower)
-        return higher
 
     def empty(self) -> Sums:
         return Sums(self.fields)

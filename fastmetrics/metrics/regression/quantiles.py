@@ -16,7 +16,7 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, Rows, block_bounds
-from fastmetrics._core.exchange.row_ranges import RANGES, Allocate, RowRange, RowRangeStatistic
+from fastmetrics._core.exchange.row_ranges import Allocate, RowRange, RowRangeStatistic
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
@@ -272,7 +272,7 @@ class RangeQuantile(TakesTies, Positioned, RowRangeStatistic):
     """A quantile of a value of the rows. The rows of the ranges that hold it are read, those of the others counted."""
 
     __slots__ = ("level",)
-    order = RANGES
+    needs_sorted_rows = False
 
     def __init__(self, level: float) -> None:
         self.level = float(level)

@@ -21,7 +21,7 @@ from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, map_blocks
 from fastmetrics._core.columns.weights import as_weights
 from fastmetrics._core.exact import divide
 from fastmetrics._core.exchange.range_exchange import ordered_keys
-from fastmetrics._core.exchange.row_ranges import RANGES, Allocate, RowRange, RowRangeStatistic
+from fastmetrics._core.exchange.row_ranges import Allocate, RowRange, RowRangeStatistic
 from fastmetrics._core.exchange.weighted_ranges import WeightSpan, merge_spans, span_of
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.named_tuples import NamedTuple
@@ -306,10 +306,9 @@ class ConcordantPairs(TakesTies, Positioned, RowRangeStatistic):
     """Pairs of rows inside ranges of scores, and between them. The state has the sorted targets of the rows."""
 
     __slots__ = ()
-    order = RANGES
+    needs_sorted_rows = False
     totals_weights = True
-    needs_all_rows = True
-    has_large_states = True
+    needs_whole_column = True
 
     def total_of_range(self, rows: RowRange) -> Span | None:
         return None if rows.weights is None else Span(span_of(rows.weights))
