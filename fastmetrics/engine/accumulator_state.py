@@ -29,6 +29,7 @@ from fastmetrics.engine.input.column_types import (
 from fastmetrics.engine.input.computed_columns import open_columns
 from fastmetrics.engine.input.row_selection import SelectedBatch, find_column_uses, may_be_dictionary
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, key_columns
+from fastmetrics.engine.plan.plan_parts import distinct_columns
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.engine.scan.additive_states import AdditiveStates, split_by_slice
 from fastmetrics.engine.scan.plan_scan import LogScan
@@ -168,7 +169,7 @@ def update_from(states: Sequence[AccumulatorState], source: Source, n_threads: i
     source.expect(find_column_uses(tuple(parts)))
     for state in states:
         state.log_scan.find_numerals(source)
-    columns = list(dict.fromkeys(name for state in states for name in state.log_scan.distinct_columns()))
+    columns = distinct_columns(parts)
     slices = dict(chain.from_iterable(state.log_scan.slices_by_value() for state in states))
     updates = [StateUpdate(state) for state in states]
     try:
@@ -261,6 +262,8 @@ class PartState:
     additive : AdditiveStates
     histograms : dict
         The scores of an approximate state, in histograms of at most `n_bins` bins.
+    typed_columns : list of str
+        Columns whose type is part of the state: first `n_class_columns` with labels of classes.
     types : tuple of str or None
         The Arrow types of `typed_columns`, as of the first batch; None before it.
     pending : list of ValidatedBatch
@@ -275,6 +278,8 @@ class PartState:
         scan.workers = [worker]
         self.additive = worker.additive
         self.histograms: dict[HistogramKey, ScoreHistogram] = {}
+        self.n_class_columns = self.count_class_columns()
+        self.typed_columns = self.find_typed_columns()
         self.types: tuple[str, ...] | None = None
         self.pending: list[ValidatedBatch] = []
         self.pending_rows = 0
@@ -284,7 +289,7 @@ class PartState:
         plan = self.scan.plan
         return self.scan.names.unit is not None or (not self.approximate and plan.keeps_rows)
 
-    def typed_columns(self) -> list[str]:
+    def find_typed_columns(self) -> list[str]:
         """Columns whose type is part of the state."""
         plan, names = self.scan.plan, self.scan.names
         any_type = names.labels and may_be_dictionary(plan.kind(LABEL_ROLE))
@@ -300,7 +305,7 @@ class PartState:
 
     def known_types(self) -> dict[str, str]:
         """The Arrow types of columns as of the first batch, but for labels that are compared by value."""
-        columns = zip(self.typed_columns(), self.types or (), strict=False)
+        columns = zip(self.typed_columns, self.types or (), strict=False)
         labels = self.scan.names.labels if self.n_class_columns else ()
         return {name: known for name, known in reversed([*columns]) if name not in labels}
 
@@ -311,7 +316,7 @@ class PartState:
 
     def check_types(self, schema: Any) -> None:
         """Types have to be those of the first batch: hashes and scores of different types never compare equal."""
-        names, numerals = self.typed_columns(), self.scan.reader.numerals | self.scan.slices.numerals
+        names, numerals = self.typed_columns, self.scan.reader.numerals | self.scan.slices.numerals
         types = types_of_columns(schema, names, self.n_class_columns, len(self.scan.names.by), numerals)
         joined = self.join_types(types)
         for name, earlier, found, common in zip(names, self.types or types, types, joined, strict=True):
@@ -327,8 +332,7 @@ class PartState:
         n_numbers = n_models if isinstance(self.scan.reader.model_kind, Real) else 0
         return join_types(self.types or types, types, n_numbers, self.n_class_columns, len(self.scan.names.by))
 
-    @property
-    def n_class_columns(self) -> int:
+    def count_class_columns(self) -> int:
         """How many of `typed_columns` have labels of classes, which are compared by value: they come first."""
         names, kinds = self.scan.names, self.scan.plan.kinds
         are_classes = all(isinstance(kinds.get(role), ClassLabel) for role in (LABEL_ROLE, names.model_role))
@@ -426,7 +430,7 @@ class PartState:
     def check_mergeable(self, other: PartState) -> None:
         """Column types and kinds of labels have to fit each other."""
         types = other.types or self.types or ()
-        columns = zip(self.typed_columns(), self.types or types, types, self.join_types(types), strict=False)
+        columns = zip(self.typed_columns, self.types or types, types, self.join_types(types), strict=False)
         bad = [f"{name!r} is {here} here, {there} there" for name, here, there, joined in columns if joined is None]
         if bad:
             raise TypeError(f"states of different column types do not merge: {', '.join(bad)}; cast each to one type")

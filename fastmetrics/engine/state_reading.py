@@ -200,7 +200,7 @@ def read_labels(part: PartState, header: dict[str, Any]) -> None:
     types = header["types"]
     require((types is None) == (valid == 0), "it has rows without types, or types without rows")
     require(
-        types is None or (len(types) == len(part.typed_columns()) and all(isinstance(name, str) for name in types)),
+        types is None or (len(types) == len(part.typed_columns) and all(isinstance(name, str) for name in types)),
         "its columns have no types",
     )
     part.types = None if types is None else tuple(types)
@@ -313,7 +313,7 @@ def read_rows(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> N
         scan.score_epsilons = tuple(widened_epsilon(own) for own in part.types_of_models())
         # A key column may be a score column too: the types of scores come first.
         n_scores = sum(len(key_columns(model)) for model in names.scores)
-        keys = part.typed_columns()[n_scores:]
+        keys = part.typed_columns[n_scores:]
         scan.create_exchanges_of_types(lambda column: types[n_scores + keys.index(column)])
     units = None if scan.unit_exchange is scan.group_exchange else scan.unit_exchange
     found = describe_exchange(scan.group_exchange), describe_exchange(units)

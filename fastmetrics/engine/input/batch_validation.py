@@ -93,6 +93,8 @@ class ColumnReader:
         self.numerals: frozenset[str] = frozenset()  # the columns in which texts write numbers
         self.class_forms: set[tuple[str, str]] = set()  # whether columns of text files have numbers, texts, or both
         self.float_keys: set[str] = set()  # columns of keys with floats that may stand for several integers
+        self.label_titles = tuple(describe_column(LABEL_ROLE, name) for name in names.labels)
+        self.score_titles = tuple(describe_column(names.model_role, name) for name in names.scores)
         self.label_kinds = plan.label_kinds
         self.greatest_grade = self.label_kinds.greatest_grade
         self.label_kind = plan.kinds.get(LABEL_ROLE)
@@ -104,13 +106,9 @@ class ColumnReader:
             return ValidatedBatch(None, None, rows.rows_read, rows.dropped, filtered=rows.filtered)
         names = self.names
         columns = RowBlock(
-            (),
-            (),
-            first_row=rows.first_row,
-            names=tuple(describe_column(names.model_role, name) for name in names.scores),
-            row_numbers=rows.row_numbers,
-            label_names=tuple(describe_column("label", name) for name in names.labels),
-        )
+            (), (), first_row=rows.first_row, names=self.score_titles, row_numbers=rows.row_numbers,
+            label_names=self.label_titles,
+        )  # fmt: skip
         if self.plan.is_numeric:
             columns, seen, minus_one_rows, sum_distances = self.read_numbers(rows, columns)
         else:

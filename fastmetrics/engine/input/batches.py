@@ -117,6 +117,8 @@ class Source(ABC):
 
         A field of a struct is a column too: "model.score", unless a column has that name.
         """
+        if self.column_names.count(column) == 1:
+            return
         root, fields = split_path(column, self.column_names)
         require_column(root, argument, self.label, self.column_names)
         if fields:

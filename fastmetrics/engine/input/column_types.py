@@ -66,6 +66,8 @@ def number_type(name: str) -> str:
 
 def types_fit(first: str, second: str, numbers: bool = False) -> bool:
     """Do values of both types fit into one state? `numbers` are only read as numbers."""
+    if first == second:
+        return True
     stored = number_type if numbers else stored_type
     first, second = stored(first), stored(second)
     return first == second or (NO_ITEMS in (first, second) and first.startswith(LISTS) and second.startswith(LISTS))
@@ -196,10 +198,10 @@ def convert_batch(
         number = batch.schema.get_field_index(name)
         column = batch.column(number)
         found = type_name(column.type)
-        target = type_named(wanted)
-        if types_fit(wanted, found, name in numbers) or target is None or pyarrow.types.is_null(column.type):
+        if types_fit(wanted, found, name in numbers) or pyarrow.types.is_null(column.type):
             continue
-        if are_same_keys(wanted, found) or (
+        target = type_named(wanted)
+        if target is None or are_same_keys(wanted, found) or (
             name in slices and join_slice_types(wanted, type_of_slices(found, slices[name])) is not None
         ):
             continue

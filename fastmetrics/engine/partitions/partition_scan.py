@@ -111,7 +111,8 @@ class PartitionScan:
 
     def add(self, batch: Any, first_row: int) -> None:
         """Add a batch that begins at `first_row` of the partition."""
-        validated = self.log_scan.add_batch(batch, first_row)
+        validated = self.log_scan.process_batch(batch, first_row)
+        self.log_scan.record_batch(validated)
         for index, (own, scan, rows) in enumerate(zip(self.passes, self.log_scan.scans, validated, strict=True)):
             check_classes(scan, own.n_classes)
             if own.cuts and not own.sends_ranges and rows.columns is not None:

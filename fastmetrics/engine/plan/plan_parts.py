@@ -5,6 +5,7 @@ A part has its own labels, scores and group. The parts of a plan share one pass 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -40,6 +41,11 @@ class PlanPart:
             (role, name, self.plan.kind(role) if role in roles else None)
             for role, name in self.names.columns_with_roles
         )
+
+
+def distinct_columns(parts: Iterable[PlanPart]) -> list[str]:
+    """The columns to read for some parts, each once."""
+    return list(dict.fromkeys(name for part in parts for name in part.names.distinct_columns))
 
 
 @lru_cache(MOST_DIVISIONS)

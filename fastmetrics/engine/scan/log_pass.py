@@ -7,7 +7,7 @@ from typing import Any
 
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics.engine.input.batch_validation import ValidatedBatch
-from fastmetrics.engine.plan.plan_parts import PlanPart
+from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.engine.scan.plan_scan import LogScan
 
@@ -30,7 +30,7 @@ class LogPass:
         self,
         tasks: Sequence[PlannedTask],
         on_invalid: str,
-        expected_rows: int | None,
+        source: Source,
         budget: MemoryBudget | None = None,
         by_unit: bool = False,
     ) -> None:
@@ -38,32 +38,22 @@ class LogPass:
         self.tasks = list(tasks)
         self.notes: list[str] = []
         self.has_memory_limit = budget is not None and budget.explicit_limit is not None
-        self.log_scans = [LogScan(task.parts, on_invalid, expected_rows, budget, by_unit=by_unit) for task in tasks]
-
-    @property
-    def parts(self) -> list[PlanPart]:
-        """The parts of all tasks."""
-        return [part for task in self.tasks for part in task.parts]
+        self.log_scans = [LogScan(task.parts, on_invalid, source.rows, budget, by_unit=by_unit) for task in tasks]
+        for log_scan in self.log_scans:
+            log_scan.find_numerals(source)
 
     @property
     def rows(self) -> int:
         """Rows read so far."""
         return self.log_scans[0].rows
 
-    def least_row_bytes(self) -> int:
-        """The least bytes that the exchanges of all tasks store of a row."""
-        return sum(log_scan.least_row_bytes() for log_scan in self.log_scans)
-
-    def distinct_columns(self) -> list[str]:
-        """The columns to read, each once."""
-        return list(dict.fromkeys(name for log_scan in self.log_scans for name in log_scan.distinct_columns()))
-
     def process_batch(self, batch: Any, first_row: int) -> PassBatch:
         """Select and accumulate the rows of a batch for every task. Several threads may call this at the same time."""
         processed = []
         for task, log_scan in zip(self.tasks, self.log_scans, strict=True):
             with name_task_in_errors(task.name):
-                processed.append(log_scan.process_batch(batch, first_row))
+                of_task = log_scan.process_batch(batch, first_row)
+                processed.append([own._replace(columns=None, keys=None) for own in of_task])
         return processed
 
     def record_batch(self, processed: PassBatch) -> None:

@@ -21,6 +21,7 @@ from fastmetrics._core.parallel import submit
 from fastmetrics.engine.input.batches import MixedKeysError, Source, SourcePartition
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.input.row_selection import ZERO_WEIGHT, find_column_uses
+from fastmetrics.engine.plan.plan_parts import distinct_columns
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.engine.scan.log_pass import LogPass, PassBatch
 from fastmetrics.engine.scan.plan_scan import LogScan
@@ -56,10 +57,11 @@ def scan_log(
         parts = [part for task in tasks for part in task.parts]
         columns = open_columns(source, parts, [task.where for task in tasks])
         columns.expect(find_column_uses(tuple(parts)))
-        log_pass = open_pass(tasks, on_invalid, columns, budget, by_unit)
+        log_pass = LogPass(tasks, on_invalid, columns, budget, by_unit)
         if columns.rows is not None and on_invalid == "raise" and not any(task.where for task in tasks):
             # Nothing is read yet. How many rows would be left out is not known, and how many rows a stream has.
-            budget.check_disk_space(columns.rows * log_pass.least_row_bytes())
+            scans = [scan for own in log_pass.log_scans for scan in own.scans]
+            budget.check_disk_space(columns.rows * sum(scan.least_row_bytes() for scan in scans))
         try:
             while True:
                 try:
@@ -68,7 +70,7 @@ def scan_log(
                 except MixedKeysError as found:
                     columns.expect_mixed_keys(found.column)
                     log_pass.close()
-                    log_pass = open_pass(tasks, on_invalid, columns, budget, by_unit)
+                    log_pass = LogPass(tasks, on_invalid, columns, budget, by_unit)
             for task, log_scan in zip(tasks, log_pass.log_scans, strict=True):
                 with name_task_in_errors(task.name):
                     check_rows(log_scan)
@@ -80,16 +82,6 @@ def scan_log(
             yield log_pass
         finally:
             log_pass.close()
-
-
-def open_pass(
-    tasks: Sequence[PlannedTask], on_invalid: str, source: Source, budget: MemoryBudget, by_unit: bool
-) -> LogPass:
-    """A pass over a source that has not read a row yet."""
-    log_pass = LogPass(tasks, on_invalid, source.rows, budget, by_unit)
-    for log_scan in log_pass.log_scans:
-        log_scan.find_numerals(source)
-    return log_pass
 
 
 def make_memory_budget(
@@ -127,7 +119,7 @@ def explain_no_rows(scan: LogScan) -> str:
 
 def run_scan(log_pass: LogPass, source: Source, n_threads: int, progress: Progress | None) -> None:
     """Feed all rows to the pass, in the way that suits the source and the number of threads."""
-    columns = log_pass.distinct_columns()
+    columns = distinct_columns(part for task in log_pass.tasks for part in task.parts)
     partitions = source.partitions(columns) if n_threads > 1 else []
     if partitions:
         PartitionWorkers(log_pass, partitions).run(source.rows, n_threads, progress)

@@ -90,33 +90,13 @@ class LogScan:
     def slices(self) -> GroupingSets:
         return self.selector.slices
 
-    def least_row_bytes(self) -> int:
-        """The least bytes that the exchanges of all scans store of a row."""
-        return sum(scan.least_row_bytes() for scan in self.scans)
-
-    def distinct_columns(self) -> list[str]:
-        """The columns to read, each once."""
-        return list(dict.fromkeys(name for part in self.parts for name in part.names.distinct_columns))
-
-    def create_exchanges(self, batch: Any) -> None:
-        """Create the exchanges of all scans when the first batch shows the types of their keys."""
+    def process_batch(self, batch: Any, first_row: int) -> list[ValidatedBatch]:
+        """Validate a batch and accumulate it, for every scan. Several threads may call this at the same time."""
         with self.lock:
             for scan in self.scans:
                 scan.create_exchanges(batch)
-
-    def process_batch(self, batch: Any, first_row: int) -> list[ValidatedBatch]:
-        """Validate a batch and accumulate it, for every scan. Several threads may call this at the same time."""
-        self.create_exchanges(batch)
         selected = self.selector.select(batch, first_row)
-        return [scan.process_rows(selected)._replace(columns=None, keys=None) for scan in self.scans]
-
-    def add_batch(self, batch: Any, first_row: int) -> list[ValidatedBatch]:
-        """Process a batch, before the next one is read, and count its rows; the valid rows for every scan."""
-        self.create_exchanges(batch)
-        selected = self.selector.select(batch, first_row)
-        validated = [scan.process_rows(selected) for scan in self.scans]
-        self.record_batch(validated)
-        return validated
+        return [scan.process_rows(selected) for scan in self.scans]
 
     def record_batch(self, validated: list[ValidatedBatch]) -> None:
         """Add the counts of a batch to those of all scans. Only one thread may call this."""

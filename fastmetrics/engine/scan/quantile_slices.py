@@ -11,6 +11,7 @@ from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.binned_columns import find_quantiles, read_twice
 from fastmetrics.engine.input.computed_columns import BatchColumns, ComputedColumns, open_columns
 from fastmetrics.engine.plan.column_names import ColumnNames, filter_column
+from fastmetrics.engine.plan.plan_parts import distinct_columns
 from fastmetrics.engine.plan.slice_bins import SliceBins
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 
@@ -26,7 +27,7 @@ def find_edges(
     parts = [part for task in tasks for part in task.parts]
     filters = [task.where for task in tasks]
     columns = open_columns(source, parts, filters)
-    wanted = list(dict.fromkeys(name for part in parts for name in part.names.distinct_columns))
+    wanted = distinct_columns(parts)
     if isinstance(columns, ComputedColumns):
         wanted = BatchColumns(columns, wanted).inputs
     with read_twice(source, wanted, budget) as again:

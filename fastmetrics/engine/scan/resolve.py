@@ -87,8 +87,8 @@ def resolve(
         scan.idle_workers.clear()
     tables = group_statistics_by_table(plan)
     by_slices, others = split_ranges(scan)
-    passes = sum(len(own.slice_counts()) for own in passes_of(scan.slices)) * bool(others) + len(by_slices)
-    passes = len(tables) + passes * len(scan.outputs)
+    of_others = sum(len(own.slice_counts()) for own in passes_of(scan.slices)) if others else 0
+    passes = len(tables) + (of_others + len(by_slices)) * len(scan.outputs)
     counter = ProgressCounter(progress, scan.rows_kept, scan.rows_kept * passes)
     counter.advance(0)
     if scan.rows_kept:

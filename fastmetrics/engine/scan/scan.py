@@ -172,27 +172,17 @@ class Scan:
             self.workers.append(worker)
             if worker.by_unit is not None:
                 self.states_by_unit.append(worker.by_unit)
-        if self.added_by_unit(batch, worker):
-            pass
-        elif self.counted_rows is not None and batch.unit_keys is not None:
-            hashes = worker.hash_keys("unit", batch.unit_keys).keys.hashes[: batch.columns.rows]
-            worker.additive.update(batch.columns, hashes)
+        columns, by_unit, hashes = batch.columns, worker.by_unit, None
+        if batch.unit_keys is not None and (by_unit is not None or self.counted_rows is not None):
+            hashes = worker.hash_keys("unit", batch.unit_keys).keys.hashes[: columns.rows]
+        if by_unit is not None and hashes is not None and by_unit.takes(hashes):
+            by_unit.update(columns, hashes)
         else:
-            worker.additive.update(batch.columns)
-            self.exchange_block(batch, worker)
+            worker.additive.update(columns, hashes)
+            if self.counted_rows is None:
+                self.exchange_block(batch, worker)
         self.idle_workers.append(worker)
         return batch
-
-    def added_by_unit(self, batch: ValidatedBatch, worker: ScanWorker) -> bool:
-        """Add a batch to the states by unit bucket, if there are any and they take its rows."""
-        columns = batch.columns
-        if worker.by_unit is None or columns is None or batch.unit_keys is None:
-            return False
-        hashes = worker.hash_keys("unit", batch.unit_keys).keys.hashes[: columns.rows]
-        if not worker.by_unit.takes(hashes):
-            return False
-        worker.by_unit.update(columns, hashes)
-        return True
 
     def exchange_block(self, batch: ValidatedBatch, worker: ScanWorker) -> None:
         """Add the rows of a batch to the exchanges that need them."""
@@ -254,7 +244,8 @@ class Scan:
     def record_batch(self, batch: ValidatedBatch) -> None:
         """Add the counts of a batch to those of the scan. Only one thread may call this."""
         self.record_classes(batch.n_classes)
-        self.record_sum_distances(batch.sum_distances)
+        if found := batch.sum_distances:  # the greatest distance of every model
+            self.sum_distances = tuple(map(max, self.sum_distances or found, found))
         self.rows += batch.rows_read
         self.filtered += batch.filtered
         self.rows_kept += batch.rows_read - batch.filtered - sum(batch.dropped.values())
@@ -277,10 +268,6 @@ class Scan:
                 "each class"
             )
         self.n_classes = n_classes
-
-    def record_sum_distances(self, found: tuple[float, ...]) -> None:
-        """Keep the greatest distance of every model."""
-        self.sum_distances = tuple(map(max, self.sum_distances or found, found)) if found else self.sum_distances
 
     def noted_sums(self) -> dict[str, float]:
         """The distances that are noted, by the names of models."""

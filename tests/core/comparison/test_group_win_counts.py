@@ -42,7 +42,7 @@ def wins_of(log, metrics, label="click", by=None, n_threads=2, budget=None, weig
     task = plan_task(columns, by, IntervalArguments())
     plan, names = task.plan, task.names
     source = open_source(log)
-    log_pass = LogPass([task], "raise", source.rows, budget)
+    log_pass = LogPass([task], "raise", source, budget)
     (scan,) = log_pass.log_scans[0].scans
     try:
         run_scan(log_pass, source, n_threads, None)

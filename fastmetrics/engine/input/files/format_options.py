@@ -75,6 +75,8 @@ def read_format_options(format_name: str, options: Mapping[str, Any] | None) -> 
             has = f"its options are {', '.join(known)}" if known else "it has none"
             question = f"; did you mean {near[0]!r}" if near and near[0] in known else ""
             raise ValueError(f"format_options: {format_name} has no option {name!r}{question}; {has}")
+    if not known:
+        return TextOptions()
     quoting = Quoting()
     if format_name in ("csv", "tsv"):
         quoting = Quoting(
