@@ -25,7 +25,8 @@ def main() -> int:
 
 def check_and_print() -> int:
     parser = argparse.ArgumentParser(prog="python -m fastmetrics.selfcheck", description=__doc__)
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="draws other rows; default 0")
+    seed_help = "draws other rows for the definitions; default 0"
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help=seed_help)
     parser.add_argument("--json", action="store_true", help="write the report as JSON")
     options = parser.parse_args()
     report = run_selfcheck(options.seed)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from fastmetrics._core.optional_imports import install_command
 from fastmetrics.selfcheck.outcomes import FamilyOutcome, SelfCheck, SelfCheckReport
-from fastmetrics.selfcheck.same_bits import function_checks
+from fastmetrics.selfcheck.same_bits import function_checks, metric_checks
 from fastmetrics.selfcheck.values import value_checks
 
 
@@ -20,9 +20,7 @@ def all_checks() -> tuple[list[SelfCheck], dict[str, str]]:
         import pyarrow  # noqa: F401
     except ImportError:
         return checks, {"engine": f"evaluate needs pyarrow, which is not installed; {install_command('arrow')}"}
-    from fastmetrics.selfcheck.engine_bits import engine_checks
-
-    return [*checks, *engine_checks()], {}
+    return [*checks, *metric_checks()], {}
 
 
 def run_selfcheck(seed: int = 0, note: Callable[[str], None] | None = None) -> SelfCheckReport:

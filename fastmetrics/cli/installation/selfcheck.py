@@ -12,7 +12,7 @@ EXAMPLES = examples("selfcheck", "selfcheck --seed 7", "selfcheck --json | jq .p
 
 
 def selfcheck(
-    seed: Annotated[int, typer.Option(metavar="N", help="Another seed draws other rows.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Another seed draws other rows for the definitions.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Write the report as JSON.")] = False,
 ) -> None:
     """Check this installation in about half a minute.
