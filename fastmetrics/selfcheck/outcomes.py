@@ -19,6 +19,11 @@ class SelfCheck(NamedTuple):
     run: CheckFunction
 
 
+def without_seed(run: Callable[[], None]) -> CheckFunction:
+    """A check that draws nothing."""
+    return lambda _: run()
+
+
 class FamilyOutcome(NamedTuple):
     """The checks of a family: how many there were, their seconds, and what failed, by name."""
 

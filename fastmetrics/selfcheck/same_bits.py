@@ -6,7 +6,7 @@ The same rows in another order, with other numbers of threads, in batches, from 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from inspect import isfunction
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 import fastmetrics
 from fastmetrics import testing
 from fastmetrics.metrics.clustering import mean_distances
-from fastmetrics.selfcheck.outcomes import CheckFunction, SelfCheck
+from fastmetrics.selfcheck.outcomes import SelfCheck, without_seed
 from fastmetrics.testing.comparing import Check, require_equal
 
 TITLES = {
@@ -28,10 +28,6 @@ def same_bits(family: str, subject: str, checks: Iterable[Check]) -> Iterator[Se
     for name, run in checks:
         if name in TITLES:
             yield SelfCheck(family, f"{subject}: {TITLES[name]}", without_seed(run))
-
-
-def without_seed(run: Callable[[], None]) -> CheckFunction:
-    return lambda _: run()
 
 
 def function_checks() -> Iterator[SelfCheck]:

@@ -35,9 +35,10 @@ from fastmetrics.selfcheck.definitions import (
     sign_flips,
     significance,
 )
-from fastmetrics.selfcheck.outcomes import SelfCheck
+from fastmetrics.selfcheck.outcomes import SelfCheck, without_seed
 from fastmetrics.testing.comparing import require, require_equal
 from fastmetrics.testing.function_cases import checked_values
+from fastmetrics.testing.function_checks import stated_values
 
 DRAWS = 60
 MOST_ROWS = 40
@@ -304,15 +305,4 @@ def value_checks() -> Iterator[SelfCheck]:
         function = getattr(fastmetrics, name)
         if callable(function) and checked_values(function):
             family = function.__module__.split(".")[2]
-            yield SelfCheck(family, f"{name}: its checked values", check_values_of(name))
-
-
-def check_values_of(name: str) -> Callable[[random.Random], None]:
-    """The calls of CHECKED_VALUES beside the function give exactly the values there."""
-
-    def run(_: random.Random) -> None:
-        function = getattr(fastmetrics, name)
-        for arguments, options, value in checked_values(function):
-            require_equal(value, function(*arguments, **options), f"{name}{arguments}")
-
-    return run
+            yield SelfCheck(family, f"{name}: its checked values", without_seed(partial(stated_values, function)))

@@ -338,11 +338,7 @@ class Comparison(ResultSet[Difference]):
 
     def sorted_by(self, metric: str | Metric) -> Comparison:
         """The comparison with its slices in the order of `worst`, after all rows."""
-        order = {repr(own.slice): number for number, own in reversed([*enumerate(self.worst(metric, MOST))])}
-        in_order = sorted(
-            self.differences, key=lambda own: (bool(own.slice), order.get(repr(own.slice), len(order)))
-        )
-        return self._replace(differences=tuple(in_order))
+        return self._replace(differences=self._in_order_of(self.worst(metric, MOST)))
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain Python with JSON types. NaN becomes None; its reason is beside it."""

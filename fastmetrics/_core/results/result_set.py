@@ -104,6 +104,11 @@ class ResultSet(Immutable, Generic[Item]):
             raise KeyError(self._explain_missing(metric))
         return found
 
+    def _in_order_of(self, slices: Sequence[Any]) -> tuple[Any, ...]:
+        """All items: those of all rows, then those of each slice in the order in which items of slices are given."""
+        order = {repr(item.slice): number for number, item in reversed([*enumerate(slices)])}
+        return tuple(sorted(self._items, key=lambda own: (bool(own.slice), order.get(repr(own.slice), len(order)))))
+
     def _explain_missing(self, metric: object) -> str:
         from difflib import get_close_matches
 

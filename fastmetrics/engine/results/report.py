@@ -237,9 +237,7 @@ class Report(ResultSet[Result]):
 
     def sorted_by(self, metric: str | Metric) -> Report:
         """The report with its slices in the order of `worst`, after all rows. Other metrics follow their slice."""
-        order = {repr(result.slice): number for number, result in reversed([*enumerate(self.worst(metric, MOST))])}
-        results = sorted(self.results, key=lambda own: (bool(own.slice), order.get(repr(own.slice), len(order))))
-        return self._replace(results=tuple(results))
+        return self._replace(results=self._in_order_of(self.worst(metric, MOST)))
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain Python with types of JSON only. NaN becomes None, and the result has a reason."""
