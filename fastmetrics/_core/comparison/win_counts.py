@@ -26,8 +26,7 @@ from fastmetrics._core.group_accumulators import GroupAccumulators, StateKey
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.resampling.additive_replicates import add_units, order_by_unit_bucket
-from fastmetrics._core.resampling.counted_row_replicates import CountedRows
+from fastmetrics._core.resampling.counted_row_replicates import CountedRows, add_counted_rows
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
 from fastmetrics._core.resampling.row_replicates import RowReduction, add_loaded_rows, max_loaded_bytes, row_ranges
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
@@ -233,22 +232,9 @@ def count_wins_of_counted_rows(
     """The same for columns that are not numeric, from the integers that were counted of each row."""
     needed = {statistic for metric in metrics for statistic in metric.statistics()}
     states = UnitStates(unit_buckets)
-    for (statistic, output), blocks in counted.blocks.items():
-        if statistic not in needed:
-            continue
-        hashes, slices, rows = (np.concatenate(columns) for columns in zip(*blocks, strict=True))
-        numbers = unit_buckets.bucket_of(hashes)
-        for slice_number in (None, *range(n_slices)):
-            mask = slice(None) if slice_number is None else counted.of_set(slices) == slice_number
-            order, units, starts = order_by_unit_bucket(numbers[mask])
-            ordered = rows[mask][order]
-
-            def segment(start: int, stop: int, ordered: np.ndarray = ordered) -> np.ndarray:
-                return ordered[start:stop]
-
-            sums: Any = states.sums_of(statistic, output, slice_number)
-            weights: Any = states.weights
-            add_units(sums, statistic, weights, units, starts, segment)
+    for key, numbers, rows in counted.by_slice(unit_buckets, n_slices):
+        if key[0] in needed:
+            add_counted_rows(states.sums_of(*key), key[0], states.weights, numbers, rows)
     return dict(compare_units(states, metrics, outputs))
 
 

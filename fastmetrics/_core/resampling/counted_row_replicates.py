@@ -78,28 +78,25 @@ class CountedRows:
             counter.add(block.hashes)
         return counter.unit_buckets()
 
-    def of_set(self, slices: np.ndarray) -> np.ndarray:
-        """The slices of rows in the set that is computed."""
-        of_rows: np.ndarray = slices[:, self.set_number]
-        return of_rows
+    def by_slice(
+        self, unit_buckets: UnitBuckets, n_slices: int, selected: SliceRange = ALL_SLICES
+    ) -> Iterator[tuple[StateKey, np.ndarray, np.ndarray]]:
+        """The rows of each statistic and output, all together and of every slice, with their unit buckets first."""
+        for (statistic, output), blocks in self.blocks.items():
+            hashes, slices, rows = (np.concatenate(columns) for columns in zip(*blocks, strict=True))
+            numbers = unit_buckets.bucket_of(hashes)
+            for slice_number in filter(selected.has, (None, *range(n_slices))):
+                mask = slice(None) if slice_number is None else slices[:, self.set_number] == slice_number
+                yield (statistic, output, slice_number), numbers[mask], rows[mask]
 
     def replicates(
         self, weights: ReplicateWeights, n_slices: int, selected: SliceRange = ALL_SLICES
     ) -> dict[StateKey, Any]:
         """The replicates of all statistics, of all rows and of every slice."""
-        replicates: dict[StateKey, Any] = {}
-        for (statistic, output), blocks in self.blocks.items():
-            hashes, slices, rows = (np.concatenate(columns) for columns in zip(*blocks, strict=True))
-            numbers = weights.unit_buckets.bucket_of(hashes)
-            label_state = self.label_states.get((statistic, output))
-            for slice_number in (None, *range(n_slices)):
-                if not selected.has(slice_number):
-                    continue
-                mask = slice(None) if slice_number is None else self.of_set(slices) == slice_number
-                replicates[statistic, output, slice_number] = replicates_of_rows(
-                    statistic, label_state, weights, numbers[mask], rows[mask]
-                )
-        return replicates
+        return {
+            key: replicates_of_rows(key[0], self.label_states.get(key[:2]), weights, numbers, rows)
+            for key, numbers, rows in self.by_slice(weights.unit_buckets, n_slices, selected)
+        }
 
 
 def replicates_of_rows(
@@ -108,11 +105,16 @@ def replicates_of_rows(
     """The replicates of some rows; `numbers` are their unit buckets."""
     if label_state is not None:
         return CellReplicates(statistic, label_state, weights, numbers, rows)
+    replicates = AdditiveReplicates(statistic, weights.replicates)
+    add_counted_rows(replicates, statistic, weights, numbers, rows)
+    return replicates
+
+
+def add_counted_rows(sums: Any, statistic: Any, weights: Any, numbers: np.ndarray, rows: np.ndarray) -> None:
+    """Add rows to replicates, or to the states of units; `numbers` are the unit buckets of the rows."""
     order, unit_buckets, starts = order_by_unit_bucket(numbers)
     rows = rows[order]
-    replicates = AdditiveReplicates(statistic, weights.replicates)
-    add_units(replicates, statistic, weights, unit_buckets, starts, lambda start, stop: rows[start:stop])
-    return replicates
+    add_units(sums, statistic, weights, unit_buckets, starts, lambda start, stop: rows[start:stop])
 
 
 class CellReplicates:
