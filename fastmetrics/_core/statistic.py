@@ -185,6 +185,12 @@ class GroupedStatistic(Statistic):
         """Add the groups of a table."""
 
 
+class RangeExchangeStatistic(Statistic):
+    """Base of the statistics of the range exchange: rows of neighbouring scores have to meet, or all are read again."""
+
+    __slots__ = ()
+
+
 # ------------------------------------------------------------------------------------------------------------ abilities
 
 

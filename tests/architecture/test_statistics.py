@@ -128,6 +128,7 @@ def test_a_misspelt_method_is_an_error_when_it_is_registered(cls, error):
 
 
 def test_a_statistic_of_another_exchange_is_an_error():
-    with pytest.raises(TypeError, match=r"metric 'own' has exchange 'hash': its statistic must be a GroupedStatistic"):
-        check_statistic("own", "hash", Rows())
+    for exchange, base in (("hash", "GroupedStatistic"), ("range", "RangeExchangeStatistic")):
+        with pytest.raises(TypeError, match=f"metric 'own' has exchange '{exchange}': its statistic must be a {base}"):
+            check_statistic("own", exchange, Rows())
     check_statistic("own", "none", Rows())

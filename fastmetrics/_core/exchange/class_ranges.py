@@ -29,7 +29,7 @@ from fastmetrics._core.exchange.row_ranges import StoredRowsStatistic
 from fastmetrics._core.exchange.runs import ClassTotals, RangePosition, RangeStatistic, Runs
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.statistic import Statistic
+from fastmetrics._core.statistic import RangeExchangeStatistic
 
 ONE_AGAINST_REST, ONE_AGAINST_ONE, ALL_CLASSES = "ovr", "ovo", "micro"
 
@@ -69,7 +69,7 @@ class OfClasses(RangeStatistic):
         return self.inner.merge(higher, lower, totals)
 
 
-class OverClasses(Statistic):
+class OverClasses(RangeExchangeStatistic):
     """A statistic of two classes for every problem. Its state is the states of the problems, none without rows.
 
     `problems` are "ovr", every class against the rest; "ovo", every class against every other one; or "micro", all

@@ -49,7 +49,7 @@ from fastmetrics._core.grouping import grouped
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate, for_each
-from fastmetrics._core.statistic import Positioned, Statistic, TakesTies
+from fastmetrics._core.statistic import Positioned, RangeExchangeStatistic, TakesTies
 from fastmetrics._kernels.sweep.mann_whitney import Splitter
 
 LOADED_FACTOR = 6  # a bucket is sorted: its columns, an order and sorted columns are in memory together
@@ -81,7 +81,7 @@ class RowRange(NamedTuple):
     others: dict[str, np.ndarray]
 
 
-class StoredRowsStatistic(Statistic):
+class StoredRowsStatistic(RangeExchangeStatistic):
     """Base of a statistic that reads all columns of rows: those of ranges, or the blocks of all rows in a second pass.
 
     A statistic that has to know what lies above a range, or something of all rows, is `Positioned` too.

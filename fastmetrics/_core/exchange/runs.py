@@ -28,7 +28,7 @@ from fastmetrics._core.exact import EXPONENT, divide, new_states, to_integer
 from fastmetrics._core.exchange.range_exchange import ScoreBuckets, scores_of_keys
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import computed_once
-from fastmetrics._core.statistic import Statistic
+from fastmetrics._core.statistic import RangeExchangeStatistic
 from fastmetrics._kernels.sweep import runs as kernels
 
 INT64_PRODUCTS = 1 << 62  # up to this product of the classes, int64 holds the products of masses
@@ -372,7 +372,7 @@ NO_RUNS = MadeRuns(NO_ROWS, NO_POSITION, Cut.SCORES, (NO_KEYS, NO_MASSES, NO_MAS
 # ---- What a statistic declares ----
 
 
-class RangeStatistic(Statistic):
+class RangeStatistic(RangeExchangeStatistic):
     """A statistic of the order of scores: the state of a range, and the state of two neighbouring ranges together.
 
     Attributes

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastmetrics._core.statistic import ABILITIES, AdditiveStatistic, ColumnStatistic, GroupedStatistic, Statistic
+from fastmetrics._core.statistic import (
+    ABILITIES,
+    AdditiveStatistic,
+    ColumnStatistic,
+    GroupedStatistic,
+    RangeExchangeStatistic,
+)
 from fastmetrics._core.suggestions import close_matches
 
 # By exchange.
-BASES = {"none": (AdditiveStatistic, ColumnStatistic), "hash": (GroupedStatistic,), "range": (Statistic,)}
+BASES = {"none": (AdditiveStatistic, ColumnStatistic), "hash": (GroupedStatistic,), "range": (RangeExchangeStatistic,)}
 SIMILAR = 0.85
 
 

@@ -95,7 +95,7 @@ class Nist(CorpusMetric[NistScore], Tokenizing):
     weights: int = 0  # a fingerprint of the references, for statistics by segment: their weights must be the same
 
     @property
-    def lowercase(self) -> bool:  # type: ignore[override]
+    def lowercase(self) -> bool:
         """Texts are loaded with their case: only ASCII letters are lower-cased, after the tokenizer."""
         return False
 

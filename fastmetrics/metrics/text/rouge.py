@@ -184,7 +184,7 @@ class Rouge(FindsLostWords, Tokenizing, TextMetric[RougeResult]):
     n_counted: int = 1  # references with statistics: 1 for the best one, or all
 
     @property
-    def lowercase(self) -> bool:  # type: ignore[override]
+    def lowercase(self) -> bool:
         """The default tokenizer lower-cases texts itself."""
         return self.tokenize == "unicode"
 

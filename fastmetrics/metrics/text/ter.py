@@ -82,7 +82,7 @@ class Ter(ScoresManySums, Tokenizing, TextMetric[TerScore]):
         return ("edits", "ref_words", "references")
 
     @property
-    def lowercase(self) -> bool:  # type: ignore[override]
+    def lowercase(self) -> bool:
         return not self.case_sensitive
 
     def new_counter(self) -> BlockCounter:

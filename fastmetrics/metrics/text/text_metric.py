@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from threading import Lock
-from typing import Any, Generic, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar
 
 import numpy as np
 
@@ -76,7 +76,12 @@ class TextMetric(ABC, Generic[Score]):
     def columns(self) -> tuple[str, ...]:
         """The names of a segment's statistics."""
 
-    lowercase: bool  # are texts loaded in lower case?
+    if TYPE_CHECKING:  # a property here would be the default of a dataclass's field
+
+        @property
+        @abstractmethod
+        def lowercase(self) -> bool:
+            """Are texts loaded in lower case?"""
 
     @property
     @abstractmethod
