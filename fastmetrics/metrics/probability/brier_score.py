@@ -5,7 +5,6 @@ Both are ratios of exact sums over rows, rounded once. Squares are computed in f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,15 +17,10 @@ from fastmetrics._core.columns.binary_probabilities import (
     ProbabilityTerms,
     check_pos_label,
     check_sampling_rate,
-    kernel_sampling_rate,
     many_means_of_terms,
     row_coverage,
 )
-from fastmetrics._core.columns.probability_types import machine_epsilon
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.columns.weights import scale_tiny_weights
-from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Sums
 from fastmetrics._core.statistic import Value, rounded_quotient
@@ -34,14 +28,11 @@ from fastmetrics._core.undefined import UndefinedMetricWarning, warn_undefined, 
 from fastmetrics._kernels.probability import losses, short_losses
 from fastmetrics.metrics.probability.probability_targets import (
     ClassSquaredErrors,
-    check_class_probabilities,
-    check_labels,
-    check_predictions,
+    LossSums,
+    TwoClassReading,
     encode_positive_label,
     has_fewer_than_two_rows,
-    read_target,
-    read_weights,
-    reduce_binary,
+    sum_losses,
 )
 
 if TYPE_CHECKING:
@@ -58,18 +49,6 @@ class SquaredErrors(ProbabilityTerms):
     kind = losses.SQUARED_ERROR_TERMS
 
 
-class SquareSums(NamedTuple):
-    """Sums over all rows, times 2**EXPONENT: squared errors, the weight of the rows, the weight of each class.
-
-    One column of probabilities gives half the sum of two columns, because the squares of both columns are equal.
-    """
-
-    squares: int
-    total: int
-    n_columns: int
-    classes: Sequence[int]
-
-
 def sum_squared_errors(
     y_true: Any,
     y_proba: Any,
@@ -79,34 +58,18 @@ def sum_squared_errors(
     sampling_rate: float | None,
     n_threads: int | None,
     want_classes: bool = False,
-) -> SquareSums:
-    """Sum the squared errors of labels of any kind, with the checks of scikit-learn."""
+) -> LossSums:
+    """Sum the squared errors of labels of any kind.
+
+    One column of probabilities gives half the sum of two columns, because the squares of both columns are equal.
+    """
     check_pos_label(pos_label)
-    check_sampling_rate(sampling_rate)
-    check_labels(labels)
-    threads = count_threads(n_threads)
-    predictions = check_predictions(y_proba, "y_proba")
-    target = read_target(y_true, predictions, "y_proba")
-    weights = read_weights(sample_weight, target.shape[0])
-    if weights is not None:
-        weights = scale_tiny_weights(weights)
-    if predictions.ndim == 1:
-        if len(target.shape) != 1:
-            raise ValueError(f"y_true must have one dimension if y_proba has one column; found {target.shape}")
-        counts, squares = reduce_binary(
-            target, predictions, weights, "y_proba", (LabelCounts(), SquaredErrors(sampling_rate)), threads,
-            encode=lambda column: encode_positive_label(column, pos_label),
-            read_as_is=pos_label is None or (type(pos_label) is int and pos_label == 1), needs_both_classes=False,
-        )  # fmt: skip
-        total, positive = LabelCounts.totals(counts)
-        return SquareSums(squares.integer("terms"), total, 1, (total - positive, positive))
-    if kernel_sampling_rate(sampling_rate):
-        raise validation.OptionError("sampling_rate is for one column of probabilities, those of the positive class")
-    type_eps = machine_epsilon(y_proba, predictions)
-    matrix = check_class_probabilities(target, predictions, weights, labels, type_eps, "y_proba")
-    (squares,) = matrix.reduce((ClassSquaredErrors(),), threads)
-    classes = matrix.class_totals() if want_classes else ()
-    return SquareSums(squares.integer("terms"), matrix.total(), predictions.shape[1], classes)
+    read_as_is = pos_label is None or (type(pos_label) is int and pos_label == 1)
+    reading = TwoClassReading(lambda column: encode_positive_label(column, pos_label), read_as_is, False)
+    return sum_losses(
+        y_true, y_proba, sample_weight, labels, sampling_rate, n_threads, reading,
+        lambda _: (SquaredErrors(sampling_rate), ClassSquaredErrors()), want_classes,
+    )  # fmt: skip
 
 
 def small_brier_score(y_true: Any, y_proba: Any, *, sample_weight: Any = None) -> float | None:
@@ -193,7 +156,7 @@ def brier_score_loss(
         raise validation.OptionError(f"scale_by_half must be 'auto', True or False; found {scale_by_half!r}")
     sums = sum_squared_errors(y_true, y_proba, sample_weight, pos_label, labels, sampling_rate, n_threads)
     half = sums.n_columns < 3 if isinstance(scale_by_half, str) else bool(scale_by_half)
-    squares = sums.squares if sums.n_columns > 1 else 2 * sums.squares
+    squares = sums.terms.integer("terms") * (1 if sums.n_columns > 1 else 2)
     return exact.divide(squares, 2 * sums.total if half else sums.total)
 
 
@@ -265,7 +228,7 @@ def d2_brier_score(
         return warn_undefined("d2_brier_score", "there are fewer than two rows")
     sums = sum_squared_errors(y_true, y_proba, sample_weight, pos_label, labels, None, n_threads, want_classes=True)
     null = sum(weight * (sums.total - weight) for weight in sums.classes)
-    squares = sums.squares * sums.total * (1 if sums.n_columns > 1 else 2)
+    squares = sums.terms.integer("terms") * sums.total * (1 if sums.n_columns > 1 else 2)
     if null:
         return exact.divide(null - squares, null)
     warn_user("d2_brier_score is undefined: all rows are of one class", UndefinedMetricWarning)

@@ -19,17 +19,12 @@ from fastmetrics._core.columns.binary_probabilities import (
     LabelCounts,
     ProbabilityTerms,
     check_sampling_rate,
-    kernel_sampling_rate,
     many_means_of_terms,
     row_coverage,
 )
-from fastmetrics._core.columns.probability_types import machine_epsilon
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.columns.weights import scale_tiny_weights
 from fastmetrics._core.elementary import log, log1p
-from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Fields, Sums, exact_sum
 from fastmetrics._core.statistic import Value, rounded_quotient
@@ -37,17 +32,14 @@ from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.probability import losses, short_losses
 from fastmetrics.metrics.probability.probability_targets import (
     ClassLogTerms,
-    check_class_probabilities,
+    LossSums,
+    TwoClassReading,
     check_eps,
-    check_labels,
-    check_predictions,
     encode_two_classes,
     has_fewer_than_two_rows,
-    read_target,
-    read_weights,
-    reduce_binary,
     resolve_eps,
     resolve_y_pred,
+    sum_losses,
 )
 
 if TYPE_CHECKING:
@@ -80,18 +72,6 @@ class LogTerms(ProbabilityTerms):
         return resolve_eps(self.eps, rows.scores.dtype)
 
 
-class LogSums(NamedTuple):
-    """Sums over all rows for log loss: the state of the sum, the clipped rows, and the weights of rows and classes.
-
-    Weights are multiplied by 2**EXPONENT. `total` is the weight of the rows; a row may have several classes.
-    """
-
-    state: np.ndarray
-    clipped: int
-    total: int
-    classes: Sequence[int]
-
-
 def sum_log_terms(
     y_true: Any,
     y_proba: Any,
@@ -102,38 +82,18 @@ def sum_log_terms(
     n_threads: int | None,
     want_classes: bool = False,
     is_mean: bool = True,
-) -> LogSums:
-    """Sum the log loss of labels of any kind, with the checks of scikit-learn.
-
-    If only a mean is wanted, which one factor for all weights does not change, tiny weights are scaled up.
-    """
+) -> LossSums:
+    """Sum the log loss of labels of any kind."""
     check_eps(eps)
-    check_sampling_rate(sampling_rate)
-    check_labels(labels)
-    threads = count_threads(n_threads)
-    predictions = check_predictions(y_proba, "y_proba")
-    target = read_target(y_true, predictions, "y_proba")
-    weights = read_weights(sample_weight, target.shape[0])
-    if weights is not None and is_mean:
-        weights = scale_tiny_weights(weights)
-    type_eps = machine_epsilon(y_proba, predictions)
-    clip = type_eps if isinstance(eps, str) else float(eps)
-    if predictions.ndim == 1 and len(target.shape) == 1:
-        counts, terms = reduce_binary(
-            target, predictions, weights, "y_proba", (LabelCounts(), LogTerms(clip, sampling_rate)), threads,
-            encode=lambda column: encode_two_classes(column, labels, "y_proba"), read_as_is=labels is None,
-            needs_both_classes=True,
-        )  # fmt: skip
-        total, positive = LabelCounts.totals(counts)
-        return LogSums(terms.sum_of("terms"), terms.count("clipped rows"), total, (total - positive, positive))
-    if kernel_sampling_rate(sampling_rate):
-        raise validation.OptionError("sampling_rate is for one column of probabilities, those of the positive class")
-    if predictions.ndim == 1:
-        predictions = np.column_stack((1 - predictions, predictions))
-    matrix = check_class_probabilities(target, predictions, weights, labels, type_eps, "y_proba")
-    (terms,) = matrix.reduce((ClassLogTerms(clip),), threads)
-    totals = matrix.class_totals() if want_classes else ()
-    return LogSums(terms.sum_of("terms"), terms.count("clipped rows"), matrix.total(), totals)
+
+    def statistics(type_eps: float) -> tuple[LogTerms, ClassLogTerms]:
+        clip = type_eps if isinstance(eps, str) else float(eps)
+        return LogTerms(clip, sampling_rate), ClassLogTerms(clip)
+
+    reading = TwoClassReading(lambda column: encode_two_classes(column, labels, "y_proba"), labels is None, True)
+    return sum_losses(
+        y_true, y_proba, sample_weight, labels, sampling_rate, n_threads, reading, statistics, want_classes, is_mean
+    )
 
 
 def try_small_log_sums(y_true: Any, y_proba: Any, sample_weight: Any) -> tuple[int, int, int, int, int] | None:
@@ -233,8 +193,8 @@ def log_loss(
     validation.check_flag(normalize, "normalize")
     sums = sum_log_terms(y_true, y_proba, sample_weight, labels, eps, sampling_rate, n_threads, is_mean=normalize)
     if not normalize:
-        return exact.to_float(sums.state)
-    return exact.divide(exact.to_integer(sums.state), sums.total)
+        return exact.to_float(sums.terms.sum_of("terms"))
+    return exact.divide(sums.terms.integer("terms"), sums.total)
 
 
 def small_d2_log_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None) -> float | None:
@@ -307,7 +267,7 @@ def d2_log_loss_score(
     if has_fewer_than_two_rows(y_true, y_proba, sample_weight):
         return warn_undefined("d2_log_loss_score", "there are fewer than two rows")
     sums = sum_log_terms(y_true, y_proba, sample_weight, labels, eps, None, n_threads, want_classes=True)
-    return 1 - exact.divide(exact.to_integer(sums.state), sums.total) / entropy_of_classes(sums.classes, sums.total)
+    return 1 - exact.divide(sums.terms.integer("terms"), sums.total) / entropy_of_classes(sums.classes, sums.total)
 
 
 def entropy_of_classes(class_weights: Sequence[int], total: int) -> float:
@@ -379,7 +339,8 @@ def clipped_rows(
     >>> fm.clipped_rows([1, 0, 1], [0.0, 0.4, 1.0])
     2
     """
-    return sum_log_terms(y_true, y_proba, sample_weight, labels, eps, sampling_rate, n_threads).clipped
+    sums = sum_log_terms(y_true, y_proba, sample_weight, labels, eps, sampling_rate, n_threads)
+    return sums.terms.count("clipped rows")
 
 
 @metric(

@@ -15,7 +15,10 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import (
+    LabelCounts,
+    check_sampling_rate,
     drop_zero_weight_rows,
+    kernel_sampling_rate,
     require_sequence,
     split_two_values,
 )
@@ -31,9 +34,11 @@ from fastmetrics._core.columns.class_labels import (
     read_labels,
     type_of_target,
 )
-from fastmetrics._core.columns.probability_types import SUM_TOLERANCE
+from fastmetrics._core.columns.probability_types import SUM_TOLERANCE, machine_epsilon
 from fastmetrics._core.columns.row_blocks import Rows, map_reduce
+from fastmetrics._core.columns.weights import scale_tiny_weights
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.state import Fields, Sums, exact_sum
 from fastmetrics._core.statistic import AdditiveStatistic
 from fastmetrics._core.undefined import warn_user
@@ -159,38 +164,6 @@ def encode_positive_label(column: Target, pos_label: Any) -> np.ndarray:
         found = f"{len(classes)} labels, {classes[:5]!r}"
         raise ValueError(f"y_true has {found}, but one column of probabilities needs two")
     return mask if pos_label is None else positive_mask(column, pos_label)
-
-
-def reduce_binary(
-    column: Target,
-    scores: np.ndarray,
-    weights: np.ndarray | None,
-    name: str,
-    statistics: Sequence[AdditiveStatistic],
-    n_threads: int,
-    *,
-    encode: Callable[[Target], np.ndarray],
-    read_as_is: bool,
-    needs_both_classes: bool,
-) -> list[Sums]:
-    """The states of statistics over labels of two classes and one column of probabilities.
-
-    `encode` turns labels of any kind into uint8. With `read_as_is`, numbers that are 0 and 1, or -1 and +1, are read
-    without encoding; with `needs_both_classes` only if both occur. The first statistic must be LabelCounts.
-    """
-
-    def reduce(labels: np.ndarray) -> list[Sums]:
-        rows = drop_zero_weight_rows(labels, scores, weights, name, validation.check_probabilities)
-        return rows.reduce(statistics, n_threads)
-
-    if read_as_is and is_numeric(column):
-        try:
-            states = reduce(validation.as_labels(column))
-            if not needs_both_classes or 0 < states[0].count("positives") < states[0].count("rows"):
-                return states
-        except validation.LabelError:
-            pass
-    return reduce(encode(column))
 
 
 # ----------------------------------------------------------------------------------------------- a column per class
@@ -357,3 +330,105 @@ def has_fewer_than_two_rows(y_true: Any, y_proba: Any, sample_weight: Any) -> bo
     for name, length in lengths.items():
         validation.check_lengths(lengths["y_true"], length, "y_true", name)
     return lengths["y_true"] < 2
+
+
+# ------------------------------------------------------------------------------------------------------------ losses
+
+
+class TwoClassReading(NamedTuple):
+    """How the labels of one column of probabilities are read.
+
+    Attributes
+    ----------
+    encode : callable
+        From labels of any kind to uint8.
+    read_as_is : bool
+        Are numbers that are 0 and 1, or -1 and +1, read without encoding?
+    needs_both_classes : bool
+        Only if both occur? Then a matrix of labels is read as well, beside the two columns of the classes.
+    """
+
+    encode: Callable[[Target], np.ndarray]
+    read_as_is: bool
+    needs_both_classes: bool
+
+
+class LossSums(NamedTuple):
+    """Sums over all rows: the terms of the loss, and the weights of the rows and of each class.
+
+    Weights are multiplied by 2**EXPONENT. `total` is the weight of the rows; a row may have several classes.
+    """
+
+    terms: Sums
+    total: int
+    n_columns: int
+    classes: Sequence[int]
+
+
+def sum_losses(
+    y_true: Any,
+    y_proba: Any,
+    sample_weight: Any,
+    labels: Any,
+    sampling_rate: float | None,
+    n_threads: int | None,
+    reading: TwoClassReading,
+    statistics: Callable[[float], tuple[AdditiveStatistic, AdditiveStatistic]],
+    want_classes: bool = False,
+    is_mean: bool = True,
+) -> LossSums:
+    """Sum the losses of labels of any kind, with the checks of scikit-learn.
+
+    `statistics` makes, of the epsilon of the probabilities' type, the statistics of one column and of a column for each
+    class. If only a mean is wanted, which one factor for all weights does not change, tiny weights are scaled up.
+    """
+    check_sampling_rate(sampling_rate)
+    check_labels(labels)
+    threads = count_threads(n_threads)
+    predictions = check_predictions(y_proba, "y_proba")
+    target = read_target(y_true, predictions, "y_proba")
+    weights = read_weights(sample_weight, target.shape[0])
+    if weights is not None and is_mean:
+        weights = scale_tiny_weights(weights)
+    type_eps = machine_epsilon(y_proba, predictions)
+    of_column, of_classes = statistics(type_eps)
+    if predictions.ndim == 1 and len(target.shape) == 1:
+        counts, terms = reduce_column(target, predictions, weights, (LabelCounts(), of_column), threads, reading)
+        total, positive = LabelCounts.totals(counts)
+        return LossSums(terms, total, 1, (total - positive, positive))
+    if predictions.ndim == 1 and not reading.needs_both_classes:
+        raise ValueError(f"y_true must have one dimension if y_proba has one column; found {target.shape}")
+    if kernel_sampling_rate(sampling_rate):
+        raise validation.OptionError("sampling_rate is for one column of probabilities, those of the positive class")
+    if predictions.ndim == 1:
+        predictions = np.column_stack((1 - predictions, predictions))
+    matrix = check_class_probabilities(target, predictions, weights, labels, type_eps, "y_proba")
+    (terms,) = matrix.reduce((of_classes,), threads)
+    return LossSums(terms, matrix.total(), predictions.shape[1], matrix.class_totals() if want_classes else ())
+
+
+def reduce_column(
+    column: Target,
+    scores: np.ndarray,
+    weights: np.ndarray | None,
+    statistics: Sequence[AdditiveStatistic],
+    n_threads: int,
+    reading: TwoClassReading,
+) -> list[Sums]:
+    """The states of statistics over labels of two classes and one column of probabilities.
+
+    The first statistic must be LabelCounts.
+    """
+
+    def reduce(labels: np.ndarray) -> list[Sums]:
+        rows = drop_zero_weight_rows(labels, scores, weights, "y_proba", validation.check_probabilities)
+        return rows.reduce(statistics, n_threads)
+
+    if reading.read_as_is and is_numeric(column):
+        try:
+            states = reduce(validation.as_labels(column))
+            if not reading.needs_both_classes or 0 < states[0].count("positives") < states[0].count("rows"):
+                return states
+        except validation.LabelError:
+            pass
+    return reduce(reading.encode(column))
