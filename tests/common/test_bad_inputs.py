@@ -164,24 +164,6 @@ def two_dimensional_input(name):
         rejects(name, {**log, column: log[column].reshape(3, 2)}, score_argument(name), "(3, 2)", error=ValueError)
 
 
-@CHECKS.of(ALL)
-def scalars_are_not_arrays(name):
-    log = log_of(6)
-    if name in LABELLED:
-        rejects(name, {**log, label_column(name): 1}, "y_true")
-    rejects(name, {**log, FUNCTIONS[name].score_column: 0.5}, score_argument(name))
-
-
-@CHECKS.of(ALL)
-def masked_rows_are_refused(name):
-    """NumPy's conversions drop the mask of a masked array."""
-    log = log_of(6)
-    for key in columns_of(name):
-        masked = np.ma.MaskedArray(log[key], mask=[0, 0, 0, 1, 0, 1])
-        argument = {label_column(name): "y_true", "group": "groups"}.get(key, score_argument(name))
-        rejects(name, {**log, key: masked}, argument)
-
-
 # They accept a column per class, or a matrix with one column, as in scikit-learn.
 TAKE_FRAMES = {*ANY_LABELS, *CURVES, *REGRESSION_FUNCTIONS}
 NO_COLUMNS = {
@@ -195,6 +177,7 @@ NO_COLUMNS = {
     "ragged list": lambda column: [*column[:-1].tolist(), [column[-1]]],
     "nothing": lambda column: None,
     "text": lambda column: "0" * len(column),
+    "a number": lambda column: 0.5,
 }
 
 

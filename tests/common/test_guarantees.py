@@ -27,9 +27,7 @@ from support.function_cases import (
     FUNCTIONS,
     RANKING_FUNCTIONS,
     UNGROUPED,
-    WEIGHTED,
     add_weights,
-    call,
     every_value,
     map_columns,
     needs_both_classes,
@@ -294,24 +292,6 @@ def unaligned(column):
     )
     view[:] = column
     return view
-
-
-class TestWeights:
-
-    @pytest.mark.parametrize("exponent", [-600, -100, 100, 400])
-    def test_a_power_of_two_in_all_weights_changes_nothing(self, exponent):
-        """Only the weights' proportions count, and a power of two rounds nothing."""
-        log = add_weights(log_of(1000))
-        # Sums of weights, and matrices of them, are scaled as the weights are.
-        sums = {"log_loss", "negative_log_likelihood", "accuracy_score", "zero_one_loss", "top_k_accuracy_score"}
-        names = [name for name in WEIGHTED if name not in sums and "confusion_matrix" not in name]
-        scaled = {**log, "weight": np.ldexp(log["weight"], exponent)}
-        assert every_value(scaled, names) == every_value(log, names)
-        for name in ("log_loss", "accuracy_score", "zero_one_loss"):
-            assert call(name, scaled) == call(name, log)
-        for options in ({}, {"normalize": False}):
-            powers = 2.0 ** (exponent if options else 0)
-            assert call("accuracy_score", scaled, **options) == powers * call("accuracy_score", log, **options)
 
 
 class TestGlobalState:
