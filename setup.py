@@ -64,6 +64,8 @@ DIRECTIVES = {
     "freethreading_compatible": True,
     # Kernels are plain built-in functions: smaller, and called as fast.
     "binding": False,
+    # Objects of kernels hold memory and are not pickled: Python says so by itself.
+    "auto_pickle": False,
 }
 # Docstrings of kernels are read in their sources. In the modules they would be a fiftieth of the package.
 Options.docstrings = False

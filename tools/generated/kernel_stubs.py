@@ -28,7 +28,7 @@ IMPORTS = {
     r"\bNDArray\b": "from numpy.typing import NDArray\n",
 }
 CLASS = re.compile(r"^cdef class (?P<name>[A-Za-z]\w*):\n(?P<body>(?:    .*\n|\n)*)", re.MULTILINE)
-ATTRIBUTE = re.compile(r"^    cdef readonly (?P<type>\w+) (?P<name>\w+)$", re.MULTILINE)
+ATTRIBUTE = re.compile(r"^    cdef readonly (?P<type>\w+) (?P<name>\w+)(?: +#.*)?$", re.MULTILINE)
 FUSED = re.compile(r"^ctypedef fused (\w+):\n((?:    .+\n)+)", re.MULTILINE)
 # const double[:, ::1] values / list rows not None / int64_t stop=-1 / check_type
 PARAMETER = re.compile(
@@ -45,13 +45,16 @@ def stub(path: Path) -> str:
     text = path.read_text(encoding="utf-8")
     fused = shared_fused_types() | fused_types(text)
     blocks = [constants(path), declarations(text, "", fused)]
-    blocks += [class_lines(match, fused) for match in CLASS.finditer(text)]
+    shared = path.with_suffix(".pxd")
+    declared = shared.read_text(encoding="utf-8") if shared.is_file() else ""
+    attributes = {own["name"]: own["body"] for own in CLASS.finditer(declared)}
+    blocks += [class_lines(match, attributes.get(match["name"], ""), fused) for match in CLASS.finditer(text)]
     body = "\n".join(filter(None, map("".join, blocks)))
     imports = "".join(line for pattern, line in IMPORTS.items() if re.search(pattern, body))
     imports += "".join(
         f"from {module} import {name}\n"
-        for module, names in re.findall(r"^from (fastmetrics\.\S+) cimport \(?([^)]*?)\)?$", text, re.MULTILINE)
-        for name in names.replace(",", " ").split()
+        for module, names in re.findall(r"^from (fastmetrics\.\S+) cimport (\([^)]*\)|.*)$", text, re.MULTILINE)
+        for name in re.findall(r"\w+", names)
         if re.search(rf"\b{name}\b", body) and name[0].isupper() and not name.isupper()
     )
     return "\n".join(filter(None, [f"# Written by tools/generate.py from {path.name}.\n", imports, body]))
@@ -71,11 +74,14 @@ def constant_type(value: object) -> str:
     return f"tuple[{type(value[0]).__name__}, ...]" if isinstance(value, tuple) else type(value).__name__
 
 
-def class_lines(match: re.Match[str], fused: Fused) -> Iterator[str]:
+def class_lines(match: re.Match[str], shared: str, fused: Fused) -> Iterator[str]:
+    """A class, whose attributes stand in its source or, if other kernels use them, in `shared`."""
+    attributes = [
+        f"    {attribute['name']}: {python_type(attribute['type'], fused)}\n"
+        for attribute in ATTRIBUTE.finditer(shared + match["body"])
+    ]
     yield f"class {match['name']}:\n"
-    for attribute in ATTRIBUTE.finditer(match["body"]):
-        yield f"    {attribute['name']}: {python_type(attribute['type'], fused)}\n"
-    yield from declarations(match["body"], "    ", fused)
+    yield from [*attributes, *declarations(match["body"], "    ", fused)] or ["    pass\n"]
 
 
 def declarations(text: str, indent: str, fused: Fused) -> Iterator[str]:

@@ -9,7 +9,8 @@ true positives.
 from libc.math cimport INFINITY, nextafterf
 from libc.stdint cimport int64_t, uint8_t
 
-from fastmetrics._kernels.numeric.superaccumulator cimport CHUNKS_PER_CARRY, add_chunk, normalise
+from fastmetrics._kernels.numeric.length_checks cimport need_length
+from fastmetrics._kernels.numeric.superaccumulator cimport CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, normalise
 
 ctypedef fused value_t:
     float
@@ -54,6 +55,8 @@ cdef inline void add_cells(
 
 def count_cells(const uint8_t[::1] labels, const value_t[::1] scores, double threshold, int64_t[::1] counts):
     """Add the rows of each cell to counts[cell]."""
+    need_length(b"scores", scores.shape[0], labels.shape[0])
+    need_length(b"counts", counts.shape[0], 4)
     if labels.shape[0]:
         with nogil:
             add_cells[value_t](&labels[0], &scores[0], labels.shape[0], threshold, &counts[0])
@@ -72,7 +75,7 @@ cdef void add_weights(
         n_pending[cell] = n_chunks[cell] = 0
     for i in range(n):
         # The cell is computed without a branch, because a processor cannot predict the order of cells.
-        cell = 2 * labels[i] + (scores[i] >= threshold)
+        cell = 2 * (labels[i] != 0) + (scores[i] >= threshold)
         pending[cell][n_pending[cell]] = weights[i]
         n_pending[cell] += 1
         if n_pending[cell] == MAX_PENDING:
@@ -92,6 +95,9 @@ def weigh_cells(
 ):
     """Add the weights of each cell exactly to states[cell]."""
     cdef value_t least
+    need_length(b"scores and weights", min(scores.shape[0], weights.shape[0]), labels.shape[0])
+    need_length(b"states", states.shape[0], N_CELLS)
+    need_length(b"words of a state", states.shape[1], STATE_SIZE)
     if labels.shape[0] == 0:
         return
     if value_t is float:
@@ -107,6 +113,7 @@ def cells_of_rows(const uint8_t[::1] labels, const value_t[::1] scores, double t
     """Write the cell of every row to out."""
     cdef value_t least
     cdef Py_ssize_t i
+    need_length(b"scores and out", min(scores.shape[0], out.shape[0]), labels.shape[0])
     if value_t is float:
         least = float32_threshold(threshold)
     else:

@@ -15,6 +15,7 @@ from libc.string cimport memcpy, memset
 from fastmetrics._kernels.columns.label_column cimport (
     LABEL_BLOCK, LabelColumn, describe_buffer, acquire_buffer, load_labels,
 )
+from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_range
 
 cdef extern from "columns/label_loops.h":
     int same_bytes "fm_same_bytes"(const char* first, const char* second, Py_ssize_t width) noexcept nogil
@@ -198,6 +199,7 @@ def count_binary(first, second, Py_ssize_t start=0, Py_ssize_t stop=-1) -> tuple
         return None
     if stop < 0:
         stop = pair.first.rows
+    need_range(start, stop, pair.first.rows)
     totals[0] = totals[1] = totals[2] = 0
     with nogil:
         is_binary = count_binary_columns(&pair.first, &pair.second, start, stop - start, totals)
@@ -218,6 +220,7 @@ def count_equal(first, second, Py_ssize_t start=0, Py_ssize_t stop=-1) -> int:
         return -2
     if stop < 0:
         stop = pair.first.rows
+    need_range(start, stop, pair.first.rows)
     with nogil:
         total = count_equal_labels(&pair.first, &pair.second, start, stop)
     return total
@@ -230,6 +233,7 @@ def label_range(first, second, Py_ssize_t start, Py_ssize_t stop) -> tuple[int, 
     cdef int is_valid
     if not pair.acquire(first, second):
         return None
+    need_range(start, stop, pair.first.rows)
     with nogil:
         is_valid = find_label_range(&pair.first, &pair.second, start, stop, span)
     return (span[0], span[1]) if is_valid else None
@@ -247,6 +251,9 @@ def count_pairs(
     cdef int copies = <int>table.shape[0]
     if not pair.acquire(first, second):
         return start
+    need_range(start, stop, pair.first.rows)
+    if copies not in (1, COPIES) or not 0 <= bits <= 15 or table.shape[1] < <Py_ssize_t>1 << (2 * bits):
+        raise ValueError(f"a table of {table.shape[1]} cells, {copies} times, for labels of {bits} bits")
     with nogil:
         start = count_cells(&pair.first, &pair.second, start, stop, low, bits, copies, &table[0, 0])
     return start
@@ -272,6 +279,8 @@ def number_pairs(
         return start
     if not 0 <= start <= stop <= pair.first.rows or numbers.shape[0] < stop - start:
         raise ValueError("the rows are not in the columns")
+    if not 0 <= bits <= 15:
+        raise ValueError(f"cells of labels of {bits} bits")
     with nogil:
         while start < stop:
             n = stop - start if stop - start < LABEL_BLOCK else LABEL_BLOCK
@@ -289,6 +298,12 @@ def count_margins(
 ):
     """Per code, add the rows with it in both columns (margins[0]), in the first (1) and in the second (2)."""
     cdef Py_ssize_t i
+    need_range(start, stop, min(first.shape[0], second.shape[0]))
+    need_length(b"margins", margins.shape[0], 3)
+    if start == stop:
+        return
+    need_below(b"first", &first[start], stop - start, margins.shape[1])
+    need_below(b"second", &second[start], stop - start, margins.shape[1])
     with nogil:
         for i in range(start, stop):
             margins[1, first[i]] += 1
@@ -300,6 +315,11 @@ def count_margins(
 def add_cells(const int64_t[::1] first, const int64_t[::1] second, int64_t[:, ::1] cells):
     """Add to cells[i, j] the rows with codes i and j."""
     cdef Py_ssize_t i
+    need_length(b"second", second.shape[0], first.shape[0])
+    if first.shape[0] == 0:
+        return
+    need_below(b"first", &first[0], first.shape[0], cells.shape[0])
+    need_below(b"second", &second[0], first.shape[0], cells.shape[1])
     with nogil:
         for i in range(first.shape[0]):
             cells[first[i], second[i]] += 1
@@ -312,6 +332,8 @@ def count_equal_rows(
     cdef Py_ssize_t width = first.shape[1]
     cdef int64_t total = 0
     cdef Py_ssize_t i
+    need_range(start, stop, min(first.shape[0], second.shape[0]))
+    need_length(b"bytes of a row", second.shape[1], width)
     with nogil:
         for i in range(start, stop):
             total += same_bytes(<const char*>&first[i, 0], <const char*>&second[i, 0], width)
@@ -322,6 +344,8 @@ def mark_equal_rows(const uint8_t[:, ::1] first, const uint8_t[:, ::1] second, u
     """out[row] = whether both columns have the same bytes. Rows have the same width in both, at least one byte."""
     cdef Py_ssize_t width = first.shape[1]
     cdef Py_ssize_t i
+    need_length(b"second and out", min(second.shape[0], out.shape[0]), first.shape[0])
+    need_length(b"bytes of a row", second.shape[1], width)
     with nogil:
         for i in range(first.shape[0]):
             out[i] = same_bytes(<const char*>&first[i, 0], <const char*>&second[i, 0], width)
@@ -339,6 +363,7 @@ def mark_equal(first, second, uint8_t[::1] out) -> bool:
     cdef uint64_t bad = 0
     if not pair.acquire(first, second):
         return False
+    need_length(b"out", out.shape[0], pair.first.rows)
     with nogil:
         while start < pair.first.rows:
             n = pair.first.rows - start if pair.first.rows - start < LABEL_BLOCK else LABEL_BLOCK
@@ -355,6 +380,9 @@ def count_indicators(
 ):
     """count_margins for indicators: a row counts for each of its labels."""
     cdef Py_ssize_t i, j
+    need_range(start, stop, min(true.shape[0], pred.shape[0]))
+    need_length(b"labels", min(pred.shape[1], margins.shape[1]), true.shape[1])
+    need_length(b"margins", margins.shape[0], 3)
     with nogil:
         for i in range(start, stop):
             for j in range(true.shape[1]):
@@ -369,6 +397,9 @@ def count_indicator_rows(
     """Per row of indicators, the number of labels in both (margins[0]), in the first (1) and in the second (2)."""
     cdef Py_ssize_t i, j
     cdef int64_t both, n_true, n_pred
+    need_range(start, stop, min(true.shape[0], pred.shape[0], margins.shape[1]))
+    need_length(b"labels", pred.shape[1], true.shape[1])
+    need_length(b"margins", margins.shape[0], 3)
     with nogil:
         for i in range(start, stop):
             both = n_true = n_pred = 0
@@ -437,6 +468,7 @@ def small_matrix(first, second, int64_t[::1] out) -> int:
     if bits < 0:
         return -1
     n = sum_small_table(table, bits, true_rows, pred_rows, labels)
+    need_length(b"out", out.shape[0], n * n)
     for i in range(n):
         for j in range(n):
             out[i * n + j] = table[(labels[i] << bits) + labels[j]]
@@ -463,6 +495,8 @@ def small_counts(first, second, int64_t[:, ::1] out) -> int:
     if bits < 0:
         return -1
     n = sum_small_table(table, bits, true_rows, pred_rows, labels)
+    need_length(b"out", out.shape[0], 5)
+    need_length(b"labels of out", out.shape[1], n)
     for i in range(n):
         tp = table[(labels[i] << bits) + labels[i]]
         out[0, i] = tp

@@ -9,6 +9,8 @@ Reading. `label_column.pxd` (int64), `real_columns.pxd` (float64) and `short_col
 on few rows) read any numeric type through the buffer protocol. Opening a buffer costs a tenth of a typed memoryview.
 Blocks have 1024 to 2048 rows, so that converted values stay in the first-level cache.
 
+Blocks. `column_blocks.pyx` is a column that is stored in blocks: kernels read it where it is.
+
 Filters. `filtered_rows.pyx` numbers the rows that a filter keeps.
 
 Encoding. `label_encoding.pyx` encodes integers and fixed-width text as int32 codes, `text_codes.pyx` encodes UTF-8

@@ -14,6 +14,7 @@ from cpython.buffer cimport (
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from fastmetrics._kernels.columns.real_columns cimport RealColumn, any_beyond, fetch, open_column
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_range
 
 cdef enum:
     WIDENED_ROWS = 2048
@@ -104,6 +105,9 @@ def decode_labels(const label_t[::1] values, Py_ssize_t start, Py_ssize_t stop, 
     cdef int kinds
     if n <= 0:
         return
+    need_range(start, stop, values.shape[0])
+    need_length(b"out", out.shape[0], n)
+    need_length(b"seen", seen.shape[0], 1)
     rows = &values[start]
     labels = &out[0]
     with nogil:
@@ -133,6 +137,8 @@ def any_nan(const value_t[::1] values, Py_ssize_t start, Py_ssize_t stop, int64_
     cdef int any_nan_seen
     if start >= stop:
         return
+    need_range(start, stop, values.shape[0])
+    need_length(b"has_nan", has_nan.shape[0], 1)
     with nogil:
         if value_t is double:
             any_nan_seen = any_nan_f64(&values[start], stop - start)
@@ -181,7 +187,9 @@ def check_weights(const double[::1] weights, Py_ssize_t start, Py_ssize_t stop, 
     """Set result[0] to 1 if a weight is negative, NaN or above MAX_WEIGHT. Add the number of zeros to result[1]."""
     cdef int any_invalid = 0
     cdef int64_t n_zero = 0
+    need_length(b"result", result.shape[0], 2)
     if stop > start:
+        need_range(start, stop, weights.shape[0])
         with nogil:
             any_invalid = wrong_weights(&weights[start], stop - start, LARGEST_WEIGHT, &n_zero)
     result[0] |= any_invalid

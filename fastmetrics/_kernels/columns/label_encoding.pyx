@@ -12,6 +12,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 from fastmetrics._kernels.columns.label_column cimport (
     LABEL_BLOCK, LabelColumn, describe_buffer, acquire_buffer, load_labels,
 )
+from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_range
 from fastmetrics._kernels.numeric.table_hash cimport table_hash, table_hash_bytes, use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 
@@ -61,6 +62,9 @@ def mark_positive(values, uint8_t[::1] out) -> int:
     cdef int seen = 0
     if not column_buffer.acquire(values):
         return -1
+    need_length(b"out", out.shape[0], column_buffer.column.rows)
+    if column_buffer.column.rows == 0:
+        return 0
     with nogil:
         if column_buffer.column.size == 1:
             start = column_buffer.column.rows
@@ -87,17 +91,24 @@ def mark_labels(values, Py_ssize_t start, Py_ssize_t stop, int64_t low, uint8_t[
     cdef Py_ssize_t i, n
     cdef uint64_t bad = 0
     cdef int64_t total = 0
+    cdef bint are_known = True
     if not column_buffer.acquire(values):
         raise TypeError("this column cannot be read here")
+    need_range(start, stop, column_buffer.column.rows)
     with nogil:
-        while start < stop:
+        while start < stop and are_known:
             n = stop - start if stop - start < LABEL_BLOCK else LABEL_BLOCK
             labels = load_labels(&column_buffer.column, start, n, scratch, &bad)
             for i in range(n):
+                if <uint64_t>labels[i] - <uint64_t>low >= <uint64_t>present.shape[0]:
+                    are_known = False
+                    break
                 present[labels[i] - low] = 1
             start += n
         for i in range(present.shape[0]):
             total += present[i]
+    if not are_known:
+        raise ValueError(f"a label is not in the {present.shape[0]} labels from {low} on")
     return total
 
 
@@ -108,15 +119,30 @@ def look_up_codes(values, Py_ssize_t start, Py_ssize_t stop, int64_t low, const 
     cdef const int64_t* labels
     cdef Py_ssize_t i, n
     cdef uint64_t bad = 0
+    need_length(b"out", out.shape[0], stop)
+    cdef bint are_known = True
     if not column_buffer.acquire(values):
         raise TypeError("this column cannot be read here")
+    need_range(start, stop, column_buffer.column.rows)
     with nogil:
-        while start < stop:
+        while start < stop and are_known:
             n = stop - start if stop - start < LABEL_BLOCK else LABEL_BLOCK
             labels = load_labels(&column_buffer.column, start, n, scratch, &bad)
             for i in range(n):
+                if <uint64_t>labels[i] - <uint64_t>low >= <uint64_t>numbers.shape[0]:
+                    are_known = False
+                    break
                 out[start + i] = numbers[labels[i] - low]
             start += n
+    if not are_known:
+        raise ValueError(f"a label is not in the {numbers.shape[0]} labels from {low} on")
+
+
+cdef int check_table(Py_ssize_t n_slots, Py_ssize_t capacity, Py_ssize_t n_classes) except -1:
+    """Raise ValueError unless a table of a power of two of slots is at most half full of so many classes."""
+    if n_slots < 2 or n_slots & (n_slots - 1) or 2 * capacity > n_slots or not 0 <= n_classes <= capacity:
+        raise ValueError(f"{n_slots} slots of a table for {capacity} classes, of which {n_classes} are known")
+    return 0
 
 
 def encode_integers(
@@ -138,6 +164,8 @@ def encode_integers(
     cdef uint64_t bad = 0
     if not column_buffer.acquire(values):
         raise TypeError("this column cannot be read here")
+    need_range(start, stop, min(column_buffer.column.rows, codes.shape[0]))
+    check_table(slots.shape[0], capacity, n_classes)
     with nogil:
         while start < stop:
             n = stop - start if stop - start < LABEL_BLOCK else LABEL_BLOCK
@@ -176,6 +204,9 @@ def encode_byte_rows(
     cdef uint64_t slot, hashed
     cdef const char* text
     cdef int32_t number
+    need_range(start, stop, min(rows.shape[0], codes.shape[0]))
+    need_length(b"hashes", hashes.shape[0], capacity)
+    check_table(slots.shape[0], capacity, n_classes)
     if start >= stop:
         return start, n_classes
     with nogil:
@@ -206,6 +237,7 @@ def encode_byte_rows(
 def hash_integers(const int64_t[::1] labels, uint64_t[::1] hashes):
     """hashes[i] = the hash that encode_integers uses for labels[i]."""
     cdef Py_ssize_t i
+    need_length(b"hashes", hashes.shape[0], labels.shape[0])
     with nogil:
         for i in range(labels.shape[0]):
             hashes[i] = table_hash(<uint64_t>labels[i])
@@ -216,6 +248,8 @@ def rehash(const uint64_t[::1] hashes, int32_t[::1] slots):
     cdef uint64_t mask = <uint64_t>slots.shape[0] - 1
     cdef uint64_t slot
     cdef Py_ssize_t i
+    check_table(slots.shape[0], hashes.shape[0], 0)
+    slots[:] = 0
     with nogil:
         for i in range(hashes.shape[0]):
             slot = hashes[i] & mask
@@ -241,6 +275,12 @@ def mark_top_k(
     cdef Py_ssize_t i
     if not column_buffer.acquire(scores) or column_buffer.column.kind != c'f':
         raise TypeError("scores must be floats, one after the other")
+    if n_columns < 1 or not 0 <= start <= stop <= codes.shape[0] or stop > column_buffer.column.rows // n_columns:
+        raise ValueError(f"rows {start} to {stop} of scores in {n_columns} columns")
+    if marks is not None:
+        need_length(b"hits", marks.shape[0], stop)
+    if stop > start:
+        need_below(b"codes", &codes[start], stop - start, n_columns)
     narrow = <const float*>column_buffer.column.data
     wide = <const double*>column_buffer.column.data
     with nogil:

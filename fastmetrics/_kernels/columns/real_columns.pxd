@@ -179,6 +179,20 @@ cdef inline void close_columns(Py_buffer* views) noexcept:
     PyBuffer_Release(&views[1])
 
 
+cdef inline int need_rows(
+    Py_buffer* views, RealColumn* columns, Py_ssize_t start, Py_ssize_t stop, const double[::1] weights, bint fit
+) except -1:
+    """Close the columns and raise ValueError unless both have rows start..stop, with weights, and results `fit`."""
+    fit &= columns[0].rows == columns[1].rows and columns[0].n_outputs == columns[1].n_outputs
+    fit &= 0 <= start <= stop <= columns[0].rows
+    if weights is not None and weights.shape[0]:
+        fit &= weights.shape[0] >= stop
+    if not fit:
+        close_columns(views)
+        raise ValueError("rows, weights or results do not fit the columns")
+    return 0
+
+
 cdef inline bint open_short_columns(object y_true, object y_pred, Py_buffer* views, RealColumn* columns):
     """Open two short arrays of equal length. Returns 1 with two open buffers, or 0 if they are not such."""
     try:

@@ -16,6 +16,7 @@ import numpy as np
 
 from fastmetrics._kernels.columns.growing_memory cimport reallocate
 from fastmetrics._kernels.columns.byte_spans cimport same_text
+from fastmetrics._kernels.numeric.length_checks cimport need_spans
 from fastmetrics._kernels.numeric.table_hash cimport table_hash_bytes, use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 
@@ -122,6 +123,8 @@ cdef class TextCodes:
         cdef const uint8_t* text = &data[0] if data.shape[0] else self.data
         if starts.shape[0] != n or stops.shape[0] != n:
             raise ValueError("starts, stops and codes must have equal lengths")
+        if n:
+            need_spans(b"texts", &starts[0], &stops[0], n, data.shape[0])
         while i < n:
             with nogil:
                 i = self.encode_until_full(text, &starts[0], &stops[0], i, n, &codes[0])

@@ -6,6 +6,8 @@ and a single one closes the field: a delimiter, a line break or the end follows 
 
 from libc.stdint cimport int64_t, uint8_t
 
+from fastmetrics._kernels.numeric.length_checks cimport need_length
+
 cdef extern from "formats/csv_scan.h" nogil:
     Py_ssize_t fm_find_byte(const uint8_t* data, Py_ssize_t place, Py_ssize_t size, int byte)
     Py_ssize_t fm_find_quote(const uint8_t* data, Py_ssize_t place, Py_ssize_t size, int quote, int* lines)
@@ -38,6 +40,9 @@ def find_end_of_rows(
     that is not right, or may not be: `found` has its kind, 0 if there is none, and the places of both its quotes.
     """
     cdef Py_ssize_t end
+    need_length(b"found", found.shape[0], 3)
+    if start < 0:
+        raise ValueError(f"rows that begin at {start}")
     found[KIND] = RIGHT
     if data.shape[0] <= start:
         return 0

@@ -19,6 +19,8 @@ from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memchr
 
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_range
+
 cdef extern from "formats/decimals.h":
     int decimal_value "fm_decimal_value"(uint64_t digits, int64_t exponent, double* value) noexcept nogil
 
@@ -30,7 +32,23 @@ cdef extern from "formats/trec_scan.h":
     int same_name "fm_same_name"(const uint8_t* one, const uint8_t* other, int64_t length) noexcept nogil
     int is_blank "fm_is_blank"(uint8_t byte) noexcept nogil
 
-PADDING = 64
+cdef enum:
+    N_PADDING = 64
+    CODE_TOO_FEW_FIELDS = 1
+    CODE_TOO_MANY_FIELDS = 2
+    CODE_NOT_A_NUMBER = 3
+    CODE_IS_NAN = 4
+    CODE_NOT_AN_INTEGER = 5
+    NEEDS_PYTHON = -1
+    NEWLINE = 10
+    COMMENT = 35    # '#'
+    MAX_DIGITS = 19
+    MAX_EXPONENT = 100000
+    RUN_CHANGES = 11            # ends of six fields, and starts of all but the first
+    QRELS_CHANGES = 7
+    MAX_CHANGES = 12
+
+PADDING = N_PADDING
 
 # Errors of a line.
 TOO_FEW_FIELDS = 1
@@ -48,21 +66,6 @@ BAD_LINE = 4        # start of the line with the error
 TAG_START = 5       # tag of the last row
 TAG_STOP = 6
 N_STATE = 7
-
-cdef enum:
-    CODE_TOO_FEW_FIELDS = 1
-    CODE_TOO_MANY_FIELDS = 2
-    CODE_NOT_A_NUMBER = 3
-    CODE_IS_NAN = 4
-    CODE_NOT_AN_INTEGER = 5
-    NEEDS_PYTHON = -1
-    NEWLINE = 10
-    COMMENT = 35    # '#'
-    MAX_DIGITS = 19
-    MAX_EXPONENT = 100000
-    RUN_CHANGES = 11            # ends of six fields, and starts of all but the first
-    QRELS_CHANGES = 7
-    MAX_CHANGES = 12
 
 ctypedef fused value_t:
     double                      # scores: lines of a run
@@ -215,6 +218,7 @@ def count_newlines(const uint8_t[::1] data, int64_t start, int64_t stop) -> int:
     cdef int64_t found
     if stop <= start:
         return 0
+    need_range(start, stop, data.shape[0])
     with nogil:
         found = count_bytes(&data[start], stop - start)
     return found
@@ -223,6 +227,7 @@ def count_newlines(const uint8_t[::1] data, int64_t start, int64_t stop) -> int:
 def line_start(const uint8_t[::1] data, int64_t position, int64_t stop) -> int:
     """The start of the first line at or after `position` (not the first byte), or `stop`."""
     cdef const uint8_t* newline
+    need_range(position - 1, stop, data.shape[0] - 1)
     with nogil:
         newline = <const uint8_t*>memchr(&data[position - 1], NEWLINE, <size_t>(stop - position + 1))
     return stop if newline == NULL else newline - &data[0] + 1
@@ -256,10 +261,18 @@ def parse_lines(
     cdef int64_t row = first_row
     cdef int64_t segment = first_row
     cdef int64_t n_unfinished = 0
+    cdef int64_t stop_row = min(
+        item_starts.shape[0], item_stops.shape[0], values.shape[0], query_starts.shape[0], query_stops.shape[0],
+        segments.shape[0])
     cdef int error = 0
+    need_range(start, stop, data.shape[0] - N_PADDING)
+    need_range(0, first_row, stop_row)
+    need_length(b"state", state.shape[0], N_STATE)
+    if stop > start and data[stop - 1] != NEWLINE and data[stop] != NEWLINE:
+        raise ValueError(f"the line at {stop} has no end")
     with nogil:
         query = first_field(base + start, last)
-        while query < last:
+        while query < last and row < stop_row:
             newline = line_changes(query, RUN_CHANGES if value_t is double else QRELS_CHANGES, changes)
             if newline >= 0:
                 query_length = changes[0]
@@ -315,6 +328,8 @@ def parse_lines(
             previous = query
             row += 1
             query = first_field(query + newline + 1, last)
+    if query < last and not error:
+        raise ValueError(f"more lines than {stop_row} rows")
     state[0] = row - first_row
     state[1] = segment - first_row
     state[2] = n_unfinished
@@ -330,9 +345,14 @@ def finish_scores(const uint8_t[::1] data, const int64_t[::1] item_stops, double
     cdef const uint8_t* begin
     cdef const uint8_t* end
     cdef Py_ssize_t row
+    need_length(b"data", data.shape[0], 1)
+    need_length(b"item_stops", item_stops.shape[0], scores.shape[0])
+    if data[data.shape[0] - 1] != NEWLINE:
+        raise ValueError("data must end with a newline")
     for row in range(scores.shape[0]):
         if scores[row] != scores[row]:
+            need_range(0, item_stops[row], data.shape[0] - 1)
             end = base + item_stops[row]
-            next_field(&begin, &end)
-            next_field(&begin, &end)
+            if not (next_field(&begin, &end) and next_field(&begin, &end)):
+                raise ValueError(f"no score follows the item that ends at {item_stops[row]}")
             scores[row] = float((<const char*>begin)[:end - begin])

@@ -8,14 +8,17 @@ from fastmetrics._kernels.numeric.elementary cimport (
     fm_arctangents, fm_cosines, fm_exp2s, fm_expm1s, fm_exps, fm_log1ps, fm_log2s, fm_logs, fm_powers_of,
     fm_powers_of_pairs, fm_powers_with_base, fm_sins, fm_tangents,
 )
+from fastmetrics._kernels.numeric.length_checks cimport need_length
 
 ctypedef void (*loop_t)(const double* values, Py_ssize_t n, double* out) noexcept nogil
 
 
-cdef void fill(loop_t loop, const double[::1] values, double[::1] out):
+cdef int fill(loop_t loop, const double[::1] values, double[::1] out) except -1:
+    need_length(b"out", out.shape[0], values.shape[0])
     if values.shape[0]:
         with nogil:
             loop(&values[0], values.shape[0], &out[0])
+    return 0
 
 
 def log(const double[::1] values, double[::1] out):
@@ -119,6 +122,10 @@ def arctan_of(double x) -> float:
 
 def power(const double[::1] values, const double[::1] exponents, double[::1] out):
     """values[i]^exponents[i]. One value or one exponent is that of all."""
+    if values.shape[0] != 1:
+        need_length(b"values", values.shape[0], out.shape[0])
+    if exponents.shape[0] != 1:
+        need_length(b"exponents", exponents.shape[0], out.shape[0])
     if not out.shape[0]:
         return
     with nogil:

@@ -11,6 +11,7 @@ from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
+from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_offsets
 from fastmetrics._kernels.numeric.quotient cimport (
     DoubleDouble, count_non_finite, divide_double_doubles, divide_state_within, load_with_exactness, one_minus_quotient,
     two_sum,
@@ -80,9 +81,11 @@ cdef void add_values(int64_t* state, const value_t* values, const double* weight
 def sum_values(const value_t[::1] values, const double[::1] weights or None, int64_t[::1] state):
     """Add every value, or weight * value of every row."""
     cdef const double* first_weight = NULL
+    need_length(b"state", state.shape[0], _STATE_SIZE)
     if values.shape[0] == 0:
         return
     if weights is not None:
+        need_length(b"weights", weights.shape[0], values.shape[0])
         first_weight = &weights[0]
     with nogil:
         add_values[value_t](&state[0], &values[0], first_weight, values.shape[0])
@@ -91,6 +94,8 @@ def sum_values(const value_t[::1] values, const double[::1] weights or None, int
 def sum_positive_weights(const unsigned char[::1] labels, const double[::1] weights, int64_t[::1] state):
     """Add the weights of the rows whose label is 1."""
     cdef Py_ssize_t i
+    need_length(b"state", state.shape[0], _STATE_SIZE)
+    need_length(b"weights", weights.shape[0], labels.shape[0])
     with nogil:
         for i in range(labels.shape[0]):
             if labels[i]:
@@ -109,6 +114,7 @@ def sum_selected(const double[::1] values, const uint8_t[::1] selected, int64_t[
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t n = values.shape[0]
     cdef Py_ssize_t n_chunks = 0
+    need_length(b"state", state.shape[0], _STATE_SIZE)
     if selected.shape[0] != n:
         raise ValueError("columns have different lengths")
     with nogil:
@@ -127,8 +133,12 @@ def sum_selected(const double[::1] values, const uint8_t[::1] selected, int64_t[
 def sum_segments(const double[::1] values, const int64_t[::1] bounds, int64_t[:, :] states):
     """Add values[bounds[i]:bounds[i + 1]] to states[i], for every i. The bounds ascend."""
     cdef Py_ssize_t i
-    if values.shape[0] == 0:
+    if values.shape[0] == 0 or states.shape[0] == 0:
         return
+    need_length(b"bounds", bounds.shape[0], states.shape[0] + 1)
+    need_offsets(b"bounds", &bounds[0], states.shape[0] + 1, values.shape[0])
+    if states.shape[1] < _STATE_SIZE or states.strides[1] != sizeof(int64_t):
+        raise ValueError("states are rows of another size")
     with nogil:
         for i in range(states.shape[0]):
             if bounds[i + 1] > bounds[i]:
@@ -157,6 +167,14 @@ def place_of_window(const double[::1] values) -> int:
     return max(1, (greatest + 1 - WINDOW_SHIFTS) // 4 * 4 + 3)
 
 
+cdef int greatest_cell(const uint8_t* cells, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef uint8_t greatest = 0
+    for i in range(n):
+        greatest = max(greatest, cells[i])
+    return greatest
+
+
 def add_to_windows(
     const double[::1] values, const int32_t[::1] numbers, const uint8_t[::1] cells or None, Py_ssize_t column,
     int place, uint64_t[:, :, ::1] windows, int32_t[::1] others
@@ -176,8 +194,11 @@ def add_to_windows(
         raise ValueError("columns have different lengths")
     if windows.shape[2] != 2:
         raise ValueError("a window has two words")
+    need_below(b"numbers", &numbers[0], n, windows.shape[0])
     if cells is not None:
         first_cell = &cells[0]
+    if not 0 <= column or column + (greatest_cell(first_cell, n) if cells is not None else 0) >= n_sums:
+        raise ValueError(f"no window of {n_sums} has the number of a cell")
     with nogil:
         for i in range(n):
             at = numbers[i] * n_sums + column + (first_cell[i] if first_cell != NULL else 0)
@@ -192,6 +213,10 @@ def add_by_number(const double[::1] values, const int32_t[::1] places, int64_t[:
     cdef Py_ssize_t i
     if states.shape[1] != _STATE_SIZE:
         raise ValueError("states have another size")
+    if values.shape[0] == 0:
+        return
+    need_length(b"places", places.shape[0], values.shape[0])
+    need_below(b"places", &places[0], values.shape[0], states.shape[0])
     with nogil:
         for i in range(values.shape[0]):
             add_value(&states[places[i], 0], values[i])
@@ -250,6 +275,9 @@ def count_by_number(const int32_t[::1] numbers, const uint8_t[::1] cells or None
         return
     if cells is not None and cells.shape[0] != numbers.shape[0]:
         raise ValueError("columns have different lengths")
+    need_below(b"numbers", &numbers[0], numbers.shape[0], counts.shape[0])
+    need_length(b"cells of counts", n_counts, 1 + (
+        greatest_cell(&cells[0], cells.shape[0]) if cells is not None else 0))
     first = &counts[0, 0]
     with nogil:
         if cells is None:
@@ -269,6 +297,7 @@ def count_labels_by_number(const int32_t[::1] numbers, const uint8_t[::1] labels
         return
     if labels.shape[0] != numbers.shape[0] or n_counts < 2:
         raise ValueError("columns have different lengths")
+    need_below(b"numbers", &numbers[0], numbers.shape[0], counts.shape[0])
     with nogil:
         for i in range(numbers.shape[0]):
             own = &counts[0, 0] + numbers[i] * n_counts
@@ -278,6 +307,7 @@ def count_labels_by_number(const int32_t[::1] numbers, const uint8_t[::1] labels
 
 def normalise_state(int64_t[::1] state):
     """Bring the limb-wise sum of at most 2**30 normalised states back to the canonical form."""
+    need_length(b"state", state.shape[0], _STATE_SIZE)
     with nogil:
         normalise(&state[0])
 
@@ -302,6 +332,8 @@ def divide_states(const int64_t[:, ::1] states, double high, double low, double 
     cdef DoubleDouble denominator = two_sum(high, low)
     cdef int64_t numerator[_STATE_SIZE]
     cdef Py_ssize_t i
+    need_length(b"words of a state", states.shape[1], _STATE_SIZE)
+    need_length(b"out", out.shape[0], states.shape[0])
     with nogil:
         for i in range(states.shape[0]):
             memcpy(numerator, &states[i, 0], sizeof(numerator))
@@ -340,6 +372,8 @@ def divide_by_states(const int64_t[:, ::1] numerators, const int64_t[:, ::1] den
 def merge_double_doubles(double[:, ::1] totals, const double[:, ::1] other):
     """Add double-doubles to double-doubles. The relative error is below 2**-103."""
     cdef Py_ssize_t i
+    need_length(b"other", other.shape[0], totals.shape[0])
+    need_length(b"words of a sum", min(totals.shape[1], other.shape[1]), 2)
     with nogil:
         for i in range(totals.shape[0]):
             add_double_double(&totals[i, 0], other[i, 0], other[i, 1])
@@ -348,6 +382,8 @@ def merge_double_doubles(double[:, ::1] totals, const double[:, ::1] other):
 def total_of_double_doubles(const double[:, ::1] totals, double[:, ::1] total):
     """Add all of them to total[0]."""
     cdef Py_ssize_t i
+    need_length(b"total", total.shape[0], 1)
+    need_length(b"words of a sum", min(totals.shape[1], total.shape[1]), 2)
     with nogil:
         for i in range(totals.shape[0]):
             add_double_double(&total[0, 0], totals[i, 0], totals[i, 1])
@@ -362,6 +398,8 @@ def divide_totals(double[:, ::1] totals, double bound, double high, double low, 
     cdef DoubleDouble denominator = two_sum(high, low)
     cdef DoubleDouble sum
     cdef Py_ssize_t i
+    need_length(b"out", out.shape[0], totals.shape[0])
+    need_length(b"words of a sum", totals.shape[1], 2)
     with nogil:
         for i in range(totals.shape[0]):
             sum = two_sum(totals[i, 0], totals[i, 1])
@@ -379,6 +417,8 @@ def one_minus_quotients(double[:, ::1] parts, double[:, ::1] wholes, double boun
     """
     cdef DoubleDouble part, whole
     cdef Py_ssize_t i
+    need_length(b"wholes and out", min(wholes.shape[0], out.shape[0]), parts.shape[0])
+    need_length(b"words of a sum", min(parts.shape[1], wholes.shape[1]), 2)
     with nogil:
         for i in range(parts.shape[0]):
             part = two_sum(parts[i, 0], parts[i, 1])
@@ -395,6 +435,8 @@ def any_below(const int64_t[:, ::1] states, int limbs) -> bool:
     cdef Py_ssize_t i
     cdef int limb
     cdef bint found = 0
+    need_length(b"words of a state", states.shape[1], _STATE_SIZE)
+    need_length(b"limbs", limbs, 0)
     with nogil:
         for i in range(states.shape[0]):
             limb = _N_LIMBS - 1

@@ -8,9 +8,10 @@ from libc.math cimport fabs
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length
 from fastmetrics._kernels.probability.loss_terms cimport value_t, multiply_weights
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, add_chunk, add_value, negative_logs, normalise,
+    STATE_SIZE, CHUNK, CHUNKS_PER_CARRY, add_chunk, add_value, negative_logs, normalise,
 )
 
 
@@ -50,6 +51,7 @@ def mark_other_sums(const value_t[:, ::1] probabilities, double tolerance, uint8
     cdef Py_ssize_t n = probabilities.shape[1]
     cdef double p, total
     cdef int bad
+    need_length(b"mask", mask.shape[0], probabilities.shape[0])
     with nogil:
         for i in range(probabilities.shape[0]):
             total = 0.0
@@ -74,6 +76,7 @@ def check_sums(
     cdef double p, total
     cdef double greatest = 0.0
     cdef int bad = 0
+    need_length(b"problem and farthest", min(problem.shape[0], farthest.shape[0]), 1)
     with nogil:
         for i in range(probabilities.shape[0]):
             total = 0.0
@@ -99,6 +102,7 @@ def check_matrix(const value_t[:, ::1] probabilities, double tolerance, int64_t[
     cdef Py_ssize_t first = -1
     cdef double p, total
     cdef int bad = 0
+    need_length(b"problem", problem.shape[0], 1)
     with nogil:
         for i in range(probabilities.shape[0]):
             total = 0.0
@@ -110,6 +114,17 @@ def check_matrix(const value_t[:, ::1] probabilities, double tolerance, int64_t[
                 first = i
     problem[0] |= bad
     return first
+
+
+cdef int check_rows(
+    const int64_t[::1] codes, Py_ssize_t n_rows, Py_ssize_t n_classes, Py_ssize_t n_weights
+) except -1:
+    """Raise ValueError unless every row has values, a weight and a class."""
+    need_length(b"rows", n_rows, codes.shape[0])
+    need_length(b"weights", n_weights, codes.shape[0])
+    if codes.shape[0]:
+        need_below(b"codes", &codes[0], codes.shape[0], n_classes)
+    return 0
 
 
 def log_loss_terms(
@@ -125,6 +140,9 @@ def log_loss_terms(
     cdef Py_ssize_t n_chunks = 0
     cdef Py_ssize_t n = codes.shape[0]
     cdef double upper = 1.0 - eps
+    need_length(b"n_clipped", n_clipped.shape[0], 1)
+    check_rows(codes, probabilities.shape[0], probabilities.shape[1], n if weights is None else weights.shape[0])
+    need_length(b"state", state.shape[0], STATE_SIZE)
     with nogil:
         while start < n:
             length = n - start if n - start < CHUNK else CHUNK
@@ -161,6 +179,9 @@ def squared_error_terms(
     cdef Py_ssize_t i, row, length
     cdef Py_ssize_t n_chunks = 0
     cdef const value_t* values
+    check_rows(
+        codes, probabilities.shape[0], n_classes, codes.shape[0] if weights is None else weights.shape[0])
+    need_length(b"state", state.shape[0], STATE_SIZE)
     if n == 0:
         return
     values = &probabilities[0, 0]
@@ -191,6 +212,8 @@ def squared_error_terms(
 def add_by_class(const int64_t[::1] codes, const value_t[::1] values, int64_t[:, ::1] states):
     """Add every value to the state of its class. At most 2**30 rows per call."""
     cdef Py_ssize_t i
+    need_length(b"words of a state", states.shape[1], STATE_SIZE)
+    check_rows(codes, values.shape[0], states.shape[0], codes.shape[0])
     with nogil:
         for i in range(codes.shape[0]):
             add_value(&states[codes[i], 0], values[i])

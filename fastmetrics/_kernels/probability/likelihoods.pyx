@@ -10,6 +10,7 @@ from libc.math cimport HUGE_VAL, NAN
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memset
 
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets
 from fastmetrics._kernels.numeric.quotient cimport DoubleDouble, divide_state, count_non_finite
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, add_value, normalise,
@@ -75,6 +76,10 @@ def add_log_probs(
     cdef double chunk[CHUNK]
     cdef double rest[CHUNK]
     cdef const uint8_t* first = NULL
+    need_length(b"state", state.shape[0], STATE_SIZE)
+    need_length(b"token_counts", token_counts.shape[0], 1)
+    if mask is not None:
+        need_length(b"mask", mask.shape[0], values.shape[0])
     if values.shape[0] == 0:
         return
     if mask is not None:
@@ -99,6 +104,12 @@ def sequence_means(
     cdef Py_ssize_t i
     cdef int64_t before
     cdef DoubleDouble length
+    need_length(b"token_counts", token_counts.shape[0], 1)
+    need_length(b"bounds", bounds.shape[0], means.shape[0] + 1)
+    need_length(b"uncertain", uncertain.shape[0], means.shape[0])
+    need_offsets(b"bounds", &bounds[0], means.shape[0] + 1, values.shape[0])
+    if mask is not None:
+        need_length(b"mask", mask.shape[0], values.shape[0])
     if values.shape[0] and mask is not None:
         first = &mask[0]
     with nogil:

@@ -8,6 +8,7 @@ from libc.math cimport HUGE_VAL
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets
 from fastmetrics._kernels.probability.loss_terms cimport (
     BY_EQUAL_EDGES, BY_FLOOR, BY_GIVEN_EDGES, add_probabilities, find_bin, load_probabilities, log_terms,
     multiply_weights, squared_errors, squared_errors_f64, value_t, write_outcomes,
@@ -44,6 +45,16 @@ EQUAL = BY_EQUAL_EDGES
 GIVEN = BY_GIVEN_EDGES
 
 
+cdef int check_columns(
+    Py_ssize_t rows, Py_ssize_t n_others, const double[::1] weights, Py_ssize_t n_words
+) except -1:
+    """Raise ValueError unless columns are as long as the first, and a sum has the words of a state."""
+    need_length(b"columns", n_others, rows)
+    if weights is not None:
+        need_length(b"weights", weights.shape[0], rows)
+    return need_length(b"a sum", n_words, STATE_SIZE)
+
+
 def add_terms(
     int kind, const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights or None,
     double eps, double rate, int64_t[::1] state
@@ -53,6 +64,7 @@ def add_terms(
     cdef Py_ssize_t n = labels.shape[0]
     cdef int64_t clipped = 0
     cdef int64_t problem = 0
+    check_columns(n, probabilities.shape[0], weights, state.shape[0])
     if n == 0:
         return 0
     if weights is not None:
@@ -83,6 +95,8 @@ def write_terms(
     cdef Py_ssize_t length
     cdef int64_t clipped = 0
     cdef int64_t found = 0
+    check_columns(n, labels.shape[0] if kind != PROBABILITY else n, weights, STATE_SIZE)
+    need_length(b"out", out.shape[0], n)
     with nogil:
         while start < n and found >= 0:
             length = n - start if n - start < CHUNK else CHUNK
@@ -107,6 +121,7 @@ def write_terms(
 def correct_probabilities(const value_t[::1] probabilities, double rate, double[::1] out) -> bool:
     """Write p / (p + (1 - p) / rate) to out. Return false if a p is outside [0, 1] or NaN."""
     cdef bint good = 1
+    need_length(b"out", out.shape[0], probabilities.shape[0])
     if probabilities.shape[0]:
         with nogil:
             good = load_probabilities(&probabilities[0], probabilities.shape[0], rate, &out[0])
@@ -129,6 +144,16 @@ def calibration_terms(
     cdef const double* first_edge = NULL
     cdef double p, weight
     cdef int bad = 0
+    check_columns(labels.shape[0], probabilities.shape[0], weights, probability_states.shape[1])
+    need_length(b"bins", n_bins, 1)
+    need_length(b"bins of states", probability_states.shape[0], n_bins)
+    need_length(b"counts of a bin", counts.shape[1], 2)
+    need_length(b"problem", problem.shape[0], 1)
+    if rule == BY_GIVEN_EDGES:
+        need_length(b"edges", 0 if edges is None else edges.shape[0], n_bins - 1)
+    if weights is not None:
+        need_length(b"bins of states", min(weight_states.shape[0], positive_states.shape[0]), n_bins)
+        need_length(b"words of a state", min(weight_states.shape[1], positive_states.shape[1]), STATE_SIZE)
     if rule == BY_GIVEN_EDGES and edges.shape[0]:
         first_edge = &edges[0]
     with nogil:
@@ -166,6 +191,9 @@ def run_means(const value_t[::1] values, const int64_t[::1] starts, double[::1] 
     """
     cdef int64_t state[STATE_SIZE]
     cdef Py_ssize_t run, i
+    need_length(b"out", out.shape[0], starts.shape[0] - 1)
+    if starts.shape[0]:
+        need_offsets(b"starts", &starts[0], starts.shape[0], values.shape[0])
     with nogil:
         for run in range(starts.shape[0] - 1):
             memset(state, 0, sizeof(state))
@@ -216,6 +244,8 @@ def likelihood_terms(
     cdef Py_ssize_t n = values.shape[0]
     cdef int64_t clipped
     cdef int bad = 0
+    check_columns(n, n, weights, state.shape[0])
+    need_length(b"n_clipped and problem", min(n_clipped.shape[0], problem.shape[0]), 1)
     with nogil:
         while start < n and not bad:
             length = n - start if n - start < CHUNK else CHUNK

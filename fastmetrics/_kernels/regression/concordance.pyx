@@ -12,6 +12,9 @@ words, as many as two sums together. Without weights, a count is an integer belo
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_range
+
+
 ctypedef fused key_t:
     uint32_t
     uint64_t
@@ -273,6 +276,23 @@ cdef void sort_counting(
         memcpy(weights, source_weights, n * n_words * sizeof(uint64_t))
 
 
+cdef int check_weights(Py_ssize_t rows_found, Py_ssize_t words_found, Py_ssize_t rows, int n_words) except -1:
+    """Raise ValueError unless there are weights of so many words for every row."""
+    if rows_found < rows or words_found != n_words or not 1 <= n_words <= WEIGHT_LIMIT:
+        raise ValueError(f"{rows_found} weights of {words_found} words, and not of {n_words} for {rows} rows")
+    return 0
+
+
+cdef bint are_rows(
+    const uint64_t[::1] packed, uint64_t mask, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t rows
+) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef bint found = True
+    for i in range(start, stop):
+        found &= (packed[i] & mask) < <uint64_t>rows
+    return found
+
+
 def count_discordant(
     key_t[::1] keys, uint64_t[:, ::1] weights or None, Py_ssize_t start, Py_ssize_t stop, key_t[::1] scratch,
     uint64_t[:, ::1] weight_scratch or None, uint64_t[::1] count
@@ -280,8 +300,20 @@ def count_discordant(
     """Sort rows start..stop in out_row; add their discordant pairs to count. Each scratch array has as many rows."""
     cdef int n_words = 0 if weights is None else <int>weights.shape[1]
     cdef uint64_t none = 0
-    cdef uint64_t* first_weight = &none if weights is None else &weights[start, 0]
-    cdef uint64_t* first_scratch = &none if weights is None else &weight_scratch[0, 0]
+    cdef uint64_t* first_weight = &none
+    cdef uint64_t* first_scratch = &none
+    need_range(start, stop, keys.shape[0])
+    need_length(b"scratch", scratch.shape[0], stop - start)
+    need_length(b"count", count.shape[0], COUNT_LIMIT)
+    if weights is not None and weight_scratch is None:
+        raise ValueError("weights need working memory")
+    if weights is not None:
+        check_weights(weights.shape[0], weights.shape[1], stop, n_words)
+        check_weights(weight_scratch.shape[0], weight_scratch.shape[1], stop - start, n_words)
+    if start == stop:
+        return
+    if weights is not None:
+        first_weight, first_scratch = &weights[start, 0], &weight_scratch[0, 0]
     with nogil:
         sort_counting[key_t](&keys[start], first_weight, n_words, stop - start, &scratch[0], first_scratch, &count[0])
 
@@ -295,9 +327,18 @@ def merge_discordant(
     cdef uint64_t none = 0
     cdef const uint64_t* first_weight = &none
     cdef uint64_t* first_out = &none
+    need_range(start, stop, min(keys.shape[0], out.shape[0]))
+    need_range(start, middle, stop)
+    need_length(b"count", count.shape[0], COUNT_LIMIT)
+    if weights is not None and out_weights is None:
+        raise ValueError("weights need a place")
     if weights is not None:
-        first_weight = &weights[start, 0]
-        first_out = &out_weights[start, 0]
+        check_weights(weights.shape[0], weights.shape[1], stop, n_words)
+        check_weights(out_weights.shape[0], out_weights.shape[1], stop, n_words)
+    if start == stop:
+        return
+    if weights is not None:
+        first_weight, first_out = &weights[start, 0], &out_weights[start, 0]
     with nogil:
         merge_runs[key_t](
             &keys[start], first_weight, n_words, middle - start, stop - start, &out[start], first_out, &count[0])
@@ -311,6 +352,15 @@ def gather_rows(
     """Rows start..stop of the order whose row numbers are packed & mask."""
     cdef Py_ssize_t i, row, word
     cdef Py_ssize_t n_words = 0 if weights is None else weights.shape[1]
+    cdef Py_ssize_t n_sources = min(targets.shape[0], scores.shape[0])
+    need_range(start, stop, min(packed.shape[0], out_targets.shape[0], out_scores.shape[0]))
+    if weights is not None and out_weights is None:
+        raise ValueError("weights need a place")
+    if weights is not None:
+        check_weights(weights.shape[0], weights.shape[1], n_sources, <int>n_words)
+        check_weights(out_weights.shape[0], out_weights.shape[1], stop, <int>n_words)
+    if not are_rows(packed, mask, start, stop, n_sources):
+        raise ValueError(f"a packed row is none of {n_sources}")
     with nogil:
         for i in range(start, stop):
             row = <Py_ssize_t>(packed[i] & mask)
@@ -367,6 +417,16 @@ def sort_within_prefixes(
     cdef int n_words = 0 if weights is None else <int>weights.shape[1]
     cdef uint64_t* first_weight = &none if weights is None else &weights[0, 0]
     cdef uint64_t* first_scratch = &none if weights is None else &weight_scratch[0, 0]
+    need_length(b"scores", scores.shape[0], n)
+    need_length(b"scratch", scratch.shape[0], min(n, <Py_ssize_t>MANY_ROWS))
+    need_length(b"unsorted_ranges", unsorted_ranges.shape[0], n // (FEW_ROWS + 1))
+    need_length(b"ends of unsorted_ranges", unsorted_ranges.shape[1], 2)
+    if weights is not None:
+        need_length(b"weight_scratch", 0 if weight_scratch is None else weight_scratch.shape[0], scratch.shape[0])
+        check_weights(weights.shape[0], weights.shape[1], n, n_words)
+        need_length(b"words of weight_scratch", weight_scratch.shape[1], n_words)
+    if not 0 <= shift < 64:
+        raise ValueError(f"a shift by {shift} bits")
     with nogil:
         for stop in range(COUNT_LIMIT):
             ignored[stop] = 0
@@ -401,6 +461,11 @@ def add_tie_squares(
     cdef bint ends
     cdef int n_words = 1 if weights is None else <int>weights.shape[1]
     cdef uint64_t total[SUM_LIMIT]
+    need_length(b"count", count.shape[0], COUNT_LIMIT)
+    if others is not None:
+        need_length(b"others", others.shape[0], n)
+    if weights is not None:
+        check_weights(weights.shape[0], weights.shape[1], n, n_words)
     with nogil:
         clear_sum(total)
         for i in range(n):

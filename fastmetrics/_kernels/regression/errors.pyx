@@ -17,9 +17,9 @@ from fastmetrics._kernels.numeric.quotient cimport (
     DoubleDouble, load_double_double, divide_state, two_sum, one_minus_quotient, count_non_finite,
 )
 from fastmetrics._kernels.columns.real_columns cimport (
-    FLAG_INEXACT, FLAG_LOST, FLAG_NOT_FINITE, FLAG_OUTSIDE, FM_F64, FM_MATRIX_OUTPUTS, FM_MATRIX_ROWS, FM_TILE_OUTPUTS,
-    FM_TILE_ROWS, Matrix, RealColumn, close_columns, fetch, has_contiguous_rows, join_rows, load_matrix, load_rows,
-    load_tile, open_columns, open_short_columns, prefetch_rows, rows_side_by_side,
+    FLAG_INEXACT, FLAG_LOST, FLAG_NOT_FINITE, FLAG_OUTSIDE, FM_F64, FM_MATRIX_OUTPUTS, FM_MATRIX_ROWS,
+    FM_TILE_OUTPUTS, FM_TILE_ROWS, Matrix, RealColumn, close_columns, fetch, has_contiguous_rows, join_rows,
+    load_matrix, load_rows, load_tile, need_rows, open_columns, open_short_columns, prefetch_rows, rows_side_by_side,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, FM_LANES, GUARD_BITS, HEADROOM, LEVEL_BITS, STATE_SIZE, add_chunk_at, add_value,
@@ -265,6 +265,9 @@ def add_error_terms(
         first_weight = &weights[0]
     if not open_columns(y_true, y_pred, views, columns):
         raise TypeError("columns are not of a type that is read")
+    need_rows(
+        views, columns, start, stop, weights,
+        states.shape[0] >= columns[0].n_outputs and states.shape[1] == STATE_SIZE)
     try:
         with nogil:
             for output in range(columns[0].n_outputs):
@@ -291,6 +294,8 @@ def add_error_terms_to_totals(
         first_weight = &weights[0]
     if not open_columns(y_true, y_pred, views, columns):
         raise TypeError("columns are not of a type that is read")
+    need_rows(
+        views, columns, start, stop, weights, totals.shape[0] >= columns[0].n_outputs and totals.shape[1] == 2)
     try:
         with nogil:
             flags = add_terms_to_totals(
@@ -317,6 +322,7 @@ def write_error_terms(
     cdef bint finite = 1
     if not open_columns(y_true, y_pred, views, columns):
         raise TypeError("columns are not of a type that is read")
+    need_rows(views, columns, 0, columns[0].rows, weights, True)
     try:
         if columns[0].n_outputs != 1 or columns[0].rows > out.shape[0]:
             raise ValueError("terms of matrices are not written, and every term needs a place")
@@ -363,6 +369,7 @@ def max_error_of_rows(object y_true, object y_pred, Py_ssize_t start, Py_ssize_t
     cdef double result = 0
     if not open_columns(y_true, y_pred, views, columns):
         raise TypeError("columns are not of a type that is read")
+    need_rows(views, columns, start, stop, None, True)
     with nogil:
         result = find_max_error(&columns[0], &columns[1], start, stop)
     close_columns(views)
@@ -418,6 +425,7 @@ def write_absolute_errors(
     cdef int not_finite = 0
     if not open_columns(y_true, y_pred, views, columns):
         raise TypeError("columns are not of a type that is read")
+    need_rows(views, columns, start, stop, None, out.shape[0] >= columns[0].n_outputs and out.shape[1] >= stop)
     with nogil:
         if columns[0].n_outputs == 1:
             while start < stop:

@@ -10,14 +10,15 @@ from libc.math cimport NAN, fabs, frexp, ldexp
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
+from fastmetrics._kernels.numeric.length_checks cimport need_length
 from fastmetrics._kernels.numeric.quotient cimport (
     DoubleDouble, add_double_doubles, two_sum, multiply_double_doubles, negate_double_double, product_error,
     one_minus_quotient, count_non_finite,
 )
 from fastmetrics._kernels.columns.real_columns cimport (
-    FLAG_INEXACT, FLAG_NOT_FINITE, FM_MATRIX_OUTPUTS, FM_MATRIX_ROWS, FM_TILE_OUTPUTS, FM_TILE_ROWS, Matrix, RealColumn,
-    close_columns, has_contiguous_rows, load_matrix, load_rows, load_tile, open_columns, open_short_columns,
-    prefetch_rows,
+    FLAG_INEXACT, FLAG_NOT_FINITE, FM_MATRIX_OUTPUTS, FM_MATRIX_ROWS, FM_TILE_OUTPUTS, FM_TILE_ROWS, Matrix,
+    RealColumn, close_columns, has_contiguous_rows, load_matrix, load_rows, load_tile, need_rows, open_columns,
+    open_short_columns, prefetch_rows,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk_at, add_value, normalise,
@@ -201,6 +202,10 @@ def add_moments(
         first_weight = &weights[0]
     if not open_columns(y_true, y_pred, views, columns):
         raise TypeError("columns are not of a type that is read")
+    need_rows(
+        views, columns, start, stop, weights,
+        states.shape[0] >= columns[0].n_outputs and states.shape[1] >= 1 + (4 if center_errors else 2) * N_BANDS
+        and states.shape[2] == STATE_SIZE)
     with nogil:
         for output in range(columns[0].n_outputs):
             for i in range(states.shape[1]):
@@ -232,6 +237,9 @@ def sum_moments(
         first_weight = &weights[0]
     if not open_columns(y_true, y_pred, views, columns):
         raise TypeError("columns are not of a type that is read")
+    need_rows(
+        views, columns, start, stop, weights,
+        totals.shape[0] >= columns[0].n_outputs and totals.shape[1] == FM_MOMENTS and totals.shape[2] == 2)
     with nogil:
         if columns[0].n_outputs == 1:
             sum_moments_of_rows(
@@ -325,6 +333,9 @@ def explained_fractions(
     """
     cdef DoubleDouble n = two_sum(weight, weight_rest)
     cdef Py_ssize_t output
+    need_length(b"out", out.shape[0], totals.shape[0])
+    need_length(b"moments", totals.shape[1], FM_MOMENTS)
+    need_length(b"words of a sum", totals.shape[2], 2)
     with nogil:
         for output in range(totals.shape[0]):
             if not divide_variances(&totals[output, 0, 0], n, rows, center_errors, &out[output]):

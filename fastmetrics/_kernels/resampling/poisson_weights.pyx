@@ -9,6 +9,7 @@ is that of Poisson(1) within 2**-32. The weights have mean 1 and variance 1 with
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
+from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length
 from fastmetrics._kernels.numeric.table_hash cimport table_hash, use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 
@@ -151,6 +152,10 @@ def record_units(
     cdef Py_ssize_t i
     cdef uint64_t unit_hash, slot
     cdef uint64_t mask = <uint64_t>table.shape[0] - 1
+    need_length(b"prefixes", prefixes.shape[0], 1 << 14)
+    need_length(b"counts", counts.shape[0], 2)
+    if table.shape[0] == 0 or table.shape[0] & (table.shape[0] - 1) or not 0 <= limit < table.shape[0] - 1:
+        raise ValueError(f"a table of {table.shape[0]} slots for {limit} units")
     with nogil:
         for i in range(hashes.shape[0]):
             prefixes[hashes[i] >> 50] = 1
@@ -181,6 +186,11 @@ def find_unit_buckets(
     cdef int32_t low, high, middle
     cdef uint64_t wanted, prefix
     cdef uint64_t mask = <uint64_t>0xFFFFFFFFFFFFFFFFu << (64 - bits) if bits < 64 else <uint64_t>0xFFFFFFFFFFFFFFFFu
+    need_length(b"out", out.shape[0], hashes.shape[0])
+    need_length(b"first_of_prefix", first_of_prefix.shape[0], (1 << 14) + 1)
+    need_below(b"first_of_prefix", &first_of_prefix[0], (1 << 14) + 1, keys.shape[0] + 1)
+    if not 1 <= bits <= 64:
+        raise ValueError(f"keys of {bits} bits")
     with nogil:
         for i in range(hashes.shape[0]):
             wanted = hashes[i] & mask
@@ -198,12 +208,17 @@ def find_unit_buckets(
 def order_by_unit_bucket(const int32_t[::1] unit_buckets, int64_t[::1] starts, uint32_t[::1] order):
     """Stable counting sort of rows by unit bucket: `order` receives the rows, `starts` the start of each bucket.
 
-    starts has one element more than there are unit buckets, all zero before the call.
+    starts has one element more than there are unit buckets.
     """
     cdef Py_ssize_t i
     cdef int64_t total = 0
     cdef int64_t count
     cdef Py_ssize_t n_unit_buckets = starts.shape[0] - 1
+    need_length(b"starts", starts.shape[0], 1)
+    need_length(b"order", order.shape[0], unit_buckets.shape[0])
+    if unit_buckets.shape[0]:
+        need_below(b"unit_buckets", &unit_buckets[0], unit_buckets.shape[0], n_unit_buckets)
+    starts[:] = 0
     with nogil:
         for i in range(unit_buckets.shape[0]):
             starts[unit_buckets[i]] += 1

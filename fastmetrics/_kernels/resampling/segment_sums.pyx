@@ -6,6 +6,8 @@ registers. The caller must prevent overflow: sums stay below 2**63.
 
 from libc.stdint cimport int64_t, uint8_t
 
+from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length
+
 cdef enum:
     N_COLUMNS = 8
     GROUP_ROWS = 8
@@ -59,6 +61,9 @@ def sum_sampled_rows(const int64_t[:, ::1] panel, const int64_t[:, ::1] samples,
     cdef Py_ssize_t n = samples.shape[1]
     if panel.shape[0] == 0 or n == 0 or panel.shape[1] != N_COLUMNS or out.shape[1] != N_COLUMNS:
         raise ValueError("a panel needs at least one row and exactly eight columns")
+    need_length(b"out", out.shape[0], samples.shape[0])
+    if samples.shape[0]:
+        need_below(b"samples", &samples[0, 0], samples.shape[0] * n, panel.shape[0])
     with nogil:
         for r in range(samples.shape[0]):
             add_sampled_rows(&panel[0, 0], &samples[r, 0], n, &out[r, 0])
@@ -78,6 +83,7 @@ def sum_masked_rows(
         raise ValueError("a panel needs at least one row and exactly eight columns")
     if masks.shape[1] != n_groups or table.shape[0] < TABLE_ROWS or table.shape[1] != N_COLUMNS:
         raise ValueError("masks need a bit for every row, and the table needs 256 rows")
+    need_length(b"out", out.shape[0], masks.shape[0])
     with nogil:
         for group in range(n_groups):
             fill_table(

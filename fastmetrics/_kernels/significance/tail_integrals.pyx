@@ -7,6 +7,7 @@ rounding errors beside them, so their bits are the same anywhere. `tail_loops.h`
 from libc.math cimport INFINITY, ceil, fabs, floor, sqrt
 
 from fastmetrics._kernels.numeric.elementary cimport fm_exp, fm_log, fm_log1p
+from fastmetrics._kernels.numeric.length_checks cimport need_length
 
 cdef extern from "significance/tail_loops.h":
     enum:
@@ -227,6 +228,7 @@ def normal_tail(double z) -> float:
 
 def normal_tails(const double[::1] z, double[::1] out) -> None:
     """The same for every number."""
+    need_length(b"out", out.shape[0], z.shape[0])
     if z.shape[0]:
         with nogil:
             fm_normal_tails(&z[0], z.shape[0], &out[0])
@@ -235,6 +237,7 @@ def normal_tails(const double[::1] z, double[::1] out) -> None:
 def range_tails(const double[::1] w, int k, double[::1] out) -> None:
     """P(range of k standard normals >= w), for every w >= 0."""
     cdef Py_ssize_t i
+    need_length(b"out", out.shape[0], w.shape[0])
     with nogil:
         for i in range(w.shape[0]):
             out[i] = fm_range_tail(w[i], k)
