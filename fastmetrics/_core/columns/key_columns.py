@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.key_types import TAIL, TEXT, dtype_of_columns, numbers_of, slots_of, values_of_texts
-from fastmetrics._core.columns.row_blocks import addresses
+from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
 from fastmetrics._kernels.exchange import hash_partition, tuple_keys
 
 
@@ -49,11 +49,9 @@ class KeyScratch:
 def place_rows(hashes: np.ndarray, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
     """Hashes of whole keys that depend on the seeds of the process. Numbers have no heads, pairs of them no tails."""
     places = np.empty(hashes.shape[0], np.uint64)
-    head_addresses, tail_addresses = (addresses([words] if words.shape[0] else []) for words in (heads, tails))
-    hash_partition.place_keys(
-        addresses([hashes]), head_addresses, tail_addresses if tails.shape[0] else head_addresses,
-        np.zeros(1, np.int64), np.array([hashes.shape[0]]), places,
-    )  # fmt: skip
+    own_heads, own_tails = (ColumnBlocks([words]) if words.shape[0] else None for words in (heads, tails))
+    stops = np.array([hashes.shape[0]])
+    hash_partition.place_keys(ColumnBlocks([hashes]), own_heads, own_tails, np.zeros(1, np.int64), stops, places)
     return places
 
 
@@ -182,21 +180,20 @@ class TupleKeys:
         """Hash the rows' tuples as texts."""
         rows = stop - start
         n_bytes = tuple_keys.NUMBER_BYTES * rows * len(self.parts) + tuple_keys.PADDING_BYTES
-        kinds, starts, text_starts = [], [], []
+        kinds, columns = [], []
+        texts: list[ColumnBlocks | None] = []
         for part in self.parts:
             if isinstance(part, TextKeys):
-                values, text = part.offsets, part.data.ctypes.data
-                n_bytes += int(values[stop]) - int(values[start])
-                kinds.append(tuple_keys.TEXT32 if values.dtype == np.int32 else tuple_keys.TEXT64)
+                n_bytes += int(part.offsets[stop]) - int(part.offsets[start])
+                kinds.append(TEXT_KINDS[part.offsets.dtype])
+                columns.append(ColumnBlocks([part.offsets[start : stop + 1]]))
+                texts.append(ColumnBlocks([part.data]))
             else:
-                values, text = part.values, 0
-                kinds.append(NUMBER_KINDS[values.dtype])
-            starts.append(values[start:].ctypes.data)
-            text_starts.append(text)
+                kinds.append(NUMBER_KINDS[part.values.dtype])
+                columns.append(ColumnBlocks([part.values[start:stop]]))
+                texts.append(None)
         offsets, data = scratch.text_memory(rows + 1, n_bytes)
-        fits = tuple_keys.encode_tuples(
-            np.array(kinds, np.uint8), np.array(starts, np.uint64), np.array(text_starts, np.uint64), offsets, data
-        )
+        fits = tuple_keys.encode_tuples(np.array(kinds, np.uint8), columns, texts, offsets, data)
         if not fits:
             raise RuntimeError("a group column was changed by another thread while it was read")
         scratch.fill_text(data[: int(offsets[-1])], offsets, rows)
@@ -219,6 +216,7 @@ Keys = NumberKeys | TextKeys | FixedWidthKeys | TupleKeys
 NUMBER_KINDS = {
     np.dtype(np.int32): tuple_keys.INT32, np.dtype(np.int64): tuple_keys.INT64, np.dtype(np.uint64): tuple_keys.UINT64,
 }  # fmt: skip
+TEXT_KINDS = {np.dtype(np.int32): tuple_keys.TEXT32, np.dtype(np.int64): tuple_keys.TEXT64}
 
 
 def tuple_of(names: Sequence[str], columns: Sequence[Keys]) -> Keys:

@@ -94,12 +94,12 @@ class TextRows(NamedTuple):
         offsets = np.empty(min(BLOCK_TEXTS, USUAL_TEXTS * self.rows) + 1, np.int64)
         segments = np.empty(min(BLOCK_ROWS, self.rows) + 1, np.int64)
         counts = np.empty(4, np.int64)
+        one, others = (arrow_text_rows.TextSpans(own.data, own.starts, own.stops) for own in (hypotheses, references))
         row = 0
         while row < self.rows:
             stop = arrow_text_rows.decode_rows(
-                hypotheses.data, hypotheses.starts, hypotheses.stops, references.data, references.starts,
-                references.stops, references.first, references.last, row, points, offsets, segments, counts,
-            )  # fmt: skip
+                one, others, references.first, references.last, row, points, offsets, segments, counts
+            )
             if counts[arrow_text_rows.BAD_TEXT] != arrow_text_rows.NONE:
                 self.raise_bad_text(stop, int(counts[arrow_text_rows.BAD_TEXT]))
             if stop == row:

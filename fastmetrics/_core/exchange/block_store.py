@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.key_types import HEAD, TAIL
-from fastmetrics._core.columns.row_blocks import Scratch, addresses
+from fastmetrics._core.columns.row_blocks import Scratch
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.spill import SpillFile
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
 from fastmetrics._kernels.exchange import hash_partition
 
 NO_TEXT: np.ndarray = np.empty(0, np.uint8)
@@ -63,15 +64,15 @@ class SpilledBlock(NamedTuple):
 class ColumnSegments(NamedTuple):
     """Rows in several segments of memory.
 
-    `addresses` has one address per segment for every column. Of each segment, the rows from `first_rows` on are meant,
-    `lengths` of them. `owner` keeps the memory alive.
+    Every column has one block per segment. Of each segment, the rows from `first_rows` on are meant, `lengths` of them.
+    `text` keeps the text alive that the slots of keys point to.
     """
 
-    addresses: dict[str, np.ndarray]
+    columns: dict[str, ColumnBlocks]
     types: dict[str, np.dtype]
     first_rows: np.ndarray
     lengths: np.ndarray
-    owner: object
+    text: object
 
     @property
     def rows(self) -> int:
@@ -81,7 +82,7 @@ class ColumnSegments(NamedTuple):
         """A column, row i of all segments together at destinations[i], until the next call with the same scratch."""
         dtype = self.types[name]
         out = scratch.array(name, f"u{dtype.itemsize}", destinations.shape[0])
-        hash_partition.scatter_segments(self.addresses[name], self.first_rows, self.lengths, destinations, out)
+        hash_partition.scatter_segments(self.columns[name], self.first_rows, self.lengths, destinations, out)
         return out.view(dtype)
 
 
@@ -99,9 +100,9 @@ class PartitionRange(NamedTuple):
 
     def segments(self) -> ColumnSegments:
         """All rows as one segment."""
-        column_addresses = {name: addresses([column]) for name, column in self.columns.items()}
+        columns = {name: ColumnBlocks([column]) for name, column in self.columns.items()}
         types = {name: column.dtype for name, column in self.columns.items()}
-        return ColumnSegments(column_addresses, types, np.zeros(1, np.int64), self.bounds[-1:], self)
+        return ColumnSegments(columns, types, np.zeros(1, np.int64), self.bounds[-1:], self.text)
 
     def blocks(self) -> list[Block]:
         """The rows of each block as a block."""
@@ -296,12 +297,12 @@ class BlockStore:
         """For a store in memory: a function from (start, stop) to the segments of these partitions, without a copy."""
         blocks = list(self.blocks_in_memory)
         types = self.moved_types
-        column_addresses = {name: addresses([block.columns[name] for block in blocks]) for name in types}
+        columns = {name: ColumnBlocks([block.columns[name] for block in blocks]) for name in types}
         offsets = np.stack([block.offsets for block in blocks]).astype(np.int64)
 
         def segments_of(start: int, stop: int) -> ColumnSegments:
             first_rows = np.ascontiguousarray(offsets[:, start])
-            return ColumnSegments(column_addresses, types, first_rows, offsets[:, stop] - first_rows, blocks)
+            return ColumnSegments(columns, types, first_rows, offsets[:, stop] - first_rows, blocks)
 
         return segments_of
 

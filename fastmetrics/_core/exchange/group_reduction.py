@@ -29,7 +29,6 @@ from fastmetrics._core.exchange.hash_exchange import (
     HashExchange,
     HashExchangeScratch,
     partition_bits,
-    place_keys,
 )  # fmt: skip
 from fastmetrics._core.group_accumulators import GroupAccumulators, StateKey, merge_states
 from fastmetrics._core.named_tuples import NamedTuple
@@ -49,6 +48,7 @@ SAMPLED_KEYS = 1 << 10  # of a large partition; a key that is this share of them
 FREQUENT_KEY = SAMPLED_KEYS >> 6
 NO_KEYS: np.ndarray = np.empty(0, np.uint64)
 PADDED: np.ndarray = np.empty(1, np.uint8)  # loaded text is padded already: kernels may copy 16 bytes at a time
+
 
 class GroupReduction(NamedTuple):
     """Statistics to compute over groups; they share one class of tables.
@@ -272,8 +272,8 @@ def estimate_rare_rows(layout: GroupLayout, partition: int) -> float:
     sampled = filled[:: -(-filled.shape[0] // SAMPLED_BLOCKS)]
     lengths = np.zeros_like(rows)
     lengths[sampled] = np.minimum(rows[sampled], SAMPLED_KEYS // sampled.shape[0])
-    columns = {HASH: layout.hashes, HEAD: layout.heads, TAIL: layout.tails}
-    places = place_keys(columns, first_rows, lengths, np.empty(int(lengths.sum()), np.uint64))
+    places = np.empty(int(lengths.sum()), np.uint64)
+    hash_partition.place_keys(*layout.key_columns, first_rows, lengths, places)
     _, counts = np.unique(places, return_counts=True)
     return float(layout.partition_rows[partition] * counts[counts <= FREQUENT_KEY].sum() / places.shape[0])
 
@@ -299,7 +299,7 @@ def repartition(
     destinations = scratch.array("destinations", np.uint32, rows)
     offsets = scratch.array("offsets", np.int32, n_partitions + 1)
     bounds = segments.first_rows, segments.lengths
-    hash_partition.partition_segments(segments.addresses[HASH], *bounds, 64 - bits, first, offsets, destinations)
+    hash_partition.partition_segments(segments.columns[HASH], *bounds, 64 - bits, first, offsets, destinations)
     layout = reorder_segments(exchange, segments, offsets, destinations, scratch)
     if crowded_partitions(layout):
         return cut_by_key(exchange, segments, key_bits, 0, 1 << key_bits, scratch)
@@ -313,7 +313,8 @@ def cut_by_key(
     destinations = scratch.array("destinations", np.uint32, segments.rows)
     offsets = scratch.array("offsets", np.int32, n_partitions + 1)
     places = scratch.array("places", np.uint64, segments.rows)
-    place_keys(segments.addresses, segments.first_rows, segments.lengths, places)
+    keys = segments.columns[HASH], segments.columns.get(HEAD), segments.columns.get(TAIL)
+    hash_partition.place_keys(*keys, segments.first_rows, segments.lengths, places)
     hash_partition.partition_block(places, 64 - bits, first, offsets, destinations)
     return reorder_segments(exchange, segments, offsets, destinations, scratch)
 
@@ -326,10 +327,9 @@ def reorder_segments(
     for name, dtype in segments.types.items():
         out = columns[name] = scratch.array(name, dtype, segments.rows)
         hash_partition.scatter_segments(
-            segments.addresses[name], segments.first_rows, segments.lengths, destinations,
-            out.view(f"u{dtype.itemsize}"),
-        )  # fmt: skip
-    return GroupLayout([Block(columns, offsets)], exchange.key_dtype, segments.owner)
+            segments.columns[name], segments.first_rows, segments.lengths, destinations, out.view(f"u{dtype.itemsize}")
+        )
+    return GroupLayout([Block(columns, offsets)], exchange.key_dtype, segments.text)
 
 
 class LargeGroupKey(NamedTuple):
@@ -374,12 +374,8 @@ def find_large_group(exchange: HashExchange, start: int) -> LargeGroupKey | None
     if 4 * int(counts.max()) < len(hashes) and exchange.bits < MAX_BITS:
         return None
     most_frequent = values[counts.argmax()]
-    number = next(
-        block[0] for block, sample in zip(sampled, samples, strict=True) if (sample == most_frequent).any()
-    )
-    loaded = store.load_partitions(
-        [HASH, *exchange.slots], start, start + 1, numbers=range(number, number + 1)
-    )
+    number = next(block[0] for block, sample in zip(sampled, samples, strict=True) if (sample == most_frequent).any())
+    loaded = store.load_partitions([HASH, *exchange.slots], start, start + 1, numbers=range(number, number + 1))
     row = int(np.flatnonzero(loaded.columns[HASH] == most_frequent)[0])
     key_row = slice(row, row + 1)
     heads = loaded.columns.get(HEAD, NO_KEYS)

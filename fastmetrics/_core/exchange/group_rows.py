@@ -45,10 +45,8 @@ from fastmetrics._core.state import Fields, Sums, exact_sum
 from fastmetrics._core.statistic import Value, rounded_quotient
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums
-from fastmetrics._kernels.ranking import grouped_auc
 
 FIRST_OUTPUT = Output(0, 0)
-NO_SLICES: np.ndarray = np.empty(0, np.uint64)
 
 
 class GroupRows(NamedTuple):
@@ -142,19 +140,11 @@ class RowsByGroup:
         key_texts: Any = None,
         only_pairs: bool = False,
     ) -> None:
-        rows = max(1, int(layout.partition_rows.max()))
         self.statistics = statistics
         self.key_texts = key_texts
         self.layout = layout
         self.outputs = outputs
-        self.hash_table = scratch.array("table", np.uint32, max(64, 1 << (2 * rows - 1).bit_length()))
-        self.group_of_row = scratch.array("group of row", np.uint32, rows)
-        self.hashes, self.heads, self.tails = (
-            scratch.array(name, np.uint64, rows) for name in ("hashes", "heads", "tails")
-        )
-        self.slices = scratch.array("slices", np.uint16, rows)
-        self.class_rows = scratch.array("class rows", np.int64, 2 * rows).reshape(rows, 2)
-        self.n_groups = np.zeros(1, np.int64)
+        self.groups = layout.find_groups(layout.rows.largest, scratch.array)
 
     @staticmethod
     def values_per_output(statistics: Sequence[Any]) -> int:
@@ -182,22 +172,12 @@ class RowsByGroup:
             if self.layout.partition_rows[partition]:
                 yield from self.tables_of_partition(partition, own is not None)
 
-    def label_addresses(self) -> np.ndarray:
-        """Addresses of classes for the kernel that numbers groups; of any bytes where labels are no classes."""
-        layout = self.layout
-        return layout.labels if layout.n_labels and not layout.graded else layout.hashes[None]
-
     def tables_of_partition(self, partition: int, by_slice: bool) -> Iterator[tuple[int, int | None, Any]]:
         layout = self.layout
-        grouped_auc.number_groups(
-            layout.hashes, self.label_addresses(), layout.heads, layout.tails, layout.slices if by_slice else NO_SLICES,
-            layout.offsets, partition, self.hash_table, self.group_of_row, self.hashes, self.heads, self.tails,
-            self.slices, self.class_rows, self.n_groups,
-        )  # fmt: skip
-        n = int(self.n_groups[0])
-        keys = GroupKeys(self.hashes[:n], self.heads[:n], self.tails[:n], layout.key_dtype)
+        n = self.groups.find(partition, by_slice)
+        keys = layout.keys(self.groups, n)
         blocks = [(block.columns, slice(*block.offsets[partition : partition + 2])) for block in layout.blocks]
-        group_of_row = self.group_of_row[: layout.partition_rows[partition]]
+        group_of_row = self.groups.group_of_row[: layout.partition_rows[partition]]
         names = value_columns(layout.blocks[0].columns)
         columns = {name: np.concatenate([own[name][rows] for own, rows in blocks]) for name in names}
         for number, output in enumerate(self.outputs):
@@ -205,8 +185,8 @@ class RowsByGroup:
             if not by_slice:
                 yield number, None, table
                 continue
-            order = np.argsort(self.slices[:n], kind="stable")
-            slices = self.slices[:n][order]
+            order = np.argsort(self.groups.slices[:n], kind="stable")
+            slices = self.groups.slices[:n][order]
             edges = np.flatnonzero(np.diff(slices, prepend=-1, append=-1).astype(bool)).tolist()
             for low, high in pairwise(edges):
                 yield number, int(slices[low]), table.take(order[low:high])
@@ -278,9 +258,7 @@ def sort_groups(group_of_row: np.ndarray, columns: dict[str, np.ndarray], output
     )
 
 
-def reduce_columns(
-    statistic: Any, y_true: Any, y_score: Any, groups: Any, sample_weight: Any, n_threads: int
-) -> Sums:
+def reduce_columns(statistic: Any, y_true: Any, y_score: Any, groups: Any, sample_weight: Any, n_threads: int) -> Sums:
     """The state of a statistic of groups over the columns of one call."""
     exchange = exchange_rows(y_true, y_score, groups, sample_weight, n_threads)
     state: Sums = statistic.empty()

@@ -9,6 +9,7 @@ Blocks may arrive in any order and from any thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -26,7 +27,6 @@ from fastmetrics._core.columns.row_blocks import (
     Output,
     RowBlock,
     Scratch,
-    addresses,
     block_bounds,
     label_name,
     names_of,
@@ -37,7 +37,9 @@ from fastmetrics._core.exchange.block_store import TEXT_PADDING, Block, BlockSto
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
+from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
 from fastmetrics._kernels.exchange import hash_partition
+from fastmetrics._kernels.exchange.partition_groups import PartitionedRows, PartitionGroups
 
 HASH = "hash"
 UNIT = "unit"  # the hash of the row's resampling unit, where the unit is not the group
@@ -172,53 +174,47 @@ def reorder(arrays: dict[str, np.ndarray], offsets: np.ndarray, destinations: np
     return Block(moved, offsets)
 
 
-def place_keys(
-    key_columns: dict[str, np.ndarray], first_rows: np.ndarray, lengths: np.ndarray, out: np.ndarray
-) -> np.ndarray:
-    """Hashes of whole keys that depend on the seeds of the process; the columns are addresses of segments."""
-    heads = key_columns.get(HEAD, NO_ADDRESSES)
-    hash_partition.place_keys(key_columns[HASH], heads, key_columns.get(TAIL, heads), first_rows, lengths, out)
-    return out
-
-
 class GroupLayout:
-    """Addresses and offsets of blocks with the same partitions, in the form that kernels read."""
+    """Blocks with the same partitions, in the form that kernels read: `rows`."""
 
     def __init__(self, blocks: list[Block], key_dtype: np.dtype, owner: object = None) -> None:
         columns = blocks[0].columns
-        self.blocks = list(blocks)  # kernels read by address: this keeps the memory if an interrupt closes the store
+        self.blocks = list(blocks)
         self.owner = owner  # keeps the text alive that the slots point to
         self.key_dtype = key_dtype
         self.slots = slots_of(key_dtype)
-        labels, scores = names_of(columns, LABEL), names_of(columns, SCORE)
-        self.n_labels = len(labels)
-        # Grades and other numbers are float64, classes are uint8.
-        self.graded = bool(labels) and columns[labels[0]].dtype == np.float64
-        self.weighted = WEIGHT in columns
-        empty = np.empty(0, np.uint64)
-        self.hashes = self.addresses(HASH)
-        self.labels = self.address_table(labels)
-        self.scores = self.address_table(scores)
-        self.double_scores = np.array([columns[name].dtype == np.float64 for name in scores], np.uint8)
-        self.heads = self.addresses(HEAD) if self.slots else empty
-        # For kernels, a slot of the second number alone is a slot whose head and tail are equal.
-        self.tails = self.addresses(TAIL) if TAIL in self.slots else self.heads
-        self.slices = self.addresses(SLICE) if SLICE in columns else empty
-        self.weights = self.addresses(WEIGHT) if self.weighted else empty
         self.offsets = np.stack([block.offsets for block in blocks]) if len(blocks) > 1 else blocks[0].offsets[None]
-        self.n_partitions = self.offsets.shape[1] - 1
+        labels, scores = names_of(columns, LABEL), names_of(columns, SCORE)
+        optional = (self.column(name) if name in columns else None for name in (WEIGHT, SLICE))
+        self.rows = PartitionedRows(
+            self.offsets, *self.key_columns, list(map(self.column, labels)), list(map(self.column, scores)),
+            *optional,
+        )  # fmt: skip
+        # Grades and other numbers are float64, classes are uint8.
+        self.graded = self.rows.label_bytes == 8
+        self.n_partitions = self.rows.n_partitions
         self.partition_rows = (self.offsets[:, 1:] - self.offsets[:, :-1]).sum(0, dtype=np.int64)
-        largest = int(self.partition_rows.max())
-        if largest >= MAX_ROWS_IN_PARTITION:
-            raise OverflowError(f"{largest} rows fall into one partition; at most 2**29 - 1 can be grouped in memory")
+        if self.rows.largest >= MAX_ROWS_IN_PARTITION:
+            raise OverflowError(
+                f"{self.rows.largest} rows fall into one partition; at most 2**29 - 1 can be grouped in memory"
+            )
 
-    def addresses(self, name: str) -> np.ndarray:
-        return addresses([block.columns[name] for block in self.blocks])
+    def column(self, name: str) -> ColumnBlocks:
+        return ColumnBlocks([block.columns[name] for block in self.blocks])
 
-    def address_table(self, names: Sequence[str]) -> np.ndarray:
-        """The addresses of several columns: a row for each column, in it one for each block."""
-        found = addresses([block.columns[name] for name in names for block in self.blocks])
-        return found.reshape(len(names), len(self.blocks))
+    @cached_property
+    def key_columns(self) -> tuple[ColumnBlocks, ColumnBlocks | None, ColumnBlocks | None]:
+        """Hashes, heads and tails. Keys that are single numbers have no heads, pairs of numbers no tails."""
+        heads, tails = (self.column(name) if name in self.slots else None for name in (HEAD, TAIL))
+        return self.column(HASH), heads, tails
+
+    def find_groups(self, most_groups: int, allocate: Any, outputs: Sequence[Output] = ()) -> PartitionGroups:
+        """One thread's memory to find the groups of some partitions, at most `most_groups` at a time."""
+        return PartitionGroups(self.rows, most_groups, allocate, outputs)
+
+    def keys(self, groups: PartitionGroups, n: int) -> GroupKeys:
+        """The keys of the groups that were found last."""
+        return GroupKeys(groups.hashes[:n], groups.heads[:n], groups.tails[:n], self.key_dtype)
 
     def number_slices(self, own: SliceSet, start: int, stop: int) -> None:
         """Write the slices of a set into the column of slices, for the rows of the partitions start to stop."""
@@ -231,7 +227,7 @@ class GroupLayout:
     def chunks(self, n_values: int, table_bytes: int = CHUNK_BYTES) -> list[tuple[int, int]]:
         """Ranges of partitions, one for each kernel call, so that tables of n_values per group fit table_bytes."""
         rows = int(self.partition_rows.sum())
-        group_bytes = 8 * (1 + 2 * bool(self.slots) + 2 * self.n_labels + n_values)
+        group_bytes = 8 * (1 + 2 * bool(self.slots) + 2 * self.rows.n_labels + n_values)
         n_chunks = max(1, min(self.n_partitions, -(-rows // min(CHUNK_ROWS, max(1, table_bytes // group_bytes)))))
         edges = [self.n_partitions * i // n_chunks for i in range(n_chunks + 1)]
         return list(pairwise(edges))

@@ -240,12 +240,11 @@ class OrderedRows:
         totals = self.totals()
         if len(classes.bounds) == 1:
             ((start, middle, stop),) = classes.bounds
-            n = curve_points.count_points(classes.keys, start, middle, stop, kind, True, 0, 0)
+            whole = curve_points.CurveRange(classes.keys, start, middle, stop)
+            n = whole.count(kind)
             curve = new_curve(n, n_more)
-            curve_points.write_points(
-                classes.keys, start, middle, stop, kind, 0, 0, totals.negatives, totals.positives, True, 0, 0, *curve,
-                n_more if descending else n - 1, 1 if descending else -1,
-            )  # fmt: skip
+            first, step = (n_more, 1) if descending else (n - 1, -1)
+            whole.write(kind, 0, 0, totals.negatives, totals.positives, *curve, first, step)
             return curve
         return curve_of_ranges(classes, totals, kind, descending, n_more, count_threads(self.n_threads))
 
@@ -448,16 +447,16 @@ def curve_of_ranges(
 ) -> Curve:
     """The points of a curve over several ranges: first the number of points of each range, then the points."""
     bounds = classes.bounds
-    n_ranges = len(bounds)
-    n_points = np.zeros(n_ranges, np.int64)
-    filled = [number for number in range(n_ranges) if bounds[number][2] > bounds[number][0]]
-    below = dict(zip(filled[1:], filled[:-1], strict=True))
-    next_counts = {number: classes.top_counts[below[number]] if number in below else (0, 0) for number in filled}
+    n_points = np.zeros(len(bounds), np.int64)
+    filled = [number for number, (start, _, stop) in enumerate(bounds) if stop > start]
+    next_counts = [(0, 0), *(classes.top_counts[number] for number in filled[:-1])]
+    ranges = [
+        curve_points.CurveRange(classes.keys, *bounds[number], number == filled[-1], *below)
+        for number, below in zip(filled, next_counts, strict=True)
+    ]
 
     def count(index: int) -> None:
-        number = filled[index]
-        is_top = number == filled[-1]
-        n_points[number] = curve_points.count_points(classes.keys, *bounds[number], kind, is_top, *next_counts[number])
+        n_points[filled[index]] = ranges[index].count(kind)
 
     for_each(len(filled), lambda: count, n_threads)
     n = int(n_points.sum())
@@ -469,9 +468,8 @@ def curve_of_ranges(
 
     def write(index: int) -> None:
         number = filled[index]
-        curve_points.write_points(
-            classes.keys, *bounds[number], kind, *above[number], totals.negatives, totals.positives,
-            number == filled[-1], *next_counts[number], curve.thresholds, curve.x, curve.y, first_points[number],
+        ranges[index].write(
+            kind, *above[number], totals.negatives, totals.positives, *curve, first_points[number],
             1 if descending else -1,
         )  # fmt: skip
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns import validation
-from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS, addresses, block_bounds
+from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS, block_bounds
 from fastmetrics._core.distributions.normal import normal_pvalue, two_sided_quantile
 from fastmetrics._core.exact import divide, divide_root
 from fastmetrics._core.exchange import range_exchange
@@ -27,6 +27,7 @@ from fastmetrics._core.score_statistics.delong_placements import (
     placement_variance,
     two_word_integer,
 )
+from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
 from fastmetrics._kernels.significance import delong_placements as kernels
 
 MOST_ROWS = 1 << 31
@@ -123,7 +124,8 @@ def place_rows(labels: np.ndarray, scores: np.ndarray, name: str, n_threads: int
     row_slots = np.empty(rows, np.uint16)
     buckets = bucket_rows(labels, scores, name, row_slots, keys, n_threads)
     placements = np.empty(rows, np.uint32)
-    blocks = addresses([placements[start:stop] for start, stop in block_bounds(rows)])
+    blocks = ColumnBlocks([placements[start:stop] for start, stop in block_bounds(rows)], True)
+    bucket_keys = ColumnBlocks(buckets.keys)
     counts = buckets.class_counts()
     below = (counts[:, 0].cumsum() - counts[:, 0]).tolist()
     above = (counts[::-1, 1].cumsum()[::-1] - counts[:, 1]).tolist()
@@ -135,7 +137,7 @@ def place_rows(labels: np.ndarray, scores: np.ndarray, name: str, n_threads: int
         slots = np.empty(4 * most_rare_rows + 2, np.uint32)
 
         return lambda bucket: kernels.bucket_placements(
-            buckets.addresses, blocks, buckets.offsets, bucket, below[bucket], above[bucket], rare_keys, scratch, cells,
+            bucket_keys, blocks, buckets.offsets, bucket, below[bucket], above[bucket], rare_keys, scratch, cells,
             slots,
         )  # fmt: skip
 

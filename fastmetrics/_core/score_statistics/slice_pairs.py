@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import addresses, label_name
+from fastmetrics._core.columns.row_blocks import label_name
 from fastmetrics._core.columns.slice_sets import SliceSet, column_names
 from fastmetrics._core.exchange.range_exchange import ScoreBuckets
 from fastmetrics._core.exchange.runs import ClassTotals, SlicedStatistic
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
 from fastmetrics._kernels.exchange import slice_rows
 
 
@@ -76,22 +77,20 @@ class PairsWonBySlice(SlicedStatistic):
         """A thread's function from a range of buckets to its state."""
         names = self.kept_columns
         most = max(1, int(buckets.class_counts().sum(axis=1).max()))
-        code_addresses = addresses([block.columns[name] for name in names for block in buckets.blocks])
-        code_addresses = code_addresses.reshape(len(names), len(buckets.blocks))
+        keys = ColumnBlocks(buckets.keys)
+        code_columns = [ColumnBlocks([block.columns[name] for block in buckets.blocks]) for name in names]
         rows = np.empty((3, most), np.uint64)
         codes = np.empty((len(names), most), np.uint16)
         unordered, numbers = np.empty((2, most), np.uint16)
         ordered = np.empty(most, np.uint32)
-        are_short = buckets.key_type == np.uint32
 
         def count(start: int, stop: int) -> SlicePairCounts:
             pairs = [np.zeros((own.n_slices, slice_rows.N_FIELDS), np.int64) for own in self.sets]
             last_run = 0
             for bucket in range(start, stop):
                 n = slice_rows.order_bucket(
-                    buckets.addresses, code_addresses, buckets.offsets, bucket, are_short, rows, unordered, codes,
-                    ordered,
-                )  # fmt: skip
+                    keys, code_columns, buckets.offsets, bucket, rows, unordered, codes, ordered
+                )
                 columns = {name: of_column[:n] for name, of_column in zip(names, codes, strict=True)}
                 first_run = last_run
                 for own, of_set in zip(self.sets, pairs, strict=True):

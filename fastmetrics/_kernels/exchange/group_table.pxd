@@ -38,12 +38,12 @@ ctypedef fused label_t:
 
 
 cdef struct PartitionBlocks:
-    # Addresses of each block's columns, in partition order, and the offsets of the partitions in every block.
-    const uint64_t* hashes
-    const uint64_t* labels
-    const uint64_t* heads          # NULL: integer keys
-    const uint64_t* tails
-    const uint64_t* slices         # NULL: groups of all rows
+    # Each block's columns, in partition order, and the offsets of the partitions in every block.
+    const uint64_t** hashes
+    const void** labels
+    const uint64_t** heads         # NULL: integer keys
+    const uint64_t** tails
+    const uint16_t** slices        # NULL: groups of all rows
     const int32_t* offsets
     Py_ssize_t n_blocks
     Py_ssize_t row_stride
@@ -137,13 +137,13 @@ cdef inline Py_ssize_t fill_table(
     memset(table, 0, table_size * sizeof(uint32_t))
     for block in range(blocks.n_blocks):
         span = blocks.offsets + block * blocks.row_stride + partition
-        hashes = <const uint64_t*><uintptr_t>blocks.hashes[block]
-        labels = <const label_t*><uintptr_t>blocks.labels[block]
+        hashes = blocks.hashes[block]
+        labels = <const label_t*>blocks.labels[block]
         if has_text:
-            heads = <const uint64_t*><uintptr_t>blocks.heads[block]
-            tails = <const uint64_t*><uintptr_t>blocks.tails[block]
+            heads = blocks.heads[block]
+            tails = blocks.tails[block]
         if has_slices:
-            slices = <const uint16_t*><uintptr_t>blocks.slices[block]
+            slices = blocks.slices[block]
         for row in range(span[0], span[1]):
             value = hashes[row]
             if has_slices:
@@ -201,16 +201,16 @@ cdef inline Py_ssize_t fill_by_key(
     memset(table, 0, table_size * sizeof(uint32_t))
     for block in range(blocks.n_blocks):
         span = blocks.offsets + block * blocks.row_stride + partition
-        labels = <const label_t*><uintptr_t>blocks.labels[block]
+        labels = <const label_t*>blocks.labels[block]
         if blocks.heads != NULL:
-            heads = <const uint64_t*><uintptr_t>blocks.heads[block]
-            tails = <const uint64_t*><uintptr_t>blocks.tails[block]
+            heads = blocks.heads[block]
+            tails = blocks.tails[block]
         for row in range(span[0], span[1]):
-            value = (<const uint64_t*><uintptr_t>blocks.hashes[block])[row]
+            value = blocks.hashes[block][row]
             if heads != NULL:
                 head, tail = heads[row], tails[row]
             if blocks.slices != NULL:
-                row_slice = (<const uint16_t*><uintptr_t>blocks.slices[block])[row]
+                row_slice = blocks.slices[block][row]
             slot = place_group(heads, tails, row, span[1], table_hash_pair(value, row_slice)) & mask
             while table[slot]:
                 group = <Py_ssize_t>table[slot] - 1
@@ -238,7 +238,7 @@ cdef inline Py_ssize_t fill_by_key(
 
 
 cdef inline void find_weight_ranges(
-    PartitionBlocks* blocks, const uint64_t* weight_blocks, Py_ssize_t partition, const uint32_t* group_of_row,
+    PartitionBlocks* blocks, const void** weight_blocks, Py_ssize_t partition, const uint32_t* group_of_row,
     Py_ssize_t n_groups, double* min_weights, double* max_weights
 ) noexcept nogil:
     """The least and the greatest weight of every group's rows. find_groups must have been called before."""
@@ -252,29 +252,10 @@ cdef inline void find_weight_ranges(
         max_weights[group] = 0.0
     for block in range(blocks.n_blocks):
         span = blocks.offsets + block * blocks.row_stride + partition
-        weights = <const double*><uintptr_t>weight_blocks[block]
+        weights = <const double*>weight_blocks[block]
         for row in range(span[0], span[1]):
             weight = weights[row]
             group = group_of_row[i]
             min_weights[group] = weight if weight < min_weights[group] else min_weights[group]
             max_weights[group] = weight if weight > max_weights[group] else max_weights[group]
             i += 1
-
-
-cdef inline void set_blocks(
-    PartitionBlocks* blocks, const uint64_t[::1] hashes, const uint64_t[:, ::1] labels, const uint64_t[::1] heads,
-    const uint64_t[::1] tails, const uint64_t[::1] slices, const int32_t[:, ::1] offsets
-) noexcept:
-    blocks.hashes = &hashes[0]
-    blocks.labels = &labels[0, 0]
-    blocks.heads = NULL
-    blocks.tails = NULL
-    blocks.slices = NULL
-    if heads.shape[0]:
-        blocks.heads = &heads[0]
-        blocks.tails = &tails[0]
-    if slices.shape[0]:
-        blocks.slices = &slices[0]
-    blocks.offsets = &offsets[0, 0]
-    blocks.n_blocks = offsets.shape[0]
-    blocks.row_stride = offsets.shape[1]

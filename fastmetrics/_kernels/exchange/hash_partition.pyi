@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
 
 SHORT_TEXT_BYTES: int
 
@@ -30,7 +31,7 @@ def partition_block(
     destinations: NDArray[np.uint32],
 ) -> None: ...
 def partition_segments(
-    addresses: NDArray[np.uint64],
+    hashes: ColumnBlocks,
     starts: NDArray[np.int64],
     lengths: NDArray[np.int64],
     shift: int,
@@ -39,16 +40,16 @@ def partition_segments(
     destinations: NDArray[np.uint32],
 ) -> None: ...
 def scatter_segments(
-    addresses: NDArray[np.uint64],
+    column: ColumnBlocks,
     starts: NDArray[np.int64],
     lengths: NDArray[np.int64],
     destinations: NDArray[np.uint32],
     out: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.uint64],
 ) -> None: ...
 def place_keys(
-    hash_addresses: NDArray[np.uint64],
-    head_addresses: NDArray[np.uint64],
-    tail_addresses: NDArray[np.uint64],
+    hashes: ColumnBlocks,
+    heads: ColumnBlocks | None,
+    tails: ColumnBlocks | None,
     starts: NDArray[np.int64],
     lengths: NDArray[np.int64],
     out: NDArray[np.uint64],

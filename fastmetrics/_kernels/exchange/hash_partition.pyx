@@ -13,9 +13,12 @@ The partition number is the hash's top bits. The bits below them split a partiti
 the low bits. A block has at most 2**31 - 1 rows.
 """
 
+from cpython.exc cimport PyErr_Format
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
+from fastmetrics._kernels.columns.column_blocks cimport ColumnBlocks
+from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length
 from fastmetrics._kernels.exchange.group_table cimport place_slot, prefetch, same_text_slot
 from fastmetrics._kernels.numeric.table_hash cimport table_hash, table_hash_pair, use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
@@ -43,6 +46,8 @@ cdef enum:
     ASCII_END = 0x80
     TWO_BYTES_END = 0x800
     THREE_BYTES_END = 0x10000
+    MOST_ROWS = 0x7FFFFFFF      # of a block
+    MOST_TEXT_BYTES = 0xFFFFFFFF
 
 SHORT_TEXT_BYTES = SHORT_TEXT   # the slot of a longer text holds its address
 
@@ -83,6 +88,7 @@ cdef inline uint64_t hash_bytes(const uint8_t* text, int64_t length) noexcept no
 def hash_keys(const integer_t[::1] keys, uint64_t[::1] out):
     """out[i] = hash of keys[i]. Signed keys are sign-extended to 64 bits."""
     cdef Py_ssize_t n = keys.shape[0]
+    need_length(b"out", out.shape[0], n)
     if n == 0:
         return
     with nogil:
@@ -95,6 +101,7 @@ def hash_keys(const integer_t[::1] keys, uint64_t[::1] out):
 def unhash_keys(const uint64_t[::1] hashes, uint64_t[::1] out):
     """The inverse of hash_keys: the 64 bits of the (sign-extended) key."""
     cdef Py_ssize_t i
+    need_length(b"out", out.shape[0], hashes.shape[0])
     with nogil:
         for i in range(hashes.shape[0]):
             out[i] = unhash_integer(hashes[i])
@@ -115,17 +122,26 @@ def make_text_slots(
     cdef const uint8_t* text
     cdef const uint8_t* end = NULL
     cdef const uint8_t* base = NULL
-    cdef int64_t length
+    cdef int64_t start, length
     cdef int64_t n_long = 0
     cdef uint64_t first, second, head, tail
     cdef uint64_t words[2]
+    cdef bint fits = True
+    need_length(b"offsets", offsets.shape[0], n + 1)
+    need_length(b"tails", tails.shape[0], n)
+    need_length(b"hashes", hashes.shape[0], n)
+    need_length(b"n_long_bytes", n_long_bytes.shape[0], 1)
     if data.shape[0]:
         base = &data[0]
         end = base + data.shape[0]
     with nogil:
         for i in range(n):
-            length = offsets[i + 1] - offsets[i]
-            text = base + offsets[i]
+            start = offsets[i]
+            length = offsets[i + 1] - start
+            if start < 0 or length < 0 or length > MOST_TEXT_BYTES or length > data.shape[0] - start:
+                fits = False
+                break
+            text = base + start
             if length > SHORT_TEXT:
                 memcpy(&head, text, 8)
                 heads[i] = (head << 32) | <uint64_t>length
@@ -154,6 +170,8 @@ def make_text_slots(
             tails[i] = tail
             head *= <uint64_t>0xD6E8FEB86659FD93
             hashes[i] = hash_integer((head ^ (head >> 32)) ^ tail)
+    if not fits:
+        raise ValueError(f"offsets: text {i} is not a part of {data.shape[0]} bytes")
     n_long_bytes[0] += n_long
 
 
@@ -165,14 +183,21 @@ def copy_long_texts(const uint64_t[::1] heads, uint64_t[::1] tails, const uint8_
     """
     cdef Py_ssize_t i
     cdef Py_ssize_t n = heads.shape[0]
+    cdef Py_ssize_t n_bytes = 0
     cdef int64_t length
     cdef uint8_t* position
     cdef const uint8_t* text
     cdef const uint8_t* end
-    if data.shape[0] == 0:
+    need_length(b"tails", tails.shape[0], n)
+    with nogil:
+        for i in range(n):
+            if (heads[i] & 0xFFFFFFFFu) > SHORT_TEXT:
+                n_bytes += <Py_ssize_t>(heads[i] & 0xFFFFFFFFu)
+    if n_bytes == 0:
         return
+    need_length(b"out", out.shape[0], n_bytes + 16)
     position = &out[0]
-    end = &data[0] + data.shape[0]
+    end = &data[0] + data.shape[0] if data.shape[0] else NULL
     with nogil:
         for i in range(n):
             if i + PREFETCH_ROWS < n and (heads[i + PREFETCH_ROWS] & 0xFFFFFFFFu) > SHORT_TEXT:
@@ -199,6 +224,7 @@ def read_text_slots(const uint64_t[::1] heads, const uint64_t[::1] tails) -> lis
     cdef uint64_t words[2]
     cdef uint64_t length
     cdef list texts = []
+    need_length(b"tails", tails.shape[0], heads.shape[0])
     for i in range(heads.shape[0]):
         length = heads[i] & 0xFFFFFFFFu
         if length > SHORT_TEXT:
@@ -210,6 +236,95 @@ def read_text_slots(const uint64_t[::1] heads, const uint64_t[::1] tails) -> lis
     return texts
 
 
+cdef void count_partitions(
+    const uint64_t* hashes, Py_ssize_t n, int shift, uint64_t first_partition, int32_t[::1] offsets
+) noexcept nogil:
+    """Count the rows of every partition; the last offset counts rows of no partition."""
+    cdef Py_ssize_t i
+    cdef uint64_t n_partitions = <uint64_t>offsets.shape[0] - 1
+    for i in range(n):
+        offsets[<Py_ssize_t>min((hashes[i] >> shift) - first_partition, n_partitions)] += 1
+
+
+cdef bint begin_partitions(int32_t[::1] offsets) noexcept nogil:
+    """Replace the counts by the first row of every partition. Returns False if a row has none."""
+    cdef Py_ssize_t i
+    cdef int32_t total = 0
+    cdef int32_t count
+    if offsets[offsets.shape[0] - 1]:
+        return False
+    for i in range(offsets.shape[0] - 1):
+        count = offsets[i]
+        offsets[i] = total
+        total += count
+    return True
+
+
+cdef void place_in_partitions(
+    const uint64_t* hashes, Py_ssize_t n, int shift, uint64_t first_partition, int32_t[::1] offsets,
+    uint32_t* destinations
+) noexcept nogil:
+    """Write every row's destination. The offset of a partition becomes that after its last row so far."""
+    cdef Py_ssize_t i, partition
+    for i in range(n):
+        partition = <Py_ssize_t>((hashes[i] >> shift) - first_partition)
+        destinations[i] = <uint32_t>offsets[partition]
+        offsets[partition] += 1
+
+
+cdef void end_partitions(int32_t[::1] offsets) noexcept nogil:
+    """Bring every offset back to the first row of its partition."""
+    cdef Py_ssize_t i = offsets.shape[0] - 1
+    while i > 0:
+        offsets[i] = offsets[i - 1]
+        i -= 1
+    offsets[0] = 0
+
+
+cdef void one_partition(int32_t[::1] offsets, uint32_t[::1] destinations) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(destinations.shape[0]):
+        destinations[i] = <uint32_t>i
+    offsets[0] = 0
+    offsets[1] = <int32_t>destinations.shape[0]
+
+
+cdef Py_ssize_t find_bad_segment(
+    const Py_ssize_t* block_lengths, const int64_t[::1] starts, const int64_t[::1] lengths, Py_ssize_t* n_rows
+) noexcept nogil:
+    """The first segment that has rows which its block has not, or -1; n_rows[0] is the number of rows of all."""
+    cdef Py_ssize_t segment
+    for segment in range(lengths.shape[0]):
+        if not (0 <= starts[segment] <= block_lengths[segment]
+                and 0 <= lengths[segment] <= block_lengths[segment] - starts[segment]):
+            return segment
+        n_rows[0] += lengths[segment]
+    return -1
+
+
+cdef Py_ssize_t check_segments(
+    const char* name, ColumnBlocks column, const int64_t[::1] starts, const int64_t[::1] lengths, Py_ssize_t item_bytes
+) except -1:
+    """The rows of segments, which are rows that the blocks of the column have."""
+    cdef Py_ssize_t segment
+    cdef Py_ssize_t n_rows = 0
+    column.check(name, lengths.shape[0], item_bytes)
+    need_length(b"starts", starts.shape[0], lengths.shape[0])
+    segment = find_bad_segment(column.lengths, starts, lengths, &n_rows)
+    if segment >= 0:
+        PyErr_Format(
+            ValueError, b"segment %zd of %s has %zd rows", segment, name, column.lengths[segment])
+    return n_rows
+
+
+cdef int check_partitions(int shift, Py_ssize_t n_offsets, Py_ssize_t n_rows, Py_ssize_t n_destinations) except -1:
+    if n_rows != n_destinations or n_rows > MOST_ROWS:
+        raise ValueError(f"{n_destinations} destinations of {n_rows} rows, of which there are at most {MOST_ROWS}")
+    if n_offsets < 2 or (n_offsets > 2 and not 0 <= shift < 64):
+        raise ValueError(f"{n_offsets} offsets of partitions by hashes that are shifted by {shift} bits")
+    return 0
+
+
 def partition_block(
     const uint64_t[::1] hashes, int shift, uint64_t first_partition, int32_t[::1] offsets, uint32_t[::1] destinations
 ):
@@ -218,128 +333,113 @@ def partition_block(
     Writes the partitions' offsets and every row's destination. There are offsets.shape[0] - 1 partitions, and every row
     belongs to one of them. With a single partition the hashes are not read: a shift by 64 would be undefined.
     """
-    cdef Py_ssize_t i
     cdef Py_ssize_t n = hashes.shape[0]
-    cdef Py_ssize_t n_partitions = offsets.shape[0] - 1
-    cdef int32_t total = 0
-    cdef int32_t count
-    cdef Py_ssize_t partition
+    cdef bint have_partitions = True
+    check_partitions(shift, offsets.shape[0], n, destinations.shape[0])
     with nogil:
-        for i in range(n_partitions + 1):
-            offsets[i] = 0
-        if n_partitions == 1:
-            for i in range(n):
-                destinations[i] = <uint32_t>i
-            offsets[1] = <int32_t>n
+        if offsets.shape[0] == 2:
+            one_partition(offsets, destinations)
+        elif n == 0:
+            memset(&offsets[0], 0, <size_t>offsets.shape[0] * sizeof(int32_t))
         else:
-            for i in range(n):
-                offsets[(hashes[i] >> shift) - first_partition] += 1
-            for i in range(n_partitions):
-                count = offsets[i]
-                offsets[i] = total
-                total += count
-            for i in range(n):
-                partition = <Py_ssize_t>((hashes[i] >> shift) - first_partition)
-                destinations[i] = <uint32_t>offsets[partition]
-                offsets[partition] += 1
-            i = n_partitions
-            while i > 0:
-                offsets[i] = offsets[i - 1]
-                i -= 1
-            offsets[0] = 0
+            memset(&offsets[0], 0, <size_t>offsets.shape[0] * sizeof(int32_t))
+            count_partitions(&hashes[0], n, shift, first_partition, offsets)
+            have_partitions = begin_partitions(offsets)
+            if have_partitions:
+                place_in_partitions(&hashes[0], n, shift, first_partition, offsets, &destinations[0])
+                end_partitions(offsets)
+    if not have_partitions:
+        raise ValueError("a row belongs to none of the partitions")
 
 
 def partition_segments(
-    const uint64_t[::1] addresses, const int64_t[::1] starts, const int64_t[::1] lengths, int shift,
-    uint64_t first_partition,
-    int32_t[::1] offsets, uint32_t[::1] destinations
+    ColumnBlocks hashes not None, const int64_t[::1] starts, const int64_t[::1] lengths, int shift,
+    uint64_t first_partition, int32_t[::1] offsets, uint32_t[::1] destinations
 ):
-    """As partition_block, for hashes in several segments: lengths[s] hashes from element starts[s] of addresses[s] on.
-
-    All segments together have at most 2**31 - 1 rows.
-    """
-    cdef Py_ssize_t segment, i
+    """As partition_block, for hashes in several segments: lengths[s] hashes from element starts[s] of block s on."""
+    cdef Py_ssize_t segment
     cdef Py_ssize_t row = 0
-    cdef Py_ssize_t n_partitions = offsets.shape[0] - 1
-    cdef int32_t total = 0
-    cdef int32_t count
-    cdef Py_ssize_t partition
-    cdef const uint64_t* hashes
+    cdef bint have_partitions = True
+    cdef const uint64_t** blocks = <const uint64_t**>hashes.starts
+    check_partitions(
+        shift, offsets.shape[0], check_segments(b"hashes", hashes, starts, lengths, 8), destinations.shape[0])
     with nogil:
-        for i in range(n_partitions + 1):
-            offsets[i] = 0
-        if n_partitions == 1:
-            for i in range(destinations.shape[0]):
-                destinations[i] = <uint32_t>i
-            offsets[1] = <int32_t>destinations.shape[0]
+        if offsets.shape[0] == 2:
+            one_partition(offsets, destinations)
         else:
+            memset(&offsets[0], 0, <size_t>offsets.shape[0] * sizeof(int32_t))
             for segment in range(lengths.shape[0]):
-                hashes = <const uint64_t*><uintptr_t>addresses[segment] + starts[segment]
-                for i in range(lengths[segment]):
-                    offsets[(hashes[i] >> shift) - first_partition] += 1
-            for i in range(n_partitions):
-                count = offsets[i]
-                offsets[i] = total
-                total += count
-            for segment in range(lengths.shape[0]):
-                hashes = <const uint64_t*><uintptr_t>addresses[segment] + starts[segment]
-                for i in range(lengths[segment]):
-                    partition = <Py_ssize_t>((hashes[i] >> shift) - first_partition)
-                    destinations[row] = <uint32_t>offsets[partition]
-                    offsets[partition] += 1
-                    row += 1
-            i = n_partitions
-            while i > 0:
-                offsets[i] = offsets[i - 1]
-                i -= 1
-            offsets[0] = 0
+                count_partitions(blocks[segment] + starts[segment], lengths[segment], shift, first_partition, offsets)
+            have_partitions = begin_partitions(offsets)
+            if have_partitions:
+                for segment in range(lengths.shape[0]):
+                    place_in_partitions(
+                        blocks[segment] + starts[segment], lengths[segment], shift, first_partition, offsets,
+                        &destinations[0] + row)
+                    row += lengths[segment]
+                end_partitions(offsets)
+    if not have_partitions:
+        raise ValueError("a row belongs to none of the partitions")
 
 
 def scatter_segments(
-    const uint64_t[::1] addresses, const int64_t[::1] starts, const int64_t[::1] lengths,
+    ColumnBlocks column not None, const int64_t[::1] starts, const int64_t[::1] lengths,
     const uint32_t[::1] destinations, column_t[::1] out
 ):
     """As scatter, for a column in several segments (see partition_segments)."""
     cdef Py_ssize_t segment, i
     cdef Py_ssize_t row = 0
-    cdef const column_t* column
+    cdef const column_t* values
+    cdef Py_ssize_t n_rows = check_segments(b"column", column, starts, lengths, sizeof(column_t))
+    need_length(b"destinations", destinations.shape[0], n_rows)
+    if n_rows == 0:
+        return
+    need_below(b"destinations", &destinations[0], n_rows, out.shape[0])
     with nogil:
         for segment in range(lengths.shape[0]):
-            column = <const column_t*><uintptr_t>addresses[segment] + starts[segment]
+            values = <const column_t*>column.starts[segment] + starts[segment]
             for i in range(lengths[segment]):
-                out[destinations[row]] = column[i]
+                out[destinations[row]] = values[i]
                 row += 1
 
 
 def place_keys(
-    const uint64_t[::1] hash_addresses, const uint64_t[::1] head_addresses, const uint64_t[::1] tail_addresses,
-    const int64_t[::1] starts, const int64_t[::1] lengths, uint64_t[::1] out
+    ColumnBlocks hashes not None, ColumnBlocks heads or None, ColumnBlocks tails or None, const int64_t[::1] starts,
+    const int64_t[::1] lengths, uint64_t[::1] out
 ):
     """out[row] = a hash of the whole key that depends on the seeds of the process, for columns in several segments.
 
-    Other than the hashes of rows, which are fixed, it separates keys that somebody prepared. There are no heads if keys
-    are integers; the tails are the heads if keys are pairs of numbers.
+    Other than the hashes of rows, which are fixed, it separates keys that somebody prepared. Keys that are single
+    numbers have no heads, pairs of numbers no tails.
     """
     cdef Py_ssize_t segment, i
     cdef Py_ssize_t row = 0
-    cdef bint has_heads = head_addresses.shape[0] > 0
-    cdef bint has_pairs = has_heads and head_addresses[0] == tail_addresses[0]
-    cdef const uint64_t* hashes
-    cdef const uint64_t* heads = NULL
-    cdef const uint64_t* tails = NULL
+    cdef bint has_heads = heads is not None
+    cdef bint has_tails = tails is not None
+    cdef const uint64_t* own_hashes
+    cdef const uint64_t* own_heads = NULL
+    cdef const uint64_t* own_tails = NULL
+    need_length(b"out", out.shape[0], check_segments(b"hashes", hashes, starts, lengths, 8))
+    if has_heads:
+        check_segments(b"heads", heads, starts, lengths, 8)
+    if has_tails:
+        check_segments(b"tails", tails, starts, lengths, 8)
+    if has_tails and not has_heads:
+        raise ValueError("tails without heads")
     with nogil:
         for segment in range(lengths.shape[0]):
-            hashes = <const uint64_t*><uintptr_t>hash_addresses[segment] + starts[segment]
+            own_hashes = <const uint64_t*>hashes.starts[segment] + starts[segment]
             if has_heads:
-                heads = <const uint64_t*><uintptr_t>head_addresses[segment] + starts[segment]
-                tails = <const uint64_t*><uintptr_t>tail_addresses[segment] + starts[segment]
+                own_heads = <const uint64_t*>heads.starts[segment] + starts[segment]
+            if has_tails:
+                own_tails = <const uint64_t*>tails.starts[segment] + starts[segment]
             for i in range(lengths[segment]):
                 if not has_heads:
-                    out[row] = table_hash(hashes[i])
-                elif has_pairs:
-                    out[row] = table_hash_pair(hashes[i], heads[i])
+                    out[row] = table_hash(own_hashes[i])
+                elif not has_tails:
+                    out[row] = table_hash_pair(own_hashes[i], own_heads[i])
                 else:
-                    out[row] = place_slot(heads[i], tails[i])
+                    out[row] = place_slot(own_heads[i], own_tails[i])
                 row += 1
 
 
@@ -352,6 +452,10 @@ def order_by_slice(const uint16_t[::1] slices, int64_t[::1] starts, uint32_t[::1
     cdef Py_ssize_t n_slices = starts.shape[0] - 1
     cdef int64_t total = 0
     cdef int64_t count
+    need_length(b"starts", starts.shape[0], 1)
+    need_length(b"destinations", destinations.shape[0], slices.shape[0])
+    if slices.shape[0]:
+        need_below(b"slices", &slices[0], slices.shape[0], n_slices)
     with nogil:
         for i in range(n_slices + 1):
             starts[i] = 0
@@ -378,6 +482,10 @@ def mark_rows_of_key(
     """out[i] = 1 if row i has the given key, else 0. heads and tails are empty for integer keys."""
     cdef Py_ssize_t i
     cdef bint has_text = heads.shape[0] > 0
+    need_length(b"out", out.shape[0], hashes.shape[0])
+    if has_text:
+        need_length(b"heads", heads.shape[0], hashes.shape[0])
+        need_length(b"tails", tails.shape[0], hashes.shape[0])
     with nogil:
         for i in range(hashes.shape[0]):
             out[i] = hashes[i] == hash_ and (not has_text or same_text_slot(heads[i], tails[i], head, tail))
@@ -386,6 +494,9 @@ def mark_rows_of_key(
 def scatter(const column_t[::1] column, const uint32_t[::1] destinations, column_t[::1] out):
     """out[destinations[i]] = column[i]. Columns are passed as unsigned integers of their width."""
     cdef Py_ssize_t i
+    need_length(b"column", column.shape[0], destinations.shape[0])
+    if destinations.shape[0]:
+        need_below(b"destinations", &destinations[0], destinations.shape[0], out.shape[0])
     with nogil:
         for i in range(destinations.shape[0]):
             out[destinations[i]] = column[i]
@@ -402,6 +513,8 @@ def encode_utf8(const uint32_t[:, ::1] codes, int64_t[::1] out_offsets, uint8_t[
     cdef Py_ssize_t bad = -1
     cdef uint32_t code
     cdef int64_t position = 0
+    need_length(b"out_offsets", out_offsets.shape[0], codes.shape[0] + 1)
+    need_length(b"out", out.shape[0], 4 * codes.shape[0] * width)
     with nogil:
         out_offsets[0] = 0
         for i in range(codes.shape[0]):

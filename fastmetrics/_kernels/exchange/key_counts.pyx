@@ -67,6 +67,18 @@ cdef void insert_again(Shard* shard, Py_ssize_t n_words, int key_words, int firs
         shard.slots[slot] = <uint32_t>(i + 1)
 
 
+cdef bint texts_fit(const uint64_t* entries, Py_ssize_t n, Py_ssize_t n_words, Py_ssize_t n_bytes) noexcept nogil:
+    """Are the long texts of n entries in so many bytes of text?"""
+    cdef Py_ssize_t i
+    cdef bint found = True
+    cdef const uint64_t* entry
+    for i in range(n):
+        entry = entries + i * n_words
+        if is_long(entry[1]):
+            found &= entry[2] <= <uint64_t>n_bytes and text_length(entry[1]) <= n_bytes - <int64_t>entry[2]
+    return found
+
+
 cdef class KeyHashTable:
     """Counts of keys, in N_SHARDS shards.
 
@@ -268,13 +280,15 @@ cdef class KeyHashTable:
         return self.add_from(&rows, start, stop)
 
     def add_entries(self, const uint64_t[:, ::1] entries, const uint8_t[::1] text, Py_ssize_t start) -> tuple[int, int]:
-        """As add_rows, for the entries of a shard or of a run. They must be valid."""
+        """As add_rows, for the entries of a shard or of a run."""
         cdef KeyRows rows
         cdef Py_ssize_t stop = entries.shape[0]
         if entries.shape[1] != self.n_words:
             raise ValueError("entries must have the words of this table")
         if not 0 <= start < stop:
             return stop, -1
+        if self.has_text and not texts_fit(&entries[start, 0], stop - start, self.n_words, text.shape[0]):
+            raise ValueError(f"a key is no part of {text.shape[0]} bytes of text")
         self.set_entries(&rows, &entries[0, 0], &text[0] if text.shape[0] else NULL)
         return self.add_from(&rows, start, stop)
 

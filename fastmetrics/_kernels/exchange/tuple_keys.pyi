@@ -20,8 +20,8 @@ def hash_second_keys(
 ) -> None: ...
 def encode_tuples(
     kinds: NDArray[np.uint8],
-    addresses: NDArray[np.uint64],
-    text_addresses: NDArray[np.uint64],
+    values: list[Any],
+    texts: list[Any],
     offsets: NDArray[np.int64],
     out: NDArray[np.uint8],
 ) -> bool: ...

@@ -11,8 +11,12 @@ bytes; a text in the last column goes without the length. The bytes depend on th
 an integer column nor on the batch.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t, uintptr_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
+
+from fastmetrics._kernels.columns.column_blocks cimport ColumnBlocks
+from fastmetrics._kernels.numeric.length_checks cimport need_length
 
 ctypedef fused integer_t:
     int32_t
@@ -45,6 +49,8 @@ def hash_second_keys(const integer_t[::1] keys, uint64_t[::1] hashes, uint64_t[:
     """From the hashes of the first numbers to those of pairs; heads[i] becomes the second number, keys[i]."""
     cdef Py_ssize_t i
     cdef Py_ssize_t n = keys.shape[0]
+    need_length(b"hashes", hashes.shape[0], n)
+    need_length(b"heads", heads.shape[0], n)
     if n == 0:
         return
     with nogil:
@@ -72,60 +78,94 @@ cdef inline uint8_t* write_number(uint8_t* out, uint64_t number) noexcept nogil:
     return out + 1 + n_bytes
 
 
+cdef struct TupleColumn:
+    uint8_t kind
+    const void* values             # numbers, or the offsets of texts
+    const uint8_t* text
+    int64_t text_bytes
+
+
+cdef bint write_tuples(
+    const TupleColumn* columns, Py_ssize_t last, int64_t[::1] offsets, uint8_t* out, Py_ssize_t n_bytes
+) noexcept nogil:
+    """Write the tuples of all rows; False if `out` is too small, or if a text is not a part of its column's bytes."""
+    cdef Py_ssize_t row, column
+    cdef uint8_t* position = out
+    cdef uint8_t* end = out + n_bytes - PADDING
+    cdef const void* values
+    cdef uint8_t kind
+    cdef int64_t start, length
+    offsets[0] = 0
+    for row in range(offsets.shape[0] - 1):
+        for column in range(last + 1):
+            if end - position < MOST_NUMBER_BYTES:
+                return False
+            kind = columns[column].kind
+            values = columns[column].values
+            if kind == KIND_INT64:
+                position = write_number(position, zigzag((<const int64_t*>values)[row]))
+                continue
+            if kind == KIND_INT32:
+                position = write_number(position, zigzag((<const int32_t*>values)[row]))
+                continue
+            if kind == KIND_UINT64:
+                position = write_number(position, (<const uint64_t*>values)[row])
+                continue
+            if kind == KIND_TEXT32:
+                start = (<const int32_t*>values)[row]
+                length = (<const int32_t*>values)[row + 1] - start
+            else:
+                start = (<const int64_t*>values)[row]
+                length = (<const int64_t*>values)[row + 1] - start
+            if column < last:
+                position = write_number(position, <uint64_t>length)
+            if not 0 <= length <= end - position or start < 0 or start > columns[column].text_bytes - length:
+                return False
+            if length:
+                memcpy(position, columns[column].text + start, <size_t>length)
+            position += length
+        offsets[row + 1] = position - out
+    return True
+
+
 def encode_tuples(
-    const uint8_t[::1] kinds, const uint64_t[::1] addresses, const uint64_t[::1] text_addresses, int64_t[::1] offsets,
-    uint8_t[::1] out
+    const uint8_t[::1] kinds, list values not None, list texts not None, int64_t[::1] offsets, uint8_t[::1] out
 ) -> bool:
     """Write the bytes of every row's tuple to `out`, row i from offsets[i] to offsets[i + 1].
 
-    Column c begins at addresses[c]: its numbers, or the offsets of its texts, which are at text_addresses[c]. `out` has
-    NUMBER_BYTES for every value, the bytes of all texts, and PADDING_BYTES. Returns False if it is too small, which
-    means that another thread changed a column.
+    A column is a ColumnBlocks of one block: values[c] has the numbers of column c, or the offsets of its texts, which
+    are in texts[c] (else None). `out` has NUMBER_BYTES for every value, the bytes of all texts, and PADDING_BYTES.
+    Returns False if it is too small, or if a text is no part of its column: another thread changed a column.
     """
-    cdef Py_ssize_t row, column
-    cdef Py_ssize_t n_rows = offsets.shape[0] - 1
-    cdef Py_ssize_t last = kinds.shape[0] - 1
-    cdef uint8_t* position = &out[0]
-    cdef uint8_t* end = &out[0] + out.shape[0] - PADDING
-    cdef uintptr_t values
-    cdef uint8_t kind
-    cdef int64_t start, length
-    cdef bint fits = True
-    with nogil:
-        offsets[0] = 0
-        for row in range(n_rows):
-            for column in range(last + 1):
-                if end - position < MOST_NUMBER_BYTES:
-                    fits = False
-                    break
-                kind = kinds[column]
-                values = <uintptr_t>addresses[column]
-                if kind == KIND_INT64:
-                    position = write_number(position, zigzag((<const int64_t*>values)[row]))
-                    continue
-                if kind == KIND_INT32:
-                    position = write_number(position, zigzag((<const int32_t*>values)[row]))
-                    continue
-                if kind == KIND_UINT64:
-                    position = write_number(position, (<const uint64_t*>values)[row])
-                    continue
-                if kind == KIND_TEXT32:
-                    start = (<const int32_t*>values)[row]
-                    length = (<const int32_t*>values)[row + 1] - start
-                else:
-                    start = (<const int64_t*>values)[row]
-                    length = (<const int64_t*>values)[row + 1] - start
-                if column < last:
-                    position = write_number(position, <uint64_t>length)
-                if length < 0 or length > end - position:
-                    fits = False
-                    break
-                if length:
-                    memcpy(position, <const uint8_t*><uintptr_t>text_addresses[column] + start, <size_t>length)
-                position += length
-            if not fits:
-                break
-            offsets[row + 1] = position - &out[0]
+    cdef Py_ssize_t column
+    cdef Py_ssize_t n_columns = kinds.shape[0]
+    cdef ColumnBlocks own
+    cdef bint fits, is_text
+    need_length(b"offsets", offsets.shape[0], 1)
+    need_length(b"out", out.shape[0], PADDING)
+    if len(values) != n_columns or len(texts) != n_columns:
+        raise ValueError(f"{n_columns} kinds of {len(values)} columns with {len(texts)} texts")
+    cdef TupleColumn* columns = <TupleColumn*>malloc(<size_t>(n_columns + 1) * sizeof(TupleColumn))
+    if columns == NULL:
+        raise MemoryError
+    try:
+        for column in range(n_columns):
+            own = <ColumnBlocks?>values[column]
+            is_text = kinds[column] >= KIND_TEXT32
+            own.check(b"values", 1, 4 if kinds[column] in (KIND_INT32, KIND_TEXT32) else 8)
+            need_length(b"values", own.lengths[0], offsets.shape[0] - 1 + is_text)
+            columns[column].kind = kinds[column]
+            columns[column].values = own.starts[0]
+            columns[column].text_bytes = 0
+            if is_text:
+                own = <ColumnBlocks?>texts[column]
+                own.check(b"texts", 1, 1)
+                columns[column].text = <const uint8_t*>own.starts[0]
+                columns[column].text_bytes = own.lengths[0]
+        with nogil:
+            fits = write_tuples(columns, n_columns - 1, offsets, &out[0], out.shape[0])
+    finally:
+        free(columns)
     return fits
 
 
@@ -161,6 +201,8 @@ def decode_tuples(list encoded, const uint8_t[::1] kinds, uint64_t[:, ::1] numbe
     cdef uint64_t number = 0
     cdef bytes key
     cdef list texts = [[] for _ in range(last + 1)]
+    need_length(b"numbers", numbers.shape[0], last + 1)
+    need_length(b"a column of numbers", numbers.shape[1], len(encoded))
     for row in range(len(encoded)):
         key = encoded[row]
         position = <const uint8_t*><const char*>key

@@ -1,4 +1,4 @@
-"""Kernels of ranking metrics. `metrics.ranking` imports them; `metrics.regression` imports the grouping of grouped_auc.
+"""Kernels of ranking metrics, which `metrics.ranking` imports.
 
 Ranked lists. A list is the rows of one group: scores and grades. `list_ranks.pxd` ranks a list: for every row with a
 gain it finds how many rows are above it and how many tie with it. `list_measures.pxd` computes every measure from these
@@ -15,7 +15,7 @@ Labels. `label_ranking.pyx` (with `label_rank_counts.h`) ranks the labels of eve
 
 Bounds: a list has less than 2**30 rows, a group of GAUC at most 2**32, a hash table of the join less than 2**32 - 1
 keys. Counts are int64, and products of two counts of one list fit. -0.0 ties with 0.0. NaN is rejected by the callers
-or reported by the kernel. Callers own all memory. Every function works on a range of lists, partitions or rows, and
+or reported by the kernel. Every function works on a range of lists, partitions or rows, and
 each thread takes such ranges.
 
 Start with `list_ranks.pxd`, then read `list_measures.pxd`.

@@ -1,57 +1,11 @@
 # Written by tools/generate.py from grouped_auc.pyx.
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from fastmetrics._kernels.exchange.partition_groups import PartitionGroups
 
-def group_pairs(
-    hash_blocks: NDArray[np.uint64],
-    label_blocks: NDArray[np.uint64],
-    score_blocks: NDArray[np.uint64],
-    weight_blocks: NDArray[np.uint64],
-    head_blocks: NDArray[np.uint64],
-    tail_blocks: NDArray[np.uint64],
-    slice_blocks: NDArray[np.uint64],
-    offsets: NDArray[np.int32],
-    double_scores: NDArray[np.uint8],
-    label_of_output: NDArray[np.int64],
-    score_of_output: NDArray[np.int64],
-    start: int,
-    stop: int,
-    table: NDArray[np.uint32],
-    group_of_row: NDArray[np.uint32],
-    cursors: NDArray[np.int64],
-    scores: NDArray[np.uint64],
-    scratch: NDArray[np.uint64],
-    cells: NDArray[np.uint32],
-    conflicts: NDArray[np.uint64],
-    rows: NDArray[np.uint64],
-    group_hashes: NDArray[np.uint64],
-    group_heads: NDArray[np.uint64],
-    group_tails: NDArray[np.uint64],
-    group_slices: NDArray[np.uint16],
-    class_counts: NDArray[np.int64],
-    wins: NDArray[np.uint64],
-    auc: NDArray[np.float64],
-    totals: NDArray[np.float64],
-    n_groups: NDArray[np.int64],
-) -> None: ...
-def number_groups(
-    hash_blocks: NDArray[np.uint64],
-    label_blocks: NDArray[np.uint64],
-    head_blocks: NDArray[np.uint64],
-    tail_blocks: NDArray[np.uint64],
-    slice_blocks: NDArray[np.uint64],
-    offsets: NDArray[np.int32],
-    partition: int,
-    table: NDArray[np.uint32],
-    group_of_row: NDArray[np.uint32],
-    group_hashes: NDArray[np.uint64],
-    group_heads: NDArray[np.uint64],
-    group_tails: NDArray[np.uint64],
-    group_slices: NDArray[np.uint16],
-    class_counts: NDArray[np.int64],
-    n_groups: NDArray[np.int64],
-) -> None: ...
 def auc_terms(
     class_counts: NDArray[np.int64],
     wins: NDArray[np.uint64],
@@ -62,3 +16,13 @@ def auc_terms(
     states: NDArray[np.int64],
     counts: NDArray[np.int64],
 ) -> None: ...
+
+class GroupPairCounter:
+    groups: PartitionGroups
+    class_counts: Any
+    wins: Any
+    auc: Any
+    totals: Any
+    partition_starts: Any
+    def __init__(self, groups: PartitionGroups, allocate: Any) -> None: ...
+    def count(self, start: int, stop: int, by_slice: bool = False) -> int: ...

@@ -10,17 +10,26 @@ With weights, the rows of each group are copied together and sorted, and their w
 (weighted_groups.pxd).
 """
 
-from libc.math cimport NAN
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
+import numpy as np
 
-from fastmetrics._kernels.exchange.group_table cimport PartitionBlocks, find_groups, set_blocks
+from libc.math cimport NAN
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+from fastmetrics._kernels.columns.column_blocks cimport memory_of, words_of
+from fastmetrics._kernels.exchange.group_table cimport PartitionBlocks
+from fastmetrics._kernels.exchange.partition_groups cimport (
+    ColumnsOfOutput, FoundGroups, PartitionedRows, PartitionGroups, find_in_partition,
+)
 from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
-from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, add_chunk, normalise
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_segments
+from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalise
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 from fastmetrics._kernels.ranking.weighted_groups cimport auc_of_rows, sort_rows
 from fastmetrics._kernels.sweep.weighted_rows cimport WeightedRow
-from fastmetrics._kernels.sweep.rank_table cimport build_table, count_doubled_wins, n_table_cells, key_t, sort_keys
+from fastmetrics._kernels.sweep.rank_table cimport (
+    CONFLICT_CAPACITY, MAX_CELLS, build_table, count_doubled_wins, key_t, n_table_cells, sort_keys,
+)
 
 use_table_seeds(_SEEDS)
 
@@ -97,29 +106,23 @@ cdef inline uint64_t count_pairs(
     return above if positives_are_few else all_pairs - above
 
 
-cdef struct OutputBlocks:
-    # The label and score columns of an output are rows of the address tables. class_counts has max_groups groups for
-    # each label, wins has max_groups groups for each output. With weights auc has as many in place of wins; totals too
-    const uint64_t* labels
-    const uint64_t* scores
-    const uint64_t* weights        # NULL: rows have no weights
-    const uint8_t* double_scores
-    const int64_t* label_of_output
-    const int64_t* score_of_output
+cdef struct PairMemory:
+    # Working memory, and the results for places of max_groups groups: class_counts of every label, wins of every
+    # output; with weights auc in place of wins, and totals.
+    FoundGroups found
+    const void** labels
+    const void** scores
+    const void** weights           # NULL: rows have no weights
+    const ColumnsOfOutput* outputs
+    Py_ssize_t n_labels
+    Py_ssize_t n_outputs
+    Py_ssize_t max_groups
     int64_t* class_counts
     uint64_t* wins
     double* auc
     double* totals
-    Py_ssize_t n_labels
-    Py_ssize_t n_outputs
-    Py_ssize_t max_groups
-
-
-cdef struct WorkingMemory:
-    uint32_t* table
-    uint32_t* group_of_row
     int64_t* cursors
-    uint64_t* scores
+    uint64_t* scores_of_groups
     uint64_t* scratch
     uint32_t* cells
     uint64_t* conflicts
@@ -128,7 +131,7 @@ cdef struct WorkingMemory:
 
 
 cdef inline void count_classes(
-    PartitionBlocks* blocks, const uint64_t* label_blocks, Py_ssize_t partition, const uint32_t* group_of_row,
+    const PartitionBlocks* blocks, const void** label_blocks, Py_ssize_t partition, const uint32_t* group_of_row,
     Py_ssize_t n_groups, int64_t* class_counts
 ) noexcept nogil:
     """Count the rows of each class of every group, for another label than find_groups used."""
@@ -141,23 +144,23 @@ cdef inline void count_classes(
     i = 0
     for block in range(blocks.n_blocks):
         span = blocks.offsets + block * blocks.row_stride + partition
-        labels = <const uint8_t*><uintptr_t>label_blocks[block]
+        labels = <const uint8_t*>label_blocks[block]
         for row in range(span[0], span[1]):
-            class_counts[2 * <Py_ssize_t>group_of_row[i] + labels[row]] += 1
+            class_counts[2 * <Py_ssize_t>group_of_row[i] + (labels[row] != 0)] += 1
             i += 1
 
 
-cdef inline void output_pairs(
-    score_t* scores, key_t* scratch, key_t* conflicts, PartitionBlocks* blocks, const uint64_t* label_blocks,
-    const uint64_t* score_blocks, Py_ssize_t partition, WorkingMemory* memory, Py_ssize_t n_groups,
-    const int64_t* class_counts, uint64_t* wins
+cdef inline void pairs_of_groups(
+    score_t* scores, key_t* scratch, key_t* conflicts, PairMemory* memory, const ColumnsOfOutput* output,
+    Py_ssize_t partition, Py_ssize_t n_groups, const int64_t* class_counts, uint64_t* wins
 ) noexcept nogil:
     """Count twice the pairs won inside every group of a partition, for one output."""
     cdef Py_ssize_t block, row, group, cursor
     cdef Py_ssize_t i = 0
     cdef int64_t total = 0
+    cdef const PartitionBlocks* blocks = &memory.found.blocks
     cdef int64_t* cursors = memory.cursors
-    cdef const uint32_t* group_of_row = memory.group_of_row
+    cdef const uint32_t* group_of_row = memory.found.group_of_row
     cdef const int32_t* span
     cdef const uint8_t* labels
     cdef const score_t* column
@@ -168,10 +171,10 @@ cdef inline void output_pairs(
         total += class_counts[2 * group + 1]
     for block in range(blocks.n_blocks):
         span = blocks.offsets + block * blocks.row_stride + partition
-        labels = <const uint8_t*><uintptr_t>label_blocks[block]
-        column = <const score_t*><uintptr_t>score_blocks[block]
+        labels = <const uint8_t*>memory.labels[output.label * blocks.n_blocks + block]
+        column = <const score_t*>memory.scores[output.score * blocks.n_blocks + block]
         for row in range(span[0], span[1]):
-            cursor = 2 * <Py_ssize_t>group_of_row[i] + labels[row]
+            cursor = 2 * <Py_ssize_t>group_of_row[i] + (labels[row] != 0)
             scores[cursors[cursor]] = column[row]
             cursors[cursor] += 1
             i += 1
@@ -183,17 +186,18 @@ cdef inline void output_pairs(
             scratch, memory.cells, conflicts)
 
 
-cdef inline void weighted_output_auc(
-    score_t* unused, PartitionBlocks* blocks, const uint64_t* label_blocks, const uint64_t* score_blocks,
-    const uint64_t* weight_blocks, Py_ssize_t partition, WorkingMemory* memory, Py_ssize_t n_groups,
+cdef inline void weighted_auc_of_groups(
+    score_t* unused, PairMemory* memory, const ColumnsOfOutput* output, Py_ssize_t partition, Py_ssize_t n_groups,
     const int64_t* class_counts, double* auc, double* totals
 ) noexcept nogil:
-    """The weighted AUC of every group of a partition and its weight, for one output. `unused` gives the type."""
+    """The weighted AUC of every group of a partition and its sum of weights. `unused` gives the type of scores."""
     cdef Py_ssize_t block, row, group
     cdef Py_ssize_t i = 0
     cdef int64_t total = 0
     cdef int64_t n
+    cdef const PartitionBlocks* blocks = &memory.found.blocks
     cdef int64_t* cursors = memory.cursors
+    cdef const uint32_t* group_of_row = memory.found.group_of_row
     cdef const int32_t* span
     cdef const uint8_t* labels
     cdef const score_t* column
@@ -204,14 +208,14 @@ cdef inline void weighted_output_auc(
         total += class_counts[2 * group] + class_counts[2 * group + 1]
     for block in range(blocks.n_blocks):
         span = blocks.offsets + block * blocks.row_stride + partition
-        labels = <const uint8_t*><uintptr_t>label_blocks[block]
-        column = <const score_t*><uintptr_t>score_blocks[block]
-        weights = <const double*><uintptr_t>weight_blocks[block]
+        labels = <const uint8_t*>memory.labels[output.label * blocks.n_blocks + block]
+        column = <const score_t*>memory.scores[output.score * blocks.n_blocks + block]
+        weights = <const double*>memory.weights[block]
         for row in range(span[0], span[1]):
-            target = memory.rows + cursors[memory.group_of_row[i]]
+            target = memory.rows + cursors[group_of_row[i]]
             target.key = <uint64_t>sort_key(column[row])
             target.weight = -weights[row] if labels[row] else weights[row]
-            cursors[memory.group_of_row[i]] += 1
+            cursors[group_of_row[i]] += 1
             i += 1
     # Each cursor is now at the end of its group.
     for group in range(n_groups):
@@ -221,157 +225,106 @@ cdef inline void weighted_output_auc(
             auc[group] = NAN
 
 
-cdef inline Py_ssize_t partition_pairs(
-    PartitionBlocks* blocks, Py_ssize_t partition, OutputBlocks* outputs, WorkingMemory* memory, Py_ssize_t first_group,
-    uint64_t* group_hashes, uint64_t* group_heads, uint64_t* group_tails, uint16_t* group_slices
-) noexcept nogil:
-    """Write the groups of one partition from index first_group on; return their number."""
-    cdef Py_ssize_t block, label, output, n_groups
-    cdef Py_ssize_t n_rows = 0
-    cdef uint64_t table_size = 64
-    cdef int64_t* class_counts = outputs.class_counts + 2 * first_group
-    cdef int64_t* output_counts
+cdef inline Py_ssize_t pairs_of_partition(PairMemory* memory, Py_ssize_t partition, Py_ssize_t first) noexcept nogil:
+    """Write the groups of one partition from index `first` on; return their number."""
+    cdef Py_ssize_t label, number
+    cdef int64_t* class_counts = memory.class_counts + 2 * first
+    cdef Py_ssize_t n_groups = find_in_partition[uint8_t](&memory.found, partition, first, class_counts, 0)
+    cdef const ColumnsOfOutput* output
+    cdef const int64_t* counts
     cdef uint64_t* wins
-    cdef const uint64_t* label_blocks
-    cdef const uint64_t* score_blocks
-    cdef const int32_t* span
-    for block in range(blocks.n_blocks):
-        span = blocks.offsets + block * blocks.row_stride + partition
-        n_rows += span[1] - span[0]
-    if n_rows == 0:
-        return 0
-    while table_size < 2 * <uint64_t>n_rows:
-        table_size *= 2
-    n_groups = find_groups(
-        blocks, partition, memory.table, table_size, memory.group_of_row, group_hashes + first_group,
-        group_heads + first_group if blocks.heads else NULL, group_tails + first_group if blocks.heads else NULL,
-        group_slices + first_group if blocks.slices else NULL, class_counts, <uint8_t>0)
-    for label in range(1, outputs.n_labels):
+    cdef double* auc
+    for label in range(1, memory.n_labels):
         count_classes(
-            blocks, outputs.labels + label * blocks.n_blocks, partition, memory.group_of_row, n_groups,
-            class_counts + 2 * label * outputs.max_groups)
-    for output in range(outputs.n_outputs):
-        label_blocks = outputs.labels + outputs.label_of_output[output] * blocks.n_blocks
-        score_blocks = outputs.scores + outputs.score_of_output[output] * blocks.n_blocks
-        output_counts = class_counts + 2 * outputs.label_of_output[output] * outputs.max_groups
-        wins = outputs.wins + output * outputs.max_groups + first_group
-        if outputs.weights and outputs.double_scores[outputs.score_of_output[output]]:
-            weighted_output_auc[double](
-                NULL, blocks, label_blocks, score_blocks, outputs.weights, partition, memory, n_groups, output_counts,
-                outputs.auc + output * outputs.max_groups + first_group, outputs.totals + first_group)
-        elif outputs.weights:
-            weighted_output_auc[float](
-                NULL, blocks, label_blocks, score_blocks, outputs.weights, partition, memory, n_groups, output_counts,
-                outputs.auc + output * outputs.max_groups + first_group, outputs.totals + first_group)
-        elif outputs.double_scores[outputs.score_of_output[output]]:
-            output_pairs[double, uint64_t](
-                <double*>memory.scores, memory.scratch, memory.conflicts, blocks, label_blocks, score_blocks, partition,
-                memory, n_groups, output_counts, wins)
+            &memory.found.blocks, memory.labels + label * memory.found.blocks.n_blocks, partition,
+            memory.found.group_of_row, n_groups, class_counts + 2 * label * memory.max_groups)
+    for number in range(memory.n_outputs):
+        output = &memory.outputs[number]
+        counts = class_counts + 2 * output.label * memory.max_groups
+        wins = memory.wins + number * memory.max_groups + first
+        auc = memory.auc + number * memory.max_groups + first
+        if memory.weights and output.is_double:
+            weighted_auc_of_groups[double](
+                NULL, memory, output, partition, n_groups, counts, auc, memory.totals + first)
+        elif memory.weights:
+            weighted_auc_of_groups[float](
+                NULL, memory, output, partition, n_groups, counts, auc, memory.totals + first)
+        elif output.is_double:
+            pairs_of_groups[double, uint64_t](
+                <double*>memory.scores_of_groups, memory.scratch, memory.conflicts, memory, output, partition, n_groups,
+                counts, wins)
         else:
-            output_pairs[float, uint32_t](
-                <float*>memory.scores, <uint32_t*>memory.scratch, <uint32_t*>memory.conflicts, blocks, label_blocks,
-                score_blocks, partition, memory, n_groups, output_counts, wins)
+            pairs_of_groups[float, uint32_t](
+                <float*>memory.scores_of_groups, <uint32_t*>memory.scratch, <uint32_t*>memory.conflicts, memory, output,
+                partition, n_groups, counts, wins)
     return n_groups
 
 
-def group_pairs(
-    const uint64_t[::1] hash_blocks, const uint64_t[:, ::1] label_blocks, const uint64_t[:, ::1] score_blocks,
-    const uint64_t[::1] weight_blocks, const uint64_t[::1] head_blocks, const uint64_t[::1] tail_blocks,
-    const uint64_t[::1] slice_blocks, const int32_t[:, ::1] offsets, const uint8_t[::1] double_scores,
-    const int64_t[::1] label_of_output,
-    const int64_t[::1] score_of_output, Py_ssize_t start, Py_ssize_t stop, uint32_t[::1] table,
-    uint32_t[::1] group_of_row, int64_t[::1] cursors, uint64_t[::1] scores, uint64_t[::1] scratch, uint32_t[::1] cells,
-    uint64_t[::1] conflicts, uint64_t[:, ::1] rows, uint64_t[::1] group_hashes, uint64_t[::1] group_heads,
-    uint64_t[::1] group_tails, uint16_t[::1] group_slices, int64_t[:, :, ::1] class_counts, uint64_t[:, ::1] wins,
-    double[:, ::1] auc, double[::1] totals, int64_t[::1] n_groups
-):
-    """The groups of the partitions start..stop and their pairs won, in order of partition and appearance.
+cdef class GroupPairCounter:
+    """Counts the pairs won inside every group of some partitions, for all outputs of `groups`.
 
-    With weights, the AUC of every group and its sum of weights are written instead of its pairs. The AUC is NaN if the
-    weights of a group are too far apart or if its rounding is uncertain: the caller computes both by other means.
-
-    - *_blocks hold the addresses of the columns of the blocks: label_blocks has a row for every label, score_blocks for
-      every score (float64 if double_scores, else float32). Weights are empty if rows have none. Head and tail columns
-      are empty if keys are integers, slice columns if groups are not divided by slice. View v is score
-      score_of_output[v] with label label_of_output[v].
-    - Working memory, for the m rows of the largest partition: table a power of two of at least max(64, 2 m) entries,
-      group_of_row m, cursors 2 m, scores and scratch m (64-bit words), cells MAX_CELLS + 2,
-      conflicts CONFLICT_CAPACITY; with weights, rows (2, 2 m).
-    - Results, for as many groups as the partitions have rows: group_hashes, group_heads and group_tails (text keys),
-      group_slices (slices), class_counts (label, group, class), wins or auc (output, group), totals (group). n_groups
-      has the number of groups, then for each partition that of its first group.
+    Labels are classes. After `count`, the results stand in the order of partition and appearance: the keys in `groups`,
+    class_counts (label, group, class), and wins (output, group), twice the pairs won; partition_starts has the
+    first group of every partition and the number of groups. With weights, auc (output, group) has the weighted AUC of
+    every group, in the memory of wins, and totals (group) its sum of weights. An AUC is NaN if the weights of a group
+    are too far apart, or if its rounding is uncertain: the caller computes both by other means.
     """
-    cdef PartitionBlocks blocks
-    cdef OutputBlocks outputs
-    cdef WorkingMemory memory
-    cdef Py_ssize_t partition
-    cdef Py_ssize_t n_written = 0
-    cdef uint64_t* heads = NULL
-    cdef uint64_t* tails = NULL
-    cdef uint16_t* slices = NULL
-    set_blocks(&blocks, hash_blocks, label_blocks, head_blocks, tail_blocks, slice_blocks, offsets)
-    if blocks.heads:
-        heads = &group_heads[0]
-        tails = &group_tails[0]
-    if blocks.slices:
-        slices = &group_slices[0]
-    outputs.labels = &label_blocks[0, 0]
-    outputs.scores = &score_blocks[0, 0]
-    outputs.double_scores = &double_scores[0]
-    outputs.label_of_output = &label_of_output[0]
-    outputs.score_of_output = &score_of_output[0]
-    outputs.class_counts = &class_counts[0, 0, 0]
-    outputs.wins = &wins[0, 0]
-    outputs.n_labels = label_blocks.shape[0]
-    outputs.n_outputs = label_of_output.shape[0]
-    outputs.max_groups = class_counts.shape[1]
-    memory.table = &table[0]
-    memory.group_of_row = &group_of_row[0]
-    memory.cursors = &cursors[0]
-    memory.scores = &scores[0]
-    memory.scratch = &scratch[0]
-    memory.cells = &cells[0]
-    memory.conflicts = &conflicts[0]
-    outputs.weights = NULL
-    if weight_blocks.shape[0]:
-        outputs.weights = &weight_blocks[0]
-        outputs.auc = &auc[0, 0]
-        outputs.totals = &totals[0]
-        memory.rows = <WeightedRow*>&rows[0, 0]
-        memory.other_rows = <WeightedRow*>&rows[1, 0]
-    with nogil:
-        for partition in range(start, stop):
-            n_groups[1 + partition - start] = n_written
-            n_written += partition_pairs(
-                &blocks, partition, &outputs, &memory, n_written, &group_hashes[0], heads, tails, slices)
-        n_groups[0] = n_written
 
+    cdef readonly PartitionGroups groups
+    cdef readonly object class_counts
+    cdef readonly object wins
+    cdef readonly object auc
+    cdef readonly object totals
+    cdef readonly object partition_starts
+    cdef list kept
+    cdef PairMemory memory
 
-def number_groups(
-    const uint64_t[::1] hash_blocks, const uint64_t[:, ::1] label_blocks, const uint64_t[::1] head_blocks,
-    const uint64_t[::1] tail_blocks, const uint64_t[::1] slice_blocks, const int32_t[:, ::1] offsets,
-    Py_ssize_t partition, uint32_t[::1] table, uint32_t[::1] group_of_row, uint64_t[::1] group_hashes,
-    uint64_t[::1] group_heads, uint64_t[::1] group_tails, uint16_t[::1] group_slices, int64_t[:, ::1] class_counts,
-    int64_t[::1] n_groups
-):
-    """Find the group of each row of one partition: group_of_row is in the order of blocks and rows.
+    def __cinit__(self, PartitionGroups groups not None, allocate):
+        cdef PartitionedRows rows = groups.rows
+        cdef Py_ssize_t largest = max(1, rows.largest)
+        cdef Py_ssize_t most = groups.most_groups
+        cdef Py_ssize_t n_weighted = most if rows.has_weights else 0
+        if rows.label_bytes != 1:
+            raise ValueError("pairs are counted of labels that are classes")
+        self.groups = groups
+        self.class_counts = allocate("class rows", np.int64, 2 * rows.n_labels * most).reshape(rows.n_labels, most, 2)
+        self.wins = allocate("wins", np.uint64, groups.n_outputs * most).reshape(groups.n_outputs, most)
+        self.auc = self.wins.view(np.float64)
+        self.totals = allocate("totals", np.float64, n_weighted)
+        self.partition_starts = np.zeros(rows.n_partitions + 1, np.int64)
+        self.memory.labels = rows.starts
+        self.memory.scores = rows.scores
+        self.memory.weights = rows.weights
+        self.memory.outputs = groups.outputs
+        self.memory.n_labels = rows.n_labels
+        self.memory.n_outputs = groups.n_outputs
+        self.memory.max_groups = most
+        self.memory.class_counts = <int64_t*>memory_of(self.class_counts, 2 * rows.n_labels * most, 8)
+        self.memory.wins = <uint64_t*>memory_of(self.wins, groups.n_outputs * most, 8)
+        self.memory.auc = <double*>self.memory.wins
+        self.memory.totals = <double*>memory_of(self.totals, n_weighted, 8)
+        self.kept = []
+        self.memory.cursors = <int64_t*>words_of(self.kept, allocate, "cursors", 2 * largest)
+        self.memory.scores_of_groups = words_of(self.kept, allocate, "scores", largest)
+        self.memory.scratch = words_of(self.kept, allocate, "scratch", largest)
+        self.memory.cells = <uint32_t*>words_of(self.kept, allocate, "cells", MAX_CELLS // 2 + 1)
+        self.memory.conflicts = words_of(self.kept, allocate, "conflicts", CONFLICT_CAPACITY)
+        if rows.has_weights:
+            self.memory.rows = <WeightedRow*>words_of(self.kept, allocate, "rows", 4 * largest)
+            self.memory.other_rows = self.memory.rows + largest
 
-    Memory is as for group_pairs. class_counts (group, class) are those of the first label.
-    """
-    cdef PartitionBlocks blocks
-    cdef uint64_t* heads = NULL
-    cdef uint64_t* tails = NULL
-    cdef uint16_t* slices = NULL
-    set_blocks(&blocks, hash_blocks, label_blocks, head_blocks, tail_blocks, slice_blocks, offsets)
-    if blocks.heads:
-        heads = &group_heads[0]
-        tails = &group_tails[0]
-    if blocks.slices:
-        slices = &group_slices[0]
-    with nogil:
-        n_groups[0] = find_groups(
-            &blocks, partition, &table[0], <uint64_t>table.shape[0], &group_of_row[0], &group_hashes[0], heads, tails,
-            slices, &class_counts[0, 0], <uint8_t>0)
+    def count(self, Py_ssize_t start, Py_ssize_t stop, bint by_slice=False) -> int:
+        """Count the pairs of the groups of the partitions start..stop, divided by slice or not; return their number."""
+        cdef Py_ssize_t partition
+        cdef Py_ssize_t n_groups = 0
+        cdef int64_t* starts = <int64_t*>memory_of(self.partition_starts, self.groups.rows.n_partitions + 1, 8)
+        self.memory.found = self.groups.memory(start, stop, by_slice)
+        with nogil:
+            for partition in range(start, stop):
+                starts[partition - start] = n_groups
+                n_groups += pairs_of_partition(&self.memory, partition, n_groups)
+            starts[stop - start] = n_groups
+        return n_groups
 
 
 cdef void add_auc_terms(
@@ -456,6 +409,11 @@ def auc_terms(
     cdef const double* own_weights = NULL
     if wins.shape[0] == 0:
         return
+    need_length(b"class_counts", class_counts.shape[0], stop)
+    need_length(b"classes", class_counts.shape[1], 2)
+    if group_weights.shape[0]:
+        need_length(b"group_weights", group_weights.shape[0], stop)
+    need_segments(starts, stop, states, STATE_SIZE, counts, 6)
     with nogil:
         for i in range(counts.shape[0]):
             if starts is not None:

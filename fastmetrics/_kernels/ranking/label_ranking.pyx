@@ -15,6 +15,7 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
 from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_range
 from fastmetrics._kernels.sweep.rank_table cimport sort_keys
 from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalise
 from fastmetrics._kernels.numeric.whole_numbers cimport divide_by_count
@@ -212,6 +213,13 @@ def measure_rows(
     cdef Py_ssize_t row
     cdef uint64_t* memory = NULL
     cdef bint good = 1
+    need_range(start, stop, min(scores.shape[0], values.shape[0]))
+    need_length(b"labels", labels.shape[0], (stop - start) * n)
+    need_length(b"has_bad", has_bad.shape[0], 1)
+    if n > MOST_COMPARED_LABELS:
+        need_length(b"keys", keys.shape[0], 3 * n)
+    if n == 0:
+        return
     if stop <= start:
         return
     if keys.shape[0]:

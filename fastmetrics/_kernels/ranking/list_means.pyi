@@ -13,3 +13,9 @@ def mean_terms(
     counts: NDArray[np.int64],
 ) -> None: ...
 def running_sums(values: NDArray[np.float64], offsets: NDArray[np.int64], out: NDArray[np.float64]) -> None: ...
+def unweighted_mean(
+    values: NDArray[np.float64],
+    count_empty: bool,
+    value_of_empty: float,
+    counts: NDArray[np.int64],
+) -> float | None: ...

@@ -11,9 +11,7 @@ from fastmetrics._kernels.ranking.list_ranks cimport (
     resolve_by_rows, sort_tied_grades, widen_f32_grades, widen_f32_scores, widen_f64_grades, widen_f64_scores,
     widen_i64_grades, widen_u8_grades,
 )
-from fastmetrics._kernels.ranking.list_measures cimport (
-    BPREF, EXPECTED_RECIPROCAL_RANK, Discounts, Kind, Measure,
-)
+from fastmetrics._kernels.ranking.list_measures cimport Discounts, Measure
 
 ctypedef fused grade_t:
     uint8_t
@@ -37,37 +35,12 @@ cdef enum:
 
 
 cdef struct MeasurePlan:
-    Measure measures[MAX_MEASURES]
+    const Measure* measures
     Py_ssize_t n_measures
     bint judged_apart
     bint needs_grade_order    # a measure is not a sum over the grades of a tie: their order matters
     Discounts discounts
     TieOrder order
-
-
-cdef inline void read_plan(
-    MeasurePlan* plan, const int64_t[:, ::1] measures, const double[:, ::1] numbers, const double[::1] weights,
-    const double[:, ::1] sums, int ties
-) noexcept nogil:
-    """Fill the plan. There are at most MAX_MEASURES measures."""
-    cdef Py_ssize_t i
-    plan.n_measures = measures.shape[0]
-    plan.judged_apart = False
-    plan.needs_grade_order = False
-    for i in range(plan.n_measures):
-        plan.measures[i].kind = <Kind>measures[i, 0]
-        plan.measures[i].k = measures[i, 1]
-        plan.measures[i].gain = <int>measures[i, 2]
-        plan.measures[i].ideal_k = measures[i, 3] != 0
-        plan.measures[i].option = <int>measures[i, 4]
-        plan.measures[i].level = numbers[i, 0]
-        plan.measures[i].number = numbers[i, 1]
-        plan.judged_apart |= plan.measures[i].kind == BPREF
-        plan.needs_grade_order |= plan.measures[i].kind == EXPECTED_RECIPROCAL_RANK
-    plan.discounts.weights = &weights[0]
-    plan.discounts.sums = &sums[0, 0]
-    plan.discounts.n_weights = weights.shape[0]
-    plan.order.ties = ties
 
 
 cdef struct GradeRange:

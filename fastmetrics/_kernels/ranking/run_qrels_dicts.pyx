@@ -13,7 +13,10 @@ from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
 from cpython.float cimport PyFloat_AsDouble
 from cpython.object cimport Py_TYPE, PyObject, PyTypeObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
+
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets
 
 cdef extern from "Python.h":
     bint is_float "PyFloat_CheckExact"(object value)
@@ -90,15 +93,13 @@ cdef inline int64_t row_of(
 
 
 def join_dicts(
-    list run, list qrels, const int64_t[::1] offsets, check_number_type, uint64_t[::1] pointers, uint8_t[::1] shared,
-    uint32_t[::1] table, double[::1] scores, double[::1] grades, double[::1] unretrieved,
-    int64_t[::1] unretrieved_offsets
+    list run not None, list qrels not None, const int64_t[::1] offsets, check_number_type, double[::1] scores,
+    double[::1] grades, double[::1] unretrieved, int64_t[::1] unretrieved_offsets
 ) -> tuple[int, int, Any, Any, Exception] | None:
     """Scores and grades of the lists (-1 if an item is not judged), and the grades of judged items not retrieved.
 
     List l is the dict run[l], item to score, with offsets[l + 1] - offsets[l] items, and qrels[l], item to relevance.
-    unretrieved has room for all judged items, unretrieved_offsets one element more than there are lists. Working memory
-    for the n items of the longest list: pointers and shared n, table a power of two of at least max(16, 2 n) entries.
+    unretrieved has room for all judged items, unretrieved_offsets one element more than there are lists.
     check_number_type(value) raises if the type of the value is not a number, and returns whether it is a floating type.
     Returns None, or the value that is not a number: (list, 0 for the run or 1 for the qrels, item, value, error).
     """
@@ -111,14 +112,33 @@ def join_dicts(
     cdef Py_ssize_t i = 0
     cdef int64_t row, n, first
     cdef int64_t n_unretrieved = 0
-    cdef uint64_t size, mask
+    cdef int64_t longest = 0
+    cdef uint64_t mask
+    cdef uint64_t size = LEAST_TABLE
+    cdef uint32_t* table
+    cdef uint8_t* shared
     cdef bint has_shared
     cdef double number
     cdef int side = 0
     cdef _NumberReader numbers = _NumberReader(check_number_type)
-    rows = <const PyObject**>&pointers[0]
+    cdef Py_ssize_t n_lists = len(run)
+    if len(qrels) != n_lists:
+        raise ValueError(f"{n_lists} lists of a run, and {len(qrels)} of qrels")
+    need_length(b"offsets", min(offsets.shape[0], unretrieved_offsets.shape[0]), n_lists + 1)
+    need_offsets(b"offsets", &offsets[0], n_lists + 1, min(scores.shape[0], grades.shape[0]))
+    for i in range(n_lists):
+        longest = max(longest, offsets[i + 1] - offsets[i])
+    while size < 2 * <uint64_t>longest:
+        size *= 2
+    # One allocation: the addresses of scores, the table, and the marks of shared scores.
+    rows = <const PyObject**>malloc(
+        <size_t>(longest + 1) * (sizeof(PyObject*) + 1) + size * sizeof(uint32_t))
+    if rows == NULL:
+        raise MemoryError
+    table = <uint32_t*>(rows + longest + 1)
+    shared = <uint8_t*>(table + size)
     try:
-        for i in range(len(run)):
+        for i in range(n_lists):
             run_items = run[i]
             judged_items = qrels[i]
             first = offsets[i]
@@ -129,8 +149,8 @@ def join_dicts(
             while size < 2 * <uint64_t>n:
                 size *= 2
             mask = size - 1
-            memset(&table[0], 0, size * sizeof(uint32_t))
-            memset(&shared[0], 0, n)
+            memset(table, 0, size * sizeof(uint32_t))
+            memset(shared, 0, <size_t>n)
             cursor = 0
             row = 0
             has_shared = False
@@ -142,7 +162,7 @@ def join_dicts(
                     raise ValueError("NaN")
                 scores[first + row] = number
                 grades[first + row] = -1
-                if insert_score(value, row, rows, &shared[0], &table[0], mask) >= 0:
+                if insert_score(value, row, rows, shared, table, mask) >= 0:
                     has_shared = True
                 row += 1
             cursor = 0
@@ -154,10 +174,12 @@ def join_dicts(
                     raise ValueError("finite numbers are needed")
                 found = PyDict_GetItemWithError(run_items, <object>key)
                 if found == NULL:
+                    if n_unretrieved == unretrieved.shape[0]:
+                        raise RuntimeError("a dict changed its size while it was read")
                     unretrieved[n_unretrieved] = number
                     n_unretrieved += 1
                     continue
-                row = row_of(found, rows, &table[0], mask)
+                row = row_of(found, rows, table, mask)
                 if row >= 0 and not shared[row]:
                     grades[first + row] = number
             if has_shared:
@@ -169,11 +191,13 @@ def join_dicts(
                         if found != NULL:
                             grades[first + row] = numbers.number(<object>found)
                     row += 1
-        unretrieved_offsets[len(run)] = n_unretrieved
+        unretrieved_offsets[n_lists] = n_unretrieved
     except (TypeError, ValueError, OverflowError) as error:
         if key == NULL or value == NULL:
             raise
         return i, side, <object>key, <object>value, error
+    finally:
+        free(rows)
     return None
 
 
@@ -181,6 +205,7 @@ def text_bytes(list texts, int64_t[::1] starts, int64_t[::1] stops) -> int:
     """Fill the start and stop of each text, all in UTF-8 one after the other; return the number of bytes."""
     cdef Py_ssize_t length, i
     cdef int64_t end = 0
+    need_length(b"starts and stops", min(starts.shape[0], stops.shape[0]), len(texts))
     for i in range(len(texts)):
         PyUnicode_AsUTF8AndSize(texts[i], &length)
         starts[i] = end

@@ -1,9 +1,9 @@
 # Written by tools/generate.py from run_qrels_join.pyx.
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
-
-KEYS_OF_LARGE_TABLES: int
 
 def text_segments(
     data: NDArray[np.uint8],
@@ -19,25 +19,6 @@ def integer_segments(
     stop: int,
     segment_starts: NDArray[np.int64],
 ) -> int: ...
-def number_texts(
-    data: NDArray[np.uint8],
-    starts: NDArray[np.int64],
-    stops: NDArray[np.int64],
-    table: NDArray[np.uint64],
-    numbers: NDArray[np.int64],
-    firsts: NDArray[np.int64],
-) -> int: ...
-def look_up_texts(
-    data: NDArray[np.uint8],
-    starts: NDArray[np.int64],
-    stops: NDArray[np.int64],
-    table: NDArray[np.uint64],
-    firsts: NDArray[np.int64],
-    other_data: NDArray[np.uint8],
-    other_starts: NDArray[np.int64],
-    other_stops: NDArray[np.int64],
-    numbers: NDArray[np.int64],
-) -> None: ...
 def sort_by_query(
     segment_starts: NDArray[np.int64],
     n_rows: int,
@@ -45,33 +26,14 @@ def sort_by_query(
     offsets: NDArray[np.int64],
     order: NDArray[np.int64],
 ) -> None: ...
-def join_texts(
-    data: NDArray[np.uint8],
-    starts: NDArray[np.int32] | NDArray[np.int64],
-    stops: NDArray[np.int32] | NDArray[np.int64],
-    other_data: NDArray[np.uint8],
-    other_starts: NDArray[np.int32] | NDArray[np.int64],
-    other_stops: NDArray[np.int32] | NDArray[np.int64],
+def join(
+    run: ItemColumn,
+    judged: ItemColumn,
     relevance: NDArray[np.float64],
     spans: NDArray[np.int64],
     unretrieved_starts: NDArray[np.int64],
     start: int,
     stop: int,
-    table: NDArray[np.uint64],
-    grades: NDArray[np.float32] | NDArray[np.float64],
-    unretrieved: NDArray[np.float64],
-    n_unretrieved: NDArray[np.int64],
-    repeated: NDArray[np.int64],
-) -> bool: ...
-def join_integers(
-    items: NDArray[np.int64],
-    other_items: NDArray[np.int64],
-    relevance: NDArray[np.float64],
-    spans: NDArray[np.int64],
-    unretrieved_starts: NDArray[np.int64],
-    start: int,
-    stop: int,
-    table: NDArray[np.uint64],
     grades: NDArray[np.float32] | NDArray[np.float64],
     unretrieved: NDArray[np.float64],
     n_unretrieved: NDArray[np.int64],
@@ -83,3 +45,19 @@ def close_gaps(
     offsets: NDArray[np.int64],
     out: NDArray[np.float64],
 ) -> None: ...
+
+class NumberedTexts:
+    numbers: Any
+    firsts: Any
+    table: Any
+    def __init__(self, data: NDArray[np.uint8], starts: NDArray[np.int64], stops: NDArray[np.int64]) -> None: ...
+    def look_up(
+        self,
+        data: NDArray[np.uint8],
+        starts: NDArray[np.int64],
+        stops: NDArray[np.int64],
+    ) -> NDArray[np.int64]: ...
+
+class ItemColumn:
+    n_rows: int
+    def __init__(self, values: Any, starts: Any | None = None, stops: Any | None = None) -> None: ...

@@ -12,14 +12,17 @@ An entry of a table has 64 bits: the upper half of a hash, and below it a number
 mean equal keys: texts are compared by their bytes, integers as integers. A table has at least twice as many entries as
 keys and never fills. One table has less than 2**32 - 1 keys.
 
-Text i is data[starts[i]:stops[i]], UTF-8. The caller owns all arrays. Chunks start..stop of rows or lists are
-independent.
+Text i is data[starts[i]:stops[i]], UTF-8. Chunks start..stop of rows or lists are independent.
 """
 
+import numpy as np
+
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from fastmetrics._kernels.columns.byte_spans cimport same_text
+from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_offsets, need_range
 from fastmetrics._kernels.numeric.table_hash cimport table_hash, table_hash_bytes, use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 
@@ -59,13 +62,11 @@ ctypedef fused keys_t:
 cdef enum:
     LEAST_TABLE = 16
     SMALL_TABLE = 1024
-    MANY_KEYS = 1 << 16
+    MANY_KEYS = 1 << 16         # from here on cache misses cost more than mispredicted branches
     RUN_START = 0
     RUN_STOP = 1
     JUDGED_START = 2
     JUDGED_STOP = 3
-
-KEYS_OF_LARGE_TABLES = MANY_KEYS  # from here on cache misses cost more than mispredicted branches
 
 
 cdef inline const uint8_t* bytes_of(const uint8_t[::1] data) noexcept nogil:
@@ -101,6 +102,26 @@ cdef inline bint same_key(const keys_t* keys, int64_t i, const keys_t* other_key
             keys.data + keys.starts[i], other_keys.data + other_keys.starts[j], length)
 
 
+cdef bint are_texts(
+    const offset_t[::1] starts, const offset_t[::1] stops, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n_bytes
+) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef bint found = True
+    for i in range(start, stop):
+        found &= 0 <= starts[i] <= stops[i] <= n_bytes
+    return found
+
+
+cdef int check_texts(
+    const offset_t[::1] starts, const offset_t[::1] stops, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n_bytes
+) except -1:
+    """Raise ValueError unless all texts start..stop are parts of n_bytes bytes."""
+    need_length(b"stops", stops.shape[0], starts.shape[0])
+    if not are_texts(starts, stops, start, stop, n_bytes):
+        raise ValueError(f"a text is no part of {n_bytes} bytes")
+    return 0
+
+
 # ------------------------------------------------------------------------------------------------------- segments
 
 
@@ -113,6 +134,9 @@ def text_segments(
     cdef Py_ssize_t i
     cdef Py_ssize_t position = start
     cdef int64_t length
+    need_range(start, stop, starts.shape[0])
+    need_length(b"segment_starts", segment_starts.shape[0], stop)
+    check_texts(starts, stops, max(0, start - 1), stop, data.shape[0])
     if start >= stop:
         return 0
     with nogil:
@@ -135,6 +159,8 @@ def integer_segments(
     """As text_segments, for integers."""
     cdef Py_ssize_t i
     cdef Py_ssize_t position = start
+    need_range(start, stop, values.shape[0])
+    need_length(b"segment_starts", segment_starts.shape[0], stop)
     if start >= stop:
         return 0
     with nogil:
@@ -151,66 +177,99 @@ def integer_segments(
 # ------------------------------------------------------------------------------------------------------ numbering
 
 
-def number_texts(
-    const uint8_t[::1] data, const int64_t[::1] starts, const int64_t[::1] stops, uint64_t[::1] table,
-    int64_t[::1] numbers, int64_t[::1] firsts
-) -> int:
-    """Number the distinct texts in order of appearance; return how many there are.
-
-    numbers[i] is the number of text i, firsts[number] the first text with a number. table is all 0 and has a power of
-    two of at least 2 n entries; look_up_texts uses it afterwards.
-    """
-    cdef Texts64 texts
+cdef Py_ssize_t fill_numbers(
+    const Texts64* texts, Py_ssize_t n, uint64_t[::1] table, int64_t[::1] numbers, int64_t[::1] firsts
+) noexcept nogil:
+    """Number the distinct texts in order of appearance; return how many there are."""
     cdef uint64_t mask = <uint64_t>table.shape[0] - 1
     cdef uint64_t hashed, slot, entry
     cdef int64_t n_found = 0
     cdef Py_ssize_t i
-    if starts.shape[0]:
-        texts = Texts64(bytes_of(data), &starts[0], &stops[0])
-    with nogil:
-        for i in range(starts.shape[0]):
-            hashed = hash_key(&texts, i)
-            slot = hashed & mask
-            while True:
-                entry = table[slot]
-                if entry == 0:
-                    table[slot] = make_entry(hashed, n_found)
-                    firsts[n_found] = i
-                    numbers[i] = n_found
-                    n_found += 1
-                    break
-                if same_hash_half(entry, hashed) and same_key(&texts, i, &texts, firsts[number_of_entry(entry)]):
-                    numbers[i] = number_of_entry(entry)
-                    break
-                slot = (slot + 1) & mask
+    for i in range(n):
+        hashed = hash_key(texts, i)
+        slot = hashed & mask
+        while True:
+            entry = table[slot]
+            if entry == 0:
+                table[slot] = make_entry(hashed, n_found)
+                firsts[n_found] = i
+                numbers[i] = n_found
+                n_found += 1
+                break
+            if same_hash_half(entry, hashed) and same_key(texts, i, texts, firsts[number_of_entry(entry)]):
+                numbers[i] = number_of_entry(entry)
+                break
+            slot = (slot + 1) & mask
     return n_found
 
 
-def look_up_texts(
-    const uint8_t[::1] data, const int64_t[::1] starts, const int64_t[::1] stops, const uint64_t[::1] table,
-    const int64_t[::1] firsts, const uint8_t[::1] other_data, const int64_t[::1] other_starts,
-    const int64_t[::1] other_stops, int64_t[::1] numbers
-):
-    """Set numbers[i] to the number of the other text i by number_texts, or -1 if that text was not numbered."""
-    cdef Texts64 texts, others
-    cdef uint64_t mask = <uint64_t>table.shape[0] - 1
-    cdef uint64_t hashed, slot
-    cdef Py_ssize_t i
-    if starts.shape[0]:
-        texts = Texts64(bytes_of(data), &starts[0], &stops[0])
-    if other_starts.shape[0]:
-        others = Texts64(bytes_of(other_data), &other_starts[0], &other_stops[0])
-    with nogil:
-        for i in range(other_starts.shape[0]):
-            hashed = hash_key(&others, i)
-            slot = hashed & mask
-            numbers[i] = -1
-            while table[slot]:
-                if same_hash_half(table[slot], hashed) and same_key(
-                        &others, i, &texts, firsts[number_of_entry(table[slot])]):
-                    numbers[i] = number_of_entry(table[slot])
-                    break
-                slot = (slot + 1) & mask
+cdef class NumberedTexts:
+    """Texts, and their numbers in order of appearance: equal texts have equal numbers.
+
+    numbers[i] is the number of text i, firsts[number] the first text with a number. `table` is the hash table, a power
+    of two of at least twice as many entries as texts.
+    """
+
+    cdef readonly object numbers
+    cdef readonly object firsts
+    cdef readonly object table
+    cdef const uint8_t[::1] data
+    cdef const int64_t[::1] starts
+    cdef const int64_t[::1] stops
+
+    def __cinit__(
+        self, const uint8_t[::1] data not None, const int64_t[::1] starts not None, const int64_t[::1] stops not None
+    ):
+        cdef Py_ssize_t n = starts.shape[0]
+        cdef Py_ssize_t size = 32
+        cdef Py_ssize_t n_found
+        cdef Texts64 texts
+        check_texts(starts, stops, 0, n, data.shape[0])
+        while size < 2 * n:
+            size *= 2
+        self.data, self.starts, self.stops = data, starts, stops
+        self.numbers, self.table, firsts = np.empty(n, np.int64), np.zeros(size, np.uint64), np.empty(n, np.int64)
+        cdef int64_t[::1] own_numbers = self.numbers
+        cdef int64_t[::1] own_firsts = firsts
+        cdef uint64_t[::1] own_table = self.table
+        texts = self.texts()
+        with nogil:
+            n_found = fill_numbers(&texts, n, own_table, own_numbers, own_firsts)
+        self.firsts = firsts[:n_found]
+
+    cdef Texts64 texts(self) noexcept:
+        if self.starts.shape[0] == 0:
+            return Texts64(NULL, NULL, NULL)
+        return Texts64(bytes_of(self.data), &self.starts[0], &self.stops[0])
+
+    def look_up(
+        self, const uint8_t[::1] data, const int64_t[::1] starts, const int64_t[::1] stops
+    ) -> NDArray[np.int64]:
+        """The numbers of other texts, -1 for a text that has none."""
+        cdef Py_ssize_t n = starts.shape[0]
+        cdef const int64_t[::1] firsts = self.firsts
+        cdef const uint64_t[::1] table = self.table
+        cdef Texts64 texts = self.texts()
+        cdef Texts64 others
+        cdef uint64_t mask = <uint64_t>table.shape[0] - 1
+        cdef uint64_t hashed, slot
+        cdef Py_ssize_t i
+        check_texts(starts, stops, 0, n, data.shape[0])
+        found = np.full(n, -1, np.int64)
+        cdef int64_t[::1] numbers = found
+        if n:
+            others = Texts64(bytes_of(data), &starts[0], &stops[0])
+        with nogil:
+            for i in range(n):
+                hashed = hash_key(&others, i)
+                slot = hashed & mask
+                while table[slot]:
+                    if same_hash_half(table[slot], hashed) and same_key(
+                            &others, i, &texts, firsts[number_of_entry(table[slot])]):
+                        numbers[i] = number_of_entry(table[slot])
+                        break
+                    slot = (slot + 1) & mask
+        return found
 
 
 def sort_by_query(
@@ -220,7 +279,7 @@ def sort_by_query(
     """A stable counting sort of rows by the number of their segment.
 
     Segment s has the rows segment_starts[s]..segment_starts[s + 1] (the last one up to n_rows) and the number
-    numbers[s]. offsets is all 0 and one longer than there are numbers; it becomes the first position of each number.
+    numbers[s]. offsets is one longer than there are numbers; it becomes the first position of each number.
     order[position] is the row at a position.
     """
     cdef Py_ssize_t n_segments = segment_starts.shape[0]
@@ -228,7 +287,14 @@ def sort_by_query(
     cdef Py_ssize_t i
     cdef int64_t row, position, end
     cdef int64_t total = 0
+    need_length(b"offsets", offsets.shape[0], 1)
+    need_length(b"order", order.shape[0], n_rows)
+    need_length(b"numbers", numbers.shape[0], n_segments)
+    if n_segments:
+        need_below(b"numbers", &numbers[0], n_segments, n_numbers)
+        need_offsets(b"segment_starts", &segment_starts[0], n_segments, n_rows)
     with nogil:
+        offsets[:] = 0
         for i in range(n_segments):
             end = segment_starts[i + 1] if i + 1 < n_segments else n_rows
             offsets[numbers[i]] += end - segment_starts[i]
@@ -323,23 +389,66 @@ cdef inline void join_list(
             slot = (slot + 1) & mask
 
 
+cdef enum ItemKind:
+    INTEGERS
+    SHORT_POSITIONS              # texts with positions of 32 bits
+    LONG_POSITIONS
+
+
+cdef class ItemColumn:
+    """The items of rows: int64 (of unsigned integers the bits), or texts data[starts[i]:stops[i]] (int32 or int64)."""
+
+    cdef readonly Py_ssize_t n_rows
+    cdef ItemKind kind
+    cdef list kept
+    cdef Integers integers
+    cdef Texts32 texts32
+    cdef Texts64 texts64
+
+    def __cinit__(self, values, starts=None, stops=None):
+        cdef const int64_t[::1] integers
+        cdef const uint8_t[::1] data
+        cdef const int32_t[::1] starts32, stops32
+        cdef const int64_t[::1] starts64, stops64
+        self.kept = [values, starts, stops]
+        if starts is None:
+            integers = values
+            self.kind, self.n_rows = INTEGERS, integers.shape[0]
+            if self.n_rows:
+                self.integers.values = &integers[0]
+            return
+        data = values
+        self.n_rows = len(starts)
+        if starts.dtype == np.int32:
+            starts32, stops32 = starts, stops
+            check_texts(starts32, stops32, 0, self.n_rows, data.shape[0])
+            self.kind = SHORT_POSITIONS
+            if self.n_rows:
+                self.texts32 = Texts32(bytes_of(data), &starts32[0], &stops32[0])
+        else:
+            starts64, stops64 = starts, stops
+            check_texts(starts64, stops64, 0, self.n_rows, data.shape[0])
+            self.kind = LONG_POSITIONS
+            if self.n_rows:
+                self.texts64 = Texts64(bytes_of(data), &starts64[0], &stops64[0])
+
+
 cdef bint join_lists(
-    const keys_t* run, const keys_t* judged, const double[::1] relevance, const int64_t[:, ::1] spans,
-    const int64_t[::1] unretrieved_starts, Py_ssize_t start, Py_ssize_t stop, uint64_t[::1] table, grade_t[::1] grades,
-    double[::1] unretrieved, int64_t[::1] n_unretrieved, int64_t[:, ::1] repeated
+    const keys_t* run, const keys_t* judged, const double* relevance, const int64_t[:, ::1] spans,
+    const int64_t[::1] unretrieved_starts, Py_ssize_t start, Py_ssize_t stop, uint64_t* table, grade_t* grades,
+    double* unretrieved, int64_t[::1] n_unretrieved, int64_t[:, ::1] repeated
 ) noexcept nogil:
-    """Join the lists start..stop, as join_texts describes."""
+    """Join the lists start..stop, as `join` describes."""
     cdef ListOutput out
-    cdef grade_t* run_grades = &grades[0] if grades.shape[0] else NULL
     cdef Py_ssize_t i
     cdef bint has_repeated = False
-    out.relevance = &relevance[0] if relevance.shape[0] else NULL
+    out.relevance = relevance
     for i in range(start, stop):
-        out.unretrieved = &unretrieved[0] + unretrieved_starts[i] if unretrieved.shape[0] else NULL
+        out.unretrieved = unretrieved + unretrieved_starts[i] if unretrieved else NULL
         out.n_unretrieved = 0
         out.repeated_run = -1
         out.repeated_judged = -1
-        join_list(run, judged, &spans[i, 0], &table[0], run_grades, &out)
+        join_list(run, judged, &spans[i, 0], table, grades, &out)
         n_unretrieved[i] = out.n_unretrieved
         repeated[i, 0] = out.repeated_run
         repeated[i, 1] = out.repeated_judged
@@ -347,12 +456,27 @@ cdef bint join_lists(
     return has_repeated
 
 
-def join_texts(
-    const uint8_t[::1] data, const offset_t[::1] starts, const offset_t[::1] stops, const uint8_t[::1] other_data,
-    const offset_t[::1] other_starts, const offset_t[::1] other_stops, const double[::1] relevance,
+cdef int64_t longest_list(
     const int64_t[:, ::1] spans, const int64_t[::1] unretrieved_starts, Py_ssize_t start, Py_ssize_t stop,
-    uint64_t[::1] table, grade_t[::1] grades, double[::1] unretrieved, int64_t[::1] n_unretrieved,
-    int64_t[:, ::1] repeated
+    int64_t n_run, int64_t n_judged, int64_t n_unretrieved
+) noexcept nogil:
+    """The most rows of a list, run and judged together; -1 if a list has rows that are none of the columns'."""
+    cdef Py_ssize_t i
+    cdef int64_t longest = 0
+    for i in range(start, stop):
+        if not (0 <= spans[i, RUN_START] <= spans[i, RUN_STOP] <= n_run
+                and 0 <= spans[i, JUDGED_START] <= spans[i, JUDGED_STOP] <= n_judged
+                and 0 <= unretrieved_starts[i] <= n_unretrieved - (spans[i, JUDGED_STOP] - spans[i, JUDGED_START])):
+            return -1
+        longest = max(
+            longest, spans[i, RUN_STOP] - spans[i, RUN_START] + spans[i, JUDGED_STOP] - spans[i, JUDGED_START])
+    return longest
+
+
+def join(
+    ItemColumn run not None, ItemColumn judged not None, const double[::1] relevance, const int64_t[:, ::1] spans,
+    const int64_t[::1] unretrieved_starts, Py_ssize_t start, Py_ssize_t stop, grade_t[::1] grades,
+    double[::1] unretrieved, int64_t[::1] n_unretrieved, int64_t[:, ::1] repeated
 ) -> bool:
     """Join the lists start..stop; return whether an item occurs twice in one of them.
 
@@ -363,47 +487,45 @@ def join_texts(
       which has room for all judged rows of the list. n_unretrieved[l] is their number.
     - repeated[l] is the first row of the run, and the first judged row, whose item occurred before in the list; else
       -1.
-    - table has a power of two of at least max(32, 8 n) entries, with n the most rows of a list (run and judged
-      together); 2 n entries from KEYS_OF_LARGE_TABLES rows on.
     """
-    cdef Texts32 run32, judged32
-    cdef Texts64 run64, judged64
-    cdef const offset_t* first = &starts[0] if starts.shape[0] else NULL
-    cdef const offset_t* last = &stops[0] if stops.shape[0] else NULL
-    cdef const offset_t* other_first = &other_starts[0] if other_starts.shape[0] else NULL
-    cdef const offset_t* other_last = &other_stops[0] if other_stops.shape[0] else NULL
     cdef bint has_repeated
+    cdef int64_t longest
+    cdef uint64_t size = 2 * SMALL_TABLE
+    cdef const double* relevances = &relevance[0] if relevance.shape[0] else NULL
+    cdef grade_t* run_grades = &grades[0] if grades.shape[0] else NULL
+    cdef double* others = &unretrieved[0] if unretrieved.shape[0] else NULL
+    need_range(start, stop, spans.shape[0])
+    if start == stop:
+        return False
+    need_length(b"grades", grades.shape[0], run.n_rows)
+    need_length(b"relevance", relevance.shape[0], judged.n_rows)
+    need_length(b"results", min(unretrieved_starts.shape[0], n_unretrieved.shape[0], repeated.shape[0]), stop)
+    if spans.shape[1] != 4 or repeated.shape[1] != 2 or run.kind != judged.kind:
+        raise ValueError("lists have two spans and two repeated rows, and the items of both sides one type")
+    longest = longest_list(
+        spans, unretrieved_starts, start, stop, run.n_rows, judged.n_rows, unretrieved.shape[0])
+    if longest < 0:
+        raise ValueError("a list has rows that a column has not")
+    # As many entries as the longest list needs: clear_table takes fewer for each key from MANY_KEYS on.
+    while size < 4 * <uint64_t>min(longest, <int64_t>MANY_KEYS) or size < 2 * <uint64_t>longest:
+        size *= 2
+    cdef uint64_t* table = <uint64_t*>malloc(size * sizeof(uint64_t))
+    if table == NULL:
+        raise MemoryError
     with nogil:
-        if offset_t is int32_t:
-            run32 = Texts32(bytes_of(data), first, last)
-            judged32 = Texts32(bytes_of(other_data), other_first, other_last)
+        if run.kind == INTEGERS:
             has_repeated = join_lists(
-                &run32, &judged32, relevance, spans, unretrieved_starts, start, stop, table, grades, unretrieved,
-                n_unretrieved, repeated)
+                &run.integers, &judged.integers, relevances, spans, unretrieved_starts, start, stop, table, run_grades,
+                others, n_unretrieved, repeated)
+        elif run.kind == SHORT_POSITIONS:
+            has_repeated = join_lists(
+                &run.texts32, &judged.texts32, relevances, spans, unretrieved_starts, start, stop, table, run_grades,
+                others, n_unretrieved, repeated)
         else:
-            run64 = Texts64(bytes_of(data), first, last)
-            judged64 = Texts64(bytes_of(other_data), other_first, other_last)
             has_repeated = join_lists(
-                &run64, &judged64, relevance, spans, unretrieved_starts, start, stop, table, grades, unretrieved,
-                n_unretrieved, repeated)
-    return has_repeated
-
-
-def join_integers(
-    const int64_t[::1] items, const int64_t[::1] other_items, const double[::1] relevance,
-    const int64_t[:, ::1] spans, const int64_t[::1] unretrieved_starts, Py_ssize_t start, Py_ssize_t stop,
-    uint64_t[::1] table, grade_t[::1] grades, double[::1] unretrieved, int64_t[::1] n_unretrieved,
-    int64_t[:, ::1] repeated
-) -> bool:
-    """As join_texts, for signed or unsigned integers of 64 bits: their bits are compared."""
-    cdef Integers run, judged
-    cdef bint has_repeated
-    run.values = &items[0] if items.shape[0] else NULL
-    judged.values = &other_items[0] if other_items.shape[0] else NULL
-    with nogil:
-        has_repeated = join_lists(
-            &run, &judged, relevance, spans, unretrieved_starts, start, stop, table, grades, unretrieved, n_unretrieved,
-            repeated)
+                &run.texts64, &judged.texts64, relevances, spans, unretrieved_starts, start, stop, table, run_grades,
+                others, n_unretrieved, repeated)
+        free(table)
     return has_repeated
 
 
@@ -413,6 +535,11 @@ def close_gaps(
     """Copy the values of lists to `out` without gaps: from values[starts[l]:] to out[offsets[l]:offsets[l + 1]]."""
     cdef Py_ssize_t i, n
     cdef int64_t k
+    need_length(b"offsets", offsets.shape[0], starts.shape[0] + 1)
+    need_offsets(b"offsets", &offsets[0], starts.shape[0] + 1, out.shape[0])
+    for i in range(starts.shape[0]):
+        if not 0 <= starts[i] <= values.shape[0] - (offsets[i + 1] - offsets[i]):
+            raise ValueError(f"list {i} has values that are not there")
     with nogil:
         for i in range(starts.shape[0]):
             n = offsets[i + 1] - offsets[i]

@@ -1,19 +1,14 @@
 # Written by tools/generate.py from grouped_errors.pyx.
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
-def group_errors(
-    value_blocks: NDArray[np.uint64],
-    double_values: NDArray[np.uint8],
-    weight_blocks: NDArray[np.uint64],
-    offsets: NDArray[np.int32],
-    partition: int,
-    group_of_row: NDArray[np.uint32],
-    class_rows: NDArray[np.int64],
-    n_groups: int,
-    cursors: NDArray[np.int64],
-    scratch: NDArray[np.float64],
-    means: NDArray[np.float64],
-    uncertain: NDArray[np.int64],
-) -> int: ...
+from fastmetrics._kernels.exchange.partition_groups import PartitionGroups
+
+class GroupErrors:
+    groups: PartitionGroups
+    columns: Any
+    means: Any
+    uncertain: Any
+    n_uncertain: int
+    def __init__(self, groups: PartitionGroups, allocate: Any) -> None: ...
+    def average(self, partition: int) -> int: ...

@@ -1,19 +1,30 @@
 """Errors of every group: means of p - y, (y - p)^2 and |y - p|, in this order, each rounded once.
 
-The rows of a partition (hash_partition.pyx) come with the number of their group (grouped_auc.pyx). They are copied in
-the order of the groups, and the terms of each group are summed. Up to FEW_ROWS rows are summed in double-double
-arithmetic. Its error is bounded, so the rounding of the mean is nearly always certain (quotient.pxd). Otherwise the sum
-uses a superaccumulator. If the rounding is still uncertain, the caller computes the mean with integers.
+The groups of a partition are found (partition_groups.pyx). Their rows are copied in the order of the groups, and the
+terms of each group are summed. Up to FEW_ROWS rows are summed in double-double arithmetic. Its error is bounded, so the
+rounding of the mean is nearly always certain (quotient.pxd). Otherwise the sum uses a superaccumulator. If the rounding
+is still uncertain, the caller computes the mean with integers.
 """
 
+import numpy as np
+
 from libc.math cimport fabs
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memset
 
+from fastmetrics._kernels.columns.column_blocks cimport memory_of, words_of
+from fastmetrics._kernels.exchange.group_table cimport PartitionBlocks
+from fastmetrics._kernels.exchange.partition_groups cimport (
+    FoundGroups, PartitionedRows, PartitionGroups, find_in_partition,
+)
 from fastmetrics._kernels.numeric.quotient cimport (
     DoubleDouble, load_double_double, divide_state, divide_double_doubles, two_sum, count_non_finite,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, normalise
+from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
+from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+
+use_table_seeds(_SEEDS)
 
 cdef extern from "regression/error_terms.h":
     cdef enum:
@@ -111,93 +122,131 @@ cdef bint sum_weights(const double* weights, Py_ssize_t n, DoubleDouble* out, do
 
 
 cdef void gather_by_group(
-    const uint64_t* blocks, bint is_double, const int32_t* offsets, Py_ssize_t n_blocks, Py_ssize_t row_stride,
-    Py_ssize_t partition, const uint32_t* group_of_row, int64_t* cursors, double* out
+    const PartitionBlocks* blocks, Py_ssize_t partition, const void** column, bint is_double,
+    const uint32_t* group_of_row, int64_t* cursors, double* out
 ) noexcept nogil:
     """Copy one column of a partition in the order of the groups. A cursor moves from the first row past the last."""
     cdef Py_ssize_t block, row
     cdef Py_ssize_t i = 0
     cdef uint32_t group
     cdef const int32_t* span
-    for block in range(n_blocks):
-        span = offsets + block * row_stride + partition
+    for block in range(blocks.n_blocks):
+        span = blocks.offsets + block * blocks.row_stride + partition
         for row in range(span[0], span[1]):
             group = group_of_row[i]
             if is_double:
-                out[cursors[group]] = (<const double*><uintptr_t>blocks[block])[row]
+                out[cursors[group]] = (<const double*>column[block])[row]
             else:
-                out[cursors[group]] = (<const float*><uintptr_t>blocks[block])[row]
+                out[cursors[group]] = (<const float*>column[block])[row]
             cursors[group] += 1
             i += 1
 
 
-cdef inline void set_group_starts(const int64_t* class_rows, Py_ssize_t n_groups, int64_t* cursors) noexcept nogil:
+cdef inline void set_group_starts(const int64_t* class_counts, Py_ssize_t n_groups, int64_t* cursors) noexcept nogil:
     cdef Py_ssize_t group
     cdef int64_t first_row = 0
     for group in range(n_groups):
         cursors[group] = first_row
-        first_row += class_rows[2 * group]
+        first_row += class_counts[2 * group] + class_counts[2 * group + 1]
 
 
-def group_errors(
-    const uint64_t[:, ::1] value_blocks, const uint8_t[::1] double_values, const uint64_t[::1] weight_blocks,
-    const int32_t[:, ::1] offsets, Py_ssize_t partition, const uint32_t[::1] group_of_row,
-    const int64_t[:, ::1] class_rows, Py_ssize_t n_groups, int64_t[::1] cursors, double[:, ::1] scratch,
-    double[:, ::1] means, int64_t[:, ::1] uncertain
-) -> int:
-    """Write means[kind, group] of the groups of a partition. Return how many means are left to the caller.
+cdef struct ErrorMemory:
+    int64_t* cursors               # where a group starts; after gathering, where it stops
+    double* columns[4]             # targets, predictions and weights in the order of groups, and terms
+    double* means
+    int64_t* uncertain
+    Py_ssize_t most
 
-    value_blocks has the addresses of targets and predictions by block. weight_blocks is empty without weights.
-    class_rows[group, 0] is the number of rows of a group. After the call, rows 0 to 2 of scratch hold targets,
-    predictions and weights in the order of the groups; row 3 is for terms. uncertain lists the means left to the caller
-    as (group, kind, start, stop), with start and stop as columns of scratch.
-    """
-    cdef Py_ssize_t n_blocks = offsets.shape[0]
-    cdef Py_ssize_t row_stride = offsets.shape[1]
-    cdef Py_ssize_t group, start, stop, i
+
+cdef Py_ssize_t average_groups(const ErrorMemory* memory, Py_ssize_t n_groups, bint weighted) noexcept nogil:
+    """Write the means of every group; return how many are left to the caller."""
+    cdef Py_ssize_t group, stop, i
+    cdef Py_ssize_t start = 0
     cdef Py_ssize_t n_uncertain = 0
-    cdef bint weighted = weight_blocks.shape[0] > 0
     cdef int kind
     cdef int kinds[N_KINDS]
     cdef bint good
     cdef double error = 0
     cdef DoubleDouble weight
-    cdef double* y = &scratch[0, 0]
-    cdef double* p = &scratch[1, 0]
-    cdef double* w = &scratch[2, 0]
-    cdef double* terms = &scratch[3, 0]
+    cdef const double* weights = memory.columns[2]
+    cdef double* terms = memory.columns[3]
+    cdef int64_t* own
     kinds[0] = FM_SIGNED
     kinds[1] = FM_SQUARED
     kinds[2] = FM_ABSOLUTE
-    with nogil:
-        for i in range(2 + weighted):
-            set_group_starts(&class_rows[0, 0], n_groups, &cursors[0])
-            if i < 2:
-                gather_by_group(
-                    &value_blocks[i, 0], double_values[i], &offsets[0, 0], n_blocks, row_stride, partition,
-                    &group_of_row[0], &cursors[0], &scratch[i, 0])
-            else:
-                gather_by_group(
-                    &weight_blocks[0], 1, &offsets[0, 0], n_blocks, row_stride, partition, &group_of_row[0],
-                    &cursors[0], &scratch[i, 0])
-        start = 0
-        for group in range(n_groups):
-            stop = cursors[group]
-            good = 1
+    for group in range(n_groups):
+        stop = memory.cursors[group]
+        good = 1
+        if weighted:
+            good = sum_weights(weights + start, stop - start, &weight, &error)
+        else:
+            weight = two_sum(<double>(stop - start), 0)
+        for kind in range(N_KINDS):
+            error_terms(kinds[kind], 0, memory.columns[0] + start, memory.columns[1] + start, stop - start, terms)
             if weighted:
-                good = sum_weights(w + start, stop - start, &weight, &error)
-            else:
-                weight = two_sum(<double>(stop - start), 0)
-            for kind in range(N_KINDS):
-                error_terms(kinds[kind], 0, y + start, p + start, stop - start, terms)
-                if weighted:
-                    for i in range(stop - start):
-                        terms[i] *= w[start + i]
-                if not good or not round_mean(terms, stop - start, weight, error, &means[kind, group]):
-                    uncertain[n_uncertain, 0] = group
-                    uncertain[n_uncertain, 1] = kind
-                    uncertain[n_uncertain, 2] = start
-                    uncertain[n_uncertain, 3] = stop
-                    n_uncertain += 1
-            start = stop
+                for i in range(stop - start):
+                    terms[i] *= weights[start + i]
+            if not good or not round_mean(
+                    terms, stop - start, weight, error, &memory.means[kind * memory.most + group]):
+                own = memory.uncertain + 4 * n_uncertain
+                own[0] = group
+                own[1] = kind
+                own[2] = start
+                own[3] = stop
+                n_uncertain += 1
+        start = stop
     return n_uncertain
+
+
+cdef class GroupErrors:
+    """Averages the errors of the groups of one partition after the other.
+
+    Score 0 of the rows has the targets, score 1 the predictions. After `average`, `means` (kind, group) has the means,
+    rows 0 to 2 of `columns` hold targets, predictions and weights in the order of the groups, and `uncertain` lists the
+    means that are left to the caller as (group, kind, start, stop), with start and stop as columns of `columns`.
+    """
+
+    cdef readonly PartitionGroups groups
+    cdef readonly object columns
+    cdef readonly object means
+    cdef readonly object uncertain
+    cdef readonly Py_ssize_t n_uncertain
+    cdef ErrorMemory memory
+    cdef list kept
+
+    def __cinit__(self, PartitionGroups groups not None, allocate):
+        cdef PartitionedRows rows = groups.rows
+        cdef Py_ssize_t most = max(1, rows.largest)
+        cdef Py_ssize_t i
+        if rows.n_scores < 2 or rows.score_bytes[0] not in (4, 8) or rows.score_bytes[1] not in (4, 8):
+            raise ValueError("targets and predictions must be two columns of float32 or float64")
+        self.groups = groups
+        self.kept = []
+        self.columns = allocate("columns", np.float64, 4 * most).reshape(4, most)
+        self.means = allocate("means", np.float64, N_KINDS * most).reshape(N_KINDS, most)
+        self.uncertain = allocate("uncertain", np.int64, 4 * N_KINDS * most).reshape(N_KINDS * most, 4)
+        self.memory.cursors = <int64_t*>words_of(self.kept, allocate, "cursors", most)
+        self.memory.columns[0] = <double*>memory_of(self.columns, 4 * most, 8)
+        for i in range(1, 4):
+            self.memory.columns[i] = self.memory.columns[0] + i * most
+        self.memory.means = <double*>memory_of(self.means, N_KINDS * most, 8)
+        self.memory.uncertain = <int64_t*>memory_of(self.uncertain, 4 * N_KINDS * most, 8)
+        self.memory.most = most
+
+    def average(self, Py_ssize_t partition) -> int:
+        """Average the errors of the groups of a partition; return how many groups there are."""
+        cdef PartitionedRows rows = self.groups.rows
+        cdef FoundGroups found = self.groups.memory(partition, partition + 1, False)
+        cdef int64_t* class_counts = <int64_t*>memory_of(self.groups.class_counts, 2 * rows.largest, 8)
+        cdef const void** column
+        cdef Py_ssize_t n_groups, i
+        with nogil:
+            n_groups = find_in_partition[uint8_t](&found, partition, 0, class_counts, 0)
+            for i in range(3 if rows.weights else 2):
+                column = rows.weights if i == 2 else rows.scores + i * found.blocks.n_blocks
+                set_group_starts(class_counts, n_groups, self.memory.cursors)
+                gather_by_group(
+                    &found.blocks, partition, column, i == 2 or rows.score_bytes[i] == 8, found.group_of_row,
+                    self.memory.cursors, self.memory.columns[i])
+            self.n_uncertain = average_groups(&self.memory, n_groups, rows.weights != NULL)
+        return n_groups

@@ -2,14 +2,15 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
 
 TABLE_ENTRIES: int
 MAX_DISTINCT_SCORES: int
 HASH_WORDS: int
 
 def bucket_placements(
-    blocks: NDArray[np.uint64],
-    placements: NDArray[np.uint64],
+    blocks: ColumnBlocks,
+    placements: ColumnBlocks,
     offsets: NDArray[np.int32],
     bucket: int,
     negatives_below: int,

@@ -21,10 +21,12 @@ cache, and counted by class. The caller sorts them and computes a table of place
 Bounds: fewer than 2**31 rows in all, so a placement has 32 bits, a square 64, and a sum of squares 128.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
+from fastmetrics._kernels.columns.column_blocks cimport ColumnBlocks
 from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
+from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length
 from fastmetrics._kernels.numeric.table_hash cimport table_hash, use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 from fastmetrics._kernels.sweep.rank_table cimport key_t, sort_keys
@@ -267,11 +269,9 @@ cdef inline void find_slots(
 
 
 cdef void place_bucket(
-    const uint64_t* blocks, const uint64_t* placements, const int32_t* offsets, Py_ssize_t n_blocks,
-    Py_ssize_t row_stride,
+    const key_t** blocks, uint32_t** placements, const int32_t* offsets, Py_ssize_t n_blocks, Py_ssize_t row_stride,
     Py_ssize_t bucket, int64_t negatives_below, int64_t positives_above, key_t* minority, key_t* scratch,
-    uint32_t* cells,
-    uint32_t* slots
+    uint32_t* cells, uint32_t* slots
 ) noexcept nogil:
     cdef Py_ssize_t block, i, minority_class, n_minority, n_distinct, first, n
     cdef uint32_t found_slots[BATCH]
@@ -295,14 +295,14 @@ cdef void place_bucket(
     if counts[minority_class] == 0:
         for block in range(n_blocks):
             row = offsets + block * row_stride + 2 * bucket + 1 - minority_class
-            out = <uint32_t*><uintptr_t>placements[block]
+            out = placements[block]
             for i in range(row[0], row[1]):
                 out[i] = base[1 - minority_class]
         return
     n_minority = 0
     for block in range(n_blocks):
         row = offsets + block * row_stride + 2 * bucket + minority_class
-        keys = <const key_t*><uintptr_t>blocks[block]
+        keys = blocks[block]
         for i in range(row[0], row[1]):
             scratch[n_minority] = keys[i]
             n_minority += 1
@@ -330,8 +330,8 @@ cdef void place_bucket(
         fill_cell_table[key_t](minority, n_distinct, cells, &mapping)
     for block in range(n_blocks):
         row = offsets + block * row_stride + 2 * bucket + 1 - minority_class
-        keys = <const key_t*><uintptr_t>blocks[block]
-        out = <uint32_t*><uintptr_t>placements[block]
+        keys = blocks[block]
+        out = placements[block]
         first = row[0]
         while first < row[1]:
             n = row[1] - first if row[1] - first < BATCH else BATCH
@@ -357,8 +357,8 @@ cdef void place_bucket(
             before += n_tied
     for block in range(n_blocks):
         row = offsets + block * row_stride + 2 * bucket + minority_class
-        keys = <const key_t*><uintptr_t>blocks[block]
-        out = <uint32_t*><uintptr_t>placements[block]
+        keys = blocks[block]
+        out = placements[block]
         first = row[0]
         while first < row[1]:
             n = row[1] - first if row[1] - first < BATCH else BATCH
@@ -368,21 +368,52 @@ cdef void place_bucket(
             first += n
 
 
+cdef bint count_classes(
+    const int32_t[:, ::1] offsets, Py_ssize_t bucket, const Py_ssize_t* lengths, Py_ssize_t* counts
+) noexcept nogil:
+    """Count the rows of both classes of a bucket; returns False if a block has less rows than its offsets."""
+    cdef Py_ssize_t block, label
+    cdef Py_ssize_t first = 2 * bucket
+    counts[0] = counts[1] = 0
+    for block in range(offsets.shape[0]):
+        if not 0 <= offsets[block, first] <= offsets[block, first + 1] <= offsets[block, first + 2] <= lengths[block]:
+            return False
+        for label in range(2):
+            counts[label] += offsets[block, first + label + 1] - offsets[block, first + label]
+    return True
+
+
 def bucket_placements(
-    const uint64_t[::1] blocks, const uint64_t[::1] placements, const int32_t[:, ::1] offsets, Py_ssize_t bucket,
+    ColumnBlocks blocks not None, ColumnBlocks placements not None, const int32_t[:, ::1] offsets, Py_ssize_t bucket,
     int64_t negatives_below, int64_t positives_above, key_t[::1] minority, key_t[::1] scratch, uint32_t[::1] cells,
     uint32_t[::1] slots
 ):
     """Write the placements of a bucket's rows, each at the position of its key.
 
-    blocks and placements are addresses of each block's keys and of its uint32 placements. minority and scratch have one
-    element more than the minority class of the largest bucket, slots four times as many and two more, cells
+    blocks and placements have each block's keys and its uint32 placements, which are writable. minority and scratch
+    have one element more than the minority class of the largest bucket, slots four times as many and two more, cells
     TABLE_ENTRIES.
     """
+    cdef Py_ssize_t counts[2]
+    cdef Py_ssize_t n_minority
+    blocks.check(b"blocks", offsets.shape[0], sizeof(key_t))
+    placements.check(b"placements", offsets.shape[0], sizeof(uint32_t))
+    if not placements.are_writable:
+        raise ValueError("placements cannot be written")
+    if not 0 <= bucket or 2 * bucket + 2 >= offsets.shape[1]:
+        raise ValueError(f"bucket {bucket} has no offsets")
+    if not (count_classes(offsets, bucket, placements.lengths, counts)
+            and count_classes(offsets, bucket, blocks.lengths, counts)):
+        raise ValueError(f"a block has less rows than the offsets of bucket {bucket}")
+    n_minority = min(counts[0], counts[1])
+    need_length(b"minority and scratch", min(minority.shape[0], scratch.shape[0]), n_minority + 1)
+    need_length(b"slots", slots.shape[0], 4 * n_minority + 2)
+    need_length(b"cells", cells.shape[0], MAX_CELLS + 3)
     with nogil:
-        place_bucket(
-            &blocks[0], &placements[0], &offsets[0, 0], blocks.shape[0], offsets.shape[1], bucket, negatives_below,
-            positives_above, &minority[0], &scratch[0], &cells[0], &slots[0])
+        place_bucket[key_t](
+            <const key_t**>blocks.starts, <uint32_t**>placements.starts, &offsets[0, 0], offsets.shape[0],
+            offsets.shape[1], bucket, negatives_below, positives_above, &minority[0], &scratch[0], &cells[0],
+            &slots[0])
 
 
 def placements_in_order(
@@ -395,12 +426,21 @@ def placements_in_order(
     cdef Py_ssize_t i
     cdef uint16_t slot
     cdef int32_t position
+    cdef bint fits = True
+    need_length(b"out", out.shape[0], row_slots.shape[0])
+    if row_slots.shape[0]:
+        need_below(b"row_slots", &row_slots[0], row_slots.shape[0], offsets.shape[0])
     with nogil:
         for i in range(row_slots.shape[0]):
             slot = row_slots[i]
             position = offsets[slot]
+            if not 0 <= position < placements.shape[0]:
+                fits = False
+                break
             offsets[slot] = position + 1
             out[i] = placements[position]
+    if not fits:
+        raise ValueError("offsets lead beyond the placements")
 
 
 cdef inline Py_ssize_t encode_distinct_scores(
@@ -435,7 +475,7 @@ cdef inline Py_ssize_t encode_distinct_scores(
                 table_index = (table_index + 1) & ((1 << SCORE_BITS) - 1)
         code = <uint16_t>table[2 * table_index + 1]
         codes[i] = code
-        counts[2 * <Py_ssize_t>code + labels[i]] += 1
+        counts[2 * <Py_ssize_t>code + (labels[i] != 0)] += 1
     has_nan[0] = nan
     return n_distinct_keys
 
@@ -451,6 +491,14 @@ def encode_scores(
     negatives and positives. table is scratch of HASH_WORDS. has_nan[0] becomes 1 if a score is NaN.
     """
     cdef Py_ssize_t n_distinct
+    need_length(b"scores", scores.shape[0], labels.shape[0])
+    need_length(b"codes", codes.shape[0], labels.shape[0])
+    need_length(b"table", table.shape[0], 2 << SCORE_BITS)
+    need_length(b"distinct_keys", min(distinct_keys.shape[0], counts.shape[0]), SCORE_LIMIT)
+    need_length(b"classes of counts", counts.shape[1], 2)
+    need_length(b"has_nan", has_nan.shape[0], 1)
+    if labels.shape[0] == 0:
+        return 0
     with nogil:
         n_distinct = encode_distinct_scores(
             &labels[0], &scores[0], labels.shape[0], &table[0], &distinct_keys[0], &counts[0, 0], &codes[0],
@@ -462,11 +510,19 @@ def look_up_placements(
     const uint8_t[::1] labels, const uint16_t[::1] codes, const uint32_t[:, ::1] table, uint32_t[::1] out
 ):
     """Look up the placements of a block's rows: table[code] has the placement of a negative and of a positive."""
-    cdef const uint32_t* placements = &table[0, 0]
+    cdef const uint32_t* placements
     cdef Py_ssize_t i
+    cdef Py_ssize_t n = codes.shape[0]
+    need_length(b"labels", labels.shape[0], n)
+    need_length(b"out", out.shape[0], n)
+    if n == 0:
+        return
+    need_length(b"classes of the table", table.shape[1], 2)
+    need_below(b"codes", &codes[0], n, table.shape[0])
+    placements = &table[0, 0]
     with nogil:
-        for i in range(codes.shape[0]):
-            out[i] = placements[2 * <Py_ssize_t>codes[i] + labels[i]]
+        for i in range(n):
+            out[i] = placements[2 * <Py_ssize_t>codes[i] + (labels[i] != 0)]
 
 
 def sum_placements(
@@ -481,6 +537,12 @@ def sum_placements(
     cdef Py_ssize_t i
     cdef uint64_t raw_sums[10]
     cdef uint64_t high
+    need_length(b"placements", min(first_model.shape[0], second_model.shape[0]), labels.shape[0])
+    if sums.shape[0] < 2 or sums.shape[1] < 5:
+        raise ValueError("sums have five numbers for either class")
+    if labels.shape[0] == 0:
+        sums[:2, :5] = 0
+        return
     with nogil:
         sum_placement_rows(&labels[0], &first_model[0], &second_model[0], labels.shape[0], raw_sums)
         for i in range(2):
@@ -509,12 +571,19 @@ def sum_placements_by_group(
     cdef Py_ssize_t i
     cdef int64_t difference
     cdef int64_t* row
+    cdef Py_ssize_t n = labels.shape[0]
+    need_length(b"placements", min(first_model.shape[0], second_model.shape[0]), n)
+    need_length(b"group_codes", group_codes.shape[0], n)
+    if n == 0:
+        return
+    need_length(b"numbers of a group", table.shape[1], 4)
+    need_below(b"group_codes", &group_codes[0], n, table.shape[0])
     with nogil:
-        for i in range(labels.shape[0]):
+        for i in range(n):
             difference = <int64_t>first_model[i] - <int64_t>second_model[i]
             row = &table[group_codes[i], 0]
-            row[labels[i]] += 1
-            row[2 + labels[i]] += difference
+            row[labels[i] != 0] += 1
+            row[2 + (labels[i] != 0)] += difference
 
 
 def sum_products(const int64_t[:, ::1] table, uint64_t[:, ::1] products):
@@ -527,6 +596,8 @@ def sum_products(const int64_t[:, ::1] table, uint64_t[:, ::1] products):
     cdef Py_ssize_t row, i, j, k
     cdef int64_t a, b
     cdef uint64_t size_a, size_b
+    need_length(b"products", products.shape[0], n_columns * (n_columns + 1) // 2)
+    need_length(b"words of a product", products.shape[1], 4)
     with nogil:
         for row in range(table.shape[0]):
             k = 0

@@ -1,5 +1,7 @@
 # Written by tools/generate.py from curve_points.pyx.
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,35 +10,6 @@ CORNERS: int
 PRECISION_RECALL: int
 ERROR_RATES: int
 
-def write_points(
-    keys: NDArray[np.uint32] | NDArray[np.uint64],
-    start: int,
-    middle: int,
-    stop: int,
-    kind: int,
-    negatives_above: int,
-    positives_above: int,
-    all_negatives: int,
-    all_positives: int,
-    is_first: bool,
-    next_negatives: int,
-    next_positives: int,
-    thresholds: NDArray[np.float64],
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    index: int,
-    direction: int,
-) -> None: ...
-def count_points(
-    keys: NDArray[np.uint32] | NDArray[np.uint64],
-    start: int,
-    middle: int,
-    stop: int,
-    kind: int,
-    is_first: bool,
-    next_negatives: int,
-    next_positives: int,
-) -> int: ...
 def count_top_tie(
     keys: NDArray[np.uint32] | NDArray[np.uint64],
     start: int,
@@ -49,3 +22,29 @@ def sort_classes(
     scratch: NDArray[np.uint64],
 ) -> tuple[int, bool]: ...
 def trapezoid_area(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, int, bool]: ...
+
+class CurveRange:
+    def __init__(
+        self,
+        keys: Any,
+        start: int,
+        middle: int,
+        stop: int,
+        is_first: bool = True,
+        next_negatives: int = 0,
+        next_positives: int = 0,
+    ) -> None: ...
+    def count(self, kind: int) -> int: ...
+    def write(
+        self,
+        kind: int,
+        negatives_above: int,
+        positives_above: int,
+        all_negatives: int,
+        all_positives: int,
+        thresholds: NDArray[np.float64],
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+        index: int,
+        direction: int,
+    ) -> None: ...

@@ -14,13 +14,12 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
-from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, WEIGHT, RowBlock
+from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, RowBlock, UnpooledScratch
 from fastmetrics._core.exchange.group_rows import rows_with_weight
-from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout, HashExchange, exchange_columns
+from fastmetrics._core.exchange.hash_exchange import GroupLayout, HashExchange, exchange_columns
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.results.column_table import arrow_array
-from fastmetrics._kernels.ranking import grouped_auc
 from fastmetrics._kernels.regression import errors, grouped_errors
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["ErrorTable", "errors_by_group"]
 
 KINDS = (errors.SIGNED, errors.SQUARED, errors.ABSOLUTE)  # in the order of the kernel
-NO_SLICES: np.ndarray = np.empty(0, np.uint64)
 
 
 class ErrorTable:
@@ -85,48 +83,25 @@ class ErrorTable:
 
 
 class GroupErrorWorker:
-    """One thread's scratch for the mean errors of the groups of a partition."""
+    """One thread's memory for the mean errors of the groups of a partition."""
 
     def __init__(self, layout: GroupLayout) -> None:
-        rows = max(1, int(layout.partition_rows.max()))
+        allocate = UnpooledScratch().array
         self.layout = layout
-        self.weights = layout.addresses(WEIGHT) if layout.weighted else NO_SLICES
-        self.table = np.empty(max(64, 1 << (2 * rows - 1).bit_length()), np.uint32)
-        self.group_of_row = np.empty(rows, np.uint32)
-        self.cursors = np.empty(rows, np.int64)
-        self.hashes = np.empty(rows, np.uint64)
-        self.heads = np.empty(rows if layout.slots else 0, np.uint64)
-        self.tails = np.empty(rows if layout.slots else 0, np.uint64)
-        self.slices = np.empty(0, np.uint16)
-        self.class_rows = np.empty((rows, 2), np.int64)
-        self.sorted_columns = np.empty((4, rows))
-        self.means = np.empty((len(KINDS), rows))
-        self.uncertain = np.empty((len(KINDS) * rows, 4), np.int64)
-        self.n_groups = np.zeros(1, np.int64)
+        self.errors = grouped_errors.GroupErrors(layout.find_groups(layout.rows.largest, allocate), allocate)
 
     def reduce_partition(self, number: int) -> tuple[np.ndarray, ...]:
         """Return keys, numbers of rows and means of the groups of a partition, as copies."""
-        layout = self.layout
-        rows = int(layout.partition_rows[number])
-        table = self.table[: max(64, 1 << (2 * rows - 1).bit_length())]
-        grouped_auc.number_groups(
-            layout.hashes, layout.labels, layout.heads, layout.tails, NO_SLICES, layout.offsets, number, table,
-            self.group_of_row, self.hashes, self.heads, self.tails, self.slices, self.class_rows, self.n_groups,
-        )  # fmt: skip
-        n = int(self.n_groups[0])
-        n_uncertain = grouped_errors.group_errors(
-            layout.scores, layout.double_scores, self.weights, layout.offsets, number, self.group_of_row,
-            self.class_rows, n, self.cursors, self.sorted_columns, self.means, self.uncertain,
-        )  # fmt: skip
-        for group, kind, start, stop in self.uncertain[:n_uncertain].tolist():
-            self.means[kind, group] = self.mean_from_integers(KINDS[kind], slice(start, stop))
-        keys = GroupKeys(self.hashes[:n], self.heads[:n], self.tails[:n], layout.key_dtype).values()
-        return keys, self.class_rows[:n, 0].copy(), *self.means[:, :n].copy()
+        n = self.errors.average(number)
+        means, groups = self.errors.means, self.errors.groups
+        for group, kind, start, stop in self.errors.uncertain[: self.errors.n_uncertain].tolist():
+            means[kind, group] = self.mean_from_integers(KINDS[kind], slice(start, stop))
+        return self.layout.keys(groups, n).values(), groups.class_counts[:n].sum(axis=1), *means[:, :n].copy()
 
     def mean_from_integers(self, kind: int, rows: slice) -> float:
         """Return a mean error by integer division, for a mean whose rounding the kernel could not decide."""
-        y_true, y_pred, weights, _ = self.sorted_columns[:, rows]
-        row_weights = weights if self.layout.weighted else None
+        y_true, y_pred, weights, _ = self.errors.columns[:, rows]
+        row_weights = weights if self.layout.rows.has_weights else None
         state = exact.new_states(1)
         errors.add_error_terms(y_true, y_pred, row_weights, kind, 0.0, 0, rows.stop - rows.start, state)
         if not exact.is_finite(state[0]):

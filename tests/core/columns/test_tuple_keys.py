@@ -12,6 +12,7 @@ from fastmetrics._core.columns.group_keys import as_keys
 from fastmetrics._core.columns.key_columns import KeyScratch
 from fastmetrics._core.columns.key_types import TAIL, slots_of
 from fastmetrics._core.exchange.hash_exchange import GroupKeys
+from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
 from fastmetrics._kernels.exchange import hash_partition, tuple_keys
 from support import strategies
 from support.cases import assert_raises, each_case
@@ -123,8 +124,8 @@ def test_a_buffer_that_is_too_small():
     numbers = np.full(100, 2**60)
     offsets, out = np.empty(101, np.int64), np.empty(300, np.uint8)
     kinds = np.full(3, tuple_keys.INT64, np.uint8)
-    starts = np.full(3, numbers.ctypes.data, np.uint64)
-    assert not tuple_keys.encode_tuples(kinds, starts, np.zeros(3, np.uint64), offsets, out)
+    columns = [ColumnBlocks([numbers])] * 3
+    assert not tuple_keys.encode_tuples(kinds, columns, [None] * 3, offsets, out)
 
 
 def number_of_tuple(*columns):

@@ -8,11 +8,12 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics._core.columns import group_keys
-from fastmetrics._core.columns.row_blocks import RowBlock, addresses
+from fastmetrics._core.columns.row_blocks import RowBlock
 from fastmetrics._core.exchange import group_reduction
-from fastmetrics._core.exchange.hash_exchange import HASH, GroupLayout, exchange_columns, place_keys
+from fastmetrics._core.exchange.hash_exchange import HASH, GroupLayout, exchange_columns
 from fastmetrics._core.tables.key_table import count_keys
 from fastmetrics._kernels.columns import label_encoding
+from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics._kernels.ranking import run_qrels_join
 from fastmetrics._kernels.resampling import poisson_weights
 from fastmetrics._kernels.significance import delong_placements
@@ -93,10 +94,7 @@ def slots_of_label_texts():
 def slots_of_queries():
     rows = crafted_keys.texts_with_equal_hashes(FEW)
     starts = np.arange(rows.shape[0]) * 16
-    table = np.zeros(1 << 18, np.uint64)
-    numbers, firsts = np.empty(rows.shape[0], np.int64), np.empty(rows.shape[0], np.int64)
-    run_qrels_join.number_texts(rows.ravel(), starts, starts + 16, table, numbers, firsts)
-    return table
+    return run_qrels_join.NumberedTexts(rows.ravel(), starts, starts + 16).table
 
 
 def slots_of_units():
@@ -127,9 +125,9 @@ def test_prepared_keys_use_slots_all_over_a_table(slots):
 def test_seeded_hashes_of_prepared_keys_are_about_as_different_as_random_ones(kind):
     """Integers at equal distances have up to a fifth fewer hashes under some seeds; a fixed hash would have one."""
     exchange = exchange_of(group_keys.as_keys(prepared(kind)))
-    block = exchange.store.blocks_in_memory[0]
-    columns = {name: addresses([block.columns[name]]) for name in (HASH, *exchange.slots)}
-    places = place_keys(columns, np.zeros(1, np.int64), np.array([FEW]), np.empty(FEW, np.uint64))
+    columns = GroupLayout(exchange.store.blocks_in_memory, exchange.key_dtype).key_columns
+    places = np.empty(FEW, np.uint64)
+    hash_partition.place_keys(*columns, np.zeros(1, np.int64), np.array([FEW]), places)
     for slots in (places & np.uint64(0x7FFF), places >> np.uint64(49), places >> np.uint64(32) & np.uint64(0x7FFF)):
         expected = (1 << 15) * (1 - np.exp(-FEW / (1 << 15)))
         assert expected / 2 < np.unique(slots).shape[0] < 1.05 * expected

@@ -1,13 +1,15 @@
 """Rows of buckets and of groups in the order of their scores, and the pairs of their slices, beside plain loops."""
 
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fastmetrics._core.columns.row_blocks import UnpooledScratch
 from fastmetrics._core.exchange.range_exchange import ordered_keys
-from fastmetrics._kernels.exchange import slice_rows
+from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
+from fastmetrics._kernels.exchange import slice_cells, slice_rows
+from fastmetrics._kernels.exchange.partition_groups import PartitionedRows, PartitionGroups
 from support.cases import each_case
 
 ROW = (1 << 30) - 1
@@ -29,11 +31,10 @@ def order_bucket(blocks, dtype):
         offsets.append([0, 1, 1, 1 + n_negatives, 1 + len(labels), 2 + len(labels), 2 + len(labels)])
     rows = sum(len(labels) for _, labels in blocks)
     found_codes, ordered = np.zeros((2, rows), np.uint16), np.zeros(rows, np.uint32)
-    addresses = np.array([own.ctypes.data for own in keys], np.uint64)
-    code_addresses = np.array([[own[column].ctypes.data for own in codes] for column in range(2)], np.uint64)
+    code_columns = [ColumnBlocks([own[column] for own in codes]) for column in range(2)]
     n = slice_rows.order_bucket(
-        addresses, code_addresses, np.array(offsets, np.int32), 1, dtype == "float32",
-        np.zeros((3, max(1, rows)), np.uint64), np.zeros(max(1, rows), np.uint16), found_codes, ordered,
+        ColumnBlocks(keys), code_columns, np.array(offsets, np.int32), 1, np.zeros((3, max(1, rows)), np.uint64),
+        np.zeros(max(1, rows), np.uint16), found_codes, ordered,
     )  # fmt: skip
     assert n == rows
     spans = [(own, codes_of, *span[2:5]) for own, codes_of, span in zip(keys, codes, offsets, strict=True)]
@@ -137,38 +138,26 @@ def count_pairs(groups, numbers, n_slices, dtype, only_pairs=False):
     labels = np.concatenate([np.asarray(own[1], np.uint8) for own in groups])[order].copy()
     codes = np.concatenate([np.asarray(own, np.uint16) for own in numbers])[order].copy()
     hashes = keys[order].copy()
-    rows, no_addresses = len(keys), np.zeros(0, np.uint64)
-    table = np.zeros(max(64, 4 * rows), np.uint32)
-    found_hashes, starts = np.zeros(rows, np.uint64), np.zeros(rows + 1, np.uint32)
-    by_place = np.zeros((1, rows), np.uint8), np.zeros((1, rows), np.uint16), np.zeros((1, rows), np.uint32)
-    outputs = np.zeros(1, np.int64)
-    n_groups, n_rows = slice_rows.order_groups(
-        np.array([hashes.ctypes.data], np.uint64), np.array([[labels.ctypes.data]], np.uint64),
-        np.array([[scores.ctypes.data]], np.uint64), no_addresses, no_addresses,
-        np.array([[codes.ctypes.data]], np.uint64), np.array([[0, rows]], np.int32),
-        np.array([dtype == "float64"], np.uint8), outputs, outputs, 0, 1, table, np.zeros(rows, np.uint32),
-        np.zeros((rows, 2), np.int64), np.zeros((2, 2 * rows), np.uint64), found_hashes, no_addresses, no_addresses,
-        starts, *by_place,
-    )  # fmt: skip
-    assert (n_groups, n_rows) == (len(groups), rows)
-    found_labels, found_codes, ordered = by_place
-    seen, first = np.zeros(n_slices, np.uint64), np.zeros(n_slices + 1, np.int64)
-    slice_rows.count_cells(found_codes[0], starts, n_groups, seen, first)
-    hashes_of_cells, counts = np.zeros(rows, np.uint64), np.zeros((1, rows, 2), np.int64)
-    wins = np.zeros((1, rows), np.uint64)
-    bounds = first.tolist()
+    rows = len(keys)
+    columns = [ColumnBlocks([column]) for column in (hashes, labels, scores, codes)]
+    own_rows = PartitionedRows(
+        np.array([[0, rows]], np.int32), columns[0], None, None, [columns[1]], [columns[2]], None, None
+    )
+    allocate = UnpooledScratch().array
+    found_groups = PartitionGroups(own_rows, rows, allocate, [(0, 0)])
+    ordered = slice_cells.OrderedGroups(found_groups, [columns[3]], allocate)
+    ordered.order(0, 1)
+    assert (ordered.n_groups, ordered.n_rows) == (len(groups), rows)
     one_class = np.zeros((1, n_slices if only_pairs else 0, 4), np.int64)
-    slice_rows.count_pairs(
-        found_codes[0], starts, n_groups, found_labels, ordered, outputs, found_hashes, no_addresses, no_addresses,
-        seen, first, np.zeros((2, rows), np.uint32), np.zeros(rows, np.int64), np.zeros((1, rows), np.uint64),
-        np.zeros((rows, slice_rows.N_FIELDS), np.int64), hashes_of_cells, no_addresses, no_addresses, counts, wins,
-        one_class,
-    )  # fmt: skip
+    counter = slice_cells.CellCounter(found_groups, allocate)
+    first, end = counter.count(ordered, ordered.codes[0], n_slices, one_class if only_pairs else None)
     cells = {
-        (int(hashes_of_cells[cell] >> np.uint64(40)) - 1, number): (*counts[0, cell].tolist(), int(wins[0, cell]))
-        for number, (start, stop) in enumerate(zip(bounds[:-1], first.tolist()[:n_slices], strict=True))
+        (int(counter.hashes[cell] >> np.uint64(40)) - 1, number): (
+            *counter.class_counts[0, cell].tolist(), int(counter.wins[0, cell]),
+        )
+        for number, (start, stop) in enumerate(zip(first[:-1].tolist(), end[:-1].tolist(), strict=True))
         for cell in range(start, stop)
-    }
+    }  # fmt: skip
     return cells, one_class[0].tolist()
 
 

@@ -17,7 +17,7 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics._core import exact, registry
-from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, Scratch, label_name
+from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, Scratch, UnpooledScratch, label_name
 from fastmetrics._core.columns.slice_sets import SliceSet
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout
 from fastmetrics._core.kinds import GRADES, PARTITIONS, SIGNED_GRADES, TEXTS, Real
@@ -25,7 +25,6 @@ from fastmetrics._core.registry import parse
 from fastmetrics._core.state import Fields, Sums, exact_sum
 from fastmetrics._core.statistic import GroupedStatistic, Value
 from fastmetrics._kernels.numeric import sums
-from fastmetrics._kernels.ranking import grouped_auc
 from support.cases import assert_raises, each_case
 from support.registry_cases import own_metrics
 from support.states.accumulators import updated
@@ -34,7 +33,6 @@ from support.states.spilled_logs import KEYS, counted, log_of, repeated, small_b
 from support.states.state_bytes_parts import put_together, take_apart
 
 COLUMNS = {"label": "grade", "score": "score", "group": "user"}
-NO_SLICES = np.empty(0, np.uint64)
 MADE: list[tuple[int, int]] = []  # statistics and outputs of every set of tables
 
 
@@ -63,14 +61,9 @@ class GradesByGroup:
 
     def of_partition(self, partition: int, by_slice: bool) -> Iterator[tuple[int, int | None, Any]]:
         layout, rows = self.layout, int(self.layout.partition_rows[partition])
-        numbers, n_groups = np.empty(rows, np.uint32), np.zeros(1, np.int64)
-        names, slices = [np.empty(rows, np.uint64) for _ in range(3)], np.empty(rows, np.uint16)
-        grouped_auc.number_groups(
-            layout.hashes, layout.labels, layout.heads, layout.tails, layout.slices if by_slice else NO_SLICES,
-            layout.offsets, partition, np.zeros(max(64, 1 << (2 * rows - 1).bit_length()), np.uint32), numbers, *names,
-            slices, np.empty((rows, 2), np.int64), n_groups,
-        )  # fmt: skip
-        n = int(n_groups[0])
+        groups = layout.find_groups(rows, UnpooledScratch().array)
+        n = groups.find(partition, by_slice)
+        numbers, slices = groups.group_of_row[:rows], groups.slices
         for number, output in enumerate(self.outputs):
             grades = [
                 block.columns[label_name(output.label)][slice(*block.offsets[partition : partition + 2])]
@@ -397,7 +390,7 @@ def test_weights_reach_the_tables():
 
     class Looking(GradesByGroup):
         def of_partition(self, partition, by_slice):
-            seen.append(self.layout.weighted and WEIGHT in self.layout.blocks[0].columns)
+            seen.append(self.layout.rows.has_weights and WEIGHT in self.layout.blocks[0].columns)
             return super().of_partition(partition, by_slice)
 
     log = {**log_with_grades(100), "w": np.ones(100)}

@@ -187,7 +187,7 @@ def test_discounts_for_several_threads():
 
         def ask(number, discounts=discounts):
             wanted = range(number, 20_000, 1500)
-            short.extend(ranks for ranks in wanted if list_measures.n_ranks_covered(*discounts.up_to(ranks)) < ranks)
+            short.extend(ranks for ranks in wanted if discounts.up_to(ranks).n_ranks < ranks)
 
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(ask, (1, 700, 19_000, 300)))

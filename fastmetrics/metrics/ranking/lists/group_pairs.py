@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from fastmetrics._core.columns.row_blocks import (
     WEIGHT,
     Output,
     Scratch,
+    UnpooledScratch,
     label_name,
     score_name,
 )
@@ -31,11 +33,8 @@ from fastmetrics._core.exchange.weighted_ranges import WeightedPairs, split_clas
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.score_statistics.pair_counts import PairsWon
 from fastmetrics._kernels.ranking import grouped_auc
-from fastmetrics._kernels.sweep import mann_whitney
 from fastmetrics.metrics.ranking.lists.group_workspace import GroupWorkspace
 from fastmetrics.metrics.ranking.lists.slice_pairs import PairsBySlice
-
-NO_SLICES: np.ndarray = np.empty(0, np.uint64)
 
 
 class GroupPairs(NamedTuple):
@@ -95,53 +94,36 @@ class PairsByGroup(GroupWorkspace):
         key_texts: Any = None,
         only_pairs: bool = False,
     ) -> None:
-        self.only_pairs = only_pairs
         most_groups = max(1, max(int(layout.partition_rows[start:stop].sum()) for start, stop in chunks))
-        self.most_groups = most_groups
-        super().__init__(layout, outputs, scratch, most_groups)
-        self.memory, array = scratch, scratch.array
-        self.scratch = array("scratch", np.uint64, len(self.scores))
-        self.cells = array("cells", np.uint32, mann_whitney.MAX_TABLE_CELLS + 2)
-        self.conflicts = array("conflicts", np.uint64, mann_whitney.MAX_CONFLICTS)
-        self.class_rows = array("class rows", np.int64, 2 * layout.n_labels * most_groups).reshape(
-            layout.n_labels, most_groups, 2
-        )
-        self.wins = array("wins", np.uint64, len(outputs) * most_groups).reshape(len(outputs), most_groups)
-        self.auc = self.wins.view(np.float64)
-        self.totals = array("totals", np.float64, most_groups if layout.weighted else 0)
-        self.rows = array("rows", np.uint64, 4 * len(self.scores) if layout.weighted else 0).reshape(2, -1)
-        self.n_groups = np.zeros(1 + max(stop - start for start, stop in chunks), np.int64)
+        super().__init__(layout, layout.find_groups(most_groups, scratch.array, outputs))
+        self.only_pairs = only_pairs
+        self.outputs = outputs
+        self.memory = scratch
+        self.counter = grouped_auc.GroupPairCounter(self.groups, scratch.array)
 
     def tables(self, start: int, stop: int, own: SliceSet | None) -> Iterator[tuple[int, int | None, GroupPairs]]:
         """Yield (output, slice, groups) for the partitions start..stop. The next table overwrites a table's arrays."""
         layout, by_slice = self.layout, own is not None
-        if own is not None and not layout.weighted:
+        if own is not None and not layout.rows.has_weights:
             yield from self.tables_by_slice(start, stop, own)
             return
         if own is not None:
             layout.number_slices(own, start, stop)
-        grouped_auc.group_pairs(
-            layout.hashes, layout.labels, layout.scores, layout.weights, layout.heads, layout.tails,
-            layout.slices if by_slice else NO_SLICES, layout.offsets, layout.double_scores, self.label_of_output,
-            self.score_of_output, start, stop, self.table, self.group_of_row, self.cursors, self.scores, self.scratch,
-            self.cells, self.conflicts, self.rows, self.hashes, self.heads, self.tails, self.slices, self.class_rows,
-            self.wins, self.auc, self.totals, self.n_groups,
-        )  # fmt: skip
-        n = int(self.n_groups[0])
+        n = self.counter.count(start, stop, by_slice)
         if n == 0:
             return
-        wins, weights = self.wins[:, :n], None
-        if layout.weighted:
-            wins, weights = self.auc[:, :n], self.totals[:n]
+        wins, weights = self.counter.wins[:, :n], None
+        if layout.rows.has_weights:
+            wins, weights = self.counter.auc[:, :n], self.counter.totals[:n]
             if np.isnan(wins).any():
                 self.divide_integers(start, stop, by_slice)
-        keys, class_rows = self.keys(n), self.class_rows[:, :n]
+        keys, class_rows = layout.keys(self.groups, n), self.counter.class_counts[:, :n]
         if not by_slice:
             for number, output in enumerate(self.outputs):
                 yield number, None, GroupPairs(keys, class_rows[output.label], wins[number], weights)
             return
         # Keys and counts are moved once for all outputs.
-        order, segments = self.order_by_slice()
+        order, segments = self.order_by_slice(n)
         keys, class_rows = keys.take(order), class_rows.take(order, axis=1)
         weights = None if weights is None else weights[order]
         for number, output in enumerate(self.outputs):
@@ -152,8 +134,9 @@ class PairsByGroup(GroupWorkspace):
     def tables_by_slice(self, start: int, stop: int, own: SliceSet) -> Iterator[tuple[int, int, GroupPairs]]:
         """As `tables` for a set of slices, without weights."""
         segments, one_class = self.sliced.count(start, stop, own, self.only_pairs)
+        cells = self.sliced.cells
         for number, output in enumerate(self.outputs):
-            table = GroupPairs(self.sliced.keys(), self.sliced.class_rows[output.label], self.sliced.wins[number], None)
+            table = GroupPairs(self.sliced.keys(), cells.class_counts[output.label], cells.wins[number], None)
             for slice_number, where in segments:
                 segment = table.segment(where)
                 if self.only_pairs:
@@ -163,26 +146,20 @@ class PairsByGroup(GroupWorkspace):
     @cached_property
     def sliced(self) -> PairsBySlice:
         """The memory for slices of groups, made when they are first asked for."""
-        return PairsBySlice(self, self.memory, self.most_groups)
+        return PairsBySlice(self.layout, self.groups, self.memory)
 
     def divide_integers(self, start: int, stop: int, by_slice: bool) -> None:
         """Compute the values that the kernel left as NaN, in integers of any width."""
         layout = self.layout
-        n, *firsts = self.n_groups[: 1 + stop - start].tolist()
-        for partition, first, end in zip(range(start, stop), firsts, [*firsts[1:], n], strict=True):
-            uncertain = np.flatnonzero(np.isnan(self.auc[:, first:end]).any(axis=0))
+        starts_of_partitions = self.counter.partition_starts[: 1 + stop - start].tolist()
+        for partition, (first, end) in zip(range(start, stop), pairwise(starts_of_partitions), strict=True):
+            uncertain = np.flatnonzero(np.isnan(self.counter.auc[:, first:end]).any(axis=0))
             if not uncertain.shape[0]:
                 continue
             rows = int(layout.partition_rows[partition])
-            group_of_row, n_groups = np.empty(rows, np.uint32), np.zeros(1, np.int64)
-            table = self.table[: max(64, 1 << (2 * rows - 1).bit_length())]
-            own_keys = (self.hashes, self.heads, self.tails, self.slices)
-            hashes, heads, tails, slices = (np.empty_like(array) for array in own_keys)
-            grouped_auc.number_groups(
-                layout.hashes, layout.labels, layout.heads, layout.tails, layout.slices if by_slice else NO_SLICES,
-                layout.offsets, partition, table, group_of_row, hashes, heads, tails, slices,
-                np.empty((rows, 2), np.int64), n_groups,
-            )  # fmt: skip
+            groups = layout.find_groups(rows, UnpooledScratch().array)
+            groups.find(partition, by_slice)
+            group_of_row = groups.group_of_row[:rows]
             weights = self.column(WEIGHT, partition)
             order = np.argsort(group_of_row, kind="stable")
             starts = np.append(0, np.cumsum(np.bincount(group_of_row)))
@@ -193,7 +170,8 @@ class PairsByGroup(GroupWorkspace):
                     own = order[starts[group] : starts[group + 1]]
                     rows_of_group = split_classes(positive[own], score_keys[own], weights[own])
                     state = weighted_ranges.weighted_pairs(rows_of_group)
-                    self.auc[number, first + group], self.totals[first + group] = auc_and_total(state)
+                    auc, total = auc_and_total(state)
+                    self.counter.auc[number, first + group], self.counter.totals[first + group] = auc, total
 
     def column(self, name: str, partition: int) -> np.ndarray:
         """A column of the rows of one partition, in the order of the blocks."""

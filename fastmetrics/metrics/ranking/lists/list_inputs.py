@@ -139,7 +139,6 @@ class InputLists(NamedTuple):
     weights: np.ndarray | None
     groups: np.ndarray | None = None
     integers: ids.IntegerIds | None = None  # integer items, in the order of rows
-    longest: int | None = None  # rows of the longest list, if known
 
     def name_of(self, number: int) -> str:
         """The name of a list in error messages."""
@@ -175,18 +174,15 @@ def read_matrix(y_true: np.ndarray, y_score: np.ndarray, sample_weight: Any, lea
         )
     weights = as_list_weights(sample_weight, n_lists)
     offsets = np.arange(0, n_lists * width + 1, width, dtype=np.int64)
-    return InputLists(Lists(y_score.reshape(-1), y_true.reshape(-1), offsets), weights, longest=width)
+    return InputLists(Lists(y_score.reshape(-1), y_true.reshape(-1), offsets), weights)
 
 
 def check_items_unique(lists: InputLists) -> None:
     """Raise if an item occurs twice in a list."""
     order, offsets = lists.lists.order, lists.lists.offsets
-    n_rows = int(offsets[-1])
     codes = order
     if not isinstance(order, np.ndarray):
-        codes, firsts = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
-        table = np.zeros(max(32, 1 << (2 * n_rows - 1).bit_length()), np.uint64)
-        run_qrels_join.number_texts(order.data, order.starts, order.stops, table, codes, firsts)
+        codes = run_qrels_join.NumberedTexts(order.data, order.starts, order.stops).numbers
     list_of_row = np.repeat(np.arange(lists.lists.n_lists), np.diff(offsets))
     rows_by_item = np.lexsort((codes, list_of_row))
     same = (np.diff(list_of_row[rows_by_item]) == 0) & (np.diff(codes[rows_by_item].view(np.int64)) == 0)
@@ -346,7 +342,7 @@ def measure_in_memory(
     try:
         measured = list_measures.measure_lists(
             lists.lists, table, options.ties, options.n_threads, discounts=options.discounts,
-            signed_gains=options.signed_gains, unjudged=False, longest=lists.longest,
+            signed_gains=options.signed_gains, unjudged=False,
         )  # fmt: skip
     except list_measures.InvalidRowError:
         check_rows(grades, scores, table, options.signed_gains)

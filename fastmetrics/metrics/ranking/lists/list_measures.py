@@ -7,7 +7,7 @@ the docstrings of the public functions define the measures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from threading import Lock
 from typing import Any
@@ -37,10 +37,7 @@ TEXT_TIES = 6
 EMPTY_POLICIES = ("zero", "skip", "one", "nan", "raise")
 GREATEST_FLOAT = float(np.finfo(np.float64).max)
 GREATEST_GRADE = 1000.0  # for gain exp2: sums of 2**grade stay finite
-NO_WORDS: np.ndarray = np.empty(0, np.uint64)
-NO_BYTES: np.ndarray = np.empty(0, np.uint8)
 NO_OFFSETS: np.ndarray = np.empty(0, np.int64)
-NO_TEXT = (NO_BYTES, NO_OFFSETS, NO_OFFSETS)
 ONE_GRADE = np.zeros(1)
 ROWS, POSITIVES, JUDGED, IDEAL, TIED_PAIRS, PAIRS, MISSING = range(7)  # columns of the counts of a list
 MOST_STORED_WEIGHTS = 1 << 20  # of ranks, and as many sums of weights
@@ -93,16 +90,17 @@ class Measure(NamedTuple):
 
 
 class MeasureTable:
-    """Measures that are computed together, as arrays for the kernel."""
+    """Measures that are computed together."""
 
     def __init__(self, measures: Sequence[Measure]) -> None:
         if len(measures) > ranked_lists.MOST_MEASURES:
             raise ValueError(f"at most {ranked_lists.MOST_MEASURES} measures at a time; found {len(measures)}")
         self.measures = tuple(measures)
-        self.integers = np.array([[m.kind, m.k, m.gain, m.ideal, m.option] for m in measures], np.int64)
-        self.numbers = np.array([[m.level, m.number] for m in measures], np.float64)
+        integers = np.array([[m.kind, m.k, m.gain, m.ideal, m.option] for m in measures], np.int64)
+        numbers = np.array([[m.level, m.number] for m in measures], np.float64)
+        self.of_kernel = ranked_lists.Measures(integers, numbers)
         # An ideal list of k gains of one needs the sum of k weights; other cutoffs end at the list's last row.
-        self.ranks = max((m.k for m in measures if m.ideal), default=0)
+        self.ranks = self.of_kernel.ideal_ranks
         self.greatest_grade = min((m.number for m in measures if m.kind == KINDS["err"]), default=np.inf)
         if any(m.gain == GAINS["exp2"] for m in measures):
             self.greatest_grade = min(self.greatest_grade, GREATEST_GRADE)
@@ -121,35 +119,24 @@ def cached_table(measures: tuple[Measure, ...]) -> MeasureTable:
 class Discounts:
     """The weights of ranks in DCG and their sums, computed once for a logarithm and extended when needed.
 
-    For base 2 only the first MOST_STORED_WEIGHTS weights are stored, since lists of millions of rows are rare. Beyond
-    them one sum is stored for every MARKED_RANKS ranks.
+    For base 2 only the first MOST_STORED_WEIGHTS weights are stored, since lists of millions of rows are rare.
     """
 
     def __init__(self, log_base: float) -> None:
         self.log_base = log_base
-        self.arrays = (np.empty(0), np.zeros((1, 2)))
+        self.weights = ranked_lists.RankWeights(log_base, 0, 0)
         self.lock = Lock()
 
-    def up_to(self, ranks: int) -> tuple[np.ndarray, np.ndarray]:
-        """(weights, sums) for at least so many ranks. Safe to call from several threads."""
-        arrays = self.arrays
-        if n_ranks_covered(*arrays) <= ranks:
+    def up_to(self, ranks: int) -> ranked_lists.RankWeights:
+        """The weights of at least so many ranks. Safe to call from several threads."""
+        weights = self.weights
+        if weights.n_ranks <= ranks:
             with self.lock:
-                arrays = self.arrays
-                if n_ranks_covered(*arrays) <= ranks:
+                weights = self.weights
+                if weights.n_ranks <= ranks:
                     n_ranks = max(128, ranks + ranks // 2)
-                    stored = min(n_ranks, MOST_STORED_WEIGHTS) if self.log_base == 2 else n_ranks
-                    marks = -(-(n_ranks - stored) // ranked_lists.MARKED_RANKS)
-                    arrays = np.empty(stored), np.empty((stored + 1 + marks, 2))
-                    ranked_lists.discounts(self.log_base, *arrays)
-                    self.arrays = arrays
-        return arrays
-
-
-def n_ranks_covered(weights: np.ndarray, sums: np.ndarray) -> int:
-    """The number of ranks that weights and sums cover."""
-    stored: int = weights.shape[0]
-    return stored + (int(sums.shape[0]) - stored - 1) * ranked_lists.MARKED_RANKS
+                    self.weights = weights = ranked_lists.RankWeights(self.log_base, n_ranks, MOST_STORED_WEIGHTS)
+        return weights
 
 
 BINARY_LOGARITHM = Discounts(2.0)
@@ -180,14 +167,6 @@ class Lists(NamedTuple):
     def n_lists(self) -> int:
         return int(self.offsets.shape[0]) - 1
 
-    def longest(self) -> tuple[int, int]:
-        """The number of rows of the longest list, and of items of the longest ideal list."""
-        lengths = np.diff(self.offsets)
-        rows = int(lengths.max(initial=0))
-        if self.unretrieved_offsets.shape[0]:
-            lengths = lengths + np.diff(self.unretrieved_offsets)
-        return rows, int(lengths.max(initial=0))
-
 
 class MeasuredLists(NamedTuple):
     """Values (measure, list), NaN if a list has nothing relevant, and counts (list, count)."""
@@ -205,63 +184,43 @@ def measure_lists(
     discounts: Discounts = BINARY_LOGARITHM,
     signed_gains: bool = False,
     unjudged: bool = True,
-    longest: int | None = None,
 ) -> MeasuredLists:
     """All measures of all lists.
 
     Negative grades mark unjudged rows if `unjudged`, are gains if `signed_gains`, and are invalid otherwise. An invalid
-    grade or score raises InvalidRowError; the caller finds the row. `longest` is the length of the longest list, if it
-    is known and no judged item is missing from the lists.
+    grade or score raises InvalidRowError; the caller finds the row.
     """
     n_lists = lists.n_lists
     values = np.empty((len(table), n_lists))
     counts = np.zeros((n_lists, ranked_lists.N_COUNTS), np.int64)
     if n_lists == 0:
         return MeasuredLists(values, counts)
-    longest, longest_ideal = lists.longest() if longest is None else (longest, longest)
-    weights, sums = discounts.up_to(max(table.ranks, longest_ideal, longest))
-    least = -GREATEST_FLOAT if signed_gains or unjudged else 0.0
-    rule = TIES[ties]
-    keys, text = NO_WORDS, NO_TEXT
+    order, rule = None, TIES[ties]
     if ties == "docid":
-        if isinstance(lists.order, np.ndarray):
-            keys = lists.order
-        else:
-            data, starts, stops = lists.order[:3]
-            rule, text = TEXT_TIES, (data, starts.astype(np.int64, copy=False), stops.astype(np.int64, copy=False))
-    scores, grades = padded(lists.scores), padded(lists.grades)
+        order = lists.order
+        if not isinstance(order, np.ndarray):
+            data, starts, stops = order[:3]
+            rule, order = TEXT_TIES, (data, starts.astype(np.int64, copy=False), stops.astype(np.int64, copy=False))
+    columns = ranked_lists.ListColumns(
+        lists.scores, lists.grades, lists.offsets, lists.unretrieved, lists.unretrieved_offsets, order
+    )
+    weights = discounts.up_to(max(table.ranks, columns.longest_ideal))
+    least = -GREATEST_FLOAT if signed_gains or unjudged else 0.0
 
-    def make_worker() -> Callable[[int], None]:
-        memory = np.empty(ranked_lists.WORDS_PER_ROW * (longest + 2) + longest_ideal + ranked_lists.SPARE, np.uint64)
-        kinds = np.empty(longest + 1, np.uint8)
+    def measure(start: int, stop: int) -> None:
+        is_valid = ranked_lists.measure_lists(
+            columns, table.of_kernel, weights, rule, least, table.greatest, signed_gains, start, stop, values, counts
+        )
+        if not is_valid:
+            raise InvalidRowError
 
-        def work(chunk: int) -> None:
-            ranked_lists.measure_lists(
-                scores, grades, lists.offsets, lists.unretrieved, lists.unretrieved_offsets, table.integers,
-                table.numbers, weights, sums, rule, keys, *text, least, table.greatest, signed_gains, bounds[chunk],
-                bounds[chunk + 1], memory, kinds, values, counts, n_invalid[chunk],
-            )  # fmt: skip
-
-        return work
-
-    rows = int(lists.offsets[-1])
-    bounds = [0, n_lists]
-    if n_threads > 1 and rows > SERIAL_ROWS:
-        edges = np.arange(0, rows + ROWS_PER_CHUNK, ROWS_PER_CHUNK)
-        bounds = sorted({0, n_lists, *np.searchsorted(lists.offsets, edges).clip(0, n_lists).tolist()})
-    n_invalid = np.zeros((len(bounds) - 1, 1), np.int64)
-    if len(bounds) == 2:
-        make_worker()(0)
+    if n_threads == 1 or columns.n_rows <= SERIAL_ROWS:
+        measure(0, n_lists)
     else:
-        for_each(len(bounds) - 1, make_worker, n_threads)
-    if n_invalid.any():
-        raise InvalidRowError
+        edges = np.arange(0, columns.n_rows + ROWS_PER_CHUNK, ROWS_PER_CHUNK)
+        bounds = sorted({0, n_lists, *np.searchsorted(lists.offsets, edges).clip(0, n_lists).tolist()})
+        for_each(len(bounds) - 1, lambda: lambda chunk: measure(bounds[chunk], bounds[chunk + 1]), n_threads)
     return MeasuredLists(values, counts)
-
-
-def padded(column: np.ndarray) -> np.ndarray:
-    """The column, or one element that is never read if it is empty: the kernel needs an address."""
-    return column if column.shape[0] else np.zeros(1, column.dtype)
 
 
 class MeanOverLists(NamedTuple):
@@ -311,7 +270,7 @@ def mean(values: np.ndarray, weights: np.ndarray | None = None, empty: str = "ze
     """The weighted mean of the values of lists; NaN if no list counts, or if the policy says so."""
     if weights is None:
         counts = np.zeros(2, np.int64)
-        value = ranked_lists.unweighted_mean(values, empty != "skip", 1.0 if empty == "one" else 0.0, counts)
+        value = list_means.unweighted_mean(values, empty != "skip", 1.0 if empty == "one" else 0.0, counts)
         if value is not None:
             n_empty = int(counts[1])
             return MeanOverLists(float("nan") if empty == "nan" and n_empty else value, n_empty)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate_recommendations"]
 
-NO_TABLE: np.ndarray = np.empty(0, np.uint64)
 LISTS_WANTED = "a list of item lists, or a two-dimensional array of item ids"
 TRUTH_WANTED = "a list of item lists, sets or dicts (item to grade), a CSR matrix, or (indptr, indices[, data])"
 
@@ -137,7 +136,7 @@ def user_weights(weights: Any, join: JoinedLists) -> np.ndarray:
 def rows_by_user(item: Ids, values: np.ndarray, sizes: np.ndarray, name: str) -> RowsByQuery:
     """The items and values of every user; users are numbered from 0."""
     offsets = np.append(0, np.cumsum(sizes))
-    return RowsByQuery(IntegerIds(np.arange(sizes.shape[0])), NO_TABLE, offsets, item, values, None, name, "user")
+    return RowsByQuery(IntegerIds(np.arange(sizes.shape[0])), None, offsets, item, values, None, name, "user")
 
 
 def read_lists(recommended: Any, padding: Any) -> RowsByQuery:

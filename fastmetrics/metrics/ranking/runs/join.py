@@ -34,11 +34,12 @@ MOST_NAMED = 5  # queries that are named in a message or in the coverage
 class RowsByQuery(NamedTuple):
     """Rows grouped by query: query q has the rows offsets[q]..offsets[q + 1].
 
-    `order` holds the original number of each row; it is None if no row was moved. `table` is the hash table of queries.
+    `order` holds the original number of each row; it is None if no row was moved. `numbered` has the queries as
+    texts, where it was needed.
     """
 
     queries: Ids
-    table: np.ndarray
+    numbered: run_qrels_join.NumberedTexts | None
     offsets: np.ndarray
     item: Ids
     values: np.ndarray
@@ -97,11 +98,6 @@ def find_segment_starts(query: Ids | DictionaryIds, n_threads: int) -> np.ndarra
     return np.concatenate([starts[edge : edge + count] for edge, count in zip(edges, counts, strict=False)])
 
 
-def table_size(n_keys: int, entries: int = 2) -> int:
-    """The size of a hash table, a power of two, with at least so many entries for each key."""
-    return max(32, 1 << (entries * n_keys - 1).bit_length())
-
-
 def group_by_query(query: QueryIds, item: Ids, values: np.ndarray, name: str, n_threads: int = 1) -> RowsByQuery:
     """Bring the rows of each query together. No row is moved if every query has one segment.
 
@@ -114,29 +110,24 @@ def group_by_query(query: QueryIds, item: Ids, values: np.ndarray, name: str, n_
     else:
         starts = find_segment_starts(query, n_threads)
         segment_ids = query.take(starts)
-    texts = segment_ids.as_texts()
-    n_segments = starts.shape[0]
-    table = np.zeros(table_size(n_segments), np.uint64)
-    numbers, firsts = np.empty(n_segments, np.int64), np.empty(n_segments, np.int64)
-    n_queries = run_qrels_join.number_texts(texts.data, texts.starts, texts.stops, table, numbers, firsts)
-    if n_queries == n_segments:
-        offsets = np.append(starts, rows)
-        return RowsByQuery(segment_ids, table, offsets, item, values, None, name)
-    offsets, order = np.zeros(n_queries + 1, np.int64), np.empty(rows, np.int64)
-    run_qrels_join.sort_by_query(starts, rows, numbers, offsets, order)
-    queries = segment_ids.take(firsts[:n_queries])
-    return RowsByQuery(queries, table, offsets, item.take(order), values[order], order, name)
+    numbered = number_ids(segment_ids)
+    n_queries = numbered.firsts.shape[0]
+    if n_queries == starts.shape[0]:
+        return RowsByQuery(segment_ids, numbered, np.append(starts, rows), item, values, None, name)
+    offsets, order = np.empty(n_queries + 1, np.int64), np.empty(rows, np.int64)
+    run_qrels_join.sort_by_query(starts, rows, numbered.numbers, offsets, order)
+    queries = segment_ids.take(numbered.firsts)
+    return RowsByQuery(queries, numbered, offsets, item.take(order), values[order], order, name)
+
+
+def number_ids(ids: Ids) -> run_qrels_join.NumberedTexts:
+    """The ids as numbered texts."""
+    return run_qrels_join.NumberedTexts(*ids.as_texts().spans)
 
 
 def match_queries(run: RowsByQuery, qrels: RowsByQuery) -> np.ndarray:
     """For every query of the run its number in the qrels, or -1."""
-    run_texts, qrels_texts = run.queries.as_texts(), qrels.queries.as_texts()
-    numbers = np.empty(run.n_queries, np.int64)
-    run_qrels_join.look_up_texts(
-        qrels_texts.data, qrels_texts.starts, qrels_texts.stops, qrels.table, np.arange(qrels.n_queries),
-        run_texts.data, run_texts.starts, run_texts.stops, numbers,
-    )  # fmt: skip
-    return numbers
+    return (qrels.numbered or number_ids(qrels.queries)).look_up(*run.queries.as_texts().spans)
 
 
 def join_run(run: RowsByQuery, qrels: RowsByQuery, *, missing: str = "zero", n_threads: int = 1) -> JoinedLists:
@@ -161,10 +152,7 @@ def with_queries(rows: RowsByQuery, queries: Ids) -> RowsByQuery:
     """The rows with the same queries in a form that can be compared with other ids."""
     if isinstance(queries, IntegerIds) == isinstance(rows.queries, IntegerIds):
         return rows._replace(queries=queries)
-    table, texts = np.zeros_like(rows.table), queries.as_texts()
-    numbers, firsts = np.empty(queries.rows, np.int64), np.empty(queries.rows, np.int64)
-    run_qrels_join.number_texts(texts.data, texts.starts, texts.stops, table, numbers, firsts)
-    return rows._replace(queries=queries, table=table)
+    return rows._replace(queries=queries, numbered=None)
 
 
 def join_matched(run: RowsByQuery, qrels: RowsByQuery, numbers: np.ndarray, missing: str, threads: int) -> JoinedLists:
@@ -241,33 +229,28 @@ def join_items(
     n_unretrieved = np.zeros(n_lists, np.int64)
     repeated = np.empty((n_lists, 2), np.int64)
     edges = chunk_edges(sizes)
-    # Up to `many` keys a table has eight entries for each, beyond them two: the longest list may not have the largest.
-    longest, many = int(sizes.max(initial=1)), run_qrels_join.KEYS_OF_LARGE_TABLES
-    largest = max(table_size(min(longest, many), 8), table_size(longest))
-    has_repeated = [False] * len(edges)
+    columns = item_column(items), item_column(judged_items)
 
-    def make_worker() -> Callable[[int], None]:
-        table = np.empty(largest, np.uint64)
+    def join(chunk: int) -> bool:
+        return run_qrels_join.join(
+            *columns, qrels.values, spans, unretrieved_starts, edges[chunk], edges[chunk + 1], grades,
+            sparse_unretrieved, n_unretrieved, repeated,
+        )  # fmt: skip
 
-        def join(chunk: int) -> None:
-            rest: tuple[Any, ...] = (
-                qrels.values, spans, unretrieved_starts, edges[chunk], edges[chunk + 1], table, grades,
-                sparse_unretrieved, n_unretrieved, repeated,
-            )  # fmt: skip
-            if isinstance(items, TextIds) and isinstance(judged_items, TextIds):
-                has_repeated[chunk] = run_qrels_join.join_texts(*items.spans, *judged_items.spans, *rest)
-            elif isinstance(items, IntegerIds) and isinstance(judged_items, IntegerIds):
-                has_repeated[chunk] = run_qrels_join.join_integers(items.values, judged_items.values, *rest)
-
-        return join
-
-    for_each(len(edges) - 1, make_worker, n_threads)
+    has_repeated = for_each(len(edges) - 1, lambda: join, n_threads)
     if any(has_repeated):
         raise_repeated(run, qrels, spans, repeated)
     offsets = np.append(0, np.cumsum(n_unretrieved))
     unretrieved = np.empty(int(offsets[-1]))
     run_qrels_join.close_gaps(sparse_unretrieved, unretrieved_starts, offsets, unretrieved)
     return grades, unretrieved, offsets
+
+
+def item_column(items: Ids) -> run_qrels_join.ItemColumn:
+    """Items as the kernel reads them."""
+    if isinstance(items, IntegerIds):
+        return run_qrels_join.ItemColumn(items.values)
+    return run_qrels_join.ItemColumn(*items.spans)
 
 
 def grade_type(relevance: np.ndarray) -> type[np.floating[Any]]:

@@ -11,7 +11,7 @@ import numpy as np
 from fastmetrics._core.columns import validation
 from fastmetrics._kernels.ranking import run_qrels_dicts
 from fastmetrics.metrics.ranking.lists.ids import DictKeys, ids_from_objects
-from fastmetrics.metrics.ranking.runs.join import JoinCoverage, JoinedLists, raise_missing, table_size
+from fastmetrics.metrics.ranking.runs.join import JoinCoverage, JoinedLists, raise_missing
 
 NUMBERS_WANTED = "a number is needed"
 NO_ITEMS: dict[Any, Any] = {}
@@ -104,14 +104,13 @@ def read_lists(
     n_lists = len(run_items)
     sizes = np.fromiter(map(len, run_items), np.int64, n_lists)
     offsets = np.append(0, np.cumsum(sizes))
-    rows, longest = int(offsets[-1]), int(sizes.max(initial=1))
+    rows = int(offsets[-1])
     scores, grades = np.empty(max(rows, 1))[:rows], np.empty(max(rows, 1))[:rows]
     unretrieved = np.empty(sum(map(len, judged_items)))
     unretrieved_offsets = np.zeros(n_lists + 1, np.int64)
     bad = run_qrels_dicts.join_dicts(
-        run_items, judged_items, offsets, check_number_type, np.empty(longest, np.uint64), np.empty(longest, np.uint8),
-        np.empty(table_size(longest), np.uint32), scores, grades, unretrieved, unretrieved_offsets,
-    )  # fmt: skip
+        run_items, judged_items, offsets, check_number_type, scores, grades, unretrieved, unretrieved_offsets
+    )
     if bad is not None:
         raise_bad_number(queries, *bad)
     return scores, grades, offsets, unretrieved[: int(unretrieved_offsets[-1])], unretrieved_offsets
