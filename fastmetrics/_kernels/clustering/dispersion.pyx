@@ -9,6 +9,7 @@ from libc.math cimport INFINITY, NAN, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
+from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_offsets
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, MINUS_INFINITIES, N_LIMBS, NANS, PLUS_INFINITIES, STATE_SIZE, add_chunk, add_value,
     normalise, round_state,
@@ -93,12 +94,21 @@ def compute_centres(
 ):
     """The mean row of each cluster, and the mean of all rows (`overall`): exact sums, rounded and divided.
 
-    `totals` (dims, STATE_SIZE) is scratch memory of zeros. There must be fewer than 2**30 clusters.
+    `totals` (dims, STATE_SIZE) is working memory. There must be fewer than 2**30 clusters.
     """
     cdef Py_ssize_t dims = x.shape[1]
     cdef Py_ssize_t cluster, width
     cdef Py_ssize_t dim = 0
     cdef int64_t start
+    need_length(b"clusters of out", out.shape[0], ends.shape[0])
+    need_length(b"columns", min(out.shape[1], overall.shape[0], totals.shape[0]), dims)
+    need_length(b"words of a total", totals.shape[1], STATE_SIZE)
+    if dims == 0 or order.shape[0] == 0:
+        return
+    need_below(b"order", &order[0], order.shape[0], x.shape[0])
+    if ends.shape[0]:
+        need_offsets(b"ends", &ends[0], ends.shape[0], order.shape[0])
+    totals[:] = 0
     with nogil:
         while dim < dims:
             width = dims - dim if dims - dim < COLUMNS_PER_PASS else COLUMNS_PER_PASS
@@ -129,6 +139,9 @@ cdef void find_bounds(const real_t* x, Py_ssize_t rows, Py_ssize_t dims, real_t*
 
 def bounding_box(const real_t[:, ::1] x, real_t[::1] low, real_t[::1] high):
     """The least and the greatest value of every column. The least is NaN if any value is NaN or infinite."""
+    need_length(b"low and high", min(low.shape[0], high.shape[0]), x.shape[1])
+    if x.shape[0] == 0 or x.shape[1] == 0:
+        return
     with nogil:
         find_bounds(&x[0, 0], x.shape[0], x.shape[1], &low[0], &high[0])
 
@@ -141,6 +154,11 @@ def distances_to_centres(
     cdef int64_t cluster
     cdef double total, difference
     cdef double partial_sums[4]
+    need_length(b"codes and out", min(codes.shape[0], out.shape[0]), x.shape[0])
+    need_length(b"columns of centres", centres.shape[1], x.shape[1])
+    if x.shape[0] == 0:
+        return
+    need_below(b"codes", &codes[0], x.shape[0], centres.shape[0])
     with nogil:
         for i in range(x.shape[0]):
             cluster = codes[i]
@@ -161,13 +179,15 @@ def distances_to_centres(
 
 
 def largest_ratios(const double[:, ::1] centres, const double[::1] widths, double[::1] out) -> float:
-    """For every cluster the largest (widths[i] + widths[j]) / distance of centres. `out` holds zeros.
+    """For every cluster the largest (widths[i] + widths[j]) / distance of centres.
 
     Pairs of equal centres are left out. Returns the largest distance of two centres.
     """
     cdef Py_ssize_t i, j, dim
     cdef double total, difference, ratio
     cdef double largest_distance = 0
+    need_length(b"widths and out", min(widths.shape[0], out.shape[0]), centres.shape[0])
+    out[:] = 0
     with nogil:
         for i in range(centres.shape[0]):
             for j in range(i):

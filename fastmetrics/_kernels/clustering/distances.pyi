@@ -1,5 +1,7 @@
 # Written by tools/generate.py from distances.pyx.
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,28 +20,15 @@ def sort_rows(
     order: NDArray[np.int64],
 ) -> None: ...
 def pair_sums(
-    x: NDArray[np.float32] | NDArray[np.float64],
-    kind: int,
-    max_distance: float,
-    max_size: int,
-    rows: NDArray[np.int64],
-    run_starts: NDArray[np.int64],
-    run_lengths: NDArray[np.int64],
+    distances: PointDistances,
+    strip: PointStrip,
     sums: NDArray[np.float64],
-    other_rows: NDArray[np.int64],
-    other_run_starts: NDArray[np.int64],
-    other_run_lengths: NDArray[np.int64],
+    other: PointStrip,
     other_sums: NDArray[np.float64],
-    same: bool,
-    panels: NDArray[np.float32] | NDArray[np.float64],
-    pack: NDArray[np.float32] | NDArray[np.float64],
-    width: int,
+    memory: TileMemory,
 ) -> None: ...
 def strip_means(
-    x: NDArray[np.float32] | NDArray[np.float64],
-    kind: int,
-    max_distance: float,
-    max_size: int,
+    distances: PointDistances,
     rows: NDArray[np.int64],
     ends: NDArray[np.int64],
     own_rows: NDArray[np.int64],
@@ -47,9 +36,7 @@ def strip_means(
     sums: NDArray[np.float64],
     own_sums: NDArray[np.float64],
     nearest_means: NDArray[np.float64],
-    panels: NDArray[np.float32] | NDArray[np.float64],
-    pack: NDArray[np.float32] | NDArray[np.float64],
-    width: int,
+    memory: TileMemory,
 ) -> None: ...
 def close_clusters(
     sums: NDArray[np.float64],
@@ -61,18 +48,15 @@ def close_clusters(
     nearest_means: NDArray[np.float64],
 ) -> None: ...
 def exact_means(
-    x: NDArray[np.float64],
-    kind: int,
+    distances: PointDistances,
     rows: NDArray[np.int64],
     ends: NDArray[np.int64],
     own_rows: NDArray[np.int64],
     clusters: NDArray[np.int64],
     own_sums: NDArray[np.float64],
     nearest_means: NDArray[np.float64],
-    panels: NDArray[np.float64],
-    pack: NDArray[np.float64],
-    distances: NDArray[np.float64],
-    width: int,
+    memory: TileMemory,
+    between: NDArray[np.float64],
 ) -> None: ...
 def row_means(
     block: NDArray[np.float32] | NDArray[np.float64],
@@ -98,3 +82,21 @@ def sparse_distances(
     out: NDArray[np.float64],
 ) -> None: ...
 def lengths(x: NDArray[np.float32] | NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
+
+class PointDistances:
+    n_points: int
+    dims: int
+    are_double: bool
+    def __init__(self, points: Any, kind: int, max_distance: float, max_size: int, width: int) -> None: ...
+
+class TileMemory:
+    length: int
+    def __init__(self, distances: PointDistances, length: int) -> None: ...
+
+class PointStrip:
+    def __init__(
+        self,
+        rows: NDArray[np.int64],
+        run_starts: NDArray[np.int64],
+        run_lengths: NDArray[np.int64],
+    ) -> None: ...

@@ -9,16 +9,18 @@ The first word holds the 52 leading bits of the largest possible sum, the second
 is added separately. The sum of a cluster stays below 2**53 units in both words, so all additions are exact. The rest of
 a distance that is dropped is below 2**-80 of the largest sum; `exact_means` is for rows that need more.
 
-The caller owns all memory. `panels` has space for the slots of a strip times dims, `pack` for ROWS times dims. Both,
-and the sums of strips, are aligned to 64 bytes. Lengths of strips are multiples of PANEL. Functions may run in several
-threads if each has its own memory. `width` is the register width: 0 up to `widest_registers()`; results do not depend
-on it.
+`TileMemory` has space for the panels of a strip and for a pack of ROWS rows. It and the sums of strips are aligned to
+64 bytes. Lengths of strips are multiples of PANEL. Functions may run in several threads if each has its own memory.
+The register width is 0 up to `widest_registers()`; results do not depend on it.
 """
 
+from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBuffer_Release, PyObject_GetBuffer
 from libc.math cimport fabs, frexp, ldexp
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uintptr_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_offsets, need_range
 from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalise, round_state
 
 cdef extern from "clustering/distances.h":
@@ -108,10 +110,16 @@ def widest_registers() -> int:
 
 
 def sort_rows(const int64_t[::1] codes, int64_t[::1] sizes, int64_t[::1] ends, int64_t[::1] order):
-    """Sort rows by their codes 0 .. k - 1. Writes the size (0 before) and the end of each cluster, and the order."""
+    """Sort rows by their codes 0 .. k - 1. Writes the size and the end of each cluster, and the order."""
     cdef Py_ssize_t i
     cdef int64_t start = 0
+    need_length(b"ends", ends.shape[0], sizes.shape[0])
+    need_length(b"order", order.shape[0], codes.shape[0])
+    if codes.shape[0]:
+        need_below(b"codes", &codes[0], codes.shape[0], sizes.shape[0])
     with nogil:
+        for i in range(sizes.shape[0]):
+            sizes[i] = 0
         for i in range(codes.shape[0]):
             sizes[codes[i]] += 1
         for i in range(sizes.shape[0]):
@@ -159,63 +167,201 @@ cdef inline void pack_panels(
             slot += FM_PANEL_F64
 
 
-def pair_sums(
-    const real_t[:, ::1] x, int kind, double max_distance, int64_t max_size, const int64_t[::1] rows,
-    const int64_t[::1] run_starts, const int64_t[::1] run_lengths, double[:, :, ::1] sums,
-    const int64_t[::1] other_rows, const int64_t[::1] other_run_starts, const int64_t[::1] other_run_lengths,
-    double[:, :, ::1] other_sums, bint same, real_t[::1] panels, real_t[::1] pack, int width,
-):
-    """Add the distance of every pair of two strips to the sums of both its rows.
+cdef class PointDistances:
+    """Points (float32 or float64), a kind of distance, an upper bound of all distances, and of the sizes of clusters.
 
-    A strip has `rows`, the slots `run_starts` at which runs of a cluster start (multiples of PANEL), and the number of
-    rows of each run, `run_lengths`. The sums of the other strip's rows are added to `other_sums` (2, runs of the first
-    strip, slots of the other), those of the first strip's rows to `sums`. With `same`, both strips and both sums are
-    the same. The sums of empty slots are undefined.
+    `width` is the register width.
     """
-    cdef fm_words words = make_words(max_distance, max_size)
-    cdef fm_strip left, right
-    cdef Py_ssize_t dims = x.shape[1]
-    left = fm_strip(
-        rows.shape[0], run_lengths.shape[0], &rows[0], &run_starts[0], &run_lengths[0], &sums[0, 0, 0], &sums[1, 0, 0],
-    )
-    right = fm_strip(
-        other_rows.shape[0], other_run_lengths.shape[0], &other_rows[0], &other_run_starts[0], &other_run_lengths[0],
-        &other_sums[0, 0, 0], &other_sums[1, 0, 0],
-    )
+
+    cdef readonly Py_ssize_t n_points
+    cdef readonly Py_ssize_t dims
+    cdef readonly bint are_double
+    cdef object points                    # it keeps their memory
+    cdef const void* x
+    cdef int kind
+    cdef int width
+    cdef fm_words words
+
+    def __cinit__(self, points, int kind, double max_distance, int64_t max_size, int width):
+        cdef Py_buffer view
+        cdef bint are_points
+        PyObject_GetBuffer(points, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
+        are_points = view.ndim == 2 and view.format[0] in (c"f", c"d")
+        if are_points:
+            self.n_points, self.dims = view.shape[0], view.shape[1]
+            self.are_double = view.format[0] == c"d"
+            self.x = view.buf
+        PyBuffer_Release(&view)
+        if not are_points:
+            raise ValueError("points are a matrix of float32 or float64")
+        if not 0 <= width <= fm_widest_registers() or kind not in (FM_PLAIN, FM_ROOT, FM_ABSOLUTE):
+            raise ValueError(f"no distance of kind {kind} for registers of width {width}")
+        self.points = points
+        self.kind, self.width = kind, width
+        self.words = make_words(max_distance, max_size)
+
+    cdef int check_rows(self, const int64_t[::1] rows, Py_ssize_t least) except -1:
+        """Raise ValueError unless all are rows of points, or -1 if `least` is -1."""
+        if rows.shape[0] and not are_between(rows, least, self.n_points):
+            raise ValueError(f"a row is none of {self.n_points} points")
+        return 0
+
+
+cdef bint are_between(const int64_t[::1] rows, int64_t least, int64_t stop) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef bint found = True
+    for i in range(rows.shape[0]):
+        found &= least <= rows[i] < stop
+    return found
+
+
+cdef class TileMemory:
+    """One thread's working memory for strips of up to `length` slots."""
+
+    cdef readonly Py_ssize_t length
+    cdef Py_ssize_t dims
+    cdef bint are_double
+    cdef void* memory
+    cdef void* panels
+    cdef void* pack
+
+    def __cinit__(self, PointDistances distances not None, Py_ssize_t length):
+        cdef Py_ssize_t item_bytes = 8 if distances.are_double else 4
+        cdef Py_ssize_t panel = FM_PANEL_F64 if distances.are_double else FM_PANEL_F32
+        need_length(b"a strip", length, 0)
+        self.length = (length + panel - 1) // panel * panel
+        self.dims, self.are_double = distances.dims, distances.are_double
+        cdef size_t panel_bytes = (<size_t>(self.length * self.dims * item_bytes) + 63) // 64 * 64
+        self.memory = malloc(panel_bytes + <size_t>(FM_ROWS * self.dims * item_bytes) + 64)
+        if self.memory == NULL:
+            raise MemoryError
+        self.panels = <char*>self.memory + (0 - <uintptr_t>self.memory) % 64
+        self.pack = <char*>self.panels + panel_bytes
+
+    def __dealloc__(self):
+        free(self.memory)
+
+    cdef int check(self, PointDistances distances, Py_ssize_t length) except -1:
+        if self.length < length or self.dims != distances.dims or self.are_double != distances.are_double:
+            raise ValueError(f"working memory of {self.length} slots, and a strip of {length}")
+        if length % (FM_PANEL_F64 if self.are_double else FM_PANEL_F32):
+            raise ValueError(f"a strip of {length} slots is not made of whole panels")
+        return 0
+
+
+cdef class PointStrip:
+    """Slots with `rows` of points, -1 if empty; runs of clusters start at slots that are multiples of PANEL.
+
+    run_lengths has the number of rows of each run.
+    """
+
+    cdef const int64_t[::1] rows
+    cdef const int64_t[::1] run_starts
+    cdef const int64_t[::1] run_lengths
+    cdef bint fit_panels_f32              # runs start at panels of float32, too
+
+    def __cinit__(
+        self, const int64_t[::1] rows not None, const int64_t[::1] run_starts not None,
+        const int64_t[::1] run_lengths not None
+    ):
+        cdef Py_ssize_t run
+        cdef int64_t before = 0
+        need_length(b"run_starts", run_starts.shape[0], run_lengths.shape[0])
+        need_length(b"rows", rows.shape[0], 1)
+        self.fit_panels_f32 = True
+        for run in range(run_lengths.shape[0]):
+            if run_starts[run] < before or run_lengths[run] < 0 or run_starts[run] % FM_PANEL_F64 or (
+                    run_lengths[run] > rows.shape[0] - run_starts[run]):
+                raise ValueError(f"run {run} of a strip is not in its {rows.shape[0]} slots")
+            before = run_starts[run] + run_lengths[run]
+            self.fit_panels_f32 &= run_starts[run] % FM_PANEL_F32 == 0
+        self.rows, self.run_starts, self.run_lengths = rows, run_starts, run_lengths
+
+    cdef fm_strip with_sums(self, double[:, :, ::1] sums, Py_ssize_t n_runs) except *:
+        """The strip with its sums of two words for every run of the other strip."""
+        if sums.shape[0] != 2 or sums.shape[1] != n_runs or sums.shape[2] != self.rows.shape[0] or n_runs == 0 or (
+                <uintptr_t>&sums[0, 0, 0] % 64):
+            raise ValueError(f"no aligned sums for {self.rows.shape[0]} slots and {n_runs} runs")
+        return fm_strip(
+            self.rows.shape[0], self.run_lengths.shape[0], &self.rows[0], &self.run_starts[0], &self.run_lengths[0],
+            &sums[0, 0, 0], &sums[1, 0, 0],
+        )
+
+
+def pair_sums(
+    PointDistances distances not None, PointStrip strip not None, double[:, :, ::1] sums, PointStrip other not None,
+    double[:, :, ::1] other_sums, TileMemory memory not None
+):
+    """Add the distance of every pair of rows of two strips, or of one, to the sums of both its rows.
+
+    The sums of the other strip's rows are added to `other_sums` (2, runs of the first strip, slots of the other), those
+    of the first strip's rows to `sums`. If both strips are the same, so are both sums. The sums of empty slots are
+    undefined.
+    """
+    cdef bint same = strip is other
+    cdef fm_strip left = strip.with_sums(sums, other.run_lengths.shape[0])
+    cdef fm_strip right = other.with_sums(other_sums, strip.run_lengths.shape[0])
+    cdef Py_ssize_t dims = distances.dims
+    if same and left.high != right.high:
+        raise ValueError("the sums of one strip with itself are one array")
+    if not distances.are_double and not (strip.fit_panels_f32 and other.fit_panels_f32):
+        raise ValueError("a run of a strip begins inside of a panel")
+    memory.check(distances, left.length)
+    memory.check(distances, right.length)
+    distances.check_rows(strip.rows, -1)
+    distances.check_rows(other.rows, -1)
     with nogil:
-        pack_panels(&x[0, 0], dims, right.rows, right.length, &panels[0])
-        if real_t is float:
-            fm_pair_sums_f32(width, &x[0, 0], dims, kind, &words, &left, &right, same, &panels[0], &pack[0])
+        if distances.are_double:
+            pack_panels[double](<const double*>distances.x, dims, right.rows, right.length, <double*>memory.panels)
+            fm_pair_sums_f64(
+                distances.width, <const double*>distances.x, dims, distances.kind, &distances.words, &left, &right,
+                same, <const double*>memory.panels, <double*>memory.pack)
         else:
-            fm_pair_sums_f64(width, &x[0, 0], dims, kind, &words, &left, &right, same, &panels[0], &pack[0])
+            pack_panels[float](<const float*>distances.x, dims, right.rows, right.length, <float*>memory.panels)
+            fm_pair_sums_f32(
+                distances.width, <const float*>distances.x, dims, distances.kind, &distances.words, &left, &right,
+                same, <const float*>memory.panels, <float*>memory.pack)
 
 
 def strip_means(
-    const real_t[:, ::1] x, int kind, double max_distance, int64_t max_size, const int64_t[::1] rows,
-    const int64_t[::1] ends, const int64_t[::1] own_rows, const int64_t[::1] clusters, double[:, ::1] sums,
-    double[::1] own_sums, double[::1] nearest_means, real_t[::1] panels, real_t[::1] pack, int width,
+    PointDistances distances not None, const int64_t[::1] rows, const int64_t[::1] ends, const int64_t[::1] own_rows,
+    const int64_t[::1] clusters, double[:, ::1] sums, double[::1] own_sums, double[::1] nearest_means,
+    TileMemory memory not None
 ):
     """For the rows of one strip, the sum of distances to the own cluster and the least mean distance to another.
 
     `rows` are all rows, cluster by cluster; cluster c ends before ends[c]. The strip has `own_rows`, in `clusters`.
-    `sums` (2, slots) are zeros and `nearest_means` are infinite at the start. `own_sums` and `nearest_means` are
-    written.
+    `sums` (2, slots) are working memory. `own_sums` and `nearest_means` are written.
     """
-    cdef fm_words words = make_words(max_distance, max_size)
-    cdef fm_means strip = fm_means(
-        own_rows.shape[0], &clusters[0], &sums[0, 0], &sums[1, 0], &own_sums[0], &nearest_means[0]
-    )
-    cdef Py_ssize_t dims = x.shape[1]
+    cdef Py_ssize_t n = own_rows.shape[0]
+    cdef Py_ssize_t dims = distances.dims
+    cdef Py_ssize_t i
+    memory.check(distances, n)
+    if n == 0:
+        return
+    need_length(b"results", min(own_sums.shape[0], nearest_means.shape[0], clusters.shape[0], sums.shape[1]), n)
+    if ends.shape[0] == 0 or rows.shape[0] == 0 or sums.shape[0] != 2 or sums.shape[1] % FM_PANEL_F64 or (
+            <uintptr_t>&sums[0, 0] % 64):
+        raise ValueError("sums of a strip are two aligned rows of whole panels, and there are clusters and rows")
+    need_offsets(b"ends", &ends[0], ends.shape[0], rows.shape[0])
+    need_length(b"rows of clusters", ends[ends.shape[0] - 1], rows.shape[0])
+    distances.check_rows(rows, 0)
+    distances.check_rows(own_rows, -1)
+    cdef fm_means strip = fm_means(n, &clusters[0], &sums[0, 0], &sums[1, 0], &own_sums[0], &nearest_means[0])
     with nogil:
-        pack_panels(&x[0, 0], dims, &own_rows[0], strip.length, &panels[0])
-        if real_t is float:
-            fm_strip_means_f32(
-                width, &x[0, 0], dims, kind, &words, &rows[0], &ends[0], rows.shape[0], &strip, &panels[0], &pack[0]
-            )
-        else:
+        for i in range(n):
+            nearest_means[i] = ldexp(1.0, 1023) * 2
+            own_sums[i] = sums[0, i] = sums[1, i] = 0
+        if distances.are_double:
+            pack_panels[double](<const double*>distances.x, dims, &own_rows[0], n, <double*>memory.panels)
             fm_strip_means_f64(
-                width, &x[0, 0], dims, kind, &words, &rows[0], &ends[0], rows.shape[0], &strip, &panels[0], &pack[0]
-            )
+                distances.width, <const double*>distances.x, dims, distances.kind, &distances.words, &rows[0], &ends[0],
+                rows.shape[0], &strip, <const double*>memory.panels, <double*>memory.pack)
+        else:
+            pack_panels[float](<const float*>distances.x, dims, &own_rows[0], n, <float*>memory.panels)
+            fm_strip_means_f32(
+                distances.width, <const float*>distances.x, dims, distances.kind, &distances.words, &rows[0], &ends[0],
+                rows.shape[0], &strip, <const float*>memory.panels, <float*>memory.pack)
 
 
 def close_clusters(
@@ -225,7 +371,14 @@ def close_clusters(
     """The results of strip_means from complete sums (2, clusters, slots), for the slots from `start` to `stop`."""
     cdef fm_means strip
     cdef Py_ssize_t cluster
-    strip.length = own_sums.shape[0]
+    cdef Py_ssize_t n = own_sums.shape[0]
+    need_range(start, stop, n)
+    need_length(b"results", min(nearest_means.shape[0], clusters.shape[0]), n)
+    if sums.shape[0] != 2 or sums.shape[1] < sizes.shape[0] or sums.shape[2] < n:
+        raise ValueError(f"no sums for {sizes.shape[0]} clusters and {n} slots")
+    if n == 0 or sizes.shape[0] == 0:
+        return
+    strip.length = n
     strip.clusters = &clusters[0]
     strip.own_sums = &own_sums[0]
     strip.nearest_means = &nearest_means[0]
@@ -280,30 +433,44 @@ cdef void exact_row(
 
 
 def exact_means(
-    const double[:, ::1] x, int kind, const int64_t[::1] rows, const int64_t[::1] ends, const int64_t[::1] own_rows,
-    const int64_t[::1] clusters, double[::1] own_sums, double[::1] nearest_means, double[::1] panels, double[::1] pack,
-    double[:, ::1] distances, int width,
+    PointDistances distances not None, const int64_t[::1] rows, const int64_t[::1] ends, const int64_t[::1] own_rows,
+    const int64_t[::1] clusters, double[::1] own_sums, double[::1] nearest_means, TileMemory memory not None,
+    double[:, ::1] between
 ):
     """strip_means of up to ROWS rows with sums that are rounded once, for rows with small distances.
 
-    `panels` has space for one panel, `distances` for ROWS times all rows.
+    Points are float64. `between` is working memory: ROWS times all rows.
     """
     cdef Py_ssize_t n_rows = rows.shape[0]
-    cdef Py_ssize_t dims = x.shape[1]
+    cdef Py_ssize_t n = own_rows.shape[0]
+    cdef Py_ssize_t dims = distances.dims
+    cdef const double* x = <const double*>distances.x
+    cdef double* panels = <double*>memory.panels
+    cdef double* pack = <double*>memory.pack
     cdef Py_ssize_t length, i
     cdef Py_ssize_t start = 0
+    memory.check(distances, FM_PANEL_F64)
+    if n == 0:
+        return
+    need_length(b"results", min(own_sums.shape[0], nearest_means.shape[0], clusters.shape[0]), n)
+    if not distances.are_double or n > FM_ROWS or between.shape[0] < FM_ROWS or between.shape[1] < n_rows or (
+            ends.shape[0] == 0 or n_rows == 0):
+        raise ValueError(f"{n} rows of distances to {n_rows} rows; at most {FM_ROWS} of points in float64")
+    need_offsets(b"ends", &ends[0], ends.shape[0], n_rows)
+    distances.check_rows(rows, 0)
+    distances.check_rows(own_rows, 0)
     with nogil:
-        fm_pack_f64(&x[0, 0], dims, &own_rows[0], own_rows.shape[0], FM_ROWS, &pack[0])
+        fm_pack_f64(x, dims, &own_rows[0], n, FM_ROWS, pack)
         while start < n_rows:
             length = n_rows - start if n_rows - start < FM_PANEL_F64 else FM_PANEL_F64
-            fm_pack_f64(&x[0, 0], dims, &rows[start], length, FM_PANEL_F64, &panels[0])
+            fm_pack_f64(x, dims, &rows[start], length, FM_PANEL_F64, panels)
             fm_tile_distances_f64(
-                width, &pack[0], &panels[0], dims, kind, own_rows.shape[0], length, distances.shape[1],
-                &distances[0, start],
-            )
+                distances.width, pack, panels, dims, distances.kind, n, length, between.shape[1], &between[0, start])
             start += FM_PANEL_F64
-        for i in range(own_rows.shape[0]):
-            exact_row(&distances[i, 0], &ends[0], ends.shape[0], clusters[i], &own_sums[i], &nearest_means[i])
+        for i in range(n):
+            own_sums[i] = 0
+            nearest_means[i] = ldexp(1.0, 1023) * 2
+            exact_row(&between[i, 0], &ends[0], ends.shape[0], clusters[i], &own_sums[i], &nearest_means[i])
 
 
 def row_means(
@@ -322,6 +489,15 @@ def row_means(
     cdef double max_distance, least, total, unit
     cdef fm_words words
     cdef const real_t* row
+    need_length(b"copy", copy.shape[0], n)
+    need_length(
+        b"results", min(own_sums.shape[0], nearest_means.shape[0], clusters.shape[0]), block.shape[0])
+    if block.shape[0] == 0 or n == 0:
+        return -1
+    need_length(b"columns", columns.shape[0], n)
+    need_below(b"columns", &columns[0], columns.shape[0], n)
+    need_length(b"ends", ends.shape[0], 1)
+    need_offsets(b"ends", &ends[0], ends.shape[0], n)
     for i in range(block.shape[0]):
         with nogil:
             row = &block[i, 0]
@@ -404,6 +580,21 @@ def sparse_distances(
     cdef int64_t start, length, entry, other
     cdef double value, size, n_cancelled
     cdef double* row
+    cdef Py_ssize_t n = out.shape[1]
+    need_range(first_row, first_row + out.shape[0], n)
+    if out.shape[0] == 0:
+        return
+    need_length(b"columns", columns.shape[0], values.shape[0])
+    need_length(b"rows", rows.shape[0], values_by_column.shape[0])
+    need_length(b"row_starts", row_starts.shape[0], n + 1)
+    need_length(b"sizes", sizes.shape[0], n)
+    need_length(b"column_starts", column_starts.shape[0], 1)
+    need_offsets(b"row_starts", &row_starts[0], n + 1, values.shape[0])
+    need_offsets(b"column_starts", &column_starts[0], column_starts.shape[0], values_by_column.shape[0])
+    if values.shape[0]:
+        need_below(b"columns", &columns[0], values.shape[0], column_starts.shape[0] - 1)
+    if values_by_column.shape[0]:
+        need_below(b"rows", &rows[0], values_by_column.shape[0], n)
     with nogil:
         for i in range(out.shape[0]):
             row = &out[i, 0]
@@ -430,6 +621,7 @@ def lengths(const real_t[:, ::1] x, double[::1] out):
     """The Euclidean length of every row, from the squares of its values divided by the largest magnitude."""
     cdef Py_ssize_t i, dim
     cdef double magnitude, value, total
+    need_length(b"out", out.shape[0], x.shape[0])
     with nogil:
         for i in range(x.shape[0]):
             magnitude = 0

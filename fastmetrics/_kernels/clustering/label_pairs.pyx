@@ -26,6 +26,7 @@ import numpy as np
 from fastmetrics._kernels.columns.label_column cimport (
     LABEL_BLOCK, LabelColumn, describe_buffer, acquire_buffer, load_labels,
 )
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_range
 from fastmetrics._kernels.numeric.table_hash cimport table_hash, use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 
@@ -356,6 +357,7 @@ cdef class TableCounter:
         cdef _ColumnBuffers pair = _ColumnBuffers()
         cdef int64_t done
         pair.acquire(first, second)
+        need_range(start, stop, pair.first.rows)
         with nogil:
             done = count_rows(
                 &self.table, &pair.first, &pair.second, start, stop, self.max_cells, self.max_pending)
@@ -425,6 +427,7 @@ def count_range(values, int64_t start, int64_t stop, int64_t low, int64_t[::1] s
     cdef int64_t i, n
     cdef bint fits = True
     pair.acquire(values, values)
+    need_range(start, stop, pair.first.rows)
     with nogil:
         while start < stop and fits:
             n = stop - start if stop - start < LABEL_BLOCK else LABEL_BLOCK
@@ -437,6 +440,12 @@ def count_range(values, int64_t start, int64_t stop, int64_t low, int64_t[::1] s
                 sums[code] += 1
             start += n
     return fits
+
+
+cdef int check_partitions(int bits, int least, Py_ssize_t n_partitions) except -1:
+    if not least <= bits < 32 or n_partitions < <Py_ssize_t>1 << bits:
+        raise ValueError(f"{n_partitions} partitions by {bits} bits")
+    return 0
 
 
 def partition_sizes(
@@ -454,6 +463,8 @@ def partition_sizes(
     cdef uint64_t bad = 0
     cdef int64_t i, n
     pair.acquire(first, second)
+    need_range(start, stop, pair.first.rows)
+    check_partitions(bits, 1, sizes.shape[0])
     with nogil:
         while start < stop:
             n = stop - start if stop - start < LABEL_BLOCK else LABEL_BLOCK
@@ -483,6 +494,11 @@ def scatter_keys(
     cdef int64_t i, n
     cdef bint fits = True
     pair.acquire(first, second)
+    need_range(start, stop, pair.first.rows)
+    check_partitions(bits, 0, min(offsets.shape[0], ends.shape[0]))
+    for i in range(<int64_t>1 << bits):
+        if not 0 <= offsets[i] <= keys.shape[0] or ends[i] > keys.shape[0]:
+            raise ValueError(f"partition {i} has no place among {keys.shape[0]} keys")
     with nogil:
         while start < stop and fits:
             n = stop - start if stop - start < LABEL_BLOCK else LABEL_BLOCK
@@ -595,6 +611,19 @@ cdef class KeyCounter:
         return size
 
 
+cdef bint are_codes(
+    const uint64_t[::1] keys, int64_t start, int64_t stop, int shift, Py_ssize_t n_codes
+) noexcept nogil:
+    """Are the halves of keys below n_codes? There is no limit if it is -1."""
+    cdef int64_t i
+    cdef bint found = True
+    if n_codes < 0:
+        return True
+    for i in range(start, stop):
+        found &= (keys[i] >> shift & <uint64_t>0xFFFFFFFF) < <uint64_t>n_codes
+    return found
+
+
 def list_keys(
     const uint64_t[::1] keys, const int64_t[::1] counts, int64_t start, int64_t stop, int64_t column,
     const uint32_t[::1] code_of or None, const uint32_t[::1] other_code_of or None, int64_t[:, ::1] out
@@ -606,6 +635,12 @@ def list_keys(
     cdef int64_t i
     cdef bint is_code = code_of is None
     cdef bint is_other_code = other_code_of is None
+    need_range(start, stop, min(keys.shape[0], counts.shape[0]))
+    need_range(column, column + stop - start, out.shape[1])
+    need_length(b"rows of out", out.shape[0], 3)
+    if not (are_codes(keys, start, stop, 32, -1 if is_code else code_of.shape[0])
+            and are_codes(keys, start, stop, 0, -1 if is_other_code else other_code_of.shape[0])):
+        raise ValueError("a half of a key is no index of its codes")
     with nogil:
         for i in range(start, stop):
             out[0, column] = keys[i] >> 32 if is_code else code_of[keys[i] >> 32]

@@ -7,8 +7,9 @@ on the division of work among threads. Sizes are int64, at least 1; products of 
 
 from libc.stdint cimport int64_t, uint64_t
 
+from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_range
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, add_chunk, add_value, normalise,
+    STATE_SIZE, CHUNK, CHUNKS_PER_CARRY, add_chunk, add_value, normalise,
 )
 
 cdef extern from "clustering/mutual_info.h":
@@ -81,8 +82,12 @@ def sum_information(
     """
     cdef Table table
     cdef UInt128 expected_sum
+    need_length(b"state", state.shape[0], STATE_SIZE)
+    need_range(start, stop, min(rows.shape[0], columns.shape[0], counts.shape[0]))
     if stop <= start:
         return 0
+    need_below(b"rows", &rows[start], stop - start, row_sums.shape[0])
+    need_below(b"columns", &columns[start], stop - start, column_sums.shape[0])
     table.rows = &rows[0]
     table.columns = &columns[0]
     table.counts = &counts[0]
@@ -118,6 +123,7 @@ cdef void add_entropy_terms(
 
 def sum_entropy(const int64_t[::1] sizes, int64_t total, int64_t[::1] state):
     """Add size log(total / size) for every size."""
+    need_length(b"state", state.shape[0], STATE_SIZE)
     if sizes.shape[0]:
         with nogil:
             add_entropy_terms(&sizes[0], sizes.shape[0], total, &state[0])
@@ -152,6 +158,10 @@ def sum_expected(
     Pair p is first[p // len(second)] and second[p % len(second)], and is added first_counts * second_counts times. All
     partitions with these sizes are equally likely, so k is hypergeometric.
     """
+    need_length(b"state", state.shape[0], STATE_SIZE)
+    need_length(b"first_counts", first_counts.shape[0], first.shape[0])
+    need_length(b"second_counts", second_counts.shape[0], second.shape[0])
+    need_range(start, stop, first.shape[0] * second.shape[0])
     if stop > start:
         with nogil:
             add_expected_terms(

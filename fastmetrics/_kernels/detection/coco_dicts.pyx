@@ -11,6 +11,8 @@ from cpython.list cimport PyList_GetItem, PyList_Size
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
 
+from fastmetrics._kernels.numeric.length_checks cimport need_length
+
 cdef extern from "Python.h":
     bint is_dict "PyDict_CheckExact"(object value)
     bint is_float "PyFloat_Check"(object value)
@@ -42,6 +44,14 @@ cdef int read_number(object value, double* out) except -1:
     return 0
 
 
+cdef int need_column(
+    const char* name, Py_ssize_t n_found, Py_ssize_t n_fields, Py_ssize_t n_rows, Py_ssize_t n
+) except -1:
+    """Raise ValueError unless there are columns for so many fields, with n rows or more."""
+    need_length(name, n_found, n_fields)
+    return need_length(name, n_rows, n) if n_fields else 0
+
+
 def read_rows(
     list rows, Py_ssize_t start, list integers, list numbers, list boxes, int64_t[:, ::1] integer_columns,
     double[:, ::1] number_columns, double[:, :, ::1] box_columns, uint64_t[::1] seen
@@ -63,8 +73,13 @@ def read_rows(
     cdef uint64_t bits
     cdef int overflow
     cdef list all_fields = integers + numbers + boxes
-    if n_fields > FIELDS or n > seen.shape[0]:
+    if n_fields > FIELDS or n > seen.shape[0] or start < 0:
         raise ValueError("too many fields or rows")
+    need_column(b"integer_columns", integer_columns.shape[0], n_integers, integer_columns.shape[1], n)
+    need_column(b"number_columns", number_columns.shape[0], n_numbers, number_columns.shape[1], n)
+    need_column(b"box_columns", box_columns.shape[0], len(boxes), box_columns.shape[1], n)
+    if boxes and box_columns.shape[2] != 4:
+        raise ValueError("a box has four numbers")
     for field in range(n_fields):
         names[field] = <PyObject*>PyList_GetItem(all_fields, field)
     for row in range(start, n):

@@ -13,6 +13,8 @@ and the caller reads the file with the json module. So this kernel never has to 
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets, need_range
+
 cdef extern from "detection/json_scan.h":
     const int64_t FM_INTEGER, FM_NUMBER, FM_BOX, FM_SPAN
     ctypedef struct Field "FmField":
@@ -34,8 +36,14 @@ cdef extern from "detection/json_scan.h":
         const uint8_t* text, Rows* rows, const Field* fields, int64_t n_fields, int64_t row
     ) noexcept nogil
 
-PADDING = 64
-MOST_FIELDS = 16
+cdef enum:
+    FIELDS = 16
+    N_PADDING = 64
+    COMMA = 44
+    CLOSING = 93
+
+PADDING = N_PADDING
+MOST_FIELDS = FIELDS
 
 INTEGER = FM_INTEGER
 NUMBER = FM_NUMBER
@@ -51,23 +59,37 @@ WIDE = 3                # 1 if some bytes are not ASCII, so the caller has to ch
 FINISHED = 4            # 1 after the end of the array
 N_STATE = 5
 
-cdef enum:
-    FIELDS = 16
-    COMMA = 44
-    CLOSING = 93
+
+cdef bint are_zero(const uint8_t* text, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef uint8_t found = 0
+    for i in range(n):
+        found |= text[i]
+    return found == 0
+
+
+cdef const uint8_t* text_at(const uint8_t[::1] data, int64_t position) except NULL:
+    """The text from a position on. Raise ValueError if the padding of the data is not behind it, or not all zero."""
+    cdef Py_ssize_t size = data.shape[0] - N_PADDING
+    need_range(0, position, size)
+    if not are_zero(&data[size], N_PADDING):
+        raise ValueError(f"data must end with {N_PADDING} zero bytes")
+    return &data[position]
 
 
 def skip_space(const uint8_t[::1] data, int64_t position) -> int:
     """Return the position of the next byte that is not white space."""
-    return space_end(&data[position]) - &data[0]
+    return space_end(text_at(data, position)) - &data[0]
 
 
 def skip_value(const uint8_t[::1] data, int64_t position, int64_t[::1] state) -> int:
     """Return the end of the value that begins at `position`, or -1. Set state[WIDE] if it is not all ASCII."""
+    cdef const uint8_t* text = text_at(data, position)
     cdef const uint8_t* end
     cdef int wide = 0
+    need_length(b"state", state.shape[0], N_STATE)
     with nogil:
-        end = value_end(&data[position], &wide)
+        end = value_end(text, &wide)
     if wide:
         state[3] = 1
     return -1 if end == NULL else end - &data[0]
@@ -111,14 +133,24 @@ def read_rows(
     cdef Rows rows
     cdef int64_t n_fields = kinds.shape[0]
     cdef int64_t i, cell = 0, start = 0
-    cdef const uint8_t* text = &data[position]
+    cdef const uint8_t* text = text_at(data, position)
+    need_range(0, n_fields, FIELDS)
+    need_length(b"name_stops", name_stops.shape[0], n_fields)
+    need_length(b"state", state.shape[0], N_STATE)
+    need_length(b"seen", seen.shape[0], cells.shape[0])
+    if n_fields:
+        need_offsets(b"name_stops", &name_stops[0], n_fields, names.shape[0])
     for i in range(n_fields):
+        if not FM_INTEGER <= kinds[i] <= FM_SPAN:
+            raise ValueError(f"no field has kind {kinds[i]}")
         fields[i].name = &names[start]
         fields[i].length = name_stops[i] - start
         fields[i].kind = kinds[i]
         fields[i].cell = cell
         start = name_stops[i]
         cell += 4 if kinds[i] == FM_BOX else 2 if kinds[i] == FM_SPAN else 1
+    if cells.shape[1] != cell or hard.shape[1] != 3:
+        raise ValueError(f"cells have {cells.shape[1]} columns, and fields {cell} cells; hard has {hard.shape[1]} of 3")
     rows.base = &data[0]
     rows.cells = &cells[0, 0]
     rows.n_cells = cells.shape[1]

@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from fastmetrics._kernels.detection.image_category_groups import GroupedRows
 
 MOST_SIZE: float
 
@@ -19,10 +20,6 @@ def box_iou_by_group(
     truth: NDArray[np.float64],
     crowd: NDArray[np.uint8],
     detections: NDArray[np.float64],
-    truth_starts: NDArray[np.int64],
-    truth_rows: NDArray[np.int64],
-    detection_starts: NDArray[np.int64],
-    detection_rows: NDArray[np.int64],
-    iou_starts: NDArray[np.int64],
+    groups: GroupedRows,
     out: NDArray[np.float64],
 ) -> None: ...

@@ -22,5 +22,16 @@ def sort_groups(
     starts: NDArray[np.int64],
     scores: NDArray[np.float64],
     rows: NDArray[np.int64],
-    scratch: NDArray[np.uint64],
 ) -> None: ...
+
+class GroupedRows:
+    n_groups: int
+    most_truth: int
+    def __init__(
+        self,
+        truth_starts: NDArray[np.int64],
+        truth_rows: NDArray[np.int64],
+        detection_starts: NDArray[np.int64],
+        detection_rows: NDArray[np.int64],
+        iou_starts: NDArray[np.int64],
+    ) -> None: ...

@@ -7,6 +7,8 @@ and is vectorised. The arithmetic is in iou.h. Sizes are at most MOST_SIZE, so a
 
 from libc.stdint cimport uint8_t
 
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_range
+
 cdef extern from "detection/iou.h":
     void iou_with_all "fm_iou_with_all"(
         const double* box, const double* others, Py_ssize_t n, double border, double* out
@@ -53,6 +55,9 @@ def to_corner_columns(const double[:, ::1] boxes, bint corners, double border, d
     """Write corners and areas of (n, 4) boxes into `out` (5, n). Return the first row with an invalid box, or -1."""
     cdef Py_ssize_t n = boxes.shape[0]
     cdef Py_ssize_t bad = -1
+    need_length(b"numbers of a box", boxes.shape[1], 4)
+    if out.shape[0] < 5 or out.shape[1] != n:
+        raise ValueError(f"no columns for the corners of {n} boxes")
     if n:
         with nogil:
             bad = convert_rows(&boxes[0, 0], n, corners, border, &out[0, 0])
@@ -83,7 +88,14 @@ def pairwise_iou(
     Both sets come from to_corner_columns and are not empty. crowd may be None.
     """
     cdef const uint8_t* crowds = NULL
+    need_length(b"numbers of a box", min(first.shape[0], second.shape[0]), 5)
+    need_range(start, stop, min(first.shape[1], out.shape[0]))
+    if out.shape[1] != second.shape[1]:
+        raise ValueError(f"out has {out.shape[1]} columns for {second.shape[1]} boxes")
+    if start == stop or second.shape[1] == 0:
+        return
     if crowd is not None:
+        need_length(b"crowd", crowd.shape[0], second.shape[1])
         crowds = &crowd[0]
     with nogil:
         iou_of_rows(

@@ -142,8 +142,8 @@ static inline int fm_read_counts(const char *text, int64_t length, int64_t pixel
     return (seen >> 32) || (int64_t)total != pixels ? fm_find_bad_count(text, length, detail) : FM_VALID;
 }
 
-/* Writes the text of counts and returns its length; only returns the length if text is NULL. */
-static inline int64_t fm_write_counts(const uint32_t *counts, int64_t n, char *text) {
+/* Writes the first `capacity` characters of the text of counts. Returns the length of the text. */
+static inline int64_t fm_write_counts(const uint32_t *counts, int64_t n, char *text, int64_t capacity) {
     int64_t at = 0;
     for (int64_t i = 0; i < n; i++) {
         int64_t value = (int64_t)counts[i] - (i > 2 ? (int64_t)counts[i - 2] : 0);
@@ -152,7 +152,7 @@ static inline int64_t fm_write_counts(const uint32_t *counts, int64_t n, char *t
             int digit = (int)(value & 31);
             value = (value - digit) / 32;
             more = value != ((digit & 16) ? -1 : 0);
-            if (text) text[at] = (char)('0' + digit + (more ? 32 : 0));
+            if (at < capacity) text[at] = (char)('0' + digit + (more ? 32 : 0));
             at++;
         } while (more);
     }
@@ -251,7 +251,8 @@ static inline int64_t fm_count_runs(const uint8_t *pixels, int64_t n) {
     return seen > 1 ? -1 : total;
 }
 
-static inline void fm_runs_of_pixels(const uint8_t *pixels, int64_t n, uint32_t *counts) {
+/* Writes the counts of the pixels. Returns 0 if they are more than `capacity`, or if a pixel is neither 0 nor 1. */
+static inline int fm_runs_of_pixels(const uint8_t *pixels, int64_t n, uint32_t *counts, int64_t capacity) {
     int64_t start = 0, at = 0, n_counts = 0;
     uint8_t value = 0;
     while (at < n) {
@@ -259,11 +260,13 @@ static inline void fm_runs_of_pixels(const uint8_t *pixels, int64_t n, uint32_t 
         while (at + 8 <= n && (memcpy(&word, pixels + at, 8), word == wanted)) at += 8;
         while (at < n && pixels[at] == value) at++;
         if (at == n) break;
+        if (n_counts + 1 >= capacity) return 0;
         counts[n_counts++] = (uint32_t)(at - start);
         start = at;
         value ^= 1;
     }
     counts[n_counts] = (uint32_t)(n - start);
+    return 1;
 }
 
 /* ---- The intersection of two masks. Each mask is a list of intervals, pairs of positions [begin, end). */

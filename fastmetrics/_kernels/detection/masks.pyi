@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from fastmetrics._kernels.detection.image_category_groups import GroupedRows
 
 MOST_PIXELS: int
 UNKNOWN: int
@@ -18,25 +19,17 @@ ODD_LENGTH: int
 NOT_A_NUMBER: int
 BAD_COORDINATE: int
 
-def find_kinds(
-    rows: list[Any],
-    kinds: NDArray[np.uint8],
-    addresses: NDArray[np.uint64],
-    lengths: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-) -> list[Any]: ...
+def find_kinds(rows: list[Any], kinds: NDArray[np.uint8], sizes: NDArray[np.int64]) -> MaskTexts: ...
 def count_numbers(
     kinds: NDArray[np.uint8],
-    addresses: NDArray[np.uint64],
-    lengths: NDArray[np.int64],
+    texts: MaskTexts,
     out: NDArray[np.int64],
     start: int,
     stop: int,
 ) -> None: ...
 def read_compressed(
     kinds: NDArray[np.uint8],
-    addresses: NDArray[np.uint64],
-    lengths: NDArray[np.int64],
+    texts: MaskTexts,
     sizes: NDArray[np.int64],
     starts: NDArray[np.int64],
     counts: NDArray[np.uint32],
@@ -118,19 +111,19 @@ def measure(
     stop: int,
 ) -> None: ...
 def mask_iou_by_group(
-    detection_counts: NDArray[np.uint32],
-    detection_starts: NDArray[np.int64],
-    detection_sizes: NDArray[np.int64],
-    truth_counts: NDArray[np.uint32],
-    truth_starts: NDArray[np.int64],
-    truth_sizes: NDArray[np.int64],
+    detection_masks: MaskColumns,
+    truth_masks: MaskColumns,
     crowd: NDArray[np.uint8],
-    group_detections: NDArray[np.int64],
-    detection_rows: NDArray[np.int64],
-    group_truth: NDArray[np.int64],
-    truth_rows: NDArray[np.int64],
-    iou_starts: NDArray[np.int64],
+    groups: GroupedRows,
     out: NDArray[np.float64],
     start: int,
     stop: int,
 ) -> tuple[int, int]: ...
+
+class MaskTexts:
+    rows: int
+    def __init__(self, rows: int) -> None: ...
+
+class MaskColumns:
+    n_masks: int
+    def __init__(self, counts: NDArray[np.uint32], starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> None: ...

@@ -6,12 +6,14 @@ function with `start` and `stop` processes these rows only. Several threads may 
 data of these rows.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memmove
 
 from fastmetrics._kernels.columns.growing_memory cimport reallocate
+from fastmetrics._kernels.detection.image_category_groups cimport GroupedRows
 from fastmetrics._kernels.detection.mask_iou cimport Extent, MaskRows, fm_measure, iou_of_group, n_counts_of
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets, need_range
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
@@ -34,11 +36,11 @@ cdef extern from "detection/masks.h":
     int fm_read_counts(
         const char* text, int64_t length, int64_t pixels, uint32_t* counts, int64_t* detail
     ) noexcept nogil
-    int64_t fm_write_counts(const uint32_t* counts, int64_t n, char* text) noexcept nogil
+    int64_t fm_write_counts(const uint32_t* counts, int64_t n, char* text, int64_t capacity) noexcept nogil
     void fm_box(const Extent* extent, int64_t height, double* box) noexcept nogil
     void fm_fill_pixels(const uint32_t* counts, int64_t n, uint8_t* pixels) noexcept nogil
     int64_t fm_count_runs(const uint8_t* pixels, int64_t n) noexcept nogil
-    void fm_runs_of_pixels(const uint8_t* pixels, int64_t n, uint32_t* counts) noexcept nogil
+    int fm_runs_of_pixels(const uint8_t* pixels, int64_t n, uint32_t* counts, int64_t capacity) noexcept nogil
     int64_t fm_count_boundaries(const double* points, int64_t n, int64_t width) noexcept nogil
     int64_t fm_polygons(
         const double* points, const int64_t* starts, int64_t n_polygons, int64_t height, int64_t width,
@@ -80,24 +82,43 @@ cdef bint read_size(object size, int64_t* pixels):
     return pixels[0] > 0 and pixels[1] > 0 and pixels[0] <= LARGEST_MASK // pixels[1]
 
 
-def find_kinds(
-    list rows, uint8_t[::1] kinds, uint64_t[::1] addresses, int64_t[::1] lengths, int64_t[:, ::1] sizes
-) -> list[Any]:
-    """Find the kind of each segmentation, the size of an RLE, the address and length of the text of a compressed RLE.
+cdef class MaskTexts:
+    """The texts of compressed RLEs, and the numbers of counts of others, by row. It keeps the texts."""
 
-    Returns the objects that own the memory at the addresses; the caller keeps them while it uses the addresses. A row
-    that is none of the three kinds, or whose size is bad, is UNKNOWN: the caller makes the error message.
+    cdef readonly Py_ssize_t rows
+    cdef list owners
+    cdef const char** starts
+    cdef int64_t* lengths
+
+    def __cinit__(self, Py_ssize_t rows):
+        self.rows = rows
+        self.owners = []
+        self.starts = <const char**>calloc(<size_t>rows + 1, sizeof(char*))
+        self.lengths = <int64_t*>calloc(<size_t>rows + 1, sizeof(int64_t))
+        if self.starts == NULL or self.lengths == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.starts)
+        free(self.lengths)
+
+
+def find_kinds(list rows not None, uint8_t[::1] kinds, int64_t[:, ::1] sizes) -> MaskTexts:
+    """Find the kind of each segmentation, the size of an RLE, and the text of a compressed RLE.
+
+    A row that is none of the three kinds, or whose size is bad, is UNKNOWN: the caller makes the error message.
     """
-    cdef list owners = []
+    cdef MaskTexts texts = MaskTexts(len(rows))
     cdef Py_ssize_t i
     cdef Py_ssize_t length = 0
     cdef const char* text
     cdef char* buffer
     cdef object row, counts
-    for i in range(len(rows)):
+    need_length(b"kinds and sizes", min(kinds.shape[0], sizes.shape[0]), texts.rows)
+    need_length(b"sides of a size", sizes.shape[1], 2)
+    for i in range(texts.rows):
         row = rows[i]
         kinds[i] = 0
-        lengths[i] = 0
         if isinstance(row, dict):
             counts = (<dict>row).get("counts")
             if not read_size((<dict>row).get("size"), &sizes[i, 0]):
@@ -112,36 +133,43 @@ def find_kinds(
                 text = buffer
             elif isinstance(counts, list):
                 kinds[i] = 2
-                lengths[i] = len(<list>counts)
+                texts.lengths[i] = len(<list>counts)
                 continue
             else:
                 continue
-            owners.append(counts)
+            texts.owners.append(counts)
             kinds[i] = 1
-            addresses[i] = <uint64_t><size_t>text
-            lengths[i] = length
+            texts.starts[i], texts.lengths[i] = text, length
         elif isinstance(row, list):
             kinds[i] = 3
-    return owners
+    return texts
+
+
+cdef int check_masks(
+    const uint32_t[::1] counts, const int64_t[::1] starts, Py_ssize_t start, Py_ssize_t stop
+) except -1:
+    """Raise ValueError unless the masks start..stop have these counts."""
+    need_range(start, stop, starts.shape[0] - 1)
+    return need_offsets(b"starts", &starts[start], stop - start + 1, counts.shape[0])
 
 
 def count_numbers(
-    const uint8_t[::1] kinds, const uint64_t[::1] addresses, const int64_t[::1] lengths, int64_t[::1] out,
-    Py_ssize_t start, Py_ssize_t stop
+    const uint8_t[::1] kinds, MaskTexts texts not None, int64_t[::1] out, Py_ssize_t start, Py_ssize_t stop
 ):
     """out[row] = the number of counts of a compressed or uncompressed RLE; other rows are left unchanged."""
     cdef Py_ssize_t i
+    need_range(start, stop, min(kinds.shape[0], texts.rows, out.shape[0]))
     with nogil:
         for i in range(start, stop):
             if kinds[i] == 1:
-                out[i] = fm_count_numbers(<const char*><size_t>addresses[i], lengths[i])
+                out[i] = fm_count_numbers(texts.starts[i], texts.lengths[i])
             elif kinds[i] == 2:
-                out[i] = lengths[i]
+                out[i] = texts.lengths[i]
 
 
 def read_compressed(
-    const uint8_t[::1] kinds, const uint64_t[::1] addresses, const int64_t[::1] lengths,
-    const int64_t[:, ::1] sizes, const int64_t[::1] starts, uint32_t[::1] counts, Py_ssize_t start, Py_ssize_t stop
+    const uint8_t[::1] kinds, MaskTexts texts not None, const int64_t[:, ::1] sizes, const int64_t[::1] starts,
+    uint32_t[::1] counts, Py_ssize_t start, Py_ssize_t stop
 ) -> tuple[int, int, int]:
     """Write the counts of compressed rows at their starts. Return the first bad row, the error code and its detail."""
     cdef Py_ssize_t i
@@ -149,11 +177,14 @@ def read_compressed(
     cdef int64_t detail = 0
     cdef int code = 0
     cdef uint32_t nothing
+    need_range(start, stop, min(kinds.shape[0], texts.rows, sizes.shape[0], starts.shape[0] - 1))
+    need_length(b"sides of a size", sizes.shape[1], 2)
+    check_masks(counts, starts, start, stop)
     with nogil:
         for i in range(start, stop):
             if kinds[i] == 1:
                 code = fm_read_counts(
-                    <const char*><size_t>addresses[i], lengths[i], sizes[i, 0] * sizes[i, 1],
+                    texts.starts[i], texts.lengths[i], sizes[i, 0] * sizes[i, 1],
                     &counts[starts[i]] if starts[i + 1] > starts[i] else &nothing, &detail,
                 )
                 if code:
@@ -171,7 +202,12 @@ def read_uncompressed(
     cdef int overflow = 0
     cdef list listed
     cdef object value
-    for i in range(len(rows)):
+    cdef Py_ssize_t n = len(rows)
+    need_length(b"kinds and sizes", min(kinds.shape[0], sizes.shape[0]), n)
+    need_length(b"sides of a size", sizes.shape[1], 2)
+    need_length(b"starts", starts.shape[0], n + 1)
+    need_offsets(b"starts", &starts[0], n + 1, counts.shape[0])
+    for i in range(n):
         if kinds[i] != 2:
             continue
         listed = rows[i]["counts"]
@@ -204,6 +240,8 @@ def count_polygons(list rows, const uint8_t[::1] kinds, int64_t[::1] starts) -> 
     cdef int64_t n_numbers = 0
     cdef list row
     cdef object polygon
+    need_length(b"kinds", kinds.shape[0], len(rows))
+    need_length(b"starts", starts.shape[0], len(rows) + 1)
     starts[0] = 0
     for i in range(len(rows)):
         if kinds[i] == 3:
@@ -238,8 +276,12 @@ def read_polygons(
     cdef double number
     cdef list polygon
     cdef object value
+    cdef Py_ssize_t n = len(rows)
+    need_length(b"kinds", kinds.shape[0], n)
+    need_length(b"starts", starts.shape[0], n + 1)
+    need_offsets(b"starts", &starts[0], n + 1, point_starts.shape[0] - 1)
     point_starts[0] = 0
-    for i in range(len(rows)):
+    for i in range(n):
         if kinds[i] != 3:
             continue
         if len(rows[i]) != starts[i + 1] - starts[i]:
@@ -267,23 +309,41 @@ def read_polygons(
     return -1, 0, None
 
 
+cdef int64_t most_counts(
+    const double[::1] points, const int64_t[::1] point_starts, int64_t start, int64_t stop, int64_t width
+) noexcept nogil:
+    """The largest number of counts of the union of the polygons start..stop."""
+    cdef int64_t k
+    cdef int64_t total = 1
+    for k in range(start, stop):
+        total += fm_count_boundaries(&points[2 * point_starts[k]], point_starts[k + 1] - point_starts[k], width)
+    return total
+
+
+cdef int check_polygons(
+    const double[::1] points, const int64_t[::1] point_starts, const int64_t[::1] starts,
+    const int64_t[:, ::1] sizes, Py_ssize_t start, Py_ssize_t stop
+) except -1:
+    """Raise ValueError unless the rows start..stop have polygons, and these points."""
+    need_range(start, stop, min(starts.shape[0] - 1, sizes.shape[0]))
+    need_length(b"sides of a size", sizes.shape[1], 2)
+    need_offsets(b"starts", &starts[start], stop - start + 1, point_starts.shape[0] - 1)
+    return need_offsets(
+        b"point_starts", &point_starts[starts[start]], starts[stop] - starts[start] + 1, points.shape[0] // 2)
+
+
 def count_boundaries(
     const double[::1] points, const int64_t[::1] point_starts, const int64_t[::1] starts, const int64_t[:, ::1] sizes,
     int64_t[::1] out, Py_ssize_t start, Py_ssize_t stop
 ):
     """out[row] = the largest number of counts of the union of a row's polygons; other rows are left unchanged."""
-    cdef Py_ssize_t i, k
-    cdef int64_t total
+    cdef Py_ssize_t i
+    check_polygons(points, point_starts, starts, sizes, start, stop)
+    need_length(b"out", out.shape[0], stop)
     with nogil:
         for i in range(start, stop):
-            if starts[i + 1] == starts[i]:
-                continue
-            total = 1
-            for k in range(starts[i], starts[i + 1]):
-                total += fm_count_boundaries(
-                    &points[2 * point_starts[k]], point_starts[k + 1] - point_starts[k], sizes[i, 1]
-                )
-            out[i] = total
+            if starts[i + 1] > starts[i]:
+                out[i] = most_counts(points, point_starts, starts[i], starts[i + 1], sizes[i, 1])
 
 
 def draw(
@@ -293,25 +353,35 @@ def draw(
 ):
     """Write the counts of each row's polygons from starts[row]; lengths[row] is their number.
 
-    count_boundaries gave an upper bound of that number.
+    starts leave as many counts as count_boundaries gave.
     """
     cdef Py_ssize_t i
-    cdef int64_t max_counts = 0
+    cdef int64_t most = 0
+    cdef int64_t n
+    cdef bint fits = True
     cdef Scratch scratch
     cdef void* memory
-    for i in range(start, stop):
-        if polygon_starts[i + 1] > polygon_starts[i] and starts[i + 1] - starts[i] > max_counts:
-            max_counts = starts[i + 1] - starts[i]
-    if max_counts == 0:
+    check_polygons(points, point_starts, polygon_starts, sizes, start, stop)
+    need_length(b"lengths", lengths.shape[0], stop)
+    check_masks(counts, starts, start, stop)
+    with nogil:
+        for i in range(start, stop):
+            if polygon_starts[i + 1] > polygon_starts[i]:
+                n = most_counts(points, point_starts, polygon_starts[i], polygon_starts[i + 1], sizes[i, 1])
+                fits &= n <= starts[i + 1] - starts[i] and sizes[i, 0] > 0
+                most = max(most, n)
+    if not fits:
+        raise ValueError("starts leave too few counts for a mask, or its height is 0")
+    if most == 0:
         return
-    max_counts = (max_counts + 3) // 2 * 2
-    memory = reallocate(NULL, max_counts * (sizeof(int64_t) + 5 * sizeof(uint32_t)))
+    most = (most + 3) // 2 * 2
+    memory = reallocate(NULL, most * (sizeof(int64_t) + 5 * sizeof(uint32_t)))
     scratch.column_starts = <int64_t*>memory
-    scratch.positions = <uint32_t*>(scratch.column_starts + max_counts)
-    scratch.columns = scratch.positions + max_counts
-    scratch.sorted = scratch.columns + max_counts
-    scratch.joined = scratch.sorted + max_counts
-    scratch.other = scratch.joined + max_counts
+    scratch.positions = <uint32_t*>(scratch.column_starts + most)
+    scratch.columns = scratch.positions + most
+    scratch.sorted = scratch.columns + most
+    scratch.joined = scratch.sorted + most
+    scratch.other = scratch.joined + most
     with nogil:
         for i in range(start, stop):
             if polygon_starts[i + 1] > polygon_starts[i]:
@@ -327,14 +397,22 @@ def close_gaps(uint32_t[::1] counts, int64_t[::1] starts, const int64_t[::1] len
     cdef Py_ssize_t i
     cdef int64_t position = 0
     cdef int64_t begin
+    cdef bint fits = True
+    need_length(b"starts", starts.shape[0], lengths.shape[0] + 1)
     with nogil:
         for i in range(lengths.shape[0]):
             begin = starts[i]
+            fits = lengths[i] >= 0 and position <= begin and begin <= counts.shape[0] - lengths[i]
+            if not fits:
+                break
             if begin != position and lengths[i]:
                 memmove(&counts[position], &counts[begin], lengths[i] * sizeof(uint32_t))
             starts[i] = position
             position += lengths[i]
-        starts[lengths.shape[0]] = position
+        if fits:
+            starts[lengths.shape[0]] = position
+    if not fits:
+        raise ValueError(f"mask {i} has no {lengths[i]} counts from {begin} on, behind those of the masks before")
 
 
 def count_runs(const uint8_t[::1] pixels) -> int:
@@ -349,11 +427,23 @@ def count_runs(const uint8_t[::1] pixels) -> int:
 
 def runs_of_pixels(const uint8_t[::1] pixels, uint32_t[::1] out):
     """Write the counts of a mask; count_runs returned their number. Pixels are column by column."""
+    cdef bint fits
+    need_length(b"out", out.shape[0], 1)
     if pixels.shape[0] == 0:
         out[0] = 0
         return
     with nogil:
-        fm_runs_of_pixels(&pixels[0], pixels.shape[0], &out[0])
+        fits = fm_runs_of_pixels(&pixels[0], pixels.shape[0], &out[0], out.shape[0])
+    if not fits:
+        raise ValueError(f"a mask has more than {out.shape[0]} counts, or a pixel that is neither 0 nor 1")
+
+
+cdef int64_t sum_of(const uint32_t* counts, int64_t n) noexcept nogil:
+    cdef int64_t i
+    cdef int64_t total = 0
+    for i in range(n):
+        total += counts[i]
+    return total
 
 
 def fill_pixels(
@@ -362,10 +452,20 @@ def fill_pixels(
 ):
     """Write the pixels of masks that all have n_pixels, column by column, one mask after the other."""
     cdef Py_ssize_t i
+    cdef bint fits = True
+    check_masks(counts, starts, start, stop)
+    if not 0 <= n_pixels <= LARGEST_MASK:
+        raise ValueError(f"masks of {n_pixels} pixels")
+    need_length(b"out", out.shape[0], stop * n_pixels)
     with nogil:
         for i in range(start, stop):
             if starts[i + 1] > starts[i]:
+                fits = sum_of(&counts[starts[i]], starts[i + 1] - starts[i]) <= n_pixels
+                if not fits:
+                    break
                 fm_fill_pixels(&counts[starts[i]], starts[i + 1] - starts[i], &out[i * n_pixels])
+    if not fits:
+        raise ValueError(f"mask {i} has more than {n_pixels} pixels")
 
 
 def text_lengths(
@@ -373,9 +473,11 @@ def text_lengths(
 ):
     """out[m] = the number of characters of the compressed counts of mask m."""
     cdef Py_ssize_t i
+    check_masks(counts, starts, start, stop)
+    need_length(b"out", out.shape[0], stop)
     with nogil:
         for i in range(start, stop):
-            out[i] = fm_write_counts(&counts[0] + starts[i], starts[i + 1] - starts[i], NULL)
+            out[i] = fm_write_counts(&counts[0] + starts[i], starts[i + 1] - starts[i], NULL, 0)
 
 
 def write_texts(
@@ -384,9 +486,22 @@ def write_texts(
 ):
     """Write the compressed counts of each mask from text_starts, which are the sums of text_lengths."""
     cdef Py_ssize_t i
+    check_masks(counts, starts, start, stop)
+    need_range(start, stop, text_starts.shape[0] - 1)
+    need_offsets(b"text_starts", &text_starts[start], stop - start + 1, out.shape[0])
     with nogil:
         for i in range(start, stop):
-            fm_write_counts(&counts[0] + starts[i], starts[i + 1] - starts[i], <char*>&out[0] + text_starts[i])
+            fm_write_counts(
+                &counts[0] + starts[i], starts[i + 1] - starts[i], <char*>&out[0] + text_starts[i],
+                text_starts[i + 1] - text_starts[i])
+
+
+cdef bint have_heights(const int64_t[:, ::1] sizes, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef bint found = True
+    for i in range(start, stop):
+        found &= sizes[i, 0] > 0
+    return found
 
 
 def measure(
@@ -396,6 +511,12 @@ def measure(
     """Compute the area of each mask and its bounding box (x, y, width, height), all 0 for an empty mask."""
     cdef Py_ssize_t i
     cdef Extent extent
+    check_masks(counts, starts, start, stop)
+    need_length(b"sizes, areas and boxes", min(sizes.shape[0], areas.shape[0], boxes.shape[0]), stop)
+    need_length(b"sides of a size", sizes.shape[1], 2)
+    need_length(b"numbers of a box", boxes.shape[1], 4)
+    if not have_heights(sizes, start, stop):
+        raise ValueError("a mask's height must be 1 or more")
     with nogil:
         for i in range(start, stop):
             extent = fm_measure(
@@ -405,19 +526,49 @@ def measure(
             fm_box(&extent, sizes[i, 0], &boxes[i, 0])
 
 
+cdef class MaskColumns:
+    """Masks: the counts of mask m are counts[starts[m]:starts[m + 1]]; sizes (m, 2) have height and width."""
+
+    cdef readonly Py_ssize_t n_masks
+    cdef const uint32_t[::1] counts
+    cdef const int64_t[::1] starts
+    cdef const int64_t[:, ::1] sizes
+
+    def __cinit__(
+        self, const uint32_t[::1] counts not None, const int64_t[::1] starts not None,
+        const int64_t[:, ::1] sizes not None
+    ):
+        self.n_masks = starts.shape[0] - 1
+        need_length(b"starts", starts.shape[0], 1)
+        need_length(b"sizes", sizes.shape[0], self.n_masks)
+        need_offsets(b"starts", &starts[0], self.n_masks + 1, counts.shape[0])
+        if sizes.shape[1] != 2:
+            raise ValueError(f"sizes have {sizes.shape[1]} numbers for each mask, not height and width")
+        if not have_heights(sizes, 0, self.n_masks):
+            raise ValueError("a mask's height must be 1 or more")
+        self.counts, self.starts, self.sizes = counts, starts, sizes
+
+    cdef MaskRows rows(self, const int64_t[::1] numbers) noexcept:
+        """The masks of these rows."""
+        cdef MaskRows found
+        found.counts = &self.counts[0] if self.counts.shape[0] else NULL
+        found.starts = &self.starts[0]
+        found.sizes = &self.sizes[0, 0] if self.n_masks else NULL
+        found.rows = &numbers[0] if numbers.shape[0] else NULL
+        return found
+
+
 def mask_iou_by_group(
-    const uint32_t[::1] detection_counts, const int64_t[::1] detection_starts, const int64_t[:, ::1] detection_sizes,
-    const uint32_t[::1] truth_counts, const int64_t[::1] truth_starts, const int64_t[:, ::1] truth_sizes,
-    const uint8_t[::1] crowd, const int64_t[::1] group_detections, const int64_t[::1] detection_rows,
-    const int64_t[::1] group_truth, const int64_t[::1] truth_rows, const int64_t[::1] iou_starts, double[::1] out,
-    Py_ssize_t start, Py_ssize_t stop
+    MaskColumns detection_masks not None, MaskColumns truth_masks not None, const uint8_t[::1] crowd,
+    GroupedRows groups not None, double[::1] out, Py_ssize_t start, Py_ssize_t stop
 ) -> tuple[int, int]:
     """Fill the IoU of groups start to stop: out[iou_starts[g] + d * n_truth + t] for detection d and object t.
 
     Returns the group and the pair in it whose masks differ in size, or -1 and -1. Pixels are counted in int64 and
     divided once, as in pycocotools.
     """
-    cdef MaskRows detections, truth
+    cdef MaskRows detections = detection_masks.rows(groups.detection_rows)
+    cdef MaskRows truth = truth_masks.rows(groups.truth_rows)
     cdef Py_ssize_t g, i
     cdef int64_t n_ends, longest
     cdef int64_t max_ends = 0
@@ -425,33 +576,30 @@ def mask_iou_by_group(
     cdef int64_t bad = -1
     cdef Py_ssize_t bad_group = -1
     cdef char* memory = NULL
-    if start >= stop or out.shape[0] == 0:
-        return -1, -1
-    detections = MaskRows(&detection_counts[0], &detection_starts[0], &detection_sizes[0, 0], &detection_rows[0])
-    truth = MaskRows(&truth_counts[0], &truth_starts[0], &truth_sizes[0, 0], &truth_rows[0])
+    groups.check(start, stop, min(truth_masks.n_masks, crowd.shape[0]), detection_masks.n_masks, out.shape[0])
     with nogil:
         for g in range(start, stop):
-            if iou_starts[g + 1] == iou_starts[g]:
+            if groups.iou_starts[g + 1] == groups.iou_starts[g]:
                 continue
             n_ends = 0
             longest = 0
-            for i in range(group_truth[g], group_truth[g + 1]):
-                n_ends += n_counts_of(&truth, truth_rows[i])
-            for i in range(group_detections[g], group_detections[g + 1]):
-                longest = max(longest, n_counts_of(&detections, detection_rows[i]))
+            for i in range(groups.truth_starts[g], groups.truth_starts[g + 1]):
+                n_ends += n_counts_of(&truth, truth.rows[i])
+            for i in range(groups.detection_starts[g], groups.detection_starts[g + 1]):
+                longest = max(longest, n_counts_of(&detections, detections.rows[i]))
             max_ends = max(max_ends, n_ends + longest)
-            max_truth = max(max_truth, group_truth[g + 1] - group_truth[g])
+            max_truth = max(max_truth, groups.truth_starts[g + 1] - groups.truth_starts[g])
     if max_truth == 0:
         return -1, -1
     memory = <char*>reallocate(NULL, max_truth * sizeof(Extent) + (max_ends + 1) * sizeof(uint32_t))
     with nogil:
         for g in range(start, stop):
-            if iou_starts[g + 1] == iou_starts[g]:
+            if groups.iou_starts[g + 1] == groups.iou_starts[g]:
                 continue
             bad = iou_of_group(
-                &detections, &truth, &crowd[0], group_detections[g], group_detections[g + 1], group_truth[g],
-                group_truth[g + 1], <Extent*>memory, <uint32_t*>(memory + max_truth * sizeof(Extent)),
-                &out[iou_starts[g]],
+                &detections, &truth, &crowd[0], groups.detection_starts[g], groups.detection_starts[g + 1],
+                groups.truth_starts[g], groups.truth_starts[g + 1], <Extent*>memory,
+                <uint32_t*>(memory + max_truth * sizeof(Extent)), &out[groups.iou_starts[g]],
             )
             if bad >= 0:
                 bad_group = g

@@ -13,10 +13,14 @@ descending IoU, and each candidate is matched under all criteria that are still 
 Counts are int64. A group has fewer than 2^31 rows.
 """
 
+from cpython.exc cimport PyErr_Format
 from libc.math cimport ceil
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc
 
+from fastmetrics._kernels.detection.image_category_groups cimport GroupedRows
 from fastmetrics._kernels.exchange.radix_sort_descending cimport KeyedRow, descending_key, sort_rows_descending
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets, need_range
 
 cdef extern from "detection/bit_transpose.h":
     int bits_set "fm_bit_count"(uint64_t word) noexcept nogil
@@ -37,7 +41,7 @@ cdef struct Candidate:
     uint64_t reached            # criteria whose threshold the IoU reaches
 
 
-cdef struct Criteria:
+cdef struct CriteriaBits:
     const double* thresholds
     const double* ranges        # lowest and highest area of each range
     Py_ssize_t n_thresholds
@@ -47,32 +51,39 @@ cdef struct Criteria:
     uint64_t area_bits          # bit area * n_thresholds for each area: times bits of thresholds gives criteria
 
 
-cdef inline Criteria make_criteria(const double[::1] thresholds, const double[:, ::1] ranges) noexcept nogil:
-    cdef Criteria criteria
-    cdef Py_ssize_t i
-    criteria.thresholds = &thresholds[0]
-    criteria.ranges = &ranges[0, 0]
-    criteria.n_thresholds = thresholds.shape[0]
-    criteria.n_areas = ranges.shape[0]
-    criteria.lowest_threshold = thresholds[0]
-    criteria.area_bits = 0
-    for i in range(criteria.n_areas):
-        criteria.area_bits |= <uint64_t>1 << (i * criteria.n_thresholds)
-    for i in range(1, criteria.n_thresholds):
-        if thresholds[i] < criteria.lowest_threshold:
-            criteria.lowest_threshold = thresholds[i]
-    criteria.all_bits = criteria.area_bits * first_area_criteria(&criteria)
-    return criteria
+cdef class Criteria:
+    """IoU thresholds and area ranges (lowest and highest), at most MAX_CRITERIA together."""
+
+    cdef const double[::1] thresholds
+    cdef const double[:, ::1] ranges
+    cdef CriteriaBits bits
+
+    def __cinit__(self, const double[::1] thresholds not None, const double[:, ::1] ranges not None):
+        cdef Py_ssize_t i
+        cdef Py_ssize_t n_thresholds = thresholds.shape[0]
+        if not 1 <= n_thresholds * ranges.shape[0] <= WORD_BITS or ranges.shape[1] != 2:
+            raise ValueError(f"{n_thresholds} thresholds in {ranges.shape[0]} areas: at most {WORD_BITS} criteria")
+        self.thresholds, self.ranges = thresholds, ranges
+        self.bits.thresholds = &thresholds[0]
+        self.bits.ranges = &ranges[0, 0]
+        self.bits.n_thresholds = n_thresholds
+        self.bits.n_areas = ranges.shape[0]
+        self.bits.lowest_threshold = thresholds[0]
+        for i in range(self.bits.n_areas):
+            self.bits.area_bits |= <uint64_t>1 << (i * n_thresholds)
+        for i in range(1, n_thresholds):
+            self.bits.lowest_threshold = min(self.bits.lowest_threshold, thresholds[i])
+        self.bits.all_bits = self.bits.area_bits * first_area_criteria(&self.bits)
 
 
-cdef inline uint64_t first_area_criteria(const Criteria* criteria) noexcept nogil:
+cdef inline uint64_t first_area_criteria(const CriteriaBits* criteria) noexcept nogil:
     """The criteria of the first area range."""
     if criteria.n_thresholds == WORD_BITS:
         return <uint64_t>-1
     return (<uint64_t>1 << criteria.n_thresholds) - 1
 
 
-cdef inline uint64_t criteria_without_area(const Criteria* criteria, double area) noexcept nogil:
+cdef inline uint64_t criteria_without_area(const CriteriaBits* criteria, double area) noexcept nogil:
     """The criteria whose area range does not contain the area."""
     cdef uint64_t bits = 0
     cdef Py_ssize_t i
@@ -82,7 +93,7 @@ cdef inline uint64_t criteria_without_area(const Criteria* criteria, double area
     return bits
 
 
-cdef inline uint64_t criteria_reached(const Criteria* criteria, double iou) noexcept nogil:
+cdef inline uint64_t criteria_reached(const CriteriaBits* criteria, double iou) noexcept nogil:
     """The criteria whose threshold the IoU reaches."""
     cdef uint64_t bits = 0
     cdef Py_ssize_t i
@@ -92,7 +103,7 @@ cdef inline uint64_t criteria_reached(const Criteria* criteria, double iou) noex
 
 
 cdef inline Py_ssize_t find_candidates(
-    const Criteria* criteria, const double* ious, Py_ssize_t n_truth, Candidate* candidates
+    const CriteriaBits* criteria, const double* ious, Py_ssize_t n_truth, Candidate* candidates
 ) noexcept nogil:
     """The objects that reach the lowest threshold, by descending IoU; of equal ones the last comes first."""
     cdef Py_ssize_t i, j, n = 0
@@ -127,12 +138,38 @@ cdef inline void store_match(
         new_matches &= new_matches - 1
 
 
+cdef class ObjectColumns:
+    """The area of every object, and whether it is a crowd or ignored."""
+
+    cdef const double[::1] areas
+    cdef const uint8_t[::1] crowd
+    cdef const uint8_t[::1] ignore
+
+    def __cinit__(
+        self, const double[::1] areas not None, const uint8_t[::1] crowd not None, const uint8_t[::1] ignore not None
+    ):
+        need_length(b"crowd", crowd.shape[0], areas.shape[0])
+        need_length(b"ignore", ignore.shape[0], areas.shape[0])
+        self.areas, self.crowd, self.ignore = areas, crowd, ignore
+
+
+cdef int check_places(
+    const char* name, int32_t[:, :, :] table, Py_ssize_t n_rows, const CriteriaBits* criteria
+) except -1:
+    """Raise ValueError unless a table of matches has a place for every row, area and threshold, the last contiguous."""
+    need_length(name, table.shape[0], n_rows)
+    if table.shape[1] != criteria.n_areas or table.shape[2] != criteria.n_thresholds or (
+            table.strides[2] != sizeof(int32_t)):
+        PyErr_Format(
+            ValueError, b"%s has no contiguous places for %zd areas of %zd thresholds", name, criteria.n_areas,
+            criteria.n_thresholds)
+    return 0
+
+
 def match_groups(
-    Py_ssize_t first, Py_ssize_t last, const int64_t[::1] truth_starts, const int64_t[::1] truth_rows,
-    const int64_t[::1] detection_starts, const int64_t[::1] detection_rows, const int64_t[::1] iou_starts,
-    const double[::1] ious, const double[::1] truth_areas, const uint8_t[::1] crowd, const uint8_t[::1] ignore,
-    const double[::1] detection_areas, const double[::1] thresholds, const double[:, ::1] ranges,
-    uint64_t[::1] matched, uint64_t[::1] ignored, uint64_t[::1] scratch, int32_t[:, :, :] truth_of_detection,
+    Py_ssize_t first, Py_ssize_t last, GroupedRows groups not None, const double[::1] ious,
+    ObjectColumns objects not None, const double[::1] detection_areas, Criteria own_criteria not None,
+    uint64_t[::1] matched, uint64_t[::1] ignored, int32_t[:, :, :] truth_of_detection,
     int32_t[:, :, :] detection_of_truth
 ):
     """Find the criteria under which each detection of groups first..last is matched, and under which it is ignored.
@@ -140,11 +177,11 @@ def match_groups(
     A detection is ignored if it matches an ignored object, or if it matches none and its own area is outside the range.
     If truth_of_detection [detection, area, threshold] and detection_of_truth [object, area, threshold] have rows, they
     receive the matches as indices in the group. The caller fills them with -1. Their last axis is contiguous. Their
-    first axis is that of detection_rows and truth_rows. scratch has five elements for each object of the largest group.
+    first axis is that of detection_rows and truth_rows of the groups.
     """
     cdef Py_ssize_t group, n_truth, n_detections, d, t, detection, n, candidate
     cdef uint64_t unmatched, new_matches, all_matched, ignored_matches
-    cdef Criteria criteria
+    cdef CriteriaBits criteria = own_criteria.bits
     cdef uint64_t* used
     cdef uint64_t* counted
     cdef Candidate* candidates
@@ -152,28 +189,34 @@ def match_groups(
     cdef Py_ssize_t detection_stride = truth_of_detection.strides[1] // sizeof(int32_t)
     cdef Py_ssize_t truth_stride = detection_of_truth.strides[1] // sizeof(int32_t)
     cdef int64_t row
+    groups.check(first, last, objects.areas.shape[0], detection_areas.shape[0], ious.shape[0])
     if first >= last:
         return
+    need_length(b"matched", min(matched.shape[0], ignored.shape[0]), groups.detection_starts[last])
+    if store_rows:
+        check_places(b"truth_of_detection", truth_of_detection, groups.detection_starts[last], &criteria)
+        check_places(b"detection_of_truth", detection_of_truth, groups.truth_starts[last], &criteria)
+    used = <uint64_t*>malloc(<size_t>(5 * groups.most_truth + 1) * sizeof(uint64_t))
+    if used == NULL:
+        raise MemoryError
     with nogil:
-        criteria = make_criteria(thresholds, ranges)
-        used = &scratch[0]
         for group in range(first, last):
-            n_truth = truth_starts[group + 1] - truth_starts[group]
-            n_detections = detection_starts[group + 1] - detection_starts[group]
+            n_truth = groups.truth_starts[group + 1] - groups.truth_starts[group]
+            n_detections = groups.detection_starts[group + 1] - groups.detection_starts[group]
             counted = used + n_truth
             candidates = <Candidate*>(counted + n_truth)
             for t in range(n_truth):
-                row = truth_rows[truth_starts[group] + t]
+                row = groups.truth_rows[groups.truth_starts[group] + t]
                 used[t] = 0
                 counted[t] = (
-                    0 if ignore[row] or crowd[row]
-                    else criteria.all_bits & ~criteria_without_area(&criteria, truth_areas[row])
+                    0 if objects.ignore[row] or objects.crowd[row]
+                    else criteria.all_bits & ~criteria_without_area(&criteria, objects.areas[row])
                 )
             for d in range(n_detections):
-                detection = detection_starts[group] + d
+                detection = groups.detection_starts[group] + d
                 n = 0
                 if n_truth:
-                    n = find_candidates(&criteria, &ious[iou_starts[group] + d * n_truth], n_truth, candidates)
+                    n = find_candidates(&criteria, &ious[groups.iou_starts[group] + d * n_truth], n_truth, candidates)
                 all_matched = 0
                 ignored_matches = 0
                 unmatched = criteria.all_bits
@@ -186,12 +229,12 @@ def match_groups(
                     if store_rows:
                         store_match(
                             new_matches, criteria.n_thresholds, &truth_of_detection[detection, 0, 0], detection_stride,
-                            <int32_t>candidate, &detection_of_truth[truth_starts[group] + candidate, 0, 0],
+                            <int32_t>candidate, &detection_of_truth[groups.truth_starts[group] + candidate, 0, 0],
                             truth_stride, <int32_t>d)
                 for t in range(n):
                     candidate = candidates[t].index
                     new_matches = unmatched & candidates[t].reached & ~counted[candidate]
-                    if not crowd[truth_rows[truth_starts[group] + candidate]]:
+                    if not objects.crowd[groups.truth_rows[groups.truth_starts[group] + candidate]]:
                         new_matches &= ~used[candidate]
                     used[candidate] |= new_matches
                     unmatched ^= new_matches
@@ -199,15 +242,15 @@ def match_groups(
                     if store_rows:
                         store_match(
                             new_matches, criteria.n_thresholds, &truth_of_detection[detection, 0, 0], detection_stride,
-                            <int32_t>candidate, &detection_of_truth[truth_starts[group] + candidate, 0, 0],
+                            <int32_t>candidate, &detection_of_truth[groups.truth_starts[group] + candidate, 0, 0],
                             truth_stride, <int32_t>d)
                 all_matched |= ignored_matches
                 matched[detection] = all_matched
                 ignored[detection] = ignored_matches
                 if all_matched != criteria.all_bits:
-                    ignored[detection] |= (
-                        criteria_without_area(&criteria, detection_areas[detection_rows[detection]]) & ~all_matched
-                    )
+                    row = groups.detection_rows[detection]
+                    ignored[detection] |= criteria_without_area(&criteria, detection_areas[row]) & ~all_matched
+        free(used)
 
 
 cdef inline int64_t hits_needed(double recall, int64_t n_truth) noexcept nogil:
@@ -306,19 +349,53 @@ cdef inline Py_ssize_t transpose_blocks(uint64_t* words, Py_ssize_t n) noexcept 
     return n_blocks
 
 
+cdef class RankedDetections:
+    """Detections sorted by category (`starts`), image and descending score, with their ranks in their image."""
+
+    cdef const int64_t[::1] starts
+    cdef const double[::1] scores
+    cdef const int32_t[::1] ranks
+
+    def __cinit__(
+        self, const int64_t[::1] starts not None, const double[::1] scores not None, const int32_t[::1] ranks not None
+    ):
+        need_length(b"starts", starts.shape[0], 1)
+        need_offsets(b"starts", &starts[0], starts.shape[0], min(scores.shape[0], ranks.shape[0]))
+        self.starts, self.scores, self.ranks = starts, scores, ranks
+
+
+cdef class RecallTables:
+    """Results by category, area, max detections and threshold: the final recall; with a last, contiguous axis of recall
+    levels precision and score. Where a category has no object that counts, they are `undefined`."""
+
+    cdef double[:, :, :, :, :] precision
+    cdef double[:, :, :, :] recall
+    cdef double[:, :, :, :, :] score_at
+    cdef double undefined
+
+    def __cinit__(
+        self, double[:, :, :, :, :] precision not None, double[:, :, :, :] recall not None,
+        double[:, :, :, :, :] score_at not None, double undefined
+    ):
+        cdef Py_ssize_t axis
+        for axis in range(4):
+            if not precision.shape[axis] == score_at.shape[axis] == recall.shape[axis]:
+                raise ValueError(f"tables of recall differ in the length of axis {axis}")
+        if precision.shape[4] != score_at.shape[4] or (precision.shape[4] > 1 and not (
+                precision.strides[4] == score_at.strides[4] == sizeof(double))):
+            raise ValueError("precision and score need one contiguous axis of recall levels")
+        self.precision, self.recall, self.score_at, self.undefined = precision, recall, score_at, undefined
+
+
 def accumulate(
-    Py_ssize_t first, Py_ssize_t last, const int64_t[::1] starts, const double[::1] scores, const int32_t[::1] ranks,
-    const uint64_t[::1] matched, const uint64_t[::1] ignored, const int64_t[:, ::1] n_truth,
-    const double[::1] recalls, const int64_t[::1] max_detections, Py_ssize_t n_thresholds, double undefined,
-    double[:, :, :, :, :] precision, double[:, :, :, :] recall, double[:, :, :, :, :] score_at, uint64_t[::1] scratch
+    Py_ssize_t first, Py_ssize_t last, RankedDetections detections not None, const uint64_t[::1] matched,
+    const uint64_t[::1] ignored, const int64_t[:, ::1] n_truth, const double[::1] recalls,
+    const int64_t[::1] max_detections, Py_ssize_t n_thresholds, RecallTables tables not None
 ):
     """Fill precision and score at levels of recall, and the final recall, of the categories first..last.
 
-    Detections are sorted by category (`starts`), image and descending score. ranks are their ranks in their image.
-    n_truth [category, area] is the number of objects that count; where it is 0, results are `undefined`. Results are
-    [category, area, max detections, threshold]; precision and score_at have the recall levels as a last, contiguous
-    axis. Recall levels are filled in order until one is not reached. scratch has 9 + areas elements for each detection
-    of the largest category, one for each recall level, and 2 * 64 + 2.
+    n_truth [category, area] is the number of objects that count. Recall levels are filled in order until one is not
+    reached.
     """
     cdef Py_ssize_t category, n, n_matched, n_blocks, i, j, a, m, t, r, hits, kept, kept_before
     cdef Py_ssize_t n_areas = n_truth.shape[1]
@@ -335,15 +412,33 @@ def accumulate(
     cdef int64_t* n_unmatched
     cdef int64_t* positions
     cdef double* precisions
+    cdef Py_ssize_t n_maxima = max_detections.shape[0]
+    cdef double undefined = tables.undefined
+    cdef double[:, :, :, :, :] precision = tables.precision
+    cdef double[:, :, :, :] recall = tables.recall
+    cdef double[:, :, :, :, :] score_at = tables.score_at
+    need_range(first, last, detections.starts.shape[0] - 1)
     if first >= last or n_recalls == 0:
         return
+    need_length(b"matched", min(matched.shape[0], ignored.shape[0]), detections.starts[last])
+    need_length(b"n_truth", n_truth.shape[0], last)
+    if n_thresholds < 0 or n_areas * n_thresholds > WORD_BITS or recall.shape[0] < last or (
+            recall.shape[1] != n_areas or recall.shape[2] != n_maxima or recall.shape[3] != n_thresholds
+            or precision.shape[4] != n_recalls):
+        raise ValueError(f"no results for {n_areas} areas, {n_maxima} maxima, {n_thresholds} thresholds")
+    n = 0
+    for category in range(first, last):
+        n = max(n, detections.starts[category + 1] - detections.starts[category])
+    levels.needed = <int64_t*>malloc(
+        <size_t>((9 + n_areas) * n + n_recalls + 2 * WORD_BITS + 2) * sizeof(int64_t))
+    if levels.needed == NULL:
+        raise MemoryError
     with nogil:
         levels.recalls = &recalls[0]
-        levels.needed = <int64_t*>&scratch[0]
         levels.n = n_recalls
-        levels.scores = &scores[0] if scores.shape[0] else NULL
+        levels.scores = &detections.scores[0] if detections.scores.shape[0] else NULL
         for category in range(first, last):
-            n = starts[category + 1] - starts[category]
+            n = detections.starts[category + 1] - detections.starts[category]
             order = <KeyedRow*>(levels.needed + n_recalls)
             hit = <uint64_t*>(order + 2 * n)
             counted = hit + n + WORD_BITS
@@ -352,8 +447,8 @@ def accumulate(
             positions = <int64_t*>(precisions + n + 1)
             n_unmatched = positions + n + 1
             for i in range(n):
-                order[i].key = descending_key(scores[starts[category] + i])
-                order[i].row = starts[category] + i
+                order[i].key = descending_key(detections.scores[detections.starts[category] + i])
+                order[i].row = detections.starts[category] + i
             sort_rows_descending(order, order + n, n)
             # The bits are gathered once, into the memory that the sort does not need any more.
             words = <uint64_t*>(order + n)
@@ -361,11 +456,11 @@ def accumulate(
                 j = order[i].row
                 words[2 * i] = matched[j]
                 words[2 * i + 1] = ignored[j]
-                order[i].key = <uint64_t>ranks[j]
+                order[i].key = <uint64_t>detections.ranks[j]
             levels.rows = matched_rows
-            levels.top_score = scores[order[0].row] if n else 0
+            levels.top_score = detections.scores[order[0].row] if n else 0
             kept_before = -1
-            for m in range(max_detections.shape[0]):
+            for m in range(n_maxima):
                 max_rank = max_detections[m]
                 kept = 0
                 n_matched = 0
@@ -417,3 +512,4 @@ def accumulate(
                             &levels, precisions, positions, hits, kept > 0, &precision[category, a, m, t, 0],
                             &score_at[category, a, m, t, 0]
                         )
+        free(levels.needed)

@@ -16,8 +16,6 @@ def match(
     detections: NDArray[np.float64],
     detection_images: NDArray[np.int64],
     order: NDArray[np.int64],
-    start: int,
-    stop: int,
     threshold: float,
     border: float,
     matched: NDArray[np.uint8],

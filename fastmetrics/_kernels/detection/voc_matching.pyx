@@ -2,6 +2,9 @@
 
 from libc.math cimport NAN
 from libc.stdint cimport int8_t, int64_t, uint8_t
+from libc.string cimport memset
+
+from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_range
 
 cdef extern from "detection/iou.h":
     double intersection_area "fm_intersection_area"(
@@ -35,14 +38,14 @@ cdef Py_ssize_t first_object_of_image(
 
 cdef void match_class(
     const double* truth, const int64_t* truth_images, const uint8_t* difficult, Py_ssize_t n_truth, Py_ssize_t first,
-    Py_ssize_t last, const double* detections, const int64_t* detection_images, const int64_t* order, Py_ssize_t start,
-    Py_ssize_t stop, double threshold, double border, uint8_t* matched, int8_t* outcomes
+    Py_ssize_t last, const double* detections, const int64_t* detection_images, const int64_t* order, Py_ssize_t n,
+    double threshold, double border, uint8_t* matched, int8_t* outcomes
 ) noexcept nogil:
     cdef Py_ssize_t rank, row, t, best
     cdef int64_t image
     cdef double value, best_iou
     cdef const double* box
-    for rank in range(start, stop):
+    for rank in range(n):
         row = order[rank]
         image = detection_images[row]
         box = detections + 5 * row
@@ -75,24 +78,32 @@ cdef void match_class(
 def match(
     const double[:, ::1] truth, const int64_t[::1] truth_images, const uint8_t[::1] difficult, Py_ssize_t first,
     Py_ssize_t last, const double[:, ::1] detections, const int64_t[::1] detection_images, const int64_t[::1] order,
-    Py_ssize_t start, Py_ssize_t stop, double threshold, double border, uint8_t[::1] matched, int8_t[::1] outcomes
+    double threshold, double border, uint8_t[::1] matched, int8_t[::1] outcomes
 ):
-    """Fill the outcome (FALSE_POSITIVE, TRUE_POSITIVE or IGNORED) of the detections order[start:stop] of one class.
+    """Fill the outcome (FALSE_POSITIVE, TRUE_POSITIVE or IGNORED) of the detections of one class, listed by `order`.
 
     order lists detections by descending score. truth holds boxes from iou.to_corner_columns. The objects of the class
     are first to last, in ascending order of their images. A detection matches the object of its image with the highest
     IoU (the first of equal ones). An object is found once. detections has the same five numbers, those of a box side by
-    side (n, 5), because detections are read in the order of scores. matched must be zero at the start.
+    side (n, 5), because detections are read in the order of scores. matched[first:last] are written.
     """
-    cdef bint has_truth = truth.shape[1] > 0
-    if start == stop:
+    cdef Py_ssize_t n_truth = truth.shape[1]
+    cdef Py_ssize_t n = order.shape[0]
+    need_length(b"numbers of an object", truth.shape[0], 5)
+    need_length(b"numbers of a detection", detections.shape[1], 5)
+    need_length(b"columns of objects", min(truth_images.shape[0], difficult.shape[0], matched.shape[0]), n_truth)
+    need_length(b"outcomes", outcomes.shape[0], n)
+    need_range(first, last, n_truth)
+    if n == 0:
         return
+    need_below(b"order", &order[0], n, min(detections.shape[0], detection_images.shape[0]))
     with nogil:
+        if last > first:
+            memset(&matched[first], 0, <size_t>(last - first))
         match_class(
-            &truth[0, 0] if has_truth else NULL, &truth_images[0] if has_truth else NULL,
-            &difficult[0] if has_truth else NULL, truth.shape[1], first, last, &detections[0, 0],
-            &detection_images[0], &order[0], start, stop, threshold, border,
-            &matched[0] if has_truth else NULL, &outcomes[0],
+            &truth[0, 0] if n_truth else NULL, &truth_images[0] if n_truth else NULL,
+            &difficult[0] if n_truth else NULL, n_truth, first, last, &detections[0, 0], &detection_images[0],
+            &order[0], n, threshold, border, &matched[0] if n_truth else NULL, &outcomes[0],
         )
 
 
@@ -181,6 +192,9 @@ def curve(
     cdef Py_ssize_t n
     cdef int64_t hits = 0
     cdef Py_ssize_t rank
+    need_range(start, stop, outcomes.shape[0])
+    need_length(b"averages", averages.shape[0], 2)
+    need_length(b"results", min(precision.shape[0], recall.shape[0], counted_ranks.shape[0]), stop - start)
     if start == stop:
         averages[0] = 0.0 if n_truth else NAN
         averages[1] = averages[0]

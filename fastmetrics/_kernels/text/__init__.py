@@ -12,6 +12,7 @@ in any order.
 N-grams. An n-gram is the pair (number of its first n - 1 words, last word). The pair is a uint64 and is itself the key
 of an open-addressing table (`pair_hash_table.pxd`, `shared_ngrams.pxd`), so different n-grams are never taken for
 equal. For texts of up to 1024 symbols and orders up to 8, `ngram_masks.h` uses bit masks of positions instead.
+`ngram_matcher.pyx` has the memory of one thread for both.
 `lcs.pxd` has one bit per token of the hypothesis.
 
 Bounds. Word ids are below 2**31 (`tokens/vocabulary.pyx`). BLEU has at most 2**30 reference n-grams in a segment, ROUGE

@@ -19,6 +19,7 @@ from libc.stdlib cimport free
 from libc.string cimport memset
 
 from fastmetrics._kernels.columns.growing_memory cimport reallocate
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 from fastmetrics._kernels.text.pair_hash_table cimport hash_slot, slot_count
@@ -226,6 +227,15 @@ cdef class NgramCounter:
         cdef int64_t index, n = segments.shape[0] - 1, most_tokens = 0, longest = 0, no_id = 0
         if n <= 0:
             return
+        need_length(b"text_tokens", text_tokens.shape[0], 1)
+        need_offsets(b"segments", &segments[0], n + 1, text_tokens.shape[0] - 1)
+        need_offsets(b"text_tokens", &text_tokens[0], text_tokens.shape[0], ids.shape[0])
+        need_length(b"out", out.shape[0], n)
+        if not 1 <= max_order <= 255 or out.shape[1] != 2 + 2 * max_order:
+            raise ValueError(f"out has {out.shape[1]} columns for orders up to {max_order}")
+        for index in range(n):
+            if segments[index + 1] == segments[index]:
+                raise ValueError(f"segment {index} has no hypothesis")
         for index in range(n):
             most_tokens = max(most_tokens, text_tokens[segments[index + 1]] - text_tokens[segments[index] + 1])
         for index in range(segments[n]):

@@ -5,14 +5,18 @@ n-grams that two lists share: exactly, at any length, in linear memory. A table 
 code points. sacrebleu writes an n-gram of words as the words joined by spaces. No word contains a space, so two such
 strings are equal if and only if their words are.
 
-The caller owns the scratch memory and reuses it for all segments.
+A counter owns its memory and reuses it for all segments.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free
 from libc.string cimport memcmp, memset
 
+from fastmetrics._kernels.columns.growing_memory cimport reallocate
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets
 from fastmetrics._kernels.numeric.table_hash cimport table_hash_bytes, use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.text.ngram_matcher cimport NgramMatcher, longest_text
 from fastmetrics._kernels.text.shared_ngrams cimport (
     FM_ORDERS, MAX_MASKED_LENGTH, Matcher, match_long, match_short, table_size,
 )
@@ -257,52 +261,83 @@ cdef void count_segment(
         target = candidate_counts
 
 
-def count_ngrams(
-    const uint32_t[::1] points, const int64_t[::1] offsets, const int64_t[::1] segments, int char_order, int word_order,
-    bint whitespace, double factor, bint eps_smoothing, uint16_t[::1] rows, uint64_t[::1] masks, uint16_t[::1] numbers,
-    uint32_t[::1] symbols, uint64_t[::1] words, int64_t[:, ::1] word_spans, uint64_t[::1] keys, int64_t[::1] grams,
-    int64_t[:, ::1] gram_numbers, uint8_t[::1] shared, int64_t[:, ::1] out
-):
-    """Count the n-grams of every segment, for every order: of the hypothesis, of the reference, and of both.
+cdef int64_t greatest_point(const uint32_t[::1] points) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef uint32_t greatest = 0
+    for i in range(points.shape[0]):
+        greatest = max(greatest, points[i])
+    return greatest
 
-    These are out[s, 3 n], out[s, 3 n + 1] and out[s, 3 n + 2]. Character orders come first, then word orders. If the
-    reference has no n-gram of an order, the hypothesis counts 0. Of several references the one with the best chrF
-    counts (factor: beta**2). Without references all counts are 0.
 
-    Sizes of the scratch arrays, for texts of at most `longest` code points, with l = min(longest, LONGEST_MASKED) and
-    p = the smallest power of two that is at least 16 and at least 2 * longest:
-    rows : a number per code point that occurs; all 0 before and after
-    masks : (l + 1) * ceil(l / 64); all 0 before and after
-    numbers : longest
-    symbols : 4 * longest
-    words, word_spans : p and (2, longest); for word orders only
-    keys, grams, gram_numbers, shared : p, p, (3, longest + 1) and longest + 1; only for texts longer than
-        LONGEST_MASKED or orders above LONGEST_ORDER_MASKED
-    There are at most N_ORDERS orders.
+cdef class ChrfCounter:
+    """Counts the n-grams of segments, with chrF's options. Two threads must not use one counter at the same time.
+
+    There are at most N_ORDERS orders of characters and words together; factor is beta**2.
     """
+
+    cdef int char_order
+    cdef int word_order
+    cdef bint whitespace
+    cdef double factor
+    cdef bint eps_smoothing
+    cdef NgramMatcher matcher
     cdef Scratch scratch
-    cdef Py_ssize_t s
-    cdef Py_ssize_t n = segments.shape[0] - 1
-    if n <= 0 or points.shape[0] == 0:
-        out[:] = 0
-        return
-    scratch.matcher.rows = &rows[0]
-    scratch.matcher.n_rows = rows.shape[0]
-    scratch.matcher.masks = &masks[0]
-    scratch.matcher.numbers = &numbers[0]
-    scratch.symbols = &symbols[0]
-    scratch.text_capacity = symbols.shape[0] // 4
-    scratch.words = &words[0] if words.shape[0] else NULL
-    scratch.word_starts = &word_spans[0, 0] if word_spans.shape[1] else NULL
-    scratch.word_lengths = &word_spans[1, 0] if word_spans.shape[1] else NULL
-    scratch.matcher.keys = &keys[0] if keys.shape[0] else NULL
-    scratch.matcher.grams = &grams[0] if grams.shape[0] else NULL
-    scratch.matcher.first_numbers = &gram_numbers[0, 0] if gram_numbers.shape[1] else NULL
-    scratch.matcher.second_numbers = &gram_numbers[1, 0] if gram_numbers.shape[1] else NULL
-    scratch.matcher.remaining = &gram_numbers[2, 0] if gram_numbers.shape[1] else NULL
-    scratch.matcher.shared = &shared[0] if shared.shape[0] else NULL
-    with nogil:
-        for s in range(n):
-            count_segment(
-                &scratch, &points[0], &offsets[0], segments[s], segments[s + 1], char_order, word_order, whitespace,
-                factor, eps_smoothing, &out[s, 0])
+
+    def __cinit__(self, int char_order, int word_order, bint whitespace, double factor, bint eps_smoothing):
+        if char_order < 0 or word_order < 0 or char_order + word_order > MAX_ORDERS:
+            raise ValueError(f"{char_order} orders of characters and {word_order} of words; at most {MAX_ORDERS}")
+        self.char_order, self.word_order = char_order, word_order
+        self.whitespace, self.factor, self.eps_smoothing = whitespace, factor, eps_smoothing
+        self.matcher = NgramMatcher()
+
+    def __dealloc__(self):
+        free(self.scratch.symbols)
+        free(self.scratch.words)
+        free(self.scratch.word_starts)
+        free(self.scratch.word_lengths)
+
+    cdef int prepare(self, int64_t longest, int64_t greatest) except -1:
+        """Make room for texts of at most `longest` code points, none above `greatest`."""
+        cdef size_t n = <size_t>longest + 1
+        # The words of a reference are numbered from 1 on.
+        self.matcher.prepare(longest, max(longest, greatest), max(self.char_order, self.word_order))
+        if longest >= self.scratch.text_capacity:
+            self.scratch.symbols = <uint32_t*>reallocate(self.scratch.symbols, 4 * n * sizeof(uint32_t))
+            if self.word_order:
+                self.scratch.words = <uint64_t*>reallocate(
+                    self.scratch.words, <size_t>table_size(longest) * sizeof(uint64_t))
+                self.scratch.word_starts = <int64_t*>reallocate(self.scratch.word_starts, n * sizeof(int64_t))
+                self.scratch.word_lengths = <int64_t*>reallocate(self.scratch.word_lengths, n * sizeof(int64_t))
+            self.scratch.text_capacity = longest + 1
+        self.scratch.matcher = self.matcher.matcher
+        return 0
+
+    def count(
+        self, const uint32_t[::1] points, const int64_t[::1] offsets, const int64_t[::1] segments, int64_t[:, ::1] out
+    ):
+        """Count the n-grams of every segment, for every order: of the hypothesis, of the reference, and of both.
+
+        These are out[s, 3 n], out[s, 3 n + 1] and out[s, 3 n + 2]. Character orders come first, then word orders. If
+        the reference has no n-gram of an order, the hypothesis counts 0. Of several references the one with the best
+        chrF counts. Without references all counts are 0. Text i has the code points offsets[i]:offsets[i + 1]; segment
+        s has the texts segments[s]:segments[s + 1], of which the first is the hypothesis.
+        """
+        cdef Py_ssize_t s
+        cdef Py_ssize_t n = segments.shape[0] - 1
+        cdef int64_t n_texts = offsets.shape[0] - 1
+        if n <= 0 or points.shape[0] == 0:
+            out[:] = 0
+            return
+        need_length(b"out", out.shape[0], n)
+        need_length(b"counts of a segment", out.shape[1], 3 * (self.char_order + self.word_order))
+        need_offsets(b"segments", &segments[0], n + 1, n_texts)
+        need_offsets(b"offsets", &offsets[0], n_texts + 1, points.shape[0])
+        self.prepare(longest_text(offsets, n_texts), greatest_point(points))
+        with nogil:
+            for s in range(n):
+                if segments[s] == segments[s + 1]:
+                    out[s, :] = 0
+                else:
+                    count_segment(
+                        &self.scratch, &points[0], &offsets[0], segments[s], segments[s + 1], self.char_order,
+                        self.word_order, self.whitespace, self.factor, self.eps_smoothing, &out[s, 0])

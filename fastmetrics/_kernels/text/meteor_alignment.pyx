@@ -20,6 +20,7 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 from fastmetrics._kernels.numeric.elementary cimport fm_pow
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 from fastmetrics._kernels.text.tokens.wordnet cimport MAX_WORD_BYTES, NO_MEMORY, Names, WordNet, to_utf8, raise_error
@@ -86,9 +87,15 @@ cdef inline double meteor(
 def score_rows(const int64_t[:, ::1] counts, double alpha, double beta, double gamma, double[::1] out):
     """Fill `out` with the score of every row: matches, chunks, words of the hypothesis, words of the reference."""
     cdef Py_ssize_t row
+    need_length(b"out", out.shape[0], counts.shape[0])
+    need_length(b"counts of a row", counts.shape[1], 4)
     with nogil:
         for row in range(counts.shape[0]):
             out[row] = meteor(counts[row, 0], counts[row, 1], counts[row, 2], counts[row, 3], alpha, beta, gamma)
+
+
+cdef inline bint has_text(const int64_t[::1] starts, int64_t i, Py_ssize_t n_points) noexcept nogil:
+    return i < starts.shape[0] - 1 and 0 <= starts[i] <= starts[i + 1] <= n_points
 
 
 cdef class Aligner:
@@ -612,6 +619,28 @@ cdef class Aligner:
                 out[3] = n_r
         return 0
 
+    cdef int64_t first_without_form(
+        self, const int64_t[::1] ids, int64_t n_forms, const int64_t[::1] stems, const int64_t[::1] starts,
+        Py_ssize_t n_points, const int64_t[::1] query_starts, Py_ssize_t n_query_points
+    ) noexcept nogil:
+        """The first word whose forms, which the stages read, are not in the arrays; the number of words if all are."""
+        cdef Py_ssize_t i
+        cdef int number
+        cdef int64_t form
+        cdef bint fits
+        for i in range(ids.shape[0]):
+            form = ids[i]
+            fits = 0 <= form < n_forms
+            for number in range(self.n_stages):
+                if fits and self.stages[number] == STAGE_STEM:
+                    fits = form < stems.shape[0] and 0 <= stems[form] < n_forms
+                    form = stems[form] if fits else 0
+                elif fits and self.stages[number] == STAGE_SYNONYM:
+                    fits = has_text(starts, form, n_points) and has_text(query_starts, form, n_query_points)
+            if not fits:
+                return i
+        return ids.shape[0]
+
     def count(
         self, const int64_t[::1] ids, const int64_t[::1] text_tokens, const int64_t[::1] segments,
         const int64_t[::1] stems, tuple forms not None, tuple queries not None, double alpha, double beta,
@@ -637,9 +666,16 @@ cdef class Aligner:
         cdef const int64_t* first_stem = &stems[0] if stems.shape[0] else NULL
         cdef const int64_t* first_id = &ids[0] if ids.shape[0] else NULL
         n_forms = max(starts.shape[0] - 1, stems.shape[0])
-        for i in range(ids.shape[0]):
-            if not 0 <= ids[i] < n_forms:
-                raise IndexError(f"word {ids[i]} of {n_forms}")
+        need_length(b"starts", starts.shape[0], 1)
+        need_length(b"text_tokens", text_tokens.shape[0], 1)
+        need_length(b"segments", segments.shape[0], out.shape[0] + 1)
+        need_length(b"counts of a segment", out.shape[1], 4)
+        need_offsets(b"text_tokens", &text_tokens[0], text_tokens.shape[0], ids.shape[0])
+        need_offsets(b"segments", &segments[0], out.shape[0] + 1, text_tokens.shape[0] - 1)
+        i = self.first_without_form(
+            ids, n_forms, stems, starts, points.shape[0], query_starts, query_points.shape[0])
+        if i < ids.shape[0]:
+            raise ValueError(f"word {ids[i]} of {n_forms}, or its stem, has no form")
         if not (
             reserve_filled(&self.form_slots, &self.form_capacity, n_forms)
             and reserve_filled(&self.form_names, &self.form_name_capacity, n_forms)

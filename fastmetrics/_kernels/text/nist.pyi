@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from fastmetrics._kernels.text.ngram_matcher import NgramMatcher
 
 N_ORDERS: int
 WEIGHT_BITS: int
@@ -13,13 +14,7 @@ def match_segments(
     text_tokens: NDArray[np.int64],
     segments: NDArray[np.int64],
     n_orders: int,
-    rows: NDArray[np.uint16],
-    masks: NDArray[np.uint64],
-    numbers: NDArray[np.uint16],
-    keys: NDArray[np.uint64],
-    grams: NDArray[np.int64],
-    gram_numbers: NDArray[np.int64],
-    shared: NDArray[np.uint8],
+    matcher: NgramMatcher,
     hypotheses: NDArray[np.uint32],
     starts: NDArray[np.int64],
     references: NDArray[np.uint32],

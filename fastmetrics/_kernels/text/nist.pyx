@@ -18,12 +18,14 @@ and upper halves below 2**31 (6 bits before the point). So int64 holds the sums 
 whose words and matched orders would take 12 GB.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
+from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_offsets
 from fastmetrics._kernels.numeric.table_hash cimport table_hash, use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.text.ngram_matcher cimport NgramMatcher, longest_text
 from fastmetrics._kernels.text.shared_ngrams cimport (
     FM_ORDERS, MAX_MASKED_LENGTH, Matcher, match_long, match_short,
 )
@@ -91,57 +93,82 @@ cdef void match_segment(
             counts[2 + order] += (matched_orders[i] >> order) & 1
 
 
+cdef Py_ssize_t count_hypothesis_words(
+    const int64_t[::1] text_tokens, const int64_t[::1] segments
+) noexcept nogil:
+    """The words of all hypotheses; -1 if a segment has no reference."""
+    cdef Py_ssize_t s
+    cdef Py_ssize_t n_words = 0
+    for s in range(segments.shape[0] - 1):
+        if segments[s + 1] - segments[s] < 2:
+            return -1
+        n_words += text_tokens[segments[s] + 1] - text_tokens[segments[s]]
+    return n_words
+
+
 def match_segments(
     const int64_t[::1] ids, const int64_t[::1] text_tokens, const int64_t[::1] segments, int n_orders,
-    uint16_t[::1] rows, uint64_t[::1] masks, uint16_t[::1] numbers, uint64_t[::1] keys, int64_t[::1] grams,
-    int64_t[:, ::1] gram_numbers, uint8_t[::1] shared, uint32_t[::1] hypotheses, int64_t[::1] starts,
-    uint32_t[::1] references, uint16_t[::1] matched_orders, int64_t[:, ::1] counts
+    NgramMatcher matcher not None, uint32_t[::1] hypotheses, int64_t[::1] starts, uint32_t[::1] references,
+    uint16_t[::1] matched_orders, int64_t[:, ::1] counts
 ):
     """Separate the hypotheses and references of a block, match the n-grams of every segment, and count them.
 
     Every segment has a reference, and ids are below END_OF_REFERENCE. n_orders is at most N_ORDERS.
-    rows, masks, numbers, keys, grams, gram_numbers, shared : scratch memory, see shared_ngrams.pxd. `rows` has a number
-        per word id. `keys` and those after it are needed only for references longer than LONGEST_MASKED or orders
-        above LONGEST_ORDER_MASKED (see chrf_ngrams.pyx).
     hypotheses, matched_orders : the id and the matched orders of every hypothesis word; segment s begins at starts[s]
     references : the ids of all references, with END_OF_REFERENCE after each
     counts : counts[s] has the words of the hypothesis, REFERENCE_UNIT times the mean words of a reference, then
         n_orders matches and n_orders n-grams. The mean is rounded down if it is not an integer, which happens only with
         more than 16 references.
     """
-    cdef Matcher matcher
     cdef Py_ssize_t s
+    cdef Py_ssize_t n_segments = segments.shape[0] - 1
+    cdef Py_ssize_t n_texts = text_tokens.shape[0] - 1
     cdef int64_t n_words = 0
     cdef int64_t n_reference_words = 0
     cdef int64_t text
+    cdef int64_t greatest = 0
+    cdef Py_ssize_t i, n
     cdef const int64_t* words = &ids[0] if ids.shape[0] else NULL
-    matcher.rows = &rows[0] if rows.shape[0] else NULL
-    matcher.n_rows = rows.shape[0]
-    matcher.masks = &masks[0] if masks.shape[0] else NULL
-    matcher.numbers = &numbers[0] if numbers.shape[0] else NULL
-    matcher.keys = &keys[0] if keys.shape[0] else NULL
-    matcher.grams = &grams[0] if grams.shape[0] else NULL
-    matcher.first_numbers = &gram_numbers[0, 0] if gram_numbers.shape[1] else NULL
-    matcher.second_numbers = &gram_numbers[1, 0] if gram_numbers.shape[1] else NULL
-    matcher.remaining = &gram_numbers[2, 0] if gram_numbers.shape[1] else NULL
-    matcher.shared = &shared[0] if shared.shape[0] else NULL
     # An empty array has no first element. Its stand-in is never read or written.
     cdef uint32_t no_word = 0
     cdef uint16_t no_orders = 0
     cdef uint32_t* hypothesis_words = &hypotheses[0] if hypotheses.shape[0] else &no_word
     cdef uint32_t* reference_words = &references[0] if references.shape[0] else &no_word
     cdef uint16_t* orders = &matched_orders[0] if matched_orders.shape[0] else &no_orders
+    if not 1 <= n_orders <= MAX_ORDERS:
+        raise ValueError(f"{n_orders} orders of n-grams; at least 1 and at most {MAX_ORDERS}")
+    need_length(b"segments", segments.shape[0], 1)
+    need_length(b"text_tokens", text_tokens.shape[0], 1)
+    need_offsets(b"segments", &segments[0], n_segments + 1, n_texts)
+    need_offsets(b"text_tokens", &text_tokens[0], n_texts + 1, ids.shape[0])
+    if ids.shape[0]:
+        need_below(b"ids", words, ids.shape[0], END_OF_REFERENCE)
+    n = count_hypothesis_words(text_tokens, segments)
+    if n < 0:
+        raise ValueError("a segment has no reference")
+    need_length(b"hypotheses", min(hypotheses.shape[0], matched_orders.shape[0]), n)
+    need_length(
+        b"references", references.shape[0],
+        text_tokens[segments[n_segments]] - text_tokens[segments[0]] - n
+        + segments[n_segments] - segments[0] - n_segments)
+    need_length(b"starts", starts.shape[0], n_segments + 1)
+    need_length(b"counts", counts.shape[0], n_segments)
+    need_length(b"counts of a segment", counts.shape[1], 2 + 2 * n_orders)
     with nogil:
-        for s in range(segments.shape[0] - 1):
+        for i in range(ids.shape[0]):
+            greatest = max(greatest, words[i])
+    matcher.prepare(longest_text(text_tokens, n_texts), greatest, n_orders)
+    with nogil:
+        for s in range(n_segments):
             starts[s] = n_words
             match_segment(
-                &matcher, words, &text_tokens[0], segments[s], segments[s + 1], n_orders, hypothesis_words + n_words,
-                reference_words + n_reference_words, orders + n_words, &counts[s, 0]
+                &matcher.matcher, words, &text_tokens[0], segments[s], segments[s + 1], n_orders,
+                hypothesis_words + n_words, reference_words + n_reference_words, orders + n_words, &counts[s, 0]
             )
             text = segments[s]
             n_words += text_tokens[text + 1] - text_tokens[text]
             n_reference_words += text_tokens[segments[s + 1]] - text_tokens[text + 1] + segments[s + 1] - text - 1
-        starts[segments.shape[0] - 1] = n_words
+        starts[n_segments] = n_words
 
 
 cdef struct Slot:
@@ -401,6 +428,7 @@ cdef class NgramTable:
 
     def add(self, const uint32_t[::1] words, const uint16_t[::1] matched_orders):
         """Add words of hypotheses with their matched orders. Keep the arrays until all orders are counted."""
+        need_length(b"matched_orders", matched_orders.shape[0], words.shape[0])
         reserve(&self.hypotheses, words.shape[0])
         if words.shape[0]:
             with nogil:
@@ -446,13 +474,19 @@ cdef class NgramTable:
         added to sums[s, 2 n] and the lower 32 bits to sums[s, 2 n + 1].
         """
         cdef Py_ssize_t s
-        if words.shape[0]:
+        cdef Py_ssize_t n = starts.shape[0] - 1
+        need_length(b"matched_orders", matched_orders.shape[0], words.shape[0])
+        need_length(b"sums", sums.shape[0], n)
+        need_length(b"sums of a segment", sums.shape[1], 2 * self.n_orders)
+        if words.shape[0] and n > 0:
+            need_offsets(b"starts", &starts[0], n + 1, words.shape[0])
             with nogil:
-                for s in range(starts.shape[0] - 1):
+                for s in range(n):
                     self.add_segment_weights(&words[0], &matched_orders[0], starts[s], starts[s + 1], &sums[s, 0])
 
     def sum_all_weights(self, int64_t[::1] sums):
         """Add the weights of all hypotheses that were added. The layout of a row is that of sum_weights."""
+        need_length(b"sums", sums.shape[0], 2 * self.n_orders)
         with nogil:
             self.add_all_weights(&sums[0])
 

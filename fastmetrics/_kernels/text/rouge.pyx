@@ -19,6 +19,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets
 from fastmetrics._kernels.text.lcs cimport (
     STRIP_WORDS, WORD_BITS, LcsTable, lcs_length, mark_lcs, trace_one_word, trace_size,
 )
@@ -323,6 +324,20 @@ cdef int64_t longest_span(const int64_t* starts, int64_t first, int64_t stop) no
     return length
 
 
+cdef bint have_hypotheses(const int64_t[::1] segments, int64_t n) noexcept nogil:
+    cdef int64_t i
+    cdef bint found = True
+    for i in range(n):
+        found &= segments[i] < segments[i + 1]
+    return found
+
+
+cdef int check_segments(const int64_t[::1] segments, int64_t n) except -1:
+    if not have_hypotheses(segments, n):
+        raise ValueError("a segment has no hypothesis")
+    return 0
+
+
 cdef class OverlapCounter:
     """The tables of one thread. Two threads must not use one counter at the same time.
 
@@ -462,6 +477,12 @@ cdef class OverlapCounter:
             return
         if out.shape[1] != 3 * (orders.shape[0] + whole + by_sentence) or out.shape[0] != segments[n] - segments[0] - n:
             raise ValueError("out has three columns for everything counted, and a row for every reference")
+        need_length(b"texts", texts.shape[0], 1)
+        need_length(b"sentences", sentences.shape[0], 1)
+        need_offsets(b"segments", &segments[0], n + 1, texts.shape[0] - 1)
+        need_offsets(b"texts", &texts[0], texts.shape[0], sentences.shape[0] - 1)
+        need_offsets(b"sentences", &sentences[0], sentences.shape[0], ids.shape[0])
+        check_segments(segments, n)
         if orders.shape[0]:
             first_order = &orders[0]
         segment.ids = &ids[0] if ids.shape[0] else &nothing
@@ -512,6 +533,7 @@ def select_best(const int64_t[:, ::1] pairs, const int64_t[::1] segments, double
         return
     if pairs.shape[0] != segments[n] - segments[0] - n or out.shape[0] != n or out.shape[1] != pairs.shape[1]:
         raise ValueError("out has a row for every segment, pairs has one for every reference")
+    check_segments(segments, n)
     if pairs.shape[0]:
         with nogil:
             select_best_references(&pairs[0, 0], &segments[0], n, pairs.shape[1] // 3, beta, &out[0, 0])
@@ -521,6 +543,8 @@ def count_lines(const uint32_t[::1] points, const int64_t[::1] offsets) -> int:
     """Return how many lines the texts have: one for every text, and one more for every newline."""
     cdef int64_t position, n = offsets.shape[0] - 1
     cdef int64_t n_lines = n
+    need_length(b"offsets", offsets.shape[0], 1)
+    need_offsets(b"offsets", &offsets[0], n + 1, points.shape[0])
     with nogil:
         for position in range(offsets[0], offsets[n]):
             n_lines += points[position] == NEWLINE

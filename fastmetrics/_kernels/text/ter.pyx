@@ -6,6 +6,8 @@ Distances would overflow for texts of 2**30 words, whose scratch memory would be
 
 from libc.stdint cimport int32_t, int64_t
 
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets
+
 cdef extern from "text/ter_search.h":
     int64_t edit_scratch_size "fm_ter_scratch_size"(int64_t n_hypothesis, int64_t n_reference) noexcept nogil
     int64_t fewest_edits "fm_count_edits"(
@@ -58,6 +60,14 @@ cdef void count_all(
         count_segment(ids, text_tokens, segments[i], segments[i + 1], scratch, out + 3 * i)
 
 
+cdef bint have_texts(const int64_t* segments, int64_t n) noexcept nogil:
+    cdef int64_t i
+    cdef bint found = True
+    for i in range(n):
+        found &= segments[i] < segments[i + 1]
+    return found
+
+
 def count_edits(
     const int64_t[::1] ids, const int64_t[::1] text_tokens, const int64_t[::1] segments, int32_t[::1] scratch,
     int64_t[:, ::1] out
@@ -76,6 +86,11 @@ def count_edits(
         return
     if out.shape[0] < n or out.shape[1] != 3 or scratch.shape[0] < scratch_size(text_tokens):
         raise ValueError("out needs a row of 3 for every segment, and scratch needs scratch_size(text_tokens) numbers")
+    need_length(b"text_tokens", text_tokens.shape[0], 1)
+    need_offsets(b"text_tokens", &text_tokens[0], text_tokens.shape[0], ids.shape[0])
+    need_offsets(b"segments", &segments[0], n + 1, text_tokens.shape[0] - 1)
+    if not have_texts(&segments[0], n):
+        raise ValueError("a segment has no hypothesis")
     if ids.shape[0]:
         words = &ids[0]
     with nogil:

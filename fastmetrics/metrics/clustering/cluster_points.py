@@ -135,7 +135,7 @@ def check_cluster_count(n_clusters: int, rows: int) -> None:
 
 
 def group_by_cluster(codes: np.ndarray, n_clusters: int) -> RowsByCluster:
-    sizes, ends = np.zeros(n_clusters, np.int64), np.empty(n_clusters, np.int64)
+    sizes, ends = np.empty((2, n_clusters), np.int64)
     order = np.empty(codes.shape[0], np.int64)
     distances.sort_rows(codes, sizes, ends, order)
     return RowsByCluster(codes, order, sizes, ends)

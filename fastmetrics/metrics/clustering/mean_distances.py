@@ -46,21 +46,11 @@ class MeanDistances(NamedTuple):
 
 
 class RowStrip(NamedTuple):
-    """Consecutive slots: their rows (-1 for an empty slot), and the start and number of rows of each cluster's run."""
+    """Consecutive slots with runs of clusters, as the kernel reads them."""
 
-    start: int
-    rows: np.ndarray
-    first_cluster: int
-    run_starts: np.ndarray
-    run_lengths: np.ndarray
-
-    @property
-    def slots(self) -> slice:
-        return slice(self.start, self.start + self.rows.shape[0])
-
-    @property
-    def clusters(self) -> slice:
-        return slice(self.first_cluster, self.first_cluster + self.run_lengths.shape[0])
+    of_kernel: kernel.PointStrip
+    slots: slice
+    clusters: slice
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype: np.dtype | type) -> np.ndarray:
@@ -81,6 +71,10 @@ class MetricSpace(NamedTuple):
     x: np.ndarray
     kind: int
     max_distance: float
+
+    def distances(self, clusters: RowsByCluster) -> kernel.PointDistances:
+        """What the kernel reads."""
+        return kernel.PointDistances(*self, int(clusters.sizes.max()), REGISTER_WIDTH)
 
 
 def distance_bound(kind: int, low: np.ndarray, high: np.ndarray) -> float:
@@ -153,9 +147,8 @@ class SymmetricSums:
     """
 
     def __init__(self, space: MetricSpace, clusters: RowsByCluster, padded: np.ndarray, n_threads: int) -> None:
-        self.space = space
+        self.distances = space.distances(clusters)
         self.clusters = clusters
-        self.max_size = int(clusters.sizes.max())
         starts = np.cumsum(padded) - padded
         n_slots = int(padded.sum())
         self.rows = np.full(n_slots, -1, np.int64)
@@ -176,30 +169,30 @@ class SymmetricSums:
         first, last = self.cluster_of[start], self.cluster_of[stop - 1]
         run_starts = np.maximum(starts[first : last + 1] - start, 0)
         run_ends = np.minimum(starts + self.clusters.sizes, stop)[first : last + 1] - start
-        return RowStrip(start, self.rows[start:stop], int(first), run_starts, run_ends - run_starts)
+        strip = kernel.PointStrip(self.rows[start:stop], run_starts, run_ends - run_starts)
+        return RowStrip(strip, slice(start, stop), slice(int(first), int(last) + 1))
 
     def make_worker(self) -> Callable[[int], None]:
-        x, kind, max_distance = self.space
-        panels = aligned_zeros((self.length * x.shape[1],), x.dtype)
-        pack = aligned_zeros((kernel.ROWS * x.shape[1],), x.dtype)
+        memory = kernel.TileMemory(self.distances, self.length)
 
         def work(chunk: int) -> None:
             left, right = (self.strips[number] for number in self.pairs[chunk])
-            same = left is right
-            right_sums = aligned_zeros((2, left.run_lengths.shape[0], right.rows.shape[0]), np.float64)
-            left_sums = right_sums
-            if not same:
-                left_sums = aligned_zeros((2, right.run_lengths.shape[0], left.rows.shape[0]), np.float64)
-            kernel.pair_sums(
-                x, kind, max_distance, self.max_size, left.rows, left.run_starts, left.run_lengths, left_sums,
-                right.rows, right.run_starts, right.run_lengths, right_sums, same, panels, pack, REGISTER_WIDTH,
-            )  # fmt: skip
+            right_sums = left_sums = self.new_sums(left, right)
+            if left is not right:
+                left_sums = self.new_sums(right, left)
+            kernel.pair_sums(self.distances, left.of_kernel, left_sums, right.of_kernel, right_sums, memory)
             with self.lock:
                 self.sums[:, left.clusters, right.slots] += right_sums
-                if not same:
+                if left is not right:
                     self.sums[:, right.clusters, left.slots] += left_sums
 
         return work
+
+    @staticmethod
+    def new_sums(of_clusters: RowStrip, of_slots: RowStrip) -> np.ndarray:
+        """Two words for every cluster of one strip and every slot of the other."""
+        n_clusters = of_clusters.clusters.stop - of_clusters.clusters.start
+        return aligned_zeros((2, n_clusters, of_slots.slots.stop - of_slots.slots.start), np.float64)
 
     def means(self) -> MeanDistances:
         n_slots = self.rows.shape[0]
@@ -216,11 +209,11 @@ class OneSidedSums:
     """Measures each strip against all rows, so each pair twice; only the results are stored."""
 
     def __init__(self, space: MetricSpace, clusters: RowsByCluster, n_threads: int) -> None:
-        self.space = space
+        self.distances = space.distances(clusters)
+        self.panel = panel_length(space.x)
         self.clusters = clusters
-        self.max_size = int(clusters.sizes.max())
         rows = clusters.order.shape[0]
-        panel = panel_length(space.x)
+        panel = self.panel
         self.length = strip_length(space.x.shape[1], -(-rows // panel) * panel, panel, n_threads * n_threads)
         longest = ONE_SIDED_WORK // (rows * space.x.shape[1])
         self.length = min(self.length, max(longest, SHORTEST_STRIP) // panel * panel)
@@ -228,23 +221,17 @@ class OneSidedSums:
         self.results = MeanDistances(np.empty(rows), np.empty(rows))
 
     def make_worker(self) -> Callable[[int], None]:
-        x, kind, max_distance = self.space
-        panel = panel_length(x)
-        panels = aligned_zeros((self.length * x.shape[1],), x.dtype)
-        pack = aligned_zeros((kernel.ROWS * x.shape[1],), x.dtype)
+        memory = kernel.TileMemory(self.distances, self.length)
         codes, order, _, ends = self.clusters
 
         def work(chunk: int) -> None:
             rows = order[chunk * self.length : (chunk + 1) * self.length]
-            n_slots = -(-rows.shape[0] // panel) * panel
+            n_slots = -(-rows.shape[0] // self.panel) * self.panel
             slots = np.full(n_slots, -1, np.int64)
             slots[: rows.shape[0]] = rows
-            own_sums, nearest_means = np.empty(n_slots), np.full(n_slots, np.inf)
+            own_sums, nearest_means = np.empty((2, n_slots))
             sums = aligned_zeros((2, n_slots), np.float64)
-            kernel.strip_means(
-                x, kind, max_distance, self.max_size, order, ends, slots, codes[slots], sums, own_sums, nearest_means,
-                panels, pack, REGISTER_WIDTH,
-            )  # fmt: skip
+            kernel.strip_means(self.distances, order, ends, slots, codes[slots], sums, own_sums, nearest_means, memory)
             self.results.own_sum[rows] = own_sums[: rows.shape[0]]
             self.results.nearest_mean[rows] = nearest_means[: rows.shape[0]]
 
@@ -274,19 +261,18 @@ def refine_small_means(
     if max_distance == 0 or larger_means.min() >= share * max_distance:
         return means
     inaccurate = np.flatnonzero(larger_means < share * max_distance)
-    x = x.astype(np.float64, copy=False)
+    distances = MetricSpace(x.astype(np.float64, copy=False), kind, max_distance).distances(clusters)
 
     def make_worker() -> Callable[[int], None]:
-        panels = aligned_zeros((kernel.PANEL_F64 * x.shape[1],), np.float64)
-        pack = aligned_zeros((kernel.ROWS * x.shape[1],), np.float64)
-        distances = np.empty((kernel.ROWS, x.shape[0]))
+        memory = kernel.TileMemory(distances, kernel.PANEL_F64)
+        between = np.empty((kernel.ROWS, x.shape[0]))
 
         def work(chunk: int) -> None:
             rows = inaccurate[chunk * kernel.ROWS : (chunk + 1) * kernel.ROWS]
-            own_sums, nearest_means = np.zeros(rows.shape[0]), np.full(rows.shape[0], np.inf)
+            own_sums, nearest_means = np.empty((2, rows.shape[0]))
             kernel.exact_means(
-                x, kind, clusters.order, clusters.ends, rows, clusters.codes[rows], own_sums, nearest_means, panels,
-                pack, distances, REGISTER_WIDTH,
+                distances, clusters.order, clusters.ends, rows, clusters.codes[rows], own_sums, nearest_means, memory,
+                between,
             )  # fmt: skip
             means.own_sum[rows] = own_sums
             means.nearest_mean[rows] = nearest_means

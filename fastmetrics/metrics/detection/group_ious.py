@@ -7,7 +7,7 @@ import numpy as np
 from fastmetrics._kernels.detection import group_iou, masks
 from fastmetrics.metrics.detection.dataset import Dataset
 from fastmetrics.metrics.detection.image_category_groups import ImageCategoryGroups, for_group_ranges
-from fastmetrics.metrics.detection.run_length_masks import Masks, addressable
+from fastmetrics.metrics.detection.run_length_masks import Masks
 
 MIN_MASK_PAIRS_PER_RANGE = 256  # for fewer pairs, another thread costs more time than it saves
 
@@ -22,14 +22,14 @@ def compute_ious(
     ious = np.empty(int(groups.iou_starts[-1]))
     truth, detections = dataset.ground_truth, dataset.detections
     if iou_type == "bbox":
+        rows = groups.grouped_rows()
         for_group_ranges(
             groups.iou_starts,
-            lambda: lambda first, last: group_iou.box_iou_by_group(
-                first, last, truth.boxes, truth.crowd, detections.boxes, groups.truth_starts, groups.truth_rows,
-                groups.detection_starts, groups.detection_rows, groups.iou_starts, ious,
+            lambda first, last: group_iou.box_iou_by_group(
+                first, last, truth.boxes, truth.crowd, detections.boxes, rows, ious
             ),
             n_threads,
-        )  # fmt: skip
+        )
         return ious
     if truth.masks is None or detections.masks is None:
         raise RuntimeError("the data set was read without masks")
@@ -52,17 +52,15 @@ def fill_mask_ious(
     if len(out) == 0:
         return None
 
+    rows = groups.grouped_rows()
+    own, others = (masks.MaskColumns(each.counts, each.starts, each.sizes) for each in (detections, truth))
+
     def work(start: int, stop: int) -> None:
-        group, pair = masks.mask_iou_by_group(
-            addressable(detections.counts), detections.starts, detections.sizes,
-            addressable(truth.counts), truth.starts, truth.sizes,
-            crowd, groups.detection_starts, groups.detection_rows, groups.truth_starts, groups.truth_rows,
-            groups.iou_starts, out, start, stop,
-        )  # fmt: skip
+        group, pair = masks.mask_iou_by_group(own, others, crowd, rows, out, start, stop)
         if group >= 0:
             different.append((group, pair))
 
-    for_group_ranges(groups.iou_starts, lambda: work, n_threads, MIN_MASK_PAIRS_PER_RANGE)
+    for_group_ranges(groups.iou_starts, work, n_threads, MIN_MASK_PAIRS_PER_RANGE)
     if not different:
         return None
     group, pair = min(different)

@@ -33,6 +33,12 @@ class ImageCategoryGroups(NamedTuple):
     detection_rows: np.ndarray  # int64: rows of Detections, at most `max_detections` of a group
     iou_starts: np.ndarray  # int64[g + 1]
 
+    def grouped_rows(self) -> kernel.GroupedRows:
+        """The rows of groups as kernels read them."""
+        return kernel.GroupedRows(
+            self.truth_starts, self.truth_rows, self.detection_starts, self.detection_rows, self.iou_starts
+        )
+
 
 def make_groups(
     dataset: Dataset, max_detections: int, use_categories: bool = True, n_threads: int | None = None
@@ -78,13 +84,7 @@ def sort_by_key(keys: np.ndarray, n_keys: int, rows: np.ndarray | None = None) -
 
 def sort_by_score(starts: np.ndarray, scores: np.ndarray, rows: np.ndarray, n_threads: int | None) -> None:
     """Sort the rows of each group by descending score, in place."""
-    longest = int(np.diff(starts).max(initial=0))
-
-    def make_worker() -> Callable[[int, int], None]:
-        scratch = np.empty(4 * longest, np.uint64)
-        return lambda first, last: kernel.sort_groups(first, last, starts, scores, rows, scratch)
-
-    for_group_ranges(starts, make_worker, n_threads)
+    for_group_ranges(starts, lambda first, last: kernel.sort_groups(first, last, starts, scores, rows), n_threads)
 
 
 def keep_first_rows(starts: np.ndarray, rows: np.ndarray, max_rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -104,18 +104,12 @@ def ranks_in_groups(starts: np.ndarray) -> np.ndarray:
 
 
 def for_group_ranges(
-    starts: np.ndarray, make_worker: Callable[[], Callable[[int, int], None]], n_threads: int | None,
-    min_rows: int | None = None,
-) -> None:  # fmt: skip
-    """Call a worker for ranges of groups with about equally many rows; each group is in one range."""
+    starts: np.ndarray, work: Callable[[int, int], None], n_threads: int | None, min_rows: int | None = None
+) -> None:
+    """Do work(first, last) for ranges of groups with about equally many rows; each group is in one range."""
     threads = count_threads(n_threads)
     bounds = list(group_ranges(starts, threads, min_rows or MIN_ROWS_PER_RANGE))
-
-    def make_range_worker() -> Callable[[int], None]:
-        worker = make_worker()
-        return lambda number: worker(*bounds[number])
-
-    for_each(len(bounds), make_range_worker, threads)
+    for_each(len(bounds), lambda: lambda number: work(*bounds[number]), threads)
 
 
 def group_ranges(starts: np.ndarray, n_threads: int, min_rows: int) -> Iterator[tuple[int, int]]:

@@ -23,7 +23,6 @@ from fastmetrics.metrics.text.text_metric import (
     join_signature,
     score_function,
 )
-from fastmetrics.metrics.text.tokens.ngram_scratch import NgramScratch, table_size
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ArrayLike
@@ -99,24 +98,16 @@ class Chrf(ScoresManySums, TextMetric[ChrfScore]):
         return column_names(self.char_order, self.word_order)
 
     def new_counter(self) -> BlockCounter:
-        ngrams = NgramScratch()
-        array = ngrams.scratch.array
+        counter = chrf_ngrams.ChrfCounter(
+            self.char_order, self.word_order, self.whitespace, float(self.beta * self.beta), self.eps_smoothing
+        )
 
         def count(block: Any, out: np.ndarray) -> None:
             if not isinstance(block, TextBlock):
                 raise TypeError(
                     "chrF compares characters: hypotheses and references must be strings, not lists of tokens"
                 )
-            longest = int(np.diff(block.offsets).max(initial=0))
-            size, n_words = (table_size(longest), longest) if self.word_order else (0, 0)
-            chrf_ngrams.count_ngrams(
-                block.points, block.offsets, block.segments, self.char_order, self.word_order, self.whitespace,
-                float(self.beta * self.beta), self.eps_smoothing,
-                *ngrams.mask_arrays(longest, max(longest, int(block.points.max(initial=0)))),
-                array("symbols", np.uint32, 4 * longest), array("words", np.uint64, size),
-                array("word_spans", np.int64, 2 * n_words).reshape(2, -1),
-                *ngrams.table_arrays(longest, max(self.char_order, self.word_order)), out,
-            )  # fmt: skip
+            counter.count(block.points, block.offsets, block.segments, out)
 
         return count
 

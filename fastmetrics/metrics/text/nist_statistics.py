@@ -20,10 +20,10 @@ from fastmetrics._core.columns.row_blocks import Scratch
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate, count_threads
 from fastmetrics._kernels.text import nist as kernels
+from fastmetrics._kernels.text.ngram_matcher import NgramMatcher
 from fastmetrics._kernels.text.tokens.vocabulary import Vocabulary
 from fastmetrics.metrics.text.inputs.segments import Segments, TokenIdBlock
 from fastmetrics.metrics.text.text_metric import MAX_SERIAL_BLOCKS
-from fastmetrics.metrics.text.tokens.ngram_scratch import NgramScratch
 from fastmetrics.metrics.text.tokens.word_encoder import copy_words, make_tokenizer, tokenize_block
 
 # These constants count words of hypotheses.
@@ -59,7 +59,7 @@ class NistEncoder:
         self.lower_ascii = lower_ascii
         self.max_order = max_order
         self.vocabulary = Vocabulary()
-        self.ngrams = NgramScratch()
+        self.matcher = NgramMatcher()
         self.scratch, self.block_scratch = Scratch(), Scratch()
         self.total = np.zeros(2 + 2 * max_order, np.int64)
 
@@ -87,14 +87,12 @@ class NistEncoder:
         firsts = segments[:-1]
         n_tokens, n_texts = int(text_tokens[-1]), len(text_tokens) - 1
         n_words = int((text_tokens[firsts + 1] - text_tokens[firsts]).sum())
-        longest = int(np.diff(text_tokens).max(initial=0))
         shard = NistShard(
             np.empty(n_words, np.uint32), np.empty(n_words, np.uint16), np.empty(len(segments), np.int64),
             np.empty(n_tokens - n_words + n_texts - len(firsts), np.uint32),
         )  # fmt: skip
         kernels.match_segments(
-            ids, text_tokens, segments, self.max_order, *self.ngrams.mask_arrays(longest, self.vocabulary.size),
-            *self.ngrams.table_arrays(longest, self.max_order), shard.words, shard.starts, shard.references,
+            ids, text_tokens, segments, self.max_order, self.matcher, shard.words, shard.starts, shard.references,
             shard.matched_orders, counts,
         )  # fmt: skip
         return shard
@@ -254,9 +252,7 @@ def sum_information(corpus: NistCorpus, max_order: int, zero: int, n_threads: in
     return total
 
 
-def count_corpus(
-    metric: Any, source: Segments, n_threads: int | None, by_segment: bool
-) -> tuple[np.ndarray, int]:
+def count_corpus(metric: Any, source: Segments, n_threads: int | None, by_segment: bool) -> tuple[np.ndarray, int]:
     """Return the statistics of every segment with a fingerprint of their weights, or one row of sums with 0."""
     threads = count_threads(n_threads) if source.n_blocks > MAX_SERIAL_BLOCKS else 1
     corpus = encode_corpus(metric, source, threads, by_segment)

@@ -204,7 +204,7 @@ class TestSorting:
         scores = scores_of(kind, n)
         rows = np.random.default_rng(0).permutation(n).astype(np.int64)
         expected = rows[np.argsort(-scores[rows], kind="stable")]
-        kernel.sort_groups(0, 1, np.array([0, n]), scores, rows, np.empty(4 * n, np.uint64))
+        kernel.sort_groups(0, 1, np.array([0, n]), scores, rows)
         np.testing.assert_array_equal(rows, expected)
 
     @pytest.mark.parametrize("kind", ["few", "close"])

@@ -167,6 +167,6 @@ BAD_SIZES = [(0, 3, 9, 9), (1, 0, 9, 9), (-1, 1, 9, 9), (0, 2, 7, 9), (0, 2, 9, 
 def test_bad_ranges_and_outputs_that_are_too_small(first, stop, n_points, n_starts):
     points, starts = pack_words(["cats", "dogs"])
     assert_raises(
-        ValueError, "words",
+        ValueError, "words|out_points|token_starts",
         stemmer.stem_words, points, starts, first, stop, np.empty(n_points, np.uint32), np.empty(n_starts, np.int64),
     )

@@ -238,7 +238,7 @@ def test_kernels_reject_outputs_that_are_too_small():
     for short in range(3):
         shortened = [output[: len(output) - (index == short)] for index, output in enumerate(outputs)]
         assert_raises(ValueError, "too short", kernels.split, 0, points, offsets, *shortened)
-    assert_raises(ValueError, "beyond", kernels.split, 0, points[:2], offsets, *outputs)
+    assert_raises(ValueError, "offsets must rise", kernels.split, 0, points[:2], offsets, *outputs)
     assert_raises(ValueError, "empty", kernels.split, 0, points, offsets[:0], *outputs)
     assert_raises(ValueError, "shorter than points", kernels.classify, points, np.zeros(2, np.uint8))
 

@@ -12,12 +12,8 @@ HYPOTHESIS: int
 REFERENCE: int
 
 def decode_rows(
-    hypothesis_data: NDArray[np.uint8],
-    hypothesis_starts: NDArray[np.int64],
-    hypothesis_stops: NDArray[np.int64],
-    reference_data: NDArray[np.uint8],
-    reference_starts: NDArray[np.int64],
-    reference_stops: NDArray[np.int64],
+    hypotheses: TextSpans,
+    references: TextSpans,
     first: NDArray[np.int64] | None,
     last: NDArray[np.int64] | None,
     row: int,
@@ -26,3 +22,6 @@ def decode_rows(
     segments: NDArray[np.int64],
     result: NDArray[np.int64],
 ) -> int: ...
+
+class TextSpans:
+    def __init__(self, data: NDArray[np.uint8], starts: NDArray[np.int64], stops: NDArray[np.int64]) -> None: ...

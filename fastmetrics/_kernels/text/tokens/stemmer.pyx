@@ -11,6 +11,7 @@ as the words, and may be the same array.
 from libc.stdint cimport int64_t, uint32_t
 from libc.string cimport memmove
 
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets
 from fastmetrics._kernels.text.tokens.stemmer cimport stem_word
 
 
@@ -49,8 +50,8 @@ def stem_words(
     cdef uint32_t* out = NULL
     if stop < first or first < 0 or token_starts.shape[0] <= stop or out_starts.shape[0] <= stop - first:
         raise ValueError("first:stop must be words of token_starts, and out_starts needs stop - first + 1 numbers")
-    if token_starts[stop] > token_points.shape[0] or out_points.shape[0] < token_starts[stop] - token_starts[first]:
-        raise ValueError("token_starts exceeds token_points, or out_points is shorter than the words")
+    need_offsets(b"token_starts", &token_starts[first], stop - first + 1, token_points.shape[0])
+    need_length(b"out_points", out_points.shape[0], token_starts[stop] - token_starts[first])
     if token_points.shape[0]:
         points = &token_points[0]
     if out_points.shape[0]:

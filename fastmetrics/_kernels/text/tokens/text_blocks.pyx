@@ -17,6 +17,8 @@ references to the items. Several threads may read the same lists. Only the limit
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_range
+
 cdef extern from "Python.h":
     bint is_text "PyUnicode_Check"(object value)
     bint is_integer "PyLong_Check"(object value)
@@ -64,6 +66,10 @@ def measure_streams(
     cdef int64_t text = 0, length = 0
     cdef list stream
     cdef object item
+    need_range(start, stop, stop)
+    need_length(b"offsets", offsets.shape[0], (stop - start) * n_streams + 1)
+    need_length(b"segments", segments.shape[0], stop - start + 1)
+    need_length(b"bad_item", bad_item.shape[0], 2)
     offsets[0] = 0
     for row in range(start, stop):
         segments[row - start] = text
@@ -103,6 +109,8 @@ def copy_texts(
                 continue
             length = offsets[text + 1] - offsets[text]
             if length:
+                if length < 0 or length > points.shape[0] - offsets[text]:
+                    raise ValueError("the texts are not those that were measured")
                 PyUnicode_AsUCS4(item, &points[offsets[text]], length, 0)
             text += 1
     n_points = offsets[text]
@@ -169,6 +177,8 @@ def copy_words(
             for position in range(len(item)):
                 length = token_starts[out + 1] - token_starts[out]
                 if length:
+                    if length < 0 or length > points.shape[0] - token_starts[out]:
+                        raise ValueError("the tokens are not those that were measured")
                     text_points(token_at(item, is_list_of_tokens, position), &points[token_starts[out]], length, 0)
                 out += 1
 

@@ -9,6 +9,8 @@ tokenizer_scan.h has the rules.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
+from fastmetrics._kernels.numeric.length_checks cimport need_offsets
+
 cdef extern from "text/tokens/tokenizer_scan.h":
     ctypedef struct Tokens "fm_tokens":
         uint32_t* points
@@ -27,6 +29,7 @@ cdef extern from "text/tokens/tokenizer_scan.h":
 # rest by the expressions of 13a. alphanumeric: the runs of [a-z0-9] in the lower-cased text, like rouge-score. unicode:
 # the runs of letters, marks and numbers, and the single letters of scripts without spaces.
 TOKENIZERS = ("13a", "zh", "intl", "none", "char", "alphanumeric", "unicode")
+cdef int N_TOKENIZERS = len(TOKENIZERS)
 # The version of Unicode of the character classes.
 UNICODE_VERSION = FM_UNICODE_VERSION.decode()
 # Names of the classes, by the number that `classify` writes.
@@ -46,8 +49,9 @@ def split(
     if n < 0:
         raise ValueError("offsets is empty")
     n_points = offsets[n] - offsets[0]
-    if offsets[0] < 0 or offsets[n] > points.shape[0]:
-        raise ValueError("offsets reach beyond points")
+    if not 0 <= tokenizer < N_TOKENIZERS:
+        raise ValueError(f"no tokenizer has number {tokenizer}")
+    need_offsets(b"offsets", &offsets[0], n + 1, points.shape[0])
     if token_points.shape[0] < n_points or token_starts.shape[0] < n_points + 1 or text_tokens.shape[0] < n + 1:
         raise ValueError("token_points, token_starts or text_tokens is too short")
     if points.shape[0]:

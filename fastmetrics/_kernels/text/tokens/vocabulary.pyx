@@ -11,6 +11,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
+from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets, need_range
 from fastmetrics._kernels.numeric.table_hash cimport table_hash_bytes, use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
 
@@ -164,8 +165,11 @@ cdef class Vocabulary:
         """
         cdef int64_t token = 0
         cdef const uint32_t* points
-        if n_tokens == 0:
+        need_length(b"token_starts", token_starts.shape[0], n_tokens + 1)
+        need_length(b"ids", ids.shape[0], n_tokens)
+        if n_tokens <= 0:
             return
+        need_offsets(b"token_starts", &token_starts[0], n_tokens + 1, token_points.shape[0])
         self.reserve(n_tokens, token_starts[n_tokens] - token_starts[0])
         points = &token_points[0] if token_points.shape[0] else self.word_points
         while True:
@@ -177,11 +181,16 @@ cdef class Vocabulary:
 
     def n_points(self, int64_t first=0) -> int:
         """Return how many code points the words from id `first` on have together."""
+        need_range(first, self.size, self.size)
         return self.word_starts[self.size] - self.word_starts[first]
 
     def copy_words(self, int64_t first, uint32_t[::1] points, int64_t[::1] starts):
         """Copy the words from id `first` on. Word first + i is points[starts[i]:starts[i + 1]]."""
-        cdef int64_t word, begin = self.word_starts[first], n = self.word_starts[self.size] - begin
+        cdef int64_t word
+        cdef int64_t n = self.n_points(first)
+        cdef int64_t begin = self.word_starts[first]
+        need_length(b"points", points.shape[0], n)
+        need_length(b"starts", starts.shape[0], self.size - first + 1)
         for word in range(first, self.size + 1):
             starts[word - first] = self.word_starts[word] - begin
         if n:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -71,7 +71,8 @@ def match(
     shape = (n_areas, n_thresholds)
     truth_of_detection = np.full((n_detections if with_rows else 0, *shape), -1, np.int32)
     detection_of_truth = np.full((len(groups.truth_rows) if with_rows else 0, *shape), -1, np.int32)
-    most_truth = int(np.diff(groups.truth_starts).max(initial=0))
+    objects = kernel.ObjectColumns(truth.areas, truth.crowd, truth.ignore)
+    grouped = groups.grouped_rows()
     all_criteria = []
     for some, areas in split_criteria(n_thresholds, n_areas):
         thresholds, ranges = lowered[some], np.ascontiguousarray(area_ranges[areas])
@@ -79,10 +80,13 @@ def match(
             some, areas, len(thresholds), np.empty(n_detections, np.uint64), np.empty(n_detections, np.uint64)
         )
         all_criteria.append(criteria)
-        match_criteria(
-            dataset, groups, ious, thresholds, ranges, criteria, most_truth,
-            truth_of_detection[:, areas, some], detection_of_truth[:, areas, some], n_threads,
+        columns = (
+            grouped, ious, objects, dataset.detections.areas, kernel.Criteria(thresholds, ranges), criteria.matched,
+            criteria.ignored, truth_of_detection[:, areas, some], detection_of_truth[:, areas, some],
         )  # fmt: skip
+        for_group_ranges(
+            groups.detection_starts, lambda *bounds, columns=columns: kernel.match_groups(*bounds, *columns), n_threads
+        )
     n_truth = np.zeros((n_categories, n_areas), np.int64)
     categories = np.repeat(groups.categories, np.diff(groups.truth_starts))
     rows = groups.truth_rows
@@ -100,25 +104,6 @@ def split_criteria(n_thresholds: int, n_areas: int) -> Iterator[tuple[slice, sli
         step = max(1, kernel.MAX_CRITERIA // (stop - start))
         for area in range(0, n_areas, step):
             yield slice(start, stop), slice(area, min(area + step, n_areas))
-
-
-def match_criteria(
-    dataset: Dataset, groups: ImageCategoryGroups, ious: np.ndarray, thresholds: np.ndarray, ranges: np.ndarray,
-    criteria: CriteriaMatches, most_truth: int, truth_of_detection: np.ndarray, detection_of_truth: np.ndarray,
-    n_threads: int | None,
-) -> None:  # fmt: skip
-    """Fill the bits of `criteria` and the two arrays of matches, if they have rows."""
-    truth, detections = dataset.ground_truth, dataset.detections
-
-    def make_worker() -> Callable[[int, int], None]:
-        scratch = np.empty(5 * most_truth + 1, np.uint64)
-        return lambda first, last: kernel.match_groups(
-            first, last, groups.truth_starts, groups.truth_rows, groups.detection_starts, groups.detection_rows,
-            groups.iou_starts, ious, truth.areas, truth.crowd, truth.ignore, detections.areas, thresholds, ranges,
-            criteria.matched, criteria.ignored, scratch, truth_of_detection, detection_of_truth
-        )  # fmt: skip
-
-    for_group_ranges(groups.detection_starts, make_worker, n_threads)
 
 
 def accumulate(
@@ -142,25 +127,19 @@ def accumulate(
     precision, scores = (np.empty((*shape, n_recalls)) for _ in range(2))
     recall = np.empty(shape)
     starts = groups.detection_starts[np.searchsorted(groups.categories, np.arange(n_categories + 1))]
-    longest = int(np.diff(starts).max(initial=0))
-    detection_scores = scores_of_rows[groups.detection_rows]
-    detection_ranks = ranks_in_groups(groups.detection_starts).astype(np.int32)
+    detections = kernel.RankedDetections(
+        starts, scores_of_rows[groups.detection_rows], ranks_in_groups(groups.detection_starts).astype(np.int32)
+    )
     for criteria in matches.criteria:
         some, areas = criteria.thresholds, criteria.areas
-        n_truth = np.ascontiguousarray(matches.n_truth[:, areas])
-
-        def make_worker(
-            criteria: CriteriaMatches = criteria, n_truth: np.ndarray = n_truth, some: slice = some,
-            areas: slice = areas,
-        ) -> Callable[[int, int], None]:  # fmt: skip
-            scratch = np.empty((9 + n_truth.shape[1]) * longest + n_recalls + 2 * kernel.MAX_CRITERIA + 2, np.uint64)
-            return lambda first, last: kernel.accumulate(
-                first, last, starts, detection_scores, detection_ranks, criteria.matched, criteria.ignored, n_truth,
-                recall_thresholds, max_detections, criteria.n_thresholds, undefined, precision[:, areas, :, some],
-                recall[:, areas, :, some], scores[:, areas, :, some], scratch,
-            )  # fmt: skip
-
-        for_group_ranges(starts, make_worker, n_threads)
+        tables = kernel.RecallTables(
+            precision[:, areas, :, some], recall[:, areas, :, some], scores[:, areas, :, some], undefined
+        )
+        columns = (
+            detections, criteria.matched, criteria.ignored, np.ascontiguousarray(matches.n_truth[:, areas]),
+            recall_thresholds, max_detections, criteria.n_thresholds, tables,
+        )  # fmt: skip
+        for_group_ranges(starts, lambda *bounds, columns=columns: kernel.accumulate(*bounds, *columns), n_threads)
     return Accumulated(
         precision.transpose(3, 4, 0, 1, 2), recall.transpose(3, 0, 1, 2), scores.transpose(3, 4, 0, 1, 2)
     )

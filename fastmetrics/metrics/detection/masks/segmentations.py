@@ -69,20 +69,17 @@ class SegmentationReader:
         self.n_threads = n_threads
         self.problems: list[tuple[int, str]] = []
         self.kinds = np.zeros(n, np.uint8)
-        self.addresses = np.zeros(n, np.uint64)
-        self.lengths = np.zeros(n, np.int64)
+        self.texts = kernel.MaskTexts(n)
         self.sizes = self.image_sizes.copy()
         self.polygon_starts = np.zeros(n + 1, np.int64)
 
     def read(self) -> Masks:
         """Return the masks; the rows in `problems` are invalid."""
-        text_owners = self.find_kinds()
+        self.find_kinds()
         self.check_sizes()
         points, point_starts = self.read_points()
         n_counts = np.zeros(len(self.rows), np.int64)
-        self.for_ranges(
-            lambda start, stop: kernel.count_numbers(self.kinds, self.addresses, self.lengths, n_counts, start, stop)
-        )
+        self.for_ranges(lambda start, stop: kernel.count_numbers(self.kinds, self.texts, n_counts, start, stop))
         self.for_ranges(
             lambda start, stop: kernel.count_boundaries(
                 points, point_starts, self.polygon_starts, self.sizes, n_counts, start, stop
@@ -99,7 +96,6 @@ class SegmentationReader:
                 )
             )
             kernel.close_gaps(counts, starts, n_counts)
-        del text_owners  # the kernels read the text through addresses until here
         return Masks(counts[: starts[-1]], starts, self.sizes)
 
     def for_ranges(self, work: Callable[[int, int], None]) -> None:
@@ -110,15 +106,12 @@ class SegmentationReader:
         self.problems.append((row, problem))
         self.kinds[row:] = kernel.UNKNOWN
 
-    def find_kinds(self) -> list[Any]:
-        """Find the kind of each row. Arrays and tuples become lists, and masks of pixels become RLEs.
-
-        Returns the objects that own the text of compressed RLEs.
-        """
-        text_owners = kernel.find_kinds(self.rows, self.kinds, self.addresses, self.lengths, self.sizes)
+    def find_kinds(self) -> None:
+        """Find the kind of each row. Arrays and tuples become lists, and masks of pixels become RLEs."""
+        self.texts = kernel.find_kinds(self.rows, self.kinds, self.sizes)
         unknown = np.flatnonzero(self.kinds == kernel.UNKNOWN).tolist()
         if not unknown:
-            return text_owners
+            return
         bad = None
         for row in unknown:
             try:
@@ -126,10 +119,9 @@ class SegmentationReader:
             except SegmentationError as problem:
                 bad = row, str(problem)
                 break
-        text_owners = kernel.find_kinds(self.rows, self.kinds, self.addresses, self.lengths, self.sizes)
+        self.texts = kernel.find_kinds(self.rows, self.kinds, self.sizes)
         if bad is not None:
             self.record_problem(*bad)
-        return text_owners
 
     def check_sizes(self) -> None:
         """Check that the size of an RLE is that of its image, if known, and that images with polygons have a size."""
@@ -175,9 +167,7 @@ class SegmentationReader:
                 self.record_problem(row, POLYGON_PROBLEMS.get(code, FAR_POINT).format(shortened(found)))
 
     def read_compressed(self, starts: np.ndarray, counts: np.ndarray, start: int, stop: int) -> None:
-        row, code, detail = kernel.read_compressed(
-            self.kinds, self.addresses, self.lengths, self.sizes, starts, counts, start, stop
-        )
+        row, code, detail = kernel.read_compressed(self.kinds, self.texts, self.sizes, starts, counts, start, stop)
         if row >= 0:
             text = self.rows[row]["counts"]
             self.problems.append((row, count_problem(code, detail, self.sizes[row].tolist(), text)))

@@ -296,7 +296,7 @@ def evaluate_classes(data: VocData, options: VocOptions, classes: list[int], n_t
     truth_images = truth.images[truth_rows]
     difficult = data.difficult[truth_rows]
     ignored = difficult if options.difficult == "ignore" else np.zeros_like(difficult)
-    matched = np.zeros(len(truth_rows), np.uint8)
+    matched = np.empty(len(truth_rows), np.uint8)
 
     def work(number: int) -> VocClass:
         index = classes[number]
@@ -306,8 +306,8 @@ def evaluate_classes(data: VocData, options: VocOptions, classes: list[int], n_t
         order = np.argsort(-scores, kind="stable")
         outcomes = np.empty(len(rows), np.int8)
         kernel.match(
-            truth_boxes, truth_images, ignored, first, last, detection_boxes, detections.images, rows[order], 0,
-            len(rows), options.iou_threshold, options.border, matched, outcomes,
+            truth_boxes, truth_images, ignored, first, last, detection_boxes, detections.images, rows[order],
+            options.iou_threshold, options.border, matched, outcomes,
         )  # fmt: skip
         n_difficult = int(np.count_nonzero(ignored[first:last]))
         return class_result(outcomes, scores[order], last - first - n_difficult, n_difficult, options)

@@ -1,0 +1,4 @@
+# Written by tools/generate.py from ngram_matcher.pyx.
+
+class NgramMatcher:
+    pass
