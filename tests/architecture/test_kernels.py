@@ -1,4 +1,4 @@
-"""Kernels: their loops run without the interpreter's lock, and no stub is left of one that is gone."""
+"""Kernels: loops run without the interpreter's lock, calls can be read, no stub is left of one that is gone."""
 
 import re
 
@@ -91,3 +91,81 @@ def test_loop_that_holds_the_gil_is_found(text):
 )
 def test_kernel_core_is_allowed(text):
     assert not loops_that_hold_the_gil(text)
+
+
+MOST_ARGUMENTS = 12
+# A function with more arguments, and files that make a pointer of a number: each with its reason.
+MANY_ARGUMENTS = {
+    ("sweep/threshold_sweep.pyx", "sweep_buckets"): "the sweep of a range reads the buckets of all blocks",
+}
+POINTERS_OF_NUMBERS = {
+    "exchange/group_table.pxd": "the slot of a long text in a key column has the address of its bytes",
+    "exchange/hash_partition.pyx": "the slot of a long text in a key column has the address of its bytes",
+    "resampling/score_replicates.pyx": "blocks of the range exchange",
+    "sweep/mann_whitney.pyx": "blocks of the range exchange",
+    "sweep/threshold_sweep.pyx": "blocks of the range exchange",
+    "sweep/weighted_sweep.pyx": "blocks of the range exchange",
+}
+PYTHON_FUNCTION = re.compile(r"^[ \t]*(?:cp)?def[ \t]+(?P<name>\w+)[ \t]*\(", flags=re.MULTILINE)
+
+
+def arguments_of_functions(text: str) -> list[tuple[str, int]]:
+    """The functions and methods that Python calls, and how many arguments each has beside `self`."""
+    text = without_comments(text)
+    found = []
+    for match in PYTHON_FUNCTION.finditer(text):
+        depth, parts = 1, [""]
+        for character in text[match.end() :]:
+            depth += (character in "([{") - (character in ")]}")
+            if depth == 0:
+                break
+            parts = [*parts, ""] if character == "," and depth == 1 else [*parts[:-1], parts[-1] + character]
+        named = [part.strip() for part in parts if part.strip() not in ("", "*", "/", "self")]
+        found.append((match["name"], len(named)))
+    return found
+
+
+def pointers_of_numbers(text: str) -> list[str]:
+    """Casts of a number to a pointer, and numbers that Python passes as addresses."""
+    text = without_comments(text)
+    casts = re.findall(r"<[^<>\n]*\*[ \t]*>[ \t]*<(?:uintptr_t|size_t|uint64_t)>[^\n]*", text)
+    return casts + re.findall(r"^[ \t]*(?:cp)?def[ \t]+\w+[ \t]*\([^)]*\buintptr_t\b[^)]*\)", text, flags=re.MULTILINE)
+
+
+def kernel_name(path):
+    return path.relative_to(PACKAGE / "_kernels").as_posix()
+
+
+def test_kernels_have_few_arguments():
+    """What belongs together is an object, which holds its memory and checks its lengths."""
+    complaints = [
+        f"{kernel_name(path)}: {name} has {n} arguments; at most {MOST_ARGUMENTS}"
+        for path in source_files("fastmetrics/_kernels", suffixes={".pyx"})
+        for name, n in arguments_of_functions(path.read_text(encoding="utf-8"))
+        if n > MOST_ARGUMENTS and (kernel_name(path), name) not in MANY_ARGUMENTS
+    ]
+    assert not complaints, listed(complaints)
+
+
+def test_no_address_goes_through_python():
+    """Kernels get objects that keep the memory alive (columns/column_blocks.pyx)."""
+    complaints = [
+        f"{kernel_name(path)}: {line.strip()}"
+        for path in source_files("fastmetrics/_kernels", suffixes={".pyx", ".pxd"})
+        if kernel_name(path) not in POINTERS_OF_NUMBERS
+        for line in pointers_of_numbers(path.read_text(encoding="utf-8"))
+    ]
+    assert not complaints, listed(complaints)
+
+
+def test_arguments_are_counted():
+    text = "def f(int a, const double[:, ::1] b, c=(1, 2)):\n    pass\n"
+    text += "cdef class A:\n    def g(self, int a,\n        b,\n    ):\n"
+    assert arguments_of_functions(text) == [("f", 3), ("g", 2)]
+    assert arguments_of_functions("def f():\n    pass\n") == [("f", 0)]
+
+
+@each_case("text", ["x = <const double*><uintptr_t>blocks[i]\n", "def f(uintptr_t address):\n    pass\n"])
+def test_pointer_of_a_number_is_found(text):
+    assert len(pointers_of_numbers(text)) == 1
+    assert not pointers_of_numbers("cdef uint64_t f(void* p):\n    return <uint64_t><uintptr_t>p\n")

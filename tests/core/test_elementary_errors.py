@@ -134,8 +134,7 @@ def test_errors_of_all_powers():
 
 def test_discounts_of_ranks_are_rounded_correctly():
     n = 2**20
-    weights, sums = np.empty(n), np.empty((n + 1, 2))
-    ranked_lists.discounts(2.0, weights, sums)
+    weights = ranked_lists.RankWeights(2.0, n, n).weights
     if np.finfo(np.longdouble).nmant < 63:
         rows = np.random.default_rng(0).choice(n, 2000)
     else:

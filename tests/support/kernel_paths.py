@@ -23,8 +23,8 @@ from typing import Any
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "internals" / "paths.md"
 # Every path reads columns and sums exactly.
 NOT_LISTED = ("columns.", "numeric.")
-# Sizes, and a table of discounts that later calls reuse.
-HELPERS = ("n_scratch_words", "pivot_table_cells", "widest_registers", "discounts")
+# Sizes.
+HELPERS = ("n_scratch_words", "pivot_table_cells", "widest_registers", "buckets_by_slice")
 # Kernels that may decline their columns. They are listed where they answer.
 DECLINING = {
     "short_curves.roc_auc", "short_curves.sum_precisions", "short_curves.ks_distance", "short_curves.equal_error_rate",
@@ -48,7 +48,7 @@ def quoted_names(cell: str) -> set[str]:
 
 
 def wrap_kernels(called: set[str]) -> None:
-    """Let every function of a kernel module add its name to `called`."""
+    """Let every function of a kernel module, and every method of its classes, add its name to `called`."""
     import fastmetrics._kernels as kernels
 
     def recording(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -61,15 +61,28 @@ def wrap_kernels(called: set[str]) -> None:
 
         return record
 
-    for found in walk_packages(kernels.__path__, kernels.__name__ + "."):
-        module, name_below = import_module(found.name), found.name.removeprefix(kernels.__name__ + ".")
+    def recording_class(name: str, own: type) -> type:
+        recorded = {
+            key: recording(f"{name}.{key}", value)
+            for key, value in vars(own).items()
+            if callable(value) and not key.startswith("_") and key not in HELPERS
+        }
+        return type(own.__name__, (own,), recorded) if recorded else own
+
+    # All are imported first: a kernel looks up the classes of others when it is imported.
+    modules = [import_module(found.name) for found in walk_packages(kernels.__path__, kernels.__name__ + ".")]
+    for module in modules:
+        name_below = module.__name__.removeprefix(kernels.__name__ + ".")
         if name_below.startswith(NOT_LISTED):
             continue
         for name, value in list(vars(module).items()):
             # A fused function has a type of Cython's own.
             is_function = isbuiltin(value) or "cython_function" in type(value).__name__
-            if is_function and value.__module__ == found.name and name not in HELPERS:
-                setattr(module, name, recording(f"{name_below.rpartition('.')[2]}.{name}", value))
+            full_name = f"{name_below.rpartition('.')[2]}.{name}"
+            if is_function and value.__module__ == module.__name__ and name not in HELPERS:
+                setattr(module, name, recording(full_name, value))
+            if isinstance(value, type) and value.__module__ == module.__name__:
+                setattr(module, name, recording_class(full_name, value))
 
 
 def namespace() -> dict[str, Any]:
