@@ -23,6 +23,7 @@ from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
 from fastmetrics._kernels.exchange import hash_partition
 
 NO_TEXT: np.ndarray = np.empty(0, np.uint8)
+SAMPLE_RUN = 64  # neighbouring rows that are read together for a sample of a spilled block
 TEXT_PADDING = 16  # kernels copy text 16 bytes at a time
 
 
@@ -425,6 +426,15 @@ class BlockReader(NamedTuple):
         for name, out in columns.items():
             self.store.read_column(self.block, name, start, out)
         return columns
+
+    def sample(self, step: int) -> dict[str, np.ndarray]:
+        """One of every `step` rows; of a spilled block, short runs of neighbouring rows."""
+        if isinstance(self.block, Block):
+            return {name: column[::step] for name, column in self.load().items()}
+        stride = step * SAMPLE_RUN
+        starts = range(max(0, min(self.rows, stride) - SAMPLE_RUN) // 2, self.rows, stride)
+        runs = [self.load_rows(start, min(start + SAMPLE_RUN, self.rows)) for start in starts]
+        return {name: np.concatenate([run[name] for run in runs]) for name in self.names}
 
 
 def order_by_number(numbers: np.ndarray, n_numbers: int) -> tuple[np.ndarray, np.ndarray]:

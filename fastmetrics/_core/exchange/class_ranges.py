@@ -1,7 +1,7 @@
 """The range exchange for probabilities of several classes: one problem of two classes after the other.
 
-In each, some rows are positive, others negative, and the probability of one class is their score. A problem reads the
-stored rows through a view; what a statistic of two classes makes of the rows is the same as without the view.
+In each, some rows are positive, others negative, and the probability of one class is their score. A problem is a source
+of blocks: what a statistic of two classes makes of them is the same as of stored rows of two classes.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from fastmetrics._core.columns.row_blocks import (
     vector_length,
     vector_name,
 )
-from fastmetrics._core.exchange.block_store import Block, BlockReader, BlockStore, order_by_number, scatter_rows
+from fastmetrics._core.exchange.block_store import Block, BlockStore, order_by_number, scatter_rows
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import RangeReduction
 from fastmetrics._core.exchange.row_ranges import StoredRowsStatistic
 from fastmetrics._core.exchange.runs import ClassTotals, RangePosition, RangeStatistic, Runs
+from fastmetrics._core.exchange.stored_ranges import BlockSource, PartitionPair, ProblemReader
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.statistic import RangeExchangeStatistic
@@ -116,93 +117,16 @@ class ProblemRows(NamedTuple):
         return self.store.in_memory
 
     def block_readers(self, names: list[str]) -> list[ProblemReader]:
-        label, score = label_name(self.output.label), score_name(self.output.score)
-        positive, length = self.problem.positive, vector_length(self.store.types, score)
+        label, positive = label_name(self.output.label), self.problem.positive
+        length = vector_length(self.store.types, score_name(self.output.score))
         readers = []
         for number in range(length) if positive is None else (positive,):
-            stored: dict[str, str] = {label_name(0): label}
-            stored[score_name(0)] = stored_score(self.store, self.output, number)
+            score = stored_score(self.store, self.output, number)
+            stored: dict[str, str] = {label_name(0): label, score_name(0): score}
             own = {name: stored.get(name, name) for name in names}
-            loaded = list(dict.fromkeys([*own.values(), label]))
-            readers += [ProblemReader(reader, own, label, number) for reader in self.store.block_readers(loaded)]
+            loaded = list(dict.fromkeys(own.values()))
+            readers += [ProblemReader(reader, own, number) for reader in self.store.block_readers(loaded)]
         return readers
-
-
-class ProblemReader(NamedTuple):
-    """Loads the rows of one block for a problem: `names` are the columns of the problem, and where they are stored."""
-
-    reader: Any
-    names: dict[str, str]
-    label: str
-    positive: int
-
-    @property
-    def rows(self) -> int:
-        return int(self.reader.rows)
-
-    def load(self) -> dict[str, np.ndarray]:
-        return self.select(self.reader.load())
-
-    def load_rows(self, start: int, stop: int) -> dict[str, np.ndarray]:
-        return self.select(self.reader.load_rows(start, stop))
-
-    def select(self, stored: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        return {
-            name: (stored[own] == self.positive).view(np.uint8) if own == self.label else stored[own]
-            for name, own in self.names.items()
-        }
-
-
-class ClassPairRows(NamedTuple):
-    """The rows of two classes as a BlockSource. Partitions of the store are classes (`order_by_class`)."""
-
-    store: BlockStore
-    output: Output
-    problem: ClassProblem
-
-    @property
-    def budget(self) -> Any:
-        return self.store.budget
-
-    @property
-    def in_memory(self) -> bool:
-        return self.store.in_memory
-
-    def block_readers(self, names: list[str]) -> list[ClassPairReader]:
-        score = stored_score(self.store, self.output, self.problem.positive)
-        own = {name: score if name == score_name(0) else name for name in names}
-        readers = []
-        for block, offsets in self.store.block_offsets(0, self.store.n_partitions):
-            bounds = [(offsets[number], offsets[number + 1]) for number in self.problem if number is not None]
-            reader = BlockReader(self.store, [name for name in own.values() if name != label_name(0)], block)
-            readers.append(ClassPairReader(reader, own, bounds[0], bounds[1]))
-        return readers
-
-
-class ClassPairReader(NamedTuple):
-    """Loads the rows that two classes have in one block: the positive ones first."""
-
-    reader: BlockReader
-    names: dict[str, str]
-    positives: tuple[int, int]
-    negatives: tuple[int, int]
-
-    @property
-    def rows(self) -> int:
-        return self.positives[1] - self.positives[0] + self.negatives[1] - self.negatives[0]
-
-    def load(self) -> dict[str, np.ndarray]:
-        parts = [self.reader.load_rows(*bounds) for bounds in (self.positives, self.negatives)]
-        n_positives = self.positives[1] - self.positives[0]
-        labels = np.zeros(self.rows, np.uint8)
-        labels[:n_positives] = 1
-        return {
-            name: labels if name == label_name(0) else np.concatenate([part[own] for part in parts])
-            for name, own in self.names.items()
-        }
-
-    def load_rows(self, start: int, stop: int) -> dict[str, np.ndarray]:
-        return {name: column[start:stop] for name, column in self.load().items()}
 
 
 def stored_score(store: BlockStore, output: Output, number: int | None) -> str:
@@ -261,26 +185,28 @@ class OutputReduction(NamedTuple):
         by_problem: dict[ClassProblem, dict[Any, OfClasses]] = {}
         for part in split_problems(self.statistics, self.n_classes):
             by_problem.setdefault(part.problem, {})[part.inner] = part
-        output = Output(0, 0)
-        for problem, parts in by_problem.items():
-            source: Any = ProblemRows(self.store, self.output, problem)
-            if problem.positive is None and not self.n_classes:  # the store has the rows of the problem
-                source = self.store
-            if problem.negative is None:
-                own = output if source is not self.store else self.output
-                yield RangeReduction(source, own, self.weighted, list(parts), self.n_threads), dict(parts)
-        between_two = {problem: parts for problem, parts in by_problem.items() if problem.negative is not None}
-        if not between_two:
-            return
-        n_classes = 1 + max(number for problem in between_two for number in problem if number is not None)
-        ordered = order_by_class(self.store, self.output, n_classes, self.n_threads)
+        between_two = [problem for problem in by_problem if problem.negative is not None]
+        classes = [number for problem in between_two for number in problem if number is not None]
+        ordered = order_by_class(self.store, self.output, 1 + max(classes), self.n_threads) if classes else self.store
         try:
-            for problem, parts in between_two.items():
-                if any(ordered.partition_rows[number] for number in problem if number is not None):
-                    source = ClassPairRows(ordered, self.output, problem)
+            for problem, parts in by_problem.items():
+                source = self.source(problem, ordered)
+                if source is not None:
+                    output = self.output if source is self.store else Output(0, 0)
                     yield RangeReduction(source, output, self.weighted, list(parts), self.n_threads), dict(parts)
         finally:
-            ordered.close()
+            if classes:
+                ordered.close()
+
+    def source(self, problem: ClassProblem, ordered: BlockStore) -> BlockSource | None:
+        """The rows of a problem, None if two classes have none; partitions of `ordered` are classes."""
+        if problem.negative is not None and problem.positive is not None:
+            score = stored_score(ordered, self.output, problem.positive)
+            pair = PartitionPair(ordered, problem.negative, problem.positive, score)
+            return pair if pair.rows else None
+        if problem.positive is None and not self.n_classes:  # the store has the rows of the problem
+            return self.store
+        return ProblemRows(self.store, self.output, problem)
 
     def reduce(self, reduce: Callable[[RangeReduction], States]) -> States:
         """What `reduce` finds of every reduction. Of statistics over several classes, it has their problems."""

@@ -28,7 +28,6 @@ UNIT_BUCKET = "unit bucket"  # uint16, for replicates
 ROWS_PER_BUCKET = 40_000
 MAX_BUCKETS = 1024
 SAMPLE = 1 << 14
-SAMPLE_RUN = 64  # neighbouring rows that are read together for a sample of spilled blocks
 FEW_BUCKETS = 8  # a search among so few cuts is as fast as a table of cells, which takes longer to make
 SAMPLED_OF_BUCKET = 512
 CROWDED = 16  # if a bucket has so many times its share of the rows, a slower and finer cut pays
@@ -64,18 +63,10 @@ def scores_of_keys(keys: np.ndarray) -> np.ndarray:
     return bits.view(np.float64)
 
 
-def sample_columns(blocks: Sequence[Any], in_memory: bool) -> dict[str, np.ndarray]:
-    """The columns of about SAMPLE rows of some blocks, or runs of rows if blocks are spilled."""
+def sample_columns(blocks: Sequence[Any]) -> dict[str, np.ndarray]:
+    """The columns of about SAMPLE rows of some blocks."""
     step = max(1, sum(block.rows for block in blocks) // SAMPLE)
-    samples = []
-    for block in blocks:
-        if in_memory:
-            samples.append({name: column[::step] for name, column in block.load().items()})
-            continue
-        # Neighbouring rows of a spilled block are as good as any: a short run of every so many rows is a fair sample.
-        stride = step * SAMPLE_RUN
-        starts = range(max(0, min(block.rows, stride) - SAMPLE_RUN) // 2, block.rows, stride)
-        samples += [block.load_rows(start, min(start + SAMPLE_RUN, block.rows)) for start in starts]
+    samples = [block.sample(step) for block in blocks if block.rows]
     return {name: np.concatenate([sample[name] for sample in samples]) for name in samples[0]}
 
 

@@ -28,7 +28,6 @@ from fastmetrics._core.columns.row_blocks import (
 )
 from fastmetrics._core.exchange.block_store import Block, BlockStore
 from fastmetrics._core.exchange.bucket_positions import BucketPositions, BucketWeights, GlobalTotals, totals_of_slices
-from fastmetrics._core.exchange.bucket_source import BlockSource, BucketSource
 from fastmetrics._core.exchange.range_exchange import (
     KEY,
     NO_SLICES,
@@ -49,6 +48,7 @@ from fastmetrics._core.exchange.runs import (
     Runs,
     SlicedStatistic,
 )
+from fastmetrics._core.exchange.stored_ranges import BlockSource, PartitionPair
 from fastmetrics._core.exchange.threshold_sweep import BUCKETS_PER_RANGE, SweepBuilder
 from fastmetrics._core.exchange.weighted_ranges import scale_of
 from fastmetrics._core.exchange.weighted_sweep import runs_of_tie, weighted_runs
@@ -185,7 +185,7 @@ def store_columns(columns: RowBlock) -> BlockStore:
 def split_rows(reduction: RangeReduction, rows: int, n_slices: int) -> Splitter:
     """A splitter for the rows of the source, from a sample of them."""
     source, score = reduction.source, score_name(reduction.output.score)
-    sample = sample_columns(source.block_readers([score, SLICE] if n_slices else [score]), source.in_memory)
+    sample = sample_columns(source.block_readers([score, SLICE] if n_slices else [score]))
     # Buckets of spilled rows are loaded by ranges of buckets; a range should have several of them.
     max_rows = None if source.in_memory or source.budget is None else max(1, source.budget.bytes_per_range // 32)
     if n_slices:
@@ -383,7 +383,7 @@ def reduce_large_ties(
 ) -> None:
     """Reduce large buckets of a single score from their counts, without copying their rows together."""
     for bucket in np.flatnonzero(positions.rows.sum(1) > LARGE_TIE).tolist():
-        source = BucketSource(ranged, bucket)
+        source = PartitionPair.of_bucket(ranged, bucket)
         keys = source.key_range()
         if keys.is_tie:
             for statistic, state in states_of_tie(reduction, source, keys.low, positions, bucket).items():
@@ -391,7 +391,7 @@ def reduce_large_ties(
 
 
 def states_of_tie(
-    reduction: RangeReduction, source: BucketSource, key: int, positions: BucketPositions, bucket: int
+    reduction: RangeReduction, source: PartitionPair, key: int, positions: BucketPositions, bucket: int
 ) -> dict[Any, Any]:
     """The states of a bucket whose rows all have one score."""
     sliced = [own for own in reduction.statistics if isinstance(own, SlicedStatistic)]
@@ -400,12 +400,12 @@ def states_of_tie(
         return {own: own.from_tied_blocks(source.block_readers(names)) for own in sliced}
     position = positions.position_of(bucket, bucket + 1)
     tied = bucket_totals(reduction, source, *positions.rows[bucket].tolist())
-    keys = np.array([key], np.dtype(f"u{source.ranged.types[KEY].itemsize}"))
+    keys = np.array([key], np.dtype(f"u{source.store.types[KEY].itemsize}"))
     readers = [own for own in reduction.statistics if isinstance(own, RangeStatistic)]
     return {own: own.find(runs_of_tie(keys, tied, position, own.cut, reduction.weighted), position) for own in readers}
 
 
-def bucket_totals(reduction: RangeReduction, source: BucketSource, negatives: int, positives: int) -> ClassTotals:
+def bucket_totals(reduction: RangeReduction, source: PartitionPair, negatives: int, positives: int) -> ClassTotals:
     """The totals of a bucket, including its weights."""
     if not reduction.weighted:
         return ClassTotals(negatives, positives)
@@ -421,7 +421,7 @@ def reduce_large_bucket(
     reduction: RangeReduction, ranged: BlockStore, bucket: int, positions: BucketPositions
 ) -> dict[Any, Any]:
     """The states of a bucket that is too large to be loaded."""
-    source = BucketSource(ranged, bucket)
+    source = PartitionPair.of_bucket(ranged, bucket)
     inner = reduction._replace(source=source, output=Output(0, 0))
     keys = source.key_range()
     if keys.is_tie:

@@ -45,6 +45,7 @@ from fastmetrics._core.exchange.range_exchange import (
     sample_columns,
     split_scores,
 )
+from fastmetrics._core.exchange.stored_ranges import StoredRange
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
 from fastmetrics._core.named_tuples import NamedTuple
@@ -302,30 +303,6 @@ def join_parts(
     return joined
 
 
-class StoredRange(NamedTuple):
-    """Rows of neighbouring values: a partition of a store, or the part that some of its blocks have."""
-
-    store: BlockStore
-    names: list[str]
-    partition: int
-    rows: int
-    blocks: range | None = None
-    tie: int = 0  # parts of one tie have the same number, which is not 0
-
-    def load(self, scratch: Scratch | None = None) -> Mapping[str, np.ndarray]:
-        return self.store.load_partitions(self.names, self.partition, self.partition + 1, scratch, self.blocks).columns
-
-    def parts(self, most_rows: int) -> list[StoredRange]:
-        """The rows of neighbouring blocks, in parts of about so many rows."""
-        found, first, rows = [], 0, 0
-        for number, (_, (begin, end)) in enumerate(self.store.block_offsets(self.partition, self.partition + 1)):
-            if rows and rows + end - begin > most_rows:
-                found.append(self._replace(rows=rows, blocks=range(first, number)))
-                first, rows = number, 0
-            rows += end - begin
-        return [*found, self._replace(rows=rows, blocks=range(first, self.store.n_blocks))] if rows else found
-
-
 class RangeCutter:
     """Cuts rows into ranges of neighbouring values, from the greatest down; each range can be loaded at once.
 
@@ -350,7 +327,7 @@ class RangeCutter:
         """The rows of the store in ranges."""
         store = self.reduction.store
         readers = store.block_readers(self.reduction.names())
-        sample = self.reduction.values_of(sample_columns(readers, store.in_memory))
+        sample = self.reduction.values_of(sample_columns(readers))
         most_rows = None if self.budget is None else LARGE_FACTOR * self.most_rows
         return self.cut(readers, split_scores(sample, store.rows, most_rows))
 

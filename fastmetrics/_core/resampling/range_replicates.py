@@ -22,11 +22,11 @@ from fastmetrics._core.columns.row_blocks import (
     label_name,
 )
 from fastmetrics._core.exchange.block_store import BlockReader, BlockStore
-from fastmetrics._core.exchange.bucket_source import BucketSource
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_exchange import KEY, UNIT_BUCKET, ScoreBuckets
 from fastmetrics._core.exchange.range_reduction import Advance, RangeReduction, fill_buckets, split_rows
 from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, RangeStatistic
+from fastmetrics._core.exchange.stored_ranges import PartitionPair
 from fastmetrics._core.exchange.weighted_ranges import WeightScale, WeightSpan, merge_spans, scale_of, span_of
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
@@ -295,7 +295,7 @@ def sweep_large_bucket(
     sweep: DescendingSweep, ranged: BlockStore, bucket: int, batches: list[ReplicateBatch], only_totals: bool
 ) -> None:
     """Add a bucket that is too large to be loaded to all batches: a tie in one step, else finer buckets."""
-    source = BucketSource(ranged, bucket)
+    source = PartitionPair.of_bucket(ranged, bucket)
     keys = source.key_range()
     if keys.is_tie:
         key = np.array([keys.low], np.dtype(f"u{ranged.types[KEY].itemsize}"))
@@ -317,9 +317,9 @@ def sweep_large_bucket(
         finer.close()
 
 
-def totals_of_tie(sweep: DescendingSweep, source: BucketSource, bucket: int) -> list[list[ClassTotals]]:
+def totals_of_tie(sweep: DescendingSweep, source: PartitionPair, bucket: int) -> list[list[ClassTotals]]:
     """The totals in every replicate of every batch of a tie that is too large to be loaded, block by block."""
-    cache, ranged, scale = sweep.weight_cache, source.ranged, sweep.scale
+    cache, ranged, scale = sweep.weight_cache, source.store, sweep.scale
     counts = count_unit_buckets(ranged, range(bucket, bucket + 1), cache.n_unit_buckets)
     weights = [cache.weights_of(number) for number in range(cache.n_batches)]
     rows = [totals_of_counts(counts, own) for own in weights]

@@ -11,11 +11,12 @@ import numpy as np
 from fastmetrics._core.columns.row_blocks import Output
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.bucket_positions import GlobalTotals
-from fastmetrics._core.exchange.class_ranges import ClassPairRows, OfClasses, OutputReduction
+from fastmetrics._core.exchange.class_ranges import OfClasses, OutputReduction
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, reduce_row_ranges, split_statistics
+from fastmetrics._core.exchange.stored_ranges import PartitionPair
 from fastmetrics._core.exchange.weighted_ranges import scale_of
 from fastmetrics._core.resampling.range_replicates import replicate_scores
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
@@ -190,7 +191,7 @@ def reduce_range(
     reduction: RangeReduction, n_slices: int, totals: GlobalTotals | None
 ) -> dict[tuple[Any, int | None], Any]:
     """The states of one range. Totals are those of a class against the rest: pairs of classes need none."""
-    is_pair = isinstance(reduction.source, ClassPairRows)
+    is_pair = isinstance(reduction.source, PartitionPair)
     return reduce_ranges(reduction, n_slices, global_totals=None if is_pair else totals)
 
 
