@@ -53,7 +53,8 @@ def _open_locations(locations: list[Location], options: InputOptions) -> Source:
     refuse_snapshot_options(options, "a path of files, which have no versions")
     found = chain.from_iterable(find_files(location, tables, options.format) for location in locations)
     files = list(found)
-    refuse_repeated_files(files)
+    if len(files) > 1:
+        refuse_repeated_files(files)
     label = str(locations[0]) if len(locations) == 1 else "the list of files"
     return FileSource(files, label=label, options=options)
 

@@ -13,7 +13,6 @@ import numpy as np
 from fastmetrics._core.columns.arrow_columns import decimal_keys, numpy_values
 from fastmetrics._core.object_keys import value_of_numeral
 from fastmetrics._core.optional_imports import pyarrow
-from fastmetrics.engine.input.batches import Source
 
 # The values of a slice; outside a scan, behind the number of its grouping set.
 SliceValues = tuple[Any, ...]
@@ -45,11 +44,6 @@ class CodedColumns:
         for values in self.values[n_values:]:
             del self.codes[values]
         del self.values[n_values:]
-
-
-def find_numerals(source: Source, names: Iterable[str]) -> frozenset[str]:
-    """Those columns that come from a source as texts of which some write numbers."""
-    return frozenset(filter(source.reads_numerals, names))
 
 
 def encode_column(column: Any, name: str, are_numerals: bool = False) -> tuple[np.ndarray, list[Any]]:

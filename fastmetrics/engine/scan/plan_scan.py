@@ -11,7 +11,6 @@ from fastmetrics.engine.input.batch_validation import ValidatedBatch
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import RowSelector
-from fastmetrics.engine.input.slice_values import find_numerals
 from fastmetrics.engine.plan.column_names import key_columns
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.scan import Scan
@@ -64,9 +63,10 @@ class LogScan:
 
     def find_numerals(self, source: Source) -> None:
         """Ask a source which columns of slices and classes come as texts of which some write numbers."""
-        self.slices.numerals = find_numerals(source, self.slices.names)
+        self.slices.numerals = frozenset(filter(source.reads_numerals, self.slices.names))
         for scan in self.scans:
-            scan.reader.numerals = find_numerals(source, [*scan.names.labels, *map(str, scan.names.scores)])
+            names = [*scan.names.labels, *map(str, scan.names.scores)]
+            scan.reader.numerals = frozenset(filter(source.reads_numerals, names))
 
     def slices_by_value(self) -> Iterator[tuple[str, bool]]:
         """The columns that are only slices, and whether they come as texts of which some write numbers."""

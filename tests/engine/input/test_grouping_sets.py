@@ -172,6 +172,15 @@ class TestTheSameAsSeparateCalls:
         report = check_sets(log, ["auc", "logloss"], [names, *([name, "city"] for name in names[:40:2]), names[1:40:2]])
         assert len(report.slices()) > 6
 
+    def test_slices_that_are_known_in_another_order_than_their_values(self):
+        """A set of one column numbers its slices as the column its values, until one is registered out of order."""
+        sets = grouping_sets.GroupingSets(("city", "day"), [("city",), ("city", "day")])
+        known = sets.number_slices([(1, "a", 0), (0, "b"), (0, "a")]).tolist()
+        days = pa.array([0] * 4)
+        codes = sets.encode_rows([pa.array(["a", "b", "c", "a"]), days], int)
+        numbers = sets.sets[0].global_numbers()[sets.number_set(0, codes)].tolist()
+        assert numbers == [known[2], known[1], sets.numbers[0, "c"], known[2]]
+
 
 class TestArguments:
     def test_the_empty_set_is_all_rows(self):
