@@ -43,7 +43,8 @@ class MeanOfGroups(PerGroup, GroupedStatistic):
 
 def group_coverage(groups: int, rows: int, left_out: dict[str, tuple[int, int]]) -> dict[str, Any]:
     """The coverage of a mean over groups. `left_out`: the groups that it leaves out and their rows, by the reason."""
-    groups_left_out, rows_left_out = ({why: own[i] for why, own in left_out.items()} for i in range(2))
+    groups_left_out = {why: own for why, (own, _) in left_out.items()}
+    rows_left_out = {why: own for why, (_, own) in left_out.items()}
     return {
         "rows": rows - sum(rows_left_out.values()),
         "groups": groups,

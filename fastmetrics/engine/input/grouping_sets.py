@@ -191,11 +191,13 @@ class GroupingSets:
     def order(self, values: SliceValues) -> tuple[int, Any]:
         """The key by which slices are sorted: by set, then by their values, a null last."""
         set_number, *of_columns = values
-        places = (self.places.get(name) for name in self.set_names[set_number])
-        return set_number, order_of_values(
-            value if of_name is None or value is None else of_name[value]
-            for value, of_name in zip(of_columns, places, strict=True)
-        )
+        if self.places:
+            places = map(self.places.get, self.set_names[set_number])
+            of_columns = [
+                value if of_name is None or value is None else of_name[value]
+                for value, of_name in zip(of_columns, places, strict=True)
+            ]
+        return set_number, order_of_values(of_columns)
 
     def mark(self) -> Any:
         """What `restore` needs to forget all slices that occur from now on."""
@@ -266,7 +268,7 @@ class GroupingSets:
         own = self.sets[set_number]
         pairs = zip(own.positions, codes, strict=True)
         values = [value for position, code in pairs for value in self.columns[position].values[code]]
-        return set_number, *(values[place] for place in own.places)
+        return set_number, *map(values.__getitem__, own.places)
 
     def encode_rows(self, columns: list[Any], locate: Callable[[int], int]) -> RowCodes:
         """The codes of every row, of all columns (pyarrow arrays); the slices of the rows are registered."""

@@ -101,11 +101,10 @@ class ResolvedPart(NamedTuple):
 
     def float_keys(self, slice_values: SliceValues) -> dict[str, str]:
         """The columns of keys with floats from 2**53 on, for the coverage; empty if there is none."""
-        of_slice = {
+        found = self.scan.reader.float_keys.union(
             name for name, value in slice_values.items() if isinstance(value, float) and abs(value) >= EXACT_INTEGER
-        }
-        names = sorted(self.scan.reader.float_keys | of_slice)
-        return {"float_keys": ", ".join(names)} if names else {}
+        )
+        return {"float_keys": ", ".join(sorted(found))} if found else {}
 
     def value(
         self, metric: Metric, output_number: int, slice_number: int | None
