@@ -178,10 +178,15 @@ def calibration_error(table: list[tuple[int, int, int]], norm: str) -> float:
 )
 def finalise_ece(parameters: dict[str, Any], counts: Sums, bins: Sums) -> Value:
     """Expected calibration error over bins of equal width."""
+    return error_of_bins(parameters, bins, row_coverage(counts))
+
+
+def error_of_bins(parameters: dict[str, Any], bins: Sums, coverage: dict[str, Any]) -> Value:
+    """The calibration error of the sums of bins."""
     table = CalibrationBins(parameters["bins"]).bin_sums(bins)
     if not any(weight for weight, _, _ in table):
-        return Value(float("nan"), row_coverage(counts), NO_WEIGHT)
-    return Value(calibration_error(table, parameters["norm"]), row_coverage(counts))
+        return Value(float("nan"), coverage, NO_WEIGHT)
+    return Value(calibration_error(table, parameters["norm"]), coverage)
 
 
 class TopLabelBins(AdditiveStatistic):
@@ -219,10 +224,7 @@ class TopLabelBins(AdditiveStatistic):
 )
 def finalise_top_label_ece(parameters: dict[str, Any], rows: Sums, bins: Sums) -> Value:
     """Expected calibration error of the most probable class: its probability against the share of rows it is right."""
-    table = CalibrationBins(parameters["bins"]).bin_sums(bins)
-    if not any(weight for weight, _, _ in table):
-        return Value(float("nan"), ClassRows.coverage(rows), NO_WEIGHT)
-    return Value(calibration_error(table, parameters["norm"]), ClassRows.coverage(rows))
+    return error_of_bins(parameters, bins, ClassRows.coverage(rows))
 
 
 # Options that `fastmetrics.testing` checks.

@@ -112,8 +112,7 @@ def homogeneity_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threa
     >>> fm.homogeneity_score([0, 0, 1, 1], [0, 1, 0, 1])
     0.0
     """
-    table = count_contingency(labels_true, labels_pred, n_threads=n_threads)
-    return homogeneity_completeness_v(table, n_threads=n_threads)[0]
+    return homogeneity_completeness_v_measure(labels_true, labels_pred, n_threads=n_threads)[0]
 
 
 def completeness_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_threads: int | None = None) -> float:
@@ -159,8 +158,7 @@ def completeness_score(labels_true: ArrayLike, labels_pred: ArrayLike, *, n_thre
     >>> fm.completeness_score([0, 0, 1, 1], [0, 1, 2, 3])
     0.5
     """
-    table = count_contingency(labels_true, labels_pred, n_threads=n_threads)
-    return homogeneity_completeness_v(table, n_threads=n_threads)[1]
+    return homogeneity_completeness_v_measure(labels_true, labels_pred, n_threads=n_threads)[1]
 
 
 def v_measure_score(
@@ -208,9 +206,7 @@ def v_measure_score(
     >>> round(fm.v_measure_score([0, 0, 1, 1], [0, 0, 1, 2]), 6)
     0.8
     """
-    check_beta(beta)
-    table = count_contingency(labels_true, labels_pred, n_threads=n_threads)
-    return homogeneity_completeness_v(table, beta, n_threads)[2]
+    return homogeneity_completeness_v_measure(labels_true, labels_pred, beta=beta, n_threads=n_threads)[2]
 
 
 def homogeneity_completeness_v(

@@ -10,6 +10,7 @@ import numpy as np
 
 from fastmetrics._core.columns import class_labels as labelled
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.binary_probabilities import warn_and_unwrap
 from fastmetrics._core.columns.categorical import CategoricalColumn
 from fastmetrics._core.columns.probability_types import machine_epsilon, sum_tolerance
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
@@ -23,7 +24,6 @@ from fastmetrics._core.score_statistics.pair_counts import PairsWon, finalise_pa
 from fastmetrics._core.score_statistics.row_placements import compare_areas
 from fastmetrics._core.score_statistics.slice_pairs import PairCounts
 from fastmetrics._core.statistic import Value
-from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.sweep import curve_points, mann_whitney, short_curves
 from fastmetrics.metrics.curves.multiclass import (
@@ -168,8 +168,7 @@ def roc_auc_score(
     if labels is not None and (isinstance(labels, (str, bytes)) or not validation.is_array_like(labels)):
         raise validation.OptionError(f"labels must be an array of labels or None; found {labels!r}")
     validation.check_option(multi_class, "multi_class", ("raise", "ovr", "ovo"))
-    if max_fpr is not None:
-        check_max_fpr(max_fpr)
+    check_optional_max_fpr(max_fpr)
     raw_labels = read_any_labels(y_true)
     scores = as_column(as_score_matrix(y_score))
     allow_infinite = check_infinities(scores, sample_weight, allow_infinite, n_threads)
@@ -182,7 +181,7 @@ def roc_auc_score(
         except validation.LabelError:  # other labels than 0 and 1, or more classes
             pass
         else:
-            return warn_undefined("roc_auc_score", value.reason) if value.reason else value.value
+            return warn_and_unwrap("roc_auc_score", value)
     measure = BinaryMetric("roc_auc_score", partial(solve_binary_auc, max_fpr=max_fpr))
     target = read_target(raw_labels)
     is_multilabel = target.kind == labelled.MULTILABEL
@@ -203,7 +202,7 @@ def roc_auc_score(
         )
     is_greater = (target.coded.codes == 1).view(np.uint8)
     value = solve_binary_auc(is_greater, scores, sample_weight, n_threads, max_fpr, allow_infinite)
-    return warn_undefined("roc_auc_score", value.reason) if value.reason else value.value
+    return warn_and_unwrap("roc_auc_score", value)
 
 
 def check_class_columns(
@@ -286,7 +285,7 @@ def compute_auc(rows: OrderedRows, max_fpr: float | None) -> Value:
 def roc_auc_from_rows(rows: OrderedRows, max_fpr: float | None) -> float:
     """The result of `roc_auc_score` for binary labels."""
     result = compute_auc(rows, max_fpr)
-    return warn_undefined("roc_auc_score", result.reason) if result.reason else result.value
+    return warn_and_unwrap("roc_auc_score", result)
 
 
 def compute_partial_auc(rows: OrderedRows, max_fpr: float, standardize: bool) -> Value:
@@ -365,7 +364,7 @@ def partial_auc_from_rows(rows: OrderedRows, max_fpr: float, standardize: bool) 
     check_max_fpr(max_fpr)
     validation.check_flag(standardize, "standardize")
     result = compute_partial_auc(rows, float(max_fpr), standardize)
-    return warn_undefined("partial_auc_score", result.reason) if result.reason else result.value
+    return warn_and_unwrap("partial_auc_score", result)
 
 
 def auc(x: NumericArrayLike, y: NumericArrayLike) -> float:

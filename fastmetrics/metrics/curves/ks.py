@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.columns.binary_probabilities import warn_and_unwrap
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exact import divide
 from fastmetrics._core.exchange.runs import ClassTotals, RangePosition, RangeState, RangeStatistic, Runs
@@ -12,7 +13,6 @@ from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Bounded, Value
-from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.sweep import short_curves
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def ks_from_rows(rows: OrderedRows) -> float:
     """The result of `ks_statistic`."""
     (state,) = rows.sweep(Extremes())
     result = finalise_extremes({}, state)
-    return warn_undefined("ks_statistic", result.reason) if result.reason else result.value
+    return warn_and_unwrap("ks_statistic", result)
 
 
 @metric(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exchange.sorted_rows import order_rows
 from fastmetrics._core.score_statistics.pair_counts import PairsWon
-from fastmetrics.metrics.curves.auc import partial_auc_from_rows, roc_auc_from_rows
+from fastmetrics.metrics.curves.auc import check_optional_max_fpr, partial_auc_from_rows, roc_auc_from_rows
 from fastmetrics.metrics.curves.average_precision import PrecisionSum, average_precision_from_rows
 from fastmetrics.metrics.curves.best_threshold import BestThreshold, best_threshold_from_rows
 from fastmetrics.metrics.curves.det_curve import det_curve_from_rows
@@ -15,7 +15,6 @@ from fastmetrics.metrics.curves.eer import EqualErrorRate, equal_error_rate_from
 from fastmetrics.metrics.curves.far_frr_curve import far_frr_curve_from_rows
 from fastmetrics.metrics.curves.ks import Extremes, ks_from_rows
 from fastmetrics.metrics.curves.lift_curve import lift_curve_from_rows
-from fastmetrics.metrics.curves.partial_area import check_max_fpr
 from fastmetrics.metrics.curves.precision_recall_curve import precision_recall_curve_from_rows
 from fastmetrics.metrics.curves.rate_crossing import RateCrossing
 from fastmetrics.metrics.curves.roc_curve import roc_curve_from_rows
@@ -93,8 +92,7 @@ class ScoreOrder:
 
     def roc_auc_score(self, *, max_fpr: float | None = None) -> float:
         """See `fastmetrics.roc_auc_score`."""
-        if max_fpr is not None:
-            check_max_fpr(max_fpr)
+        check_optional_max_fpr(max_fpr)
         return roc_auc_from_rows(self._rows, max_fpr)
 
     def partial_auc_score(self, *, max_fpr: float, standardize: bool = False) -> float:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.binary_probabilities import warn_and_unwrap
 from fastmetrics._core.exact import quotients
 from fastmetrics._core.exchange.group_rows import reduce_columns
 from fastmetrics._core.exchange.group_values import MeanOfGroups, group_coverage
@@ -17,7 +18,6 @@ from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Fields, ManySums, Sums, exact_sum, segment_starts
 from fastmetrics._core.statistic import ByUnit, StatesOfUnits, Value, rounded_quotient
-from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.ranking import grouped_auc
 from fastmetrics.metrics.ranking.lists.group_pairs import GroupPairs, PairsByGroup
 
@@ -165,7 +165,7 @@ def gauc_score(
     threads = count_threads(n_threads)
     state = reduce_columns(GroupAuc(weight, single_class), y_true, y_score, groups, sample_weight, threads)
     result = finalise_gauc({"weight": weight, "single_class": single_class}, state)
-    return warn_undefined("gauc_score", result.reason) if result.reason else result.value
+    return warn_and_unwrap("gauc_score", result)
 
 
 def many_gaucs(parameters: dict[str, Any], states: ManySums) -> np.ndarray:

@@ -144,7 +144,7 @@ BINARY_LOGARITHM = Discounts(2.0)
 
 def discounts_of(log_base: Any) -> Discounts:
     """The discounts of a logarithm; those of base 2 are shared by all calls."""
-    base = check_number(log_base, "log_base", 1.0, float("inf"), "a finite number above 1")
+    base = validation.check_number(log_base, "log_base", "a finite number above 1", lambda base: 1 < base < np.inf)
     return BINARY_LOGARITHM if base == 2 else Discounts(base)
 
 
@@ -303,21 +303,17 @@ def check_cutoffs(k: Any, required: bool = False) -> tuple[list[int | None], boo
     return [check_cutoff(k, required=required)], False
 
 
-def check_number(value: Any, name: str, low: float, high: float, wanted: str) -> float:
-    """A finite number with low < value < high."""
-    return validation.check_number(value, name, wanted, lambda number: low < number < high)
-
-
 def check_level(value: Any) -> float:
-    return check_number(value, "relevance_level", 0.0, np.inf, "a finite number above 0")
+    return validation.check_number(value, "relevance_level", "a finite number above 0", lambda own: 0 < own < np.inf)
 
 
 def check_max_grade(value: Any) -> float:
-    return check_number(value, "max_grade", 0.0, GREATEST_GRADE + 1, f"a number above 0, at most {GREATEST_GRADE:g}")
+    wanted = f"a number above 0, at most {GREATEST_GRADE:g}"
+    return validation.check_number(value, "max_grade", wanted, lambda grade: 0 < grade < GREATEST_GRADE + 1)
 
 
 def check_persistence(value: Any) -> float:
-    return check_number(value, "p", 0.0, 1.0, "a number between 0 and 1, both excluded")
+    return validation.check_number(value, "p", "a number between 0 and 1, both excluded", lambda p: 0 < p < 1)
 
 
 # The options of measures: what each may be, or its check.

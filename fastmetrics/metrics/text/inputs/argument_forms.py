@@ -107,10 +107,7 @@ def segments_from_streams(hypotheses: Any, references: Any) -> Segments:
     """
     if files := streams_of_files(hypotheses, references):
         return FileSegments(files)
-    hypothesis_texts = to_texts(hypotheses, "hypotheses")
-    tokens = holds_tokens(hypothesis_texts)
-    items = to_stream(references, "references")
-    check_has_references(items, hypothesis_texts)
+    hypothesis_texts, tokens, items = read_arguments(hypotheses, references)
     first = next((item for item in items if item is not None), None)
     streams: list[list[Any]] = []
     if not hypothesis_texts:
@@ -134,10 +131,7 @@ def segments_from_parallel(hypotheses: Any, references: Any) -> Segments:
     """Convert hypotheses with one reference, or a list of references, for each. A file of references is a stream."""
     if files := streams_of_files(hypotheses, references):
         return FileSegments(files)
-    hypothesis_texts = to_texts(hypotheses, "hypotheses")
-    tokens = holds_tokens(hypothesis_texts)
-    items = to_stream(references, "references")
-    check_has_references(items, hypothesis_texts)
+    hypothesis_texts, tokens, items = read_arguments(hypotheses, references)
     n_hypotheses = len(hypothesis_texts)
     if len(items) != n_hypotheses:
         hint = ""
@@ -154,6 +148,13 @@ def segments_from_parallel(hypotheses: Any, references: Any) -> Segments:
     most = max(1, *map(len, lists))
     streams = [[item[number] if number < len(item) else None for item in lists] for number in range(most)]
     return check_segments(Segments([hypothesis_texts, *streams], ArgumentNames(parallel=True)))
+
+
+def read_arguments(hypotheses: Any, references: Any) -> tuple[list[Any], bool, list[Any]]:
+    """The hypotheses, whether they are lists of tokens, and the items of the references."""
+    texts, items = to_texts(hypotheses, "hypotheses"), to_stream(references, "references")
+    check_has_references(items, texts)
+    return texts, holds_tokens(texts), items
 
 
 def segments_from_sentence(hypothesis: Any, references: Any, *, words_only: bool = False) -> Segments:
