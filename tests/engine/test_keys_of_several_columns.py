@@ -64,13 +64,17 @@ def test_they_equal_one_column_of_numbers(kind, n_threads):
     assert evaluate(log, None, [own])[own] == evaluate(log, "key", ["gauc"])["gauc"]
 
 
-@each_case("kind", BYTES)
-def test_in_a_spilled_log(kind):
-    names = BYTES[kind]
+def evaluate_spilled(log, names):
     with pytest.MonkeyPatch.context() as patch, counted() as calls:
         small_batches(patch, 500)
         tiny_memory(patch, 1 << 14)
-        spilled = evaluate(LOG, names, memory_limit="1MiB", n_threads=1)
+        return evaluate(log, names, memory_limit="1MiB", n_threads=1), calls
+
+
+@each_case("kind", BYTES)
+def test_in_a_spilled_log(kind):
+    names = BYTES[kind]
+    spilled, calls = evaluate_spilled(LOG, names)
     assert calls["spilled"]
     assert calls["repartitioned"]
     assert contents(spilled) == contents(evaluate(LOG, names))
@@ -83,10 +87,7 @@ def test_a_large_group(kind):
     log = {**LOG, "user": np.where(first, 3, LOG["user"]), "day": np.where(first, LOG["day"][0], LOG["day"])}
     log["name"] = np.where(first, "a name that is longer than its slot", LOG["name"])
     names = BYTES[kind]
-    with pytest.MonkeyPatch.context() as patch, counted() as calls:
-        small_batches(patch, 500)
-        tiny_memory(patch, 1 << 14)
-        spilled = evaluate(log, names, memory_limit="1MiB", n_threads=1)
+    spilled, calls = evaluate_spilled(log, names)
     assert calls["large group"]
     assert contents(spilled) == contents(evaluate({**log, "key": numbered(log, names)}, "key"))
 

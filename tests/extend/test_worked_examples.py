@@ -11,14 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics._core.columns.group_keys import as_keys
-from fastmetrics._core.columns.key_columns import KeyScratch
 from fastmetrics._core.exchange import range_exchange
-from fastmetrics._core.resampling.resampling_units import draw_weights, find_unit_buckets
 from fastmetrics.testing import check_metric
 from oracles.extend import auuc, concordance, cvr, snips
 from support.cases import assert_raises, each_case
 from support.extend.worked_examples import ALL_COLUMNS, NAMES, contents, evaluate, make_log
+from support.states.replicate_cases import repeat_units
 from support.states.spilled_logs import counted, small_batches, tiny_memory
 
 ROWS = 1600
@@ -130,16 +128,6 @@ class TestSameBits:
             assert calls["spilled"]
             assert contents(found) == expected[weight]
 
-def repeated(log, column, seed):
-    """The log with the rows of every unit repeated by its weight in replicate 0."""
-    own = as_keys(log[column])
-    scratch = KeyScratch(own.rows, own.dtype)
-    own.hash_block(0, own.rows, scratch)
-    unit_buckets = find_unit_buckets([scratch.hashes])
-    times = draw_weights(unit_buckets, seed, 0, 1)[:, 0][unit_buckets.bucket_of(scratch.hashes)]
-    return {name: np.repeat(column, times) for name, column in log.items()}
-
-
 @each_case(
     "options", [{}, {"by": "hour"}, {"weight": "weight", "by": "hour"}, {"memory_limit": "1MiB", "n_threads": 2}]
 )
@@ -148,7 +136,7 @@ def test_a_replicate_is_the_log_repeated(options):
     log = make_log(700)
     for seed in range(2):
         report = evaluate(log, ci=0.9, replicates=1, seed=seed, unit="user", **options)
-        plain = evaluate(repeated(log, "user", seed), **options)
+        plain = evaluate(repeat_units(log, log["user"], seed), **options)
         assert [own.interval for own in report] == [(own.value, own.value) for own in plain]
 
 

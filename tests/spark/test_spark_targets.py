@@ -13,6 +13,17 @@ from support.registry_cases import PARTITION, TEXT
 pytestmark = pytest.mark.usefixtures("few_ranges")
 
 
+def assert_same_bits(spark, folder, log, metrics, options):
+    """The report of three partitions is that of `evaluate`."""
+    import fastmetrics.spark
+
+    pa.parquet.write_table(log, folder / "log.parquet")
+    found = fastmetrics.spark.evaluate(spark.read.parquet(str(folder)).repartition(3), metrics, **options)
+    expected = fm.evaluate(log, metrics, **options)
+    assert found == expected
+    assert [result.value.hex() for result in found] == [result.value.hex() for result in expected]
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -21,16 +32,10 @@ pytestmark = pytest.mark.usefixtures("few_ranges")
     ],
 )
 def test_texts(spark, tmp_path, options):
-    import fastmetrics.spark
-
     columns = text_logs.text_columns(500)
     several = text_logs.more_references(columns["reference"])
     log = pa.table(columns | {"several": several, "channel": np.arange(500) % 3})
-    pa.parquet.write_table(log, tmp_path / "texts.parquet")
-    found = fastmetrics.spark.evaluate(spark.read.parquet(str(tmp_path)).repartition(3), TEXT, **options)
-    expected = fm.evaluate(log, TEXT, **options)
-    assert found == expected
-    assert [result.value.hex() for result in found] == [result.value.hex() for result in expected]
+    assert_same_bits(spark, tmp_path, log, TEXT, options)
 
 
 @pytest.mark.parametrize(
@@ -41,16 +46,10 @@ def test_texts(spark, tmp_path, options):
     ],
 )
 def test_partitions(spark, tmp_path, options):
-    import fastmetrics.spark
-
     columns = partition_logs.partition_columns(700)
     days = pa.array(np.arange(700, dtype=np.int32) % 9, mask=np.arange(700) % 90 == 1).cast(pa.date32())
     log = pa.table(columns | {"day": days, "channel": np.arange(700) % 3})
-    pa.parquet.write_table(log, tmp_path / "points.parquet")
-    found = fastmetrics.spark.evaluate(spark.read.parquet(str(tmp_path)).repartition(3), PARTITION, **options)
-    expected = fm.evaluate(log, PARTITION, **options)
-    assert found == expected
-    assert [result.value.hex() for result in found] == [result.value.hex() for result in expected]
+    assert_same_bits(spark, tmp_path, log, PARTITION, options)
 
 
 def test_probabilities_of_several_classes(spark, tmp_path):

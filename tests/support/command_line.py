@@ -147,6 +147,14 @@ def write_log(path: Path, **columns: object) -> Path:
     return path
 
 
+def assert_refused(done: subprocess.CompletedProcess[str], code: int, message: str) -> None:
+    """The exit code, a message on standard error, in a box or not, and nothing else."""
+    assert done.returncode == code, done.stderr
+    assert message in " ".join(re.sub(r"[│╭╮╰╯─]", " ", done.stderr).split())
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
 def assert_is_a_message(done: subprocess.CompletedProcess[str], *parts: str) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("error: ")

@@ -31,6 +31,15 @@ def weighted_scores(draw, both_classes=True, max_size=25):
     return y_true, y_score, weights
 
 
+def assert_rates(found, expected, weights, atol=0):
+    """Two rates and the thresholds of a curve: exact for integer weights, nearly exact for others."""
+    assert_same(found[2], expected[2])
+    for rates, exact in zip(found[:2], expected[:2], strict=True):
+        np.testing.assert_allclose(rates, exact, rtol=1e-15, atol=atol)
+        if weights is None or (weights == np.round(weights)).all():
+            assert_same(rates, exact)
+
+
 def make_scores(kind, rows, seed=0, dtype="float64"):
     """Scores of many rows; each kind fills the buckets in a different way."""
     generator = np.random.default_rng(seed)

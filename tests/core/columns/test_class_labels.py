@@ -195,15 +195,11 @@ class TestEncoding:
         """As many labels as rows, so that tables grow. Labels that are far apart are hashed."""
         values = np.random.default_rng(rows).permutation(rows) * spread - 5
         values = np.concatenate([values, values[:50]])
-        codes, classes = class_labels.encode_labels(values)
-        wanted = np.unique(values, return_inverse=True)
-        assert classes.tolist() == wanted[0].tolist()
-        assert codes.tolist() == wanted[1].tolist()
-        text = values.astype(str)
-        codes, classes = class_labels.encode_labels(text)
-        wanted = np.unique(text, return_inverse=True)
-        assert classes.tolist() == wanted[0].tolist()
-        assert codes.tolist() == wanted[1].tolist()
+        for labels in (values, values.astype(str)):
+            codes, classes = class_labels.encode_labels(labels)
+            wanted = np.unique(labels, return_inverse=True)
+            assert classes.tolist() == wanted[0].tolist()
+            assert codes.tolist() == wanted[1].tolist()
 
     def test_labels_in_one_slot(self):
         """Different integers have different hashes; these have the same slot in the first table of 256 slots."""

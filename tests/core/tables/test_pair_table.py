@@ -12,10 +12,10 @@ from hypothesis.extra import numpy as hnp
 from fastmetrics._core import exact
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.tables import pair_table
-from fastmetrics._core.tables.key_table import KeyTable
 from fastmetrics._core.tables.pair_table import PairCells, PairTable
 from fastmetrics._kernels.exchange.pair_counts import PairCounter
 from support.cases import assert_raises, each_case
+from support.states.spilled_tables import spill_pairs
 
 INT64_MAX = 2**63 - 1
 LABELS = st.one_of(st.integers(0, 3), st.integers(-(2**63), 2**63 - 1))
@@ -91,11 +91,8 @@ def test_invalid_input_is_rejected_before_anything_is_counted():
 @pytest.fixture
 def small_tables(monkeypatch):
     """A few rows are added at a time, and all pairs move to tables of keys, which spill after a few."""
-    monkeypatch.setattr(pair_table, "FEW_PAIRS", 0)
+    spill_pairs(monkeypatch)
     monkeypatch.setattr(pair_table, "FEW_ROWS", 7)
-    monkeypatch.setattr(pair_table, "COUNTER_DIVISOR", 1 << 20)
-    monkeypatch.setattr("fastmetrics._core.tables.key_table.SMALL_SHARD", 1)
-    monkeypatch.setattr(KeyTable, "try_reserve", lambda table, n_bytes: table.n_bytes + n_bytes < 2000)
 
 
 def table_of(rows, is_weighted, budget=None):

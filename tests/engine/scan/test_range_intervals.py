@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core.columns.group_keys import as_keys
-from fastmetrics._core.columns.key_columns import KeyScratch
-from fastmetrics._core.resampling.resampling_units import draw_weights, find_unit_buckets
 from support.cases import each_case
+from support.states.replicate_cases import repeat_units
 
 METRICS = ["auc", "ap", "ks", "eer", "eer(method=mean)", "eer(method=convex_hull)"]
 METRICS += ["best_threshold", "lift", "partial_auc"]
@@ -29,16 +27,6 @@ def make_log(rows=1500, seed=0):
     }
 
 
-def repeated(log, unit, seed):
-    """The log with the rows of every unit repeated by its weight in replicate 0."""
-    own = as_keys(np.arange(len(log["user"])) if unit == "row" else log[unit])
-    scratch = KeyScratch(own.rows, own.dtype)
-    own.hash_block(0, own.rows, scratch)
-    unit_buckets = find_unit_buckets([scratch.hashes])
-    times = draw_weights(unit_buckets, seed, 0, 1)[:, 0][unit_buckets.bucket_of(scratch.hashes)]
-    return {name: np.repeat(column, times) for name, column in log.items()}
-
-
 @each_case(
     "options",
     [
@@ -53,9 +41,10 @@ def test_a_replicate_is_the_log_repeated(options):
     """With one replicate, both ends of the interval are its value."""
     log = make_log()
     without = {name: value for name, value in options.items() if name != "unit"}
+    keys = np.arange(len(log["user"])) if options["unit"] == "row" else log[options["unit"]]
     for seed in range(3):
         report = fm.evaluate(log, METRICS, ci=0.9, replicates=1, seed=seed, **COLUMNS, **options)
-        plain = fm.evaluate(repeated(log, options["unit"], seed), METRICS, **COLUMNS, **without)
+        plain = fm.evaluate(repeat_units(log, keys, seed), METRICS, **COLUMNS, **without)
         for found, wanted in zip(report, plain, strict=True):
             assert (found.metric, found.score, found.slice) == (wanted.metric, wanted.score, wanted.slice)
             assert found.interval == (wanted.value, wanted.value)

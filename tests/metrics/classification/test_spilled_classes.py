@@ -10,11 +10,11 @@ import pytest
 import fastmetrics as fm
 from fastmetrics._core.columns.label_columns import LabelPairs, as_class_labels
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
-from fastmetrics._core.tables import pair_table
 from fastmetrics._core.tables.key_table import KeyTable
 from fastmetrics._core.tables.pair_table import PairTable
 from fastmetrics.metrics.classification.class_table import ClassTable
 from support.cases import assert_raises, each_case
+from support.states.spilled_tables import spill_pairs
 
 METRICS = [
     "accuracy", "balanced_accuracy", "mcc", "kappa", "kappa(weights=linear)", "kappa(weights=quadratic)",
@@ -52,10 +52,7 @@ def spilled(monkeypatch):
 def small_tables():
     """All pairs move to tables of keys, which spill after some."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pair_table, "FEW_PAIRS", 0)
-        patch.setattr(pair_table, "COUNTER_DIVISOR", 1 << 30)
-        patch.setattr("fastmetrics._core.tables.key_table.SMALL_SHARD", 1)
-        patch.setattr(KeyTable, "try_reserve", lambda table, n_bytes: table.n_bytes + n_bytes < 20_000)
+        spill_pairs(patch, 20_000, 1 << 30)
         yield
 
 

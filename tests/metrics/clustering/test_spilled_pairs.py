@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 from fastmetrics._core.columns.label_columns import LabelPairs, as_label_column
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
-from fastmetrics._core.tables import pair_table
-from fastmetrics._core.tables.key_table import KeyTable
 from fastmetrics.metrics.clustering.mutual_info import compute_information
 from fastmetrics.metrics.clustering.pair_confusion_matrix import count_pairs
 from fastmetrics.metrics.clustering.partition_table import PartitionTable
 from fastmetrics.metrics.clustering.purity import purity
+from support.states.spilled_tables import spill_pairs
 
 PAIRS = st.lists(st.tuples(st.integers(-3, 5), st.integers(0, 9)), min_size=1, max_size=80)
 
@@ -41,10 +40,7 @@ def new_budget():
 @pytest.fixture(autouse=True)
 def small_tables(monkeypatch):
     """All pairs move to tables of keys, which spill after a few."""
-    monkeypatch.setattr(pair_table, "FEW_PAIRS", 0)
-    monkeypatch.setattr(pair_table, "COUNTER_DIVISOR", 1 << 20)
-    monkeypatch.setattr("fastmetrics._core.tables.key_table.SMALL_SHARD", 1)
-    monkeypatch.setattr(KeyTable, "try_reserve", lambda table, n_bytes: table.n_bytes + n_bytes < 2000)
+    spill_pairs(monkeypatch)
 
 
 @pytest.mark.parametrize("is_text", [False, True])

@@ -18,6 +18,7 @@ from support.curve_cases import (
     SIZES,
     as_floats,
     as_fractions,
+    assert_rates,
     assert_same,
     counts_by_score,
     make_case,
@@ -53,11 +54,7 @@ class TestDetCurve:
         y_true, y_score, weights = case
         found = det_curve(y_true, y_score, sample_weight=weights, drop_intermediate=drop_intermediate)
         expected = self.oracle(y_true, y_score, weights, drop_intermediate)
-        assert_same(found[2], expected[2])
-        for rates, exact in zip(found[:2], expected[:2], strict=True):
-            np.testing.assert_allclose(rates, exact, rtol=1e-15, atol=1e-15)
-            if weights is None or (weights == np.round(weights)).all():
-                assert_same(rates, exact)
+        assert_rates(found, expected, weights, atol=1e-15)
 
     @each_case(("kind", "share"), KINDS_AND_SHARES)
     def test_many_rows(self, kind, share):
@@ -93,16 +90,9 @@ class TestFarFrrCurve:
     def test_definition(self, case):
         y_true, y_score, weights = case
         curve = curves.roc_curve(y_true.tolist(), y_score.tolist(), as_fractions(weights), drop_intermediate=False)
-        far, frr, thresholds = fm.far_frr_curve(y_true, y_score, sample_weight=weights)
-        assert_same(thresholds, np.array([own[2] for own in curve]))
-        exact = weights is None or (weights == np.round(weights)).all()
-        for rates, expected in (
-            (far, as_floats([own[0] for own in curve])),
-            (frr, as_floats([1 - own[1] for own in curve])),
-        ):
-            np.testing.assert_allclose(rates, expected, rtol=1e-15, atol=1e-15)
-            if exact:
-                assert_same(rates, expected)
+        far, tpr, thresholds = zip(*curve, strict=True)
+        expected = as_floats(far), as_floats([1 - rate for rate in tpr]), np.array(thresholds)
+        assert_rates(fm.far_frr_curve(y_true, y_score, sample_weight=weights), expected, weights, atol=1e-15)
 
     @each_case("rows", SIZES)
     def test_many_rows(self, rows):

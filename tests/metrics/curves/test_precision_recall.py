@@ -19,6 +19,7 @@ from support.curve_cases import (
     SIZES,
     as_floats,
     as_fractions,
+    assert_rates,
     assert_same,
     counts_by_score,
     make_case,
@@ -57,12 +58,7 @@ def test_weights(case, drop_intermediate):
     y_true, y_score, weights = case
     options = {"drop_intermediate": drop_intermediate}
     found = precision_recall_curve(y_true, y_score, sample_weight=weights, **options)
-    expected = oracle(y_true, y_score, weights, **options)
-    assert_same(found[2], expected[2])
-    for ratios, exact in zip(found[:2], expected[:2], strict=True):
-        np.testing.assert_allclose(ratios, exact, rtol=1e-15, atol=0)
-        if weights is None or (weights == np.round(weights)).all():
-            assert_same(ratios, exact)
+    assert_rates(found, oracle(y_true, y_score, weights, **options), weights)
 
 
 

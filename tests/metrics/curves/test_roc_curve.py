@@ -19,6 +19,7 @@ from support.curve_cases import (
     SIZES,
     as_floats,
     as_fractions,
+    assert_rates,
     assert_same,
     counts_by_score,
     make_case,
@@ -56,11 +57,7 @@ def test_weights(case, drop_intermediate):
     y_true, y_score, weights = case
     expected = oracle(y_true, y_score, weights, False)
     found = roc_curve(y_true, y_score, sample_weight=weights, drop_intermediate=False)
-    assert_same(found[2], expected[2])
-    for rates, exact in zip(found[:2], expected[:2], strict=True):
-        np.testing.assert_allclose(rates, exact, rtol=1e-15, atol=0)
-        if weights is None or (weights == np.round(weights)).all():
-            assert_same(rates, exact)
+    assert_rates(found, expected, weights)
     if not drop_intermediate:
         return
     dropped = roc_curve(y_true, y_score, sample_weight=weights)

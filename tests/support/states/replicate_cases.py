@@ -2,12 +2,15 @@
 
 import numpy as np
 
+from fastmetrics._core.columns.group_keys import as_keys
+from fastmetrics._core.columns.key_columns import KeyScratch
 from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, Output, label_name, score_name
 from fastmetrics._core.exchange.block_store import Block, BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import RangeReduction
 from fastmetrics._core.registry import parse
 from fastmetrics._core.resampling.range_replicates import replicate_scores
+from fastmetrics._core.resampling.resampling_units import draw_weights, find_unit_buckets
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
@@ -30,6 +33,16 @@ def store_of(labels, scores, units, row_weights=None, slices=None, budget=None, 
         is_reserved = store.try_reserve(sum(values.nbytes for values in block.values()))
         store.add(Block(block, np.array([0, rows], np.int32)), is_reserved)
     return store
+
+
+def repeat_units(log, keys, seed):
+    """The log with the rows of every unit repeated by its weight in replicate 0."""
+    own = as_keys(keys)
+    scratch = KeyScratch(own.rows, own.dtype)
+    own.hash_block(0, own.rows, scratch)
+    unit_buckets = find_unit_buckets([scratch.hashes])
+    times = draw_weights(unit_buckets, seed, 0, 1)[:, 0][unit_buckets.bucket_of(scratch.hashes)]
+    return {name: np.repeat(column, times) for name, column in log.items()}
 
 
 def statistics_of(metrics):
