@@ -105,11 +105,13 @@ def best_threshold_from_rows(rows: OrderedRows, metric: str, beta: float) -> Bes
     validation.check_option(metric, "metric", METRICS)
     check_beta(beta)
     statistic = BestPoint(metric, beta)
-    if rows.is_small and rows.weights is None:  # of few rows, a curve takes less time than runs
-        totals = rows.totals()
-        state = statistic.state(totals, *rows.curve(curve_points.COUNTS), totals)
-    else:
-        (state,) = rows.sweep(statistic)
+    if rows.is_small and rows.weights is None and not reason_without_threshold(metric, rows.totals()):
+        # Of few rows, a curve takes less time than runs.
+        thresholds, fps, tps = rows.curve(curve_points.COUNTS, n_more=1)
+        thresholds[0], fps[0], tps[0] = NO_ROW_CHOSEN
+        best, value = statistic.choose(fps, tps, rows.totals())
+        return BestThreshold(float(thresholds[best]), value)
+    (state,) = rows.sweep(statistic)
     result = finalise_best_threshold({"metric": metric, "beta": beta}, state)
     if result.reason:
         warn_undefined("best_threshold", result.reason)
