@@ -25,7 +25,6 @@ from fastmetrics._core.columns.row_blocks import (
 from fastmetrics._core.exchange.block_store import Block, BlockStore, order_by_number, scatter_rows
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import RangeReduction
-from fastmetrics._core.exchange.row_ranges import StoredRowsStatistic
 from fastmetrics._core.exchange.runs import ClassTotals, RangePosition, RangeStatistic, Runs
 from fastmetrics._core.exchange.stored_ranges import BlockSource, PartitionPair, ProblemReader
 from fastmetrics._core.named_tuples import NamedTuple
@@ -176,7 +175,7 @@ class OutputReduction(NamedTuple):
 
     def reductions(self) -> Iterator[tuple[RangeReduction, dict[Any, Any]]]:
         """The reductions of two classes, and for each statistic of a reduction the one that it is a part of."""
-        plain = [own for own in self.statistics if not isinstance(own, OverClasses | OfClasses | StoredRowsStatistic)]
+        plain = [own for own in self.statistics if not isinstance(own, OverClasses | OfClasses)]
         if plain:
             yield (
                 RangeReduction(self.store, self.output, self.weighted, plain, self.n_threads),

@@ -216,15 +216,9 @@ def reorder_by_score(
 
 def reorder_by_value(splitter: Splitter, values: np.ndarray, columns: Mapping[str, np.ndarray]) -> Block:
     """A block of all columns in the order of the buckets of values."""
-    numbers, offsets = bucket_numbers(splitter, values)
-    return Block(scatter_columns(columns, numbers, offsets, allocate_new), offsets)
-
-
-def bucket_numbers(splitter: Splitter, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The bucket of every row (uint16), and where each bucket begins."""
     numbers, offsets = np.empty(values.shape[0], np.uint16), np.empty(splitter.n_buckets + 1, np.int32)
     mann_whitney.order_by_bucket(splitter, np.ascontiguousarray(values), numbers, offsets)
-    return numbers, offsets
+    return Block(scatter_columns(columns, numbers, offsets, allocate_new), offsets)
 
 
 def scatter_columns(

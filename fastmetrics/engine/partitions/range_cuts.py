@@ -6,22 +6,27 @@ An engine that moves rows itself divides the scores at `cuts` and sends all shar
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import WEIGHT, RowBlock, label_name, role_name, score_name
-from fastmetrics._core.exchange.block_store import order_by_number, scatter_rows
+from fastmetrics._core.exchange.bucket_positions import BucketWeights
 from fastmetrics._core.exchange.hash_exchange import HASH
-from fastmetrics._core.exchange.range_exchange import bucket_numbers, ordered_keys, splitter_of_cuts
+from fastmetrics._core.exchange.range_exchange import (
+    ordered_keys,
+    reorder_by_score,
+    reorder_by_value,
+    splitter_of_cuts,
+)
 from fastmetrics._core.exchange.range_reduction import store_columns
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, StoredRowsStatistic, split_statistics
 from fastmetrics._core.exchange.runs import ClassTotals
 from fastmetrics._core.exchange.weighted_ranges import WeightSpan, span_of
 from fastmetrics._core.statistic import Positioned
-from fastmetrics._kernels.numeric import sums
+from fastmetrics._kernels.sweep.mann_whitney import Splitter
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.slice_values import SliceValues
 from fastmetrics.engine.partitions.partition_state import RangeKey, RangeTotals, RowTotalKey
@@ -33,9 +38,19 @@ from fastmetrics.engine.scan.scan import Scan
 SPLIT_ROWS = 1 << 22  # rows that are split into ranges at a time
 
 
-def find_range_numbers(scores: np.ndarray, cuts: Sequence[float]) -> np.ndarray:
-    """The number of the range of every score."""
-    return bucket_numbers(splitter_of_cuts([ordered_keys(np.array(cuts, scores.dtype))]), scores)[0]
+def split_at(cuts: Sequence[float], scores: np.ndarray) -> Splitter:
+    """What divides scores at cuts."""
+    return splitter_of_cuts([ordered_keys(np.array(cuts, scores.dtype))])
+
+
+def split_columns(
+    columns: Mapping[str, np.ndarray], scores: np.ndarray, cuts: Sequence[float]
+) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+    """The rows of every range of scores that has some, with the number of the range."""
+    ordered = reorder_by_value(split_at(cuts, scores), scores, columns)
+    for number, (start, stop) in enumerate(pairwise(ordered.offsets.tolist())):
+        if start < stop:
+            yield number, {name: own[start:stop] for name, own in ordered.columns.items()}
 
 
 def stored_columns(scan: Scan, column: ScoreColumn) -> list[str]:
@@ -60,12 +75,8 @@ def split_into_ranges(scan: Scan, column: ScoreColumn, score: int, cuts: Sequenc
         if rows == 0:
             continue
         columns = column.select({name: np.concatenate([block[name] for block in blocks]) for name in names})
-        numbers = find_range_numbers(columns[score_name(0)], cuts)
-        starts, destinations = order_by_number(numbers, len(cuts) + 1)
-        moved = {name: scatter_rows(own, destinations) for name, own in columns.items()}
-        for number in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
-            where = slice(*starts[number : number + 2].tolist())
-            yield ScoreRangeShard(score, number, values, {name: own[where] for name, own in moved.items()})
+        for number, of_range in split_columns(columns, columns[score_name(0)], cuts):
+            yield ScoreRangeShard(score, number, values, of_range)
 
 
 def iterate_score_column(scan: Scan, column: ScoreColumn) -> Iterator[dict[str, np.ndarray]]:
@@ -91,19 +102,18 @@ def count_ranges(
     for slice_values, block in by_slice if statistics else []:
         for score, column in enumerate(score_columns):
             all_labels, scores, row_weights = column.binary_rows(block)
-            range_numbers = find_range_numbers(scores, cuts[score])
+            splitter, slots = split_at(cuts[score], scores), np.empty(scores.shape[0], np.uint16)
+            others = {} if row_weights is None else {WEIGHT: row_weights}
             for label, labels in enumerate(all_labels):
-                n_classes = 2 * (len(cuts[score]) + 1)
-                starts, destinations = order_by_number(2 * range_numbers + labels, n_classes)
-                weights = [0] * n_classes
+                ordered, _ = reorder_by_score(splitter, labels, scores, others, slots)
+                weights = BucketWeights(splitter.n_buckets, row_weights is not None)
                 if row_weights is not None:
-                    states = exact.new_states(n_classes)
-                    sums.sum_segments(scatter_rows(row_weights, destinations), starts, states)
-                    weights = [exact.to_integer(state) for state in states]
-                rows = np.diff(starts).tolist()
+                    weights.add_block(ordered)
+                weights_of_ranges = weights.totals() or [(0, 0)] * splitter.n_buckets
+                rows_of_ranges = np.diff(ordered.offsets).reshape(-1, 2).tolist()
+                of_ranges = enumerate(zip(rows_of_ranges, weights_of_ranges, strict=True))
                 totals[label, score, slice_values] = {
-                    number: ClassTotals(*rows[2 * number : 2 * number + 2], *weights[2 * number : 2 * number + 2])
-                    for number in np.unique(range_numbers).tolist()
+                    number: ClassTotals(rows[0], rows[1], *own) for number, (rows, own) in of_ranges if any(rows)
                 }
     span = WeightSpan() if columns.weights is None else span_of(columns.weights)
     return RangeTotals(totals, span, row_totals)
@@ -130,12 +140,10 @@ def count_rows_of_ranges(
     for slice_values, block in by_slice if positioned else []:
         store = store_columns(block)
         for output in scan.outputs:
-            numbers = find_range_numbers(block.scores[output.score], cuts[output.score])
-            reduction = RowRangeReduction(store, output, statistics, 0, 1)
+            reduction = RowRangeReduction(store, output, statistics, 0, 1, is_sorted=True)
             columns = {name: column for name, column in block.arrays().items() if name in reduction.names()}
-            for number in np.unique(numbers).tolist():
-                where = numbers == number
-                rows = reduction.rows_of({name: column[where] for name, column in columns.items()})
+            for number, of_range in split_columns(columns, block.scores[output.score], cuts[output.score]):
+                rows = reduction.rows_of(of_range)
                 for statistic in positioned:
                     by_number = totals.setdefault((statistic, output.label, output.score, slice_values), {})
                     by_number[number] = statistic.total_of_range(rows)

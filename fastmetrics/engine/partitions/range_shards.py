@@ -112,8 +112,9 @@ class RangeShards:
             output = Output(label, 0)
             found: dict[tuple[Any, int | None], list[Any]] = {}
             if weights is not None:
-                row_ranges = RowRangeReduction(store, output, row_statistics, len(values), 1)
-                found |= replicate_row_ranges(row_ranges._replace(all_rows=slice_pass.all_rows), weights)
+                all_rows = slice_pass.all_rows
+                row_ranges = RowRangeReduction(store, output, row_statistics, len(values), 1, all_rows=all_rows)
+                found |= replicate_row_ranges(row_ranges, weights)
             if statistics:
                 reductions = OutputReduction(store, output, self.names.weight is not None, statistics, 1)
                 for n_slices in slice_pass.slice_counts():
@@ -167,8 +168,9 @@ class RangeShards:
                 for statistic in statistics
                 for number, of_slice in numbers
             }
-        reduction = RowRangeReduction(store, Output(label, 0), statistics, len(values), 1, positions)
-        reduction = reduction._replace(all_rows=slice_pass.all_rows)
+        reduction = RowRangeReduction(
+            store, Output(label, 0), statistics, len(values), 1, positions, all_rows=slice_pass.all_rows
+        )
         return {
             (statistic, label, None if number is None else values[number]): state
             for (statistic, number), state in reduce_row_ranges(reduction).items()

@@ -274,8 +274,8 @@ def replicate_score_statistics(
     if row_statistics:
         weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)  # draws them all
         for output_number, output in enumerate(scan.outputs):
-            row_ranges = RowRangeReduction(scan.unit_exchange.store, output, row_statistics, n_slices, n_threads)
-            row_ranges = row_ranges._replace(all_rows=scan.slice_pass.all_rows)
+            store, all_rows = scan.unit_exchange.store, scan.slice_pass.all_rows
+            row_ranges = RowRangeReduction(store, output, row_statistics, n_slices, n_threads, all_rows=all_rows)
             for (statistic, slice_number), states in replicate_row_ranges(row_ranges, weights, advance).items():
                 replicates[statistic, output_number, slice_number] = ReplicateStates(states)
     is_weighted = scan.names.weight is not None

@@ -218,8 +218,9 @@ def resolve_range_exchange(
     statistics, row_statistics = split_statistics(all_statistics)
     for output_number, output in enumerate(scan.outputs):
         if row_statistics:
-            row_ranges = RowRangeReduction(scan.range_store(), output, row_statistics, slice_pass.n_slices, n_threads)
-            row_ranges = row_ranges._replace(all_rows=slice_pass.all_rows)
+            row_ranges = RowRangeReduction(
+                scan.range_store(), output, row_statistics, slice_pass.n_slices, n_threads, all_rows=slice_pass.all_rows
+            )
             for (statistic, slice_number), state in reduce_row_ranges(row_ranges, advance).items():
                 states.by_key[statistic, output_number, slice_number] = state
         if not statistics:
