@@ -18,10 +18,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 import fastmetrics
+from fastmetrics._core.columns.row_blocks import UnpooledScratch
 from fastmetrics._core.metric_spec import REQUIRED
+from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
+from fastmetrics._kernels.exchange.partition_groups import PartitionedRows, PartitionGroups
+from fastmetrics._kernels.ranking import ranked_lists
 from fastmetrics.testing.function_cases import checked_values
 from support import type_checks
 from support.cases import each_case
@@ -270,8 +275,41 @@ def stub_contents(text: str) -> tuple[dict[str, list[str]], dict[str, str]]:
     return functions, constants
 
 
+def rows_of_a_group():
+    hashes, label, score = (ColumnBlocks([np.zeros(1, dtype)]) for dtype in ("u8", "u1", "f8"))
+    offsets = np.array([[0, 1]], np.int32)
+    return PartitionedRows(offsets, hashes, None, None, [label], [score, score], None, None)
+
+
+def groups_of_rows():
+    return PartitionGroups(rows_of_a_group(), 1, allocate, [(0, 0)])
+
+
+allocate = UnpooledScratch().array
+NO_ROWS = np.empty(0, np.int64)
 # What objects of kernels need to be made.
-NEEDED = {"TableCounter": (8,), "KeyHashTable": (1, 1), "NgramTable": (16, 2, 10), "Aligner": ([0], False)}
+NEEDED = {
+    "TableCounter": lambda: (8,),
+    "KeyHashTable": lambda: (1, 1),
+    "NgramTable": lambda: (16, 2, 10),
+    "Aligner": lambda: ([0], False),
+    "PartitionGroups": lambda: (rows_of_a_group(), 1, allocate),
+    "OrderedGroups": lambda: (groups_of_rows(), [], allocate),
+    "CellCounter": lambda: (groups_of_rows(), allocate),
+    "GroupPairCounter": lambda: (groups_of_rows(), allocate),
+    "GroupErrors": lambda: (groups_of_rows(), allocate),
+    "GroupMeasurer": lambda: (
+        groups_of_rows(),
+        ranked_lists.Measures(np.array([[1, 1, 0, 0, 0]]), np.ones((1, 2))),
+        ranked_lists.RankWeights(2.0, 1, 1),
+        0,
+        allocate,
+    ),
+    "NumberedTexts": lambda: (np.empty(0, np.uint8), NO_ROWS, NO_ROWS),
+    "CurveRange": lambda: (np.zeros(2, np.uint64), 0, 1, 2),
+    "Splitter": lambda: (np.empty(0, np.uint64), np.zeros(2, np.int32), np.empty(0, np.uint16), 0, 0),
+    "ChrfCounter": lambda: (6, 0, False, 4.0, False),
+}
 
 
 def parameters_of(name, function, expected):
@@ -311,7 +349,8 @@ def test_stub_matches_its_kernel(path):
     for owner, kind in public.items():
         if inspect.isclass(kind):
             methods = {name: value for name, value in vars(kind).items() if callable(value) and name[0] != "_"}
-            own = kind.__new__(kind, *NEEDED.get(owner, ())) if owner != "WordNet" else None  # it needs its files
+            is_made = methods and owner != "WordNet"  # it needs its files
+            own = kind.__new__(kind, *(NEEDED[owner]() if owner in NEEDED else ())) if is_made else None
             callables |= {f"{owner}.{name}": getattr(own, name, value) for name, value in methods.items()}
     assert functions == {name: parameters_of(name, value, functions.get(name, [])) for name, value in callables.items()}
     assert constants == {name: type(value).__name__ for name, value in public.items() if isinstance(value, CONSTANT)}
