@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset
 
 from fastmetrics._kernels.numeric.table_hash cimport table_hash, use_table_seeds
-from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 
 use_table_seeds(_SEEDS)
 

@@ -28,7 +28,7 @@ from fastmetrics._kernels.columns.label_column cimport (
 )
 from fastmetrics._kernels.numeric.length_checks cimport need_length, need_range
 from fastmetrics._kernels.numeric.table_hash cimport table_hash, use_table_seeds
-from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 
 use_table_seeds(_SEEDS)
 

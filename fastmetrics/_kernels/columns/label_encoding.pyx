@@ -14,7 +14,7 @@ from fastmetrics._kernels.columns.label_column cimport (
 )
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_range
 from fastmetrics._kernels.numeric.table_hash cimport table_hash, table_hash_bytes, use_table_seeds
-from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 
 use_table_seeds(_SEEDS)
 

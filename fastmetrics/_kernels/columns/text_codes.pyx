@@ -18,7 +18,7 @@ from fastmetrics._kernels.columns.growing_memory cimport reallocate
 from fastmetrics._kernels.columns.byte_spans cimport same_text
 from fastmetrics._kernels.numeric.length_checks cimport need_spans
 from fastmetrics._kernels.numeric.table_hash cimport table_hash_bytes, use_table_seeds
-from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 
 use_table_seeds(_SEEDS)
 

@@ -43,7 +43,7 @@ cdef class GroupedRows:
         need_offsets(b"detection_starts", &detection_starts[0], n, detection_rows.shape[0])
         need_offsets(b"iou_starts", &iou_starts[0], n, iou_starts[n - 1])
         if not are_matrices(truth_starts, detection_starts, iou_starts, &self.most_truth):
-            raise ValueError("iou_starts leave a place for every pair of an object and a detection of a group")
+            raise ValueError("iou_starts must leave a place for every pair of an object and a detection of a group")
         self.n_groups = n - 1
         self.truth_starts, self.truth_rows = truth_starts, truth_rows
         self.detection_starts, self.detection_rows = detection_starts, detection_rows

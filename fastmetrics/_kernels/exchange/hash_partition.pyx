@@ -21,7 +21,7 @@ from fastmetrics._kernels.columns.column_blocks cimport ColumnBlocks
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length
 from fastmetrics._kernels.exchange.group_table cimport place_slot, prefetch, same_text_slot
 from fastmetrics._kernels.numeric.table_hash cimport table_hash, table_hash_pair, use_table_seeds
-from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 
 use_table_seeds(_SEEDS)
 

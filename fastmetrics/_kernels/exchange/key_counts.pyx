@@ -26,7 +26,7 @@ from fastmetrics._kernels.exchange.key_shards cimport (
     partition_number, place_entry, place_row, shard_number, text_length,
 )
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
-from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 
 use_table_seeds(_SEEDS)
 

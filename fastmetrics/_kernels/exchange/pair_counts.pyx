@@ -21,7 +21,7 @@ import numpy as np
 
 from fastmetrics._kernels.numeric.superaccumulator cimport STATE_SIZE, add_value, normalise
 from fastmetrics._kernels.numeric.table_hash cimport table_hash_pair, use_table_seeds
-from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 
 use_table_seeds(_SEEDS)
 

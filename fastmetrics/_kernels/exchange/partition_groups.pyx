@@ -13,7 +13,7 @@ from libc.stdlib cimport free, malloc
 from fastmetrics._kernels.columns.column_blocks cimport ColumnBlocks, memory_of
 from fastmetrics._kernels.exchange.group_table cimport PartitionBlocks
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
-from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 
 use_table_seeds(_SEEDS)
 

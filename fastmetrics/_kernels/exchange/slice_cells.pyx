@@ -23,38 +23,32 @@ from fastmetrics._kernels.exchange.partition_groups cimport (
 )
 from fastmetrics._kernels.exchange.radix_sort_descending cimport KeyedRow
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
-from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 
 use_table_seeds(_SEEDS)
 
 
-cdef void scatter_codes(
-    const PartitionBlocks* blocks, Py_ssize_t partition, const uint16_t** column, const uint32_t* places, uint16_t* out
+ctypedef fused column_t:
+    uint8_t                        # classes
+    uint16_t                       # codes of slices
+
+
+cdef void scatter_column(
+    const PartitionBlocks* blocks, Py_ssize_t partition, const void** column, const uint32_t* places, column_t* out
 ) noexcept nogil:
-    """Copy the codes of a partition to the places of its rows."""
+    """Copy a column of a partition to the places of its rows."""
     cdef Py_ssize_t block, row
     cdef Py_ssize_t i = 0
+    cdef const column_t* values
     cdef const int32_t* span
     for block in range(blocks.n_blocks):
         span = blocks.offsets + block * blocks.row_stride + partition
+        values = <const column_t*>column[block]
         for row in range(span[0], span[1]):
-            out[places[i]] = column[block][row]
-            i += 1
-
-
-cdef void scatter_labels(
-    const PartitionBlocks* blocks, Py_ssize_t partition, const void** column, const uint32_t* places, uint8_t* out
-) noexcept nogil:
-    """Copy the classes of a partition to the places of its rows."""
-    cdef Py_ssize_t block, row
-    cdef Py_ssize_t i = 0
-    cdef const uint8_t* labels
-    cdef const int32_t* span
-    for block in range(blocks.n_blocks):
-        span = blocks.offsets + block * blocks.row_stride + partition
-        labels = <const uint8_t*>column[block]
-        for row in range(span[0], span[1]):
-            out[places[i]] = labels[row] != 0
+            if column_t is uint8_t:
+                out[places[i]] = values[row] != 0
+            else:
+                out[places[i]] = values[row]
             i += 1
 
 
@@ -94,7 +88,7 @@ cdef struct OrderMemory:
     FoundGroups found
     const void** labels
     const void** scores
-    const uint16_t** codes
+    const void** codes
     const ColumnsOfOutput* outputs
     Py_ssize_t n_labels
     Py_ssize_t n_codes
@@ -131,11 +125,11 @@ cdef Py_ssize_t order_groups_of_partition(
         places[i] = <uint32_t>class_counts[2 * group]
         class_counts[2 * group] += 1
     for column in range(memory.n_labels):
-        scatter_labels(
+        scatter_column(
             blocks, partition, memory.labels + column * blocks.n_blocks, places,
             memory.labels_by_place + column * memory.max_rows)
     for column in range(memory.n_codes):
-        scatter_codes(
+        scatter_column(
             blocks, partition, memory.codes + column * blocks.n_blocks, places,
             memory.codes_by_place + column * memory.max_rows)
     for column in range(memory.n_outputs):
@@ -159,7 +153,6 @@ cdef class OrderedGroups:
     cdef readonly Py_ssize_t n_groups
     cdef readonly Py_ssize_t n_rows
     cdef OrderMemory memory
-    cdef const void** code_starts
     cdef list kept
 
     def __cinit__(self, PartitionGroups groups not None, list code_columns not None, allocate):
@@ -178,16 +171,15 @@ cdef class OrderedGroups:
         self.memory.scores, self.memory.outputs, self.memory.n_outputs = rows.scores, groups.outputs, groups.n_outputs
         self.memory.n_codes = len(code_columns)
         self.memory.max_rows = most
-        self.code_starts = <const void**>malloc(<size_t>(self.memory.n_codes * n_blocks + 1) * sizeof(void*))
-        if self.code_starts == NULL:
+        self.memory.codes = <const void**>malloc(<size_t>(self.memory.n_codes * n_blocks + 1) * sizeof(void*))
+        if self.memory.codes == NULL:
             raise MemoryError
-        self.memory.codes = <const uint16_t**>self.code_starts
         self.kept = [*code_columns]
         for column in range(self.memory.n_codes):
             own = <ColumnBlocks?>code_columns[column]
             rows.check(own, b"a column of codes", 2)
             for block in range(n_blocks):
-                self.code_starts[column * n_blocks + block] = own.starts[block]
+                self.memory.codes[column * n_blocks + block] = own.starts[block]
         self.codes = allocate("codes", np.uint16, self.memory.n_codes * most).reshape(self.memory.n_codes, most)
         self.memory.codes_by_place = <uint16_t*>memory_of(self.codes, self.memory.n_codes * most, 2)
         self.memory.class_counts = <int64_t*>memory_of(groups.class_counts, 2 * largest, 8)
@@ -198,7 +190,7 @@ cdef class OrderedGroups:
         self.memory.ordered = <uint32_t*>words_of(self.kept, allocate, "ordered", groups.n_outputs * most // 2 + 1)
 
     def __dealloc__(self):
-        free(self.code_starts)
+        free(self.memory.codes)
 
     def order(self, Py_ssize_t start, Py_ssize_t stop):
         """Order the rows of the partitions start..stop."""

@@ -17,7 +17,7 @@
 static const uint64_t fm_no_table_seeds[FM_TABLE_SEEDS];
 static const uint64_t* fm_table_seeds = fm_no_table_seeds;
 
-static inline void fm_use_table_seeds(uintptr_t address) { fm_table_seeds = (const uint64_t*)address; }
+static inline void fm_use_table_seeds(const void* seeds) { fm_table_seeds = (const uint64_t*)seeds; }
 
 /* The xor of both halves of the product. */
 static inline uint64_t fm_fold_product(uint64_t x, uint64_t y) {

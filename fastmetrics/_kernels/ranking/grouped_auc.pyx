@@ -24,7 +24,7 @@ from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
 from fastmetrics._kernels.numeric.length_checks cimport need_length, need_segments
 from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalise
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
-from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 from fastmetrics._kernels.ranking.weighted_groups cimport auc_of_rows, sort_rows
 from fastmetrics._kernels.sweep.weighted_rows cimport WeightedRow
 from fastmetrics._kernels.sweep.rank_table cimport (

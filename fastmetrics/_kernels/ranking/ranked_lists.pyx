@@ -40,7 +40,7 @@ from fastmetrics._kernels.ranking.loaded_lists cimport (
     load_list, sort_ties, try_rank_short,
 )
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
-from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 
 use_table_seeds(_SEEDS)
 

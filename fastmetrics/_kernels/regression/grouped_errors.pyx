@@ -22,7 +22,7 @@ from fastmetrics._kernels.numeric.quotient cimport (
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, normalise
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
-from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 
 use_table_seeds(_SEEDS)
 

@@ -28,7 +28,7 @@ from fastmetrics._kernels.columns.column_blocks cimport ColumnBlocks
 from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length
 from fastmetrics._kernels.numeric.table_hash cimport table_hash, use_table_seeds
-from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 from fastmetrics._kernels.sweep.rank_table cimport key_t, sort_keys
 
 use_table_seeds(_SEEDS)

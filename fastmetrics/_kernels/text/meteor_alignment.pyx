@@ -22,7 +22,7 @@ from libc.string cimport memset
 from fastmetrics._kernels.numeric.elementary cimport fm_pow
 from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
-from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 from fastmetrics._kernels.text.tokens.wordnet cimport MAX_WORD_BYTES, NO_MEMORY, Names, WordNet, to_utf8, raise_error
 
 use_table_seeds(_SEEDS)

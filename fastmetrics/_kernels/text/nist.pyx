@@ -24,7 +24,7 @@ from libc.string cimport memset
 
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_offsets
 from fastmetrics._kernels.numeric.table_hash cimport table_hash, use_table_seeds
-from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 from fastmetrics._kernels.text.ngram_matcher cimport NgramMatcher, longest_text
 from fastmetrics._kernels.text.shared_ngrams cimport (
     FM_ORDERS, MAX_MASKED_LENGTH, Matcher, match_long, match_short,

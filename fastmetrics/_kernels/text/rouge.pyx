@@ -25,7 +25,7 @@ from fastmetrics._kernels.text.lcs cimport (
 )
 from fastmetrics._kernels.columns.growing_memory cimport reallocate
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
-from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 from fastmetrics._kernels.text.pair_hash_table cimport hash_slot, slot_count
 
 use_table_seeds(_SEEDS)

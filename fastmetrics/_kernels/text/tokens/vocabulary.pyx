@@ -13,7 +13,7 @@ from libc.string cimport memcpy, memset
 
 from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets, need_range
 from fastmetrics._kernels.numeric.table_hash cimport table_hash_bytes, use_table_seeds
-from fastmetrics._kernels.numeric.table_seeds import ADDRESS as _SEEDS
+from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 
 use_table_seeds(_SEEDS)
 
