@@ -102,7 +102,7 @@ class LabelSets:
         return self.labels[where], offsets
 
 
-class LabelPairs:
+class ComparedLabels:
     """Two columns of labels of the same rows, LabelColumn or LabelSets, and the weights of the rows.
 
     Rows are selected with NumPy's indexing, in both columns together.
@@ -115,8 +115,8 @@ class LabelPairs:
         self.second = second
         self.weights = weights
 
-    def __getitem__(self, where: Any) -> LabelPairs:
-        return LabelPairs(
+    def __getitem__(self, where: Any) -> ComparedLabels:
+        return ComparedLabels(
             self.first[where], self.second[where], None if self.weights is None else self.weights[where]
         )
 

@@ -14,8 +14,8 @@ The hash functions are part of file formats (spilled rows, states): they must no
 depend on seeds of the process (`numeric/table_hash.h`).
 
 Tables. `key_counts.pyx` counts keys in hash tables that grow, in shards (`key_shards.pxd`) by the first bits of the
-hash. Counts are int64; a count above 2**63 - 1 is an error. A shard has at most 2**31 - 1 keys. `pair_counts.pyx`
-counts, numbers and weighs pairs of labels in one table that fits the cache while pairs are few.
+hash. Counts are int64; a count above 2**63 - 1 is an error. A shard has at most 2**31 - 1 keys. `cell_counts.pyx`
+counts, numbers and weighs cells (pairs of labels) in one table that fits the cache while cells are few.
 
 Groups. `partition_groups.pyx` has the columns of partitions, which kernels of groups read, and the memory in which the
 groups of a partition are found (`group_table.pxd`). These objects and `columns/column_blocks.pyx` keep the memory that

@@ -9,8 +9,8 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns.label_codes import LabelCodes
-from fastmetrics._core.tables.label_pair_table import ALL, LabelSums, add_amounts
-from fastmetrics._core.tables.pair_table import PairCells, PairTable
+from fastmetrics._core.tables.cell_table import Cells, CellTable
+from fastmetrics._core.tables.contingency_state import ALL, LabelSums, add_amounts
 from fastmetrics._kernels.classification import label_sets as kernel
 from fastmetrics.metrics.classification.confusion_matrix import ClassMargins
 
@@ -27,13 +27,13 @@ def counted_bytes(found: LabelSums) -> int:
     return n_bytes
 
 
-def select_classes(cells: PairCells, true: np.ndarray, predicted: np.ndarray) -> Iterable[tuple[np.ndarray, Any]]:
+def select_classes(cells: Cells, true: np.ndarray, predicted: np.ndarray) -> Iterable[tuple[np.ndarray, Any]]:
     """The cells of each margin, of pairs of a label and a predicted label."""
     right = true == predicted
     return (true[right], right), (true, ALL), (predicted, ALL)
 
 
-def select_sides(cells: PairCells, labels: np.ndarray) -> Iterable[tuple[np.ndarray, Any]]:
+def select_sides(cells: Cells, labels: np.ndarray) -> Iterable[tuple[np.ndarray, Any]]:
     """The cells of each margin, of pairs of a label and the side it is on."""
     sides = cells.second
     selected = sides == kernel.BOTH, sides != kernel.PREDICTED_ONLY, sides != kernel.TRUE_ONLY
@@ -90,11 +90,11 @@ class ClassCells(CountedLabels):
 
     __slots__ = ("table",)
 
-    def __init__(self, codes: LabelCodes, found: LabelSums, table: PairTable) -> None:
+    def __init__(self, codes: LabelCodes, found: LabelSums, table: CellTable) -> None:
         super().__init__(codes, found, table.n_rows, found.cells.first_limb)
         self.table = table
 
-    def parts(self) -> Iterator[tuple[PairCells, np.ndarray, np.ndarray]]:
+    def parts(self) -> Iterator[tuple[Cells, np.ndarray, np.ndarray]]:
         """Cells that are not empty, and the positions of their labels and predicted labels among the classes."""
         for cells in self.table.parts():
             columns = cells.first, cells.second
@@ -131,7 +131,7 @@ class SetCounts(CountedLabels):
     __slots__ = ("amounts", "both", "predicted", "true")
     holds_sets = True
 
-    def __init__(self, codes: LabelCodes, found: LabelSums, sizes: PairTable) -> None:
+    def __init__(self, codes: LabelCodes, found: LabelSums, sizes: CellTable) -> None:
         cells = sizes.cells()
         super().__init__(codes, found, sizes.n_rows, min(found.cells.first_limb, cells.first_limb))
         self.both = cells.first

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.label_columns import LabelPairs, LabelSets
+from fastmetrics._core.columns.label_columns import ComparedLabels, LabelSets
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.state import check_state
 from fastmetrics._core.statistic import ClassTables
-from fastmetrics._core.tables.label_pair_table import ColumnCodes, LabelPairStatistic, LabelPairTable
-from fastmetrics._core.tables.pair_table import PairCells, PairTable
+from fastmetrics._core.tables.cell_table import Cells, CellTable
+from fastmetrics._core.tables.contingency_state import ColumnCodes, ContingencyState, ContingencyStatistic
 from fastmetrics._kernels.classification import label_sets as kernel
 from fastmetrics.metrics.classification.class_cells import (
     ClassCells,
@@ -36,7 +36,7 @@ CLASSES, SETS = "class", "set"
 FORMS = {CLASSES: "one class in a row", SETS: "sets of labels (lists)"}
 
 
-def form_of(rows: LabelPairs) -> str:
+def form_of(rows: ComparedLabels) -> str:
     """What a row has: CLASSES or SETS."""
     label, prediction = (SETS if isinstance(own, LabelSets) else CLASSES for own in (rows.first, rows.second))
     if label != prediction:
@@ -95,7 +95,7 @@ def new_scratch(n_labels: int, n_slots: int) -> tuple[np.ndarray, np.ndarray, np
     return np.empty(n_labels, np.int64), np.empty(n_labels, np.int64), np.zeros((n_slots, 2), np.int64)
 
 
-class ClassTable(LabelPairTable):
+class ClassTable(ContingencyState):
     """Rows and weights of each pair of a label and a predicted label, or of sets of labels.
 
     Attributes
@@ -114,12 +114,12 @@ class ClassTable(LabelPairTable):
         return (0, None if self.form == SETS else 0), (None, None)
 
     @property
-    def cells(self) -> PairTable:
+    def cells(self) -> CellTable:
         """Of classes: the pairs of label and prediction. Of sets: the pairs of a label and the side it is on."""
         return self.tables[0]
 
     @property
-    def sizes(self) -> PairTable:
+    def sizes(self) -> CellTable:
         """Of sets: the pairs of the number of labels on both sides and the sizes of both sets, in one integer."""
         return self.tables[1]
 
@@ -134,7 +134,7 @@ class ClassTable(LabelPairTable):
         self.form = self.form or form
         self.cached = None
 
-    def add(self, rows: LabelPairs) -> None:
+    def add(self, rows: ComparedLabels) -> None:
         """Count and weigh rows."""
         self.set_form(form_of(rows))
         if self.form == CLASSES:
@@ -150,13 +150,13 @@ class ClassTable(LabelPairTable):
             self.cells.add(sets.labels, sets.sides, None, label_weights)
             self.sizes.add(sets.both, sets.sizes, None, weights)
 
-    def number_labels(self, rows: LabelPairs) -> tuple[np.ndarray, np.ndarray]:
+    def number_labels(self, rows: ComparedLabels) -> tuple[np.ndarray, np.ndarray]:
         """The classes of rows as the integers of this table."""
         (codes,) = self.codes
         codes.add_types(rows.first.type_name, rows.second.type_name)
         return codes.number(rows.first), codes.number(rows.second)
 
-    def number_sets(self, rows: LabelPairs) -> Iterator[SetColumns]:
+    def number_sets(self, rows: ComparedLabels) -> Iterator[SetColumns]:
         """The sets of rows as integers of this table, of both columns."""
         (codes,) = self.codes
         codes.add_types(rows.first.type_name, rows.second.type_name)
@@ -178,7 +178,7 @@ class ClassTable(LabelPairTable):
     def layout(self) -> tuple[tuple[Any, ...], ...]:
         return *super().layout(), (np.uint8, None)
 
-    def read_cells(self, arrays: tuple[np.ndarray, ...]) -> list[PairCells]:
+    def read_cells(self, arrays: tuple[np.ndarray, ...]) -> list[Cells]:
         form = arrays[-1].tobytes().decode("utf-8", "replace")
         check_state(form in ("", *FORMS), "it has neither classes nor sets of labels")
         self.set_form(form)
@@ -205,7 +205,7 @@ class ClassTable(LabelPairTable):
         return SetCounts(codes, found, self.sizes) if is_set else ClassCells(codes, found, self.cells)
 
 
-def check_sets(labels: PairCells, sizes: PairCells) -> None:
+def check_sets(labels: Cells, sizes: Cells) -> None:
     """Check that the cells of a state are those of sets."""
     sides = (kernel.TRUE_ONLY, kernel.PREDICTED_ONLY, kernel.BOTH)
     check_state(np.isin(labels.second, sides).all(), "a label is on no side")
@@ -220,7 +220,7 @@ def check_sets(labels: PairCells, sizes: PairCells) -> None:
         check_state(cell_sums.sum() == (total * sizes.counts).sum(), "its labels are not those of its sets")
 
 
-class ClassTableCounts(ClassTables, LabelPairStatistic):
+class ClassTableCounts(ClassTables, ContingencyStatistic):
     """The rows and weights of each pair of a label and a predicted label, or of sets of labels."""
 
     __slots__ = ()
@@ -242,7 +242,7 @@ class ClassTableCounts(ClassTables, LabelPairStatistic):
             return None
         return tuple(counts.classes), *(tuple(counts.as_numbers(own).tolist()) for own in counts.margins[:3])
 
-    def number_rows(self, state: ClassTable, counted: LabelPairs) -> Any:
+    def number_rows(self, state: ClassTable, counted: ComparedLabels) -> Any:
         """Rows as integers of a table, and the bits of their weights: int64[n, 2] or int64[n, 3].
 
         Rows of sets become several rows, one for each label and one for the sizes, with a column before the others
@@ -282,7 +282,7 @@ def stack_columns(columns: tuple[np.ndarray, ...], weights: np.ndarray | None) -
     return np.stack(columns if weights is None else (*columns, weights.view(np.int64)), axis=1)
 
 
-def add_columns(table: PairTable, rows: np.ndarray, counts: np.ndarray) -> None:
+def add_columns(table: CellTable, rows: np.ndarray, counts: np.ndarray) -> None:
     """Add pairs of integers, with the bits of their weights if there are any, each so many times."""
     first, second, *weights = (np.ascontiguousarray(column) for column in rows.T)
     table.add(first, second, np.ascontiguousarray(counts), weights[0].view(np.float64) if weights else None)

@@ -29,7 +29,7 @@ from fastmetrics._kernels.columns import label_encoding as labels_kernel
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-    from fastmetrics._core.tables.pair_table import PairCells
+    from fastmetrics._core.tables.cell_table import Cells
     from fastmetrics._core.types.arrays import ArrayLike, Floats, Ints, SparseMatrix
 
 __all__ = ["contingency_matrix"]
@@ -83,7 +83,7 @@ class LargeContingency(NamedTuple):
     `cells()` yields parts of the cells, as labels of classes and of clusters. `classes` and `clusters` are sorted.
     """
 
-    cells: Callable[[], Iterator[PairCells]]
+    cells: Callable[[], Iterator[Cells]]
     n_cells: int
     row_sums: np.ndarray
     column_sums: np.ndarray

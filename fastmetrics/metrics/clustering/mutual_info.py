@@ -16,7 +16,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate, count_threads
 from fastmetrics._kernels.clustering import mutual_info as kernel
-from fastmetrics._kernels.exchange.pair_counts import PairCounter
+from fastmetrics._kernels.exchange.cell_counts import CellCounter
 from fastmetrics.metrics.clustering.contingency import AnyContingency, Contingency, count_contingency
 
 if TYPE_CHECKING:
@@ -317,7 +317,7 @@ def table_from_matrix(contingency: Any) -> Contingency:
     check_total(total)
     if total == 0:
         raise ValueError("contingency has no rows: all of its counts are 0")
-    counter = PairCounter()
+    counter = CellCounter()
     counter.add(first, second, counts, None)  # a cell of a sparse matrix may stand there several times
     return Contingency.of_cells(*counter.cells(), total)
 

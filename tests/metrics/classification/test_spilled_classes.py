@@ -1,4 +1,4 @@
-"""Classifications of more pairs of labels than memory holds: pairs are spilled, and values are the same."""
+"""Classifications of more pairs of labels than memory holds: cells are spilled, and values are the same."""
 
 import pickle
 from contextlib import contextmanager
@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core.columns.label_columns import LabelPairs, as_class_labels
+from fastmetrics._core.columns.label_columns import ComparedLabels, as_class_labels
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.tables.cell_table import CellTable
 from fastmetrics._core.tables.key_table import KeyTable
-from fastmetrics._core.tables.pair_table import PairTable
 from fastmetrics.metrics.classification.class_table import ClassTable
 from support.cases import assert_raises, each_case
-from support.states.spilled_tables import spill_pairs
+from support.states.spilled_tables import spill_cells
 
 METRICS = [
     "accuracy", "balanced_accuracy", "mcc", "kappa", "kappa(weights=linear)", "kappa(weights=quadratic)",
@@ -50,9 +50,9 @@ def spilled(monkeypatch):
 
 @contextmanager
 def small_tables():
-    """All pairs move to tables of keys, which spill after some."""
+    """All cells move to tables of keys, which spill after some."""
     with pytest.MonkeyPatch.context() as patch:
-        spill_pairs(patch, 20_000, 1 << 30)
+        spill_cells(patch, 20_000, 1 << 30)
         yield
 
 
@@ -70,7 +70,7 @@ def values_of(report):
     ids=["integers", "texts", "wide integers"],
 )
 @each_case("options", [{}, {"weight": "w"}, {"by": "half"}, {"weight": "w", "by": "half"}])
-def test_spilled_pairs_give_the_same_bits(spilled, change, options):
+def test_spilled_cells_give_the_same_bits(spilled, change, options):
     spilled.clear()
     log = change(make_log())
     metrics = [name for name in METRICS if "labels=" not in name or log["y"].dtype == np.int64]
@@ -84,7 +84,7 @@ def test_spilled_pairs_give_the_same_bits(spilled, change, options):
 
 @each_case(("weight", "rows", "limit"), [(None, 400_000, "64MiB"), ("w", 40_000, "16MiB")])
 def test_very_many_classes(spilled, weight, rows, limit):
-    """Every row has a class and a pair of its own."""
+    """Every row has a class and a cell of its own."""
     spilled.clear()
     label = np.random.default_rng(1).permutation(rows) * 3
     log = {"y": label, "p": np.where(label % 2 == 0, label, np.roll(label, 1)), "w": 1 + np.arange(rows) % 7 / 8}
@@ -100,7 +100,7 @@ def table_of(log, is_weighted, budget=None):
     columns = (as_class_labels(pa.array(log[name]), name, int) for name in "yp")
     table = ClassTable()
     table.limit_memory(budget)
-    table.add(LabelPairs(*columns, log["w"] if is_weighted else None))
+    table.add(ComparedLabels(*columns, log["w"] if is_weighted else None))
     return table
 
 
@@ -130,8 +130,8 @@ def test_spilled_tables_are_merged_and_stored(is_weighted, is_text):
 
 @each_case("weight", [None, "w"])
 def test_sets_of_many_labels_move(monkeypatch, weight):
-    sizes, move = [], PairTable.move_cells
-    monkeypatch.setattr(PairTable, "move_cells", lambda table, cells: (sizes.append(cells.size), move(table, cells)))
+    sizes, move = [], CellTable.move_cells
+    monkeypatch.setattr(CellTable, "move_cells", lambda table, cells: (sizes.append(cells.size), move(table, cells)))
     generator = np.random.default_rng(3)
     y, p = (pa.array(generator.integers(0, 4000, (4_000, 4)).tolist()) for _ in "yp")
     log = {"y": y, "p": p, "w": generator.random(4_000)}
@@ -151,7 +151,7 @@ def test_the_different_labels_stay_in_memory():
     )  # fmt: skip
 
 
-def test_intervals_of_spilled_pairs(spilled):
+def test_intervals_of_spilled_cells(spilled):
     log = make_log() | {"user": np.arange(ROWS) % 100}
     options = COLUMNS | {"ci": 0.9, "unit": "user", "replicates": 10, "seed": 4}
     whole = fm.evaluate(log, ["accuracy", "f1(average=macro)"], **options)

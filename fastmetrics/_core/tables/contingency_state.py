@@ -1,4 +1,4 @@
-"""Base of states that count pairs of labels: tables of pairs, and the codes of the labels in their columns.
+"""Base of states that count pairs of labels: tables of cells, and the codes of the labels in their columns.
 
 Labels are identified by value, so tables of any rows can be merged: integers stand for themselves, texts have codes.
 """
@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.label_codes import LabelCodes, translate_codes
-from fastmetrics._core.columns.label_columns import LabelPairs
+from fastmetrics._core.columns.label_columns import ComparedLabels
 from fastmetrics._core.columns.row_blocks import NonNumericRows
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.state import State, check_state
 from fastmetrics._core.statistic import ColumnStatistic, Resamplable
-from fastmetrics._core.tables.pair_table import PairCells, PairTable, carry_limbs, join_cells
+from fastmetrics._core.tables.cell_table import Cells, CellTable, carry_limbs, join_cells
 
 # The types and shapes of the arrays of a table, and of codes.
 CELLS = ((np.int64, None),) * 3 + ((np.int64, None, None), (np.int64, 1))
@@ -39,7 +39,7 @@ class LabelSums(NamedTuple):
 
     labels: np.ndarray
     sums: np.ndarray
-    cells: PairCells
+    cells: Cells
     n_cells: int
 
     @property
@@ -47,7 +47,7 @@ class LabelSums(NamedTuple):
         return self.labels.nbytes + self.sums.nbytes
 
 
-def add_labels(known: LabelSums | None, cells: PairCells, n_columns: int, select: Selection) -> LabelSums:
+def add_labels(known: LabelSums | None, cells: Cells, n_columns: int, select: Selection) -> LabelSums:
     """Sums of the labels in the first columns of cells, added to the known ones."""
     columns, n_known = [cells.first, cells.second][:n_columns], 0
     if known is not None:
@@ -69,15 +69,15 @@ def add_amounts(sums: np.ndarray, positions: np.ndarray, amounts: np.ndarray) ->
     carry_limbs(sums)
 
 
-class LabelPairTable(State):
+class ContingencyState(State):
     """Counts of pairs of labels.
 
     Attributes
     ----------
     codes : tuple of LabelCodes
         What the integers of columns of labels mean.
-    tables : tuple of PairTable
-        The pairs.
+    tables : tuple of CellTable
+        The cells.
     cached : object or None
         What metrics read of the tables, made once for all of them.
     """
@@ -86,7 +86,7 @@ class LabelPairTable(State):
 
     def __init__(self, n_codes: int, n_tables: int) -> None:
         self.codes = tuple(LabelCodes() for _ in range(n_codes))
-        self.tables = tuple(PairTable() for _ in range(n_tables))
+        self.tables = tuple(CellTable() for _ in range(n_tables))
         self.cached: Any = None
         self.budget: MemoryBudget | None = None
         self.label_bytes = 0  # reserved
@@ -119,11 +119,11 @@ class LabelPairTable(State):
             self.budget.require_state(grown, "the different labels")
             self.label_bytes += grown
 
-    def sum_labels(self, table: PairTable, n_columns: int, select: Selection) -> LabelSums:
-        """Sums of the labels in the first columns of a table. If its pairs are spilled, they count as labels do."""
+    def sum_labels(self, table: CellTable, n_columns: int, select: Selection) -> LabelSums:
+        """Sums of the labels in the first columns of a table. If its cells are spilled, they count as labels do."""
         parts = table.parts()
         found = add_labels(None, next(parts), n_columns, select)
-        pending: list[PairCells] = []
+        pending: list[Cells] = []
         for part in parts:
             pending.append(part)
             if sum(cells.size for cells in pending) >= found.labels.shape[0]:  # each time all labels are sorted
@@ -168,10 +168,10 @@ class LabelPairTable(State):
         for table, cells in zip(self.tables, self.read_cells(arrays), strict=True):
             table.add_cells(cells)
 
-    def read_cells(self, arrays: tuple[np.ndarray, ...]) -> list[PairCells]:
+    def read_cells(self, arrays: tuple[np.ndarray, ...]) -> list[Cells]:
         """The cells of the tables of a state, whose labels are made known here."""
         left = iter(arrays)
-        all_cells = [PairCells.of_arrays(*islice(left, len(CELLS))) for _ in self.tables]
+        all_cells = [Cells.of_arrays(*islice(left, len(CELLS))) for _ in self.tables]
         n_texts = [codes.load_arrays(*islice(left, len(LABELS))) for codes in self.codes]
         for cells, columns in zip(all_cells, self.column_codes(), strict=True):
             for labels, number in zip((cells.first, cells.second), columns, strict=True):
@@ -181,19 +181,19 @@ class LabelPairTable(State):
         return all_cells
 
 
-class LabelPairStatistic(Resamplable, ColumnStatistic):
-    """Base of statistics whose state is a `LabelPairTable` of two columns of labels."""
+class ContingencyStatistic(Resamplable, ColumnStatistic):
+    """Base of statistics whose state is a `ContingencyState` of two columns of labels."""
 
     __slots__ = ()
 
-    def count_rows(self, rows: NonNumericRows) -> LabelPairs:
-        return LabelPairs(rows.label, rows.score, rows.weights)
+    def count_rows(self, rows: NonNumericRows) -> ComparedLabels:
+        return ComparedLabels(rows.label, rows.score, rows.weights)
 
-    def add(self, state: Any, counted: LabelPairs) -> None:
+    def add(self, state: Any, counted: ComparedLabels) -> None:
         state.add(counted)
 
 
-def recode_cells(cells: PairCells, columns: ColumnCodes, integers: tuple[np.ndarray | None, ...]) -> PairCells:
+def recode_cells(cells: Cells, columns: ColumnCodes, integers: tuple[np.ndarray | None, ...]) -> Cells:
     """Cells in which the i-th text of codes became integers[i]. None: labels stay as they are."""
     own = [None if number is None else integers[number] for number in columns]
     if all(codes is None for codes in own):

@@ -1,12 +1,12 @@
-"""Count, number and weigh pairs of labels in a hash table that grows: the memory of a pair table (`pair_table.py`).
+"""Count, number and weigh cells, which are pairs of labels, in a hash table that grows: see `cell_table.py`.
 
-Numbers are given in the order in which pairs are first seen.
+Numbers are given in the order in which cells are first seen.
 
 A slot holds a pair of 64-bit labels and its count; a count of 0 is an empty slot. The number of slots is a power of
 two, and at most half of them are in use. Collisions are resolved by linear probing, and both labels are compared. The
 slots of a block of rows are prefetched before they are used, so that a table larger than the cache waits for many loads
 at once. If the first rows are many, with small labels, pairs of small labels are counted in a square instead, without a
-hash; labels of texts, which have codes from -2**63 on, are small if these codes without the sign are. Pairs have
+hash; labels of texts, which have codes from -2**63 on, are small if these codes without the sign are. Cells have
 numbers once they are asked for: only weights need them.
 
 Counts and their total are int64. A total above 2**63 - 1 raises OverflowError.
@@ -79,9 +79,9 @@ cdef inline int64_t count_in_square(
     const int64_t* first, const int64_t* second, int64_t n, int64_t* square, uint8_t* used,
     const uint32_t* square_numbers, int64_t* numbers
 ) noexcept nogil:
-    """Count up to PREFETCHED_ROWS rows, and write their numbers if these are not NULL. Returns how many pairs are new.
+    """Count up to PREFETCHED_ROWS rows, and write their numbers if these are not NULL. Returns how many cells are new.
 
-    -1 if a label is not small, or if a new pair needs a number: then no row is counted.
+    -1 if a label is not small, or if a new cell needs a number: then no row is counted.
     """
     cdef uint32_t cells[PREFETCHED_ROWS]
     cdef uint64_t bits = 0
@@ -105,13 +105,13 @@ cdef inline int64_t count_in_square(
     return n_new
 
 
-cdef class PairCounter:
+cdef class CellCounter:
     """The number of rows of each pair of labels. An object must not be used by two threads at once."""
 
     cdef Slot* slots
     cdef int64_t* square  # the counts of pairs of small labels; NULL: they have slots
     cdef uint8_t used[SQUARE_SIDE]  # the rows of the square that have counts
-    cdef uint32_t* numbers  # of the pairs in slots; NULL: pairs have no numbers
+    cdef uint32_t* numbers  # of the cells in slots; NULL: cells have no numbers
     cdef uint32_t* square_numbers
     cdef int64_t n_slots
     cdef int64_t n_used  # slots
@@ -153,7 +153,7 @@ cdef class PairCounter:
         return 0
 
     cdef int make_numbers(self) except -1:
-        """Number all pairs, in the order of `cells`."""
+        """Number all cells, in the order of `cells`."""
         self.numbers = <uint32_t*>new_memory(self.n_slots, sizeof(uint32_t))
         if self.square != NULL:
             self.square_numbers = <uint32_t*>new_memory(SQUARE_CELLS, sizeof(uint32_t))
@@ -179,7 +179,7 @@ cdef class PairCounter:
     ) noexcept nogil:
         """Count rows, each `counts` times if that is not NULL, and write their numbers, until the table has to grow.
 
-        It grows before the next rows if all of their pairs may be new. Returns the first row that was not counted.
+        It grows before the next rows if all of their cells may be new. Returns the first row that was not counted.
         """
         cdef uint64_t mask = <uint64_t>self.n_slots - 1
         cdef int64_t* square = self.square
@@ -241,9 +241,9 @@ cdef class PairCounter:
         self, const int64_t[::1] first, const int64_t[::1] second, const int64_t[::1] counts or None,
         int64_t[::1] numbers or None
     ):
-        """Count pairs, each once or `counts` times (at least 1), and write the number of each row's pair.
+        """Count cells, each once or `counts` times (at least 1), and write the number of each row's cell.
 
-        New pairs get the next numbers.
+        New cells get the next numbers.
         """
         cdef int64_t stop = first.shape[0]
         cdef int64_t start = 0
@@ -281,7 +281,7 @@ cdef class PairCounter:
             self.grow()
 
     def cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """(first, second, counts) of the pairs that occur, in the order of their numbers if they have any."""
+        """(first, second, counts) of the cells that occur, in the order of their numbers if they have any."""
         arrays = np.empty((3, self.size), np.int64)
         cdef int64_t[:, ::1] out = arrays
         cdef int64_t i, j, number
@@ -305,7 +305,7 @@ cdef class PairCounter:
         return arrays[0], arrays[1], arrays[2]
 
     def empty(self):
-        """Remove all pairs, and free their memory. `total` still counts their rows."""
+        """Remove all cells, and free their memory. `total` still counts their rows."""
         cdef Slot* slots = <Slot*>new_memory(MIN_SLOTS, sizeof(Slot))
         free(self.slots)
         free(self.square)

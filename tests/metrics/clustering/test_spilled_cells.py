@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastmetrics._core.columns.label_columns import LabelPairs, as_label_column
+from fastmetrics._core.columns.label_columns import ComparedLabels, as_label_column
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics.metrics.clustering.mutual_info import compute_information
 from fastmetrics.metrics.clustering.pair_confusion_matrix import count_pairs
 from fastmetrics.metrics.clustering.partition_table import PartitionTable
 from fastmetrics.metrics.clustering.purity import purity
-from support.states.spilled_tables import spill_pairs
+from support.states.spilled_tables import spill_cells
 
-PAIRS = st.lists(st.tuples(st.integers(-3, 5), st.integers(0, 9)), min_size=1, max_size=80)
+CELLS_OF_ROWS = st.lists(st.tuples(st.integers(-3, 5), st.integers(0, 9)), min_size=1, max_size=80)
 
 
 def table_of(pairs, budget=None, is_text=False):
@@ -25,7 +25,7 @@ def table_of(pairs, budget=None, is_text=False):
     columns = [pyarrow.array(classes), pyarrow.array(clusters.astype(str) if is_text else clusters)]
     table = PartitionTable()
     table.limit_memory(budget)
-    table.add(LabelPairs(*(as_label_column(column, "label", lambda row: row) for column in columns)))
+    table.add(ComparedLabels(*(as_label_column(column, "label", lambda row: row) for column in columns)))
     return table
 
 
@@ -39,19 +39,19 @@ def new_budget():
 
 @pytest.fixture(autouse=True)
 def small_tables(monkeypatch):
-    """All pairs move to tables of keys, which spill after a few."""
-    spill_pairs(monkeypatch)
+    """All cells move to tables of keys, which spill after a few."""
+    spill_cells(monkeypatch)
 
 
 @pytest.mark.parametrize("is_text", [False, True])
-@given(columns=st.lists(PAIRS, min_size=1, max_size=3))
+@given(columns=st.lists(CELLS_OF_ROWS, min_size=1, max_size=3))
 def test_merged_tables(is_text, columns):
     merged, whole = PartitionTable(), table_of(joined(columns), None, is_text)
     merged.limit_memory(new_budget())
     for pairs in columns:
         merged.merge(table_of(pairs, new_budget(), is_text))
-    assert merged.pairs.moved is not None
-    assert whole.pairs.moved is None
+    assert merged.cells.moved is not None
+    assert whole.cells.moved is None
     assert merged.n_rows == whole.n_rows
     for table in (merged, pickle.loads(pickle.dumps(merged))):
         assert all(map(np.array_equal, table.arrays(), whole.arrays()))

@@ -1,4 +1,4 @@
-# Written by tools/generate.py from pair_counts.pyx.
+# Written by tools/generate.py from cell_counts.pyx.
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ def weigh_numbers(
     counts: NDArray[np.int64] | None,
 ) -> None: ...
 
-class PairCounter:
+class CellCounter:
     size: int
     total: int
     def __init__(self) -> None: ...
