@@ -46,7 +46,7 @@ N_JOBS = os.cpu_count() or 1
 GAIN_BY_O3 = {
     f"fastmetrics._kernels.{name}"
     for name in (
-        "clustering.dispersion", "clustering.label_pairs", "formats.trec_files", "ranking.ranked_lists",
+        "clustering.dispersion", "clustering.label_cells", "formats.trec_files", "ranking.ranked_lists",
         "resampling.poisson_weights", "resampling.score_replicates", "resampling.segment_sums",
         "resampling.weighted_replicates", "text.bleu_ngrams", "text.chrf_ngrams", "text.rouge",
         "text.tokens.text_blocks", "text.tokens.tokenizers", "text.tokens.vocabulary",

@@ -11,7 +11,7 @@ BLOCK_ROWS: int
 def count_binary(first: Any, second: Any, start: int = 0, stop: int = -1) -> tuple[int, int, int, int] | None: ...
 def count_equal(first: Any, second: Any, start: int = 0, stop: int = -1) -> int: ...
 def label_range(first: Any, second: Any, start: int, stop: int) -> tuple[int, int] | None: ...
-def count_pairs(
+def count_cells(
     first: Any,
     second: Any,
     start: int,
@@ -20,7 +20,7 @@ def count_pairs(
     bits: int,
     table: NDArray[np.int64],
 ) -> int: ...
-def number_pairs(
+def number_cells(
     first: Any,
     second: Any,
     start: int,

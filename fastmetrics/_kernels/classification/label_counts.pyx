@@ -20,7 +20,7 @@ from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length,
 cdef extern from "columns/label_loops.h":
     int same_bytes "fm_same_bytes"(const char* first, const char* second, Py_ssize_t width) noexcept nogil
     void range_i64 "fm_range_i64"(const int64_t* labels, Py_ssize_t n, int64_t* span) noexcept nogil
-    uint64_t pair_cells "fm_pair_cells"(
+    uint64_t find_cells "fm_find_cells"(
         const int64_t* first, const int64_t* second, Py_ssize_t n, int64_t low, int bits, uint32_t* cells
     ) noexcept nogil
     int count_binary_8 "fm_count_binary_8"(
@@ -120,7 +120,7 @@ cdef int find_label_range(
     return 1
 
 
-cdef Py_ssize_t count_cells(
+cdef Py_ssize_t count_column_cells(
     LabelColumn* first, LabelColumn* second, Py_ssize_t start, Py_ssize_t stop, int64_t low, int bits, int copies,
     int64_t* table
 ) noexcept nogil:
@@ -137,7 +137,7 @@ cdef Py_ssize_t count_cells(
         n = stop - start if stop - start < LABEL_BLOCK else LABEL_BLOCK
         first_labels = load_labels(first, start, n, scratch, &bad)
         second_labels = load_labels(second, start, n, other_scratch, &bad)
-        if bad or pair_cells(first_labels, second_labels, n, low, bits, cells) >> bits:
+        if bad or find_cells(first_labels, second_labels, n, low, bits, cells) >> bits:
             return start
         if copies == 1:
             for i in range(n):
@@ -190,19 +190,19 @@ def count_binary(first, second, Py_ssize_t start=0, Py_ssize_t stop=-1) -> tuple
 
     None if a label is neither 0 nor 1, or the columns are not integers of one width and length.
     """
-    cdef _ColumnBuffers pair = _ColumnBuffers()
+    cdef _ColumnBuffers columns = _ColumnBuffers()
     cdef int64_t totals[3]
     cdef int is_binary
-    if not pair.acquire(first, second):
+    if not columns.acquire(first, second):
         return None
-    if pair.first.kind == c'f' or pair.second.kind == c'f' or pair.first.size != pair.second.size:
+    if columns.first.kind == c'f' or columns.second.kind == c'f' or columns.first.size != columns.second.size:
         return None
     if stop < 0:
-        stop = pair.first.rows
-    need_range(start, stop, pair.first.rows)
+        stop = columns.first.rows
+    need_range(start, stop, columns.first.rows)
     totals[0] = totals[1] = totals[2] = 0
     with nogil:
-        is_binary = count_binary_columns(&pair.first, &pair.second, start, stop - start, totals)
+        is_binary = count_binary_columns(&columns.first, &columns.second, start, stop - start, totals)
     if not is_binary:
         return None
     return (
@@ -214,32 +214,32 @@ def count_equal(first, second, Py_ssize_t start=0, Py_ssize_t stop=-1) -> int:
 
     -1 if a label is not a 64-bit integer, -2 if a column cannot be read.
     """
-    cdef _ColumnBuffers pair = _ColumnBuffers()
+    cdef _ColumnBuffers columns = _ColumnBuffers()
     cdef int64_t total
-    if not pair.acquire(first, second):
+    if not columns.acquire(first, second):
         return -2
     if stop < 0:
-        stop = pair.first.rows
-    need_range(start, stop, pair.first.rows)
+        stop = columns.first.rows
+    need_range(start, stop, columns.first.rows)
     with nogil:
-        total = count_equal_labels(&pair.first, &pair.second, start, stop)
+        total = count_equal_labels(&columns.first, &columns.second, start, stop)
     return total
 
 
 def label_range(first, second, Py_ssize_t start, Py_ssize_t stop) -> tuple[int, int] | None:
     """The least and the greatest label of the rows; None if a label is not a 64-bit integer or cannot be read."""
-    cdef _ColumnBuffers pair = _ColumnBuffers()
+    cdef _ColumnBuffers columns = _ColumnBuffers()
     cdef int64_t span[2]
     cdef int is_valid
-    if not pair.acquire(first, second):
+    if not columns.acquire(first, second):
         return None
-    need_range(start, stop, pair.first.rows)
+    need_range(start, stop, columns.first.rows)
     with nogil:
-        is_valid = find_label_range(&pair.first, &pair.second, start, stop, span)
+        is_valid = find_label_range(&columns.first, &columns.second, start, stop, span)
     return (span[0], span[1]) if is_valid else None
 
 
-def count_pairs(
+def count_cells(
     first, second, Py_ssize_t start, Py_ssize_t stop, int64_t low, int bits, int64_t[:, ::1] table
 ) -> int:
     """Count rows in the table, whose rows are its copies (one, or COPIES). Returns the first row not counted, or stop.
@@ -247,26 +247,26 @@ def count_pairs(
     It stops if one of the next BLOCK_ROWS labels does not fit the table or is not an int64. label_range has already
     read the columns.
     """
-    cdef _ColumnBuffers pair = _ColumnBuffers()
+    cdef _ColumnBuffers columns = _ColumnBuffers()
     cdef int copies = <int>table.shape[0]
-    if not pair.acquire(first, second):
+    if not columns.acquire(first, second):
         return start
-    need_range(start, stop, pair.first.rows)
+    need_range(start, stop, columns.first.rows)
     if copies not in (1, COPIES) or not 0 <= bits <= 15 or table.shape[1] < <Py_ssize_t>1 << (2 * bits):
         raise ValueError(f"a table of {table.shape[1]} cells, {copies} times, for labels of {bits} bits")
     with nogil:
-        start = count_cells(&pair.first, &pair.second, start, stop, low, bits, copies, &table[0, 0])
+        start = count_column_cells(&columns.first, &columns.second, start, stop, low, bits, copies, &table[0, 0])
     return start
 
 
-def number_pairs(
+def number_cells(
     first, second, Py_ssize_t start, Py_ssize_t stop, int64_t low, int bits, int32_t[::1] numbers
 ) -> int:
     """Write the cell of each row in a table of 2**bits rows and columns; bits is at most 15.
 
     Returns the row where it stopped: stop, or before the first block with a label that does not fit the table.
     """
-    cdef _ColumnBuffers pair = _ColumnBuffers()
+    cdef _ColumnBuffers columns = _ColumnBuffers()
     cdef int64_t scratch[LABEL_BLOCK]
     cdef int64_t other_scratch[LABEL_BLOCK]
     cdef uint32_t cells[LABEL_BLOCK + 4]
@@ -275,18 +275,18 @@ def number_pairs(
     cdef Py_ssize_t n
     cdef Py_ssize_t begin = start
     cdef uint64_t bad = 0
-    if not pair.acquire(first, second):
+    if not columns.acquire(first, second):
         return start
-    if not 0 <= start <= stop <= pair.first.rows or numbers.shape[0] < stop - start:
+    if not 0 <= start <= stop <= columns.first.rows or numbers.shape[0] < stop - start:
         raise ValueError("the rows are not in the columns")
     if not 0 <= bits <= 15:
         raise ValueError(f"cells of labels of {bits} bits")
     with nogil:
         while start < stop:
             n = stop - start if stop - start < LABEL_BLOCK else LABEL_BLOCK
-            first_labels = load_labels(&pair.first, start, n, scratch, &bad)
-            second_labels = load_labels(&pair.second, start, n, other_scratch, &bad)
-            if bad or pair_cells(first_labels, second_labels, n, low, bits, cells) >> bits:
+            first_labels = load_labels(&columns.first, start, n, scratch, &bad)
+            second_labels = load_labels(&columns.second, start, n, other_scratch, &bad)
+            if bad or find_cells(first_labels, second_labels, n, low, bits, cells) >> bits:
                 break
             memcpy(&numbers[start - begin], cells, n * sizeof(uint32_t))
             start += n
@@ -353,7 +353,7 @@ def mark_equal_rows(const uint8_t[:, ::1] first, const uint8_t[:, ::1] second, u
 
 def mark_equal(first, second, uint8_t[::1] out) -> bool:
     """out[row] = whether both labels are equal. Returns False if a label is not a 64-bit integer or cannot be read."""
-    cdef _ColumnBuffers pair = _ColumnBuffers()
+    cdef _ColumnBuffers columns = _ColumnBuffers()
     cdef int64_t scratch[LABEL_BLOCK]
     cdef int64_t other_scratch[LABEL_BLOCK]
     cdef const int64_t* first_labels
@@ -361,14 +361,14 @@ def mark_equal(first, second, uint8_t[::1] out) -> bool:
     cdef Py_ssize_t i, n
     cdef Py_ssize_t start = 0
     cdef uint64_t bad = 0
-    if not pair.acquire(first, second):
+    if not columns.acquire(first, second):
         return False
-    need_length(b"out", out.shape[0], pair.first.rows)
+    need_length(b"out", out.shape[0], columns.first.rows)
     with nogil:
-        while start < pair.first.rows:
-            n = pair.first.rows - start if pair.first.rows - start < LABEL_BLOCK else LABEL_BLOCK
-            first_labels = load_labels(&pair.first, start, n, scratch, &bad)
-            second_labels = load_labels(&pair.second, start, n, other_scratch, &bad)
+        while start < columns.first.rows:
+            n = columns.first.rows - start if columns.first.rows - start < LABEL_BLOCK else LABEL_BLOCK
+            first_labels = load_labels(&columns.first, start, n, scratch, &bad)
+            second_labels = load_labels(&columns.second, start, n, other_scratch, &bad)
             for i in range(n):
                 out[start + i] = first_labels[i] == second_labels[i]
             start += n
@@ -424,7 +424,7 @@ cdef int count_small_table(LabelColumn* first, LabelColumn* second, int64_t* spa
     while (span[1] - span[0]) >> bits:
         bits += 1
     memset(table, 0, sizeof(int64_t) << (2 * bits))
-    count_cells(first, second, 0, first.rows, span[0], bits, 1, table)
+    count_column_cells(first, second, 0, first.rows, span[0], bits, 1, table)
     return bits
 
 
@@ -455,16 +455,16 @@ def small_matrix(first, second, int64_t[::1] out) -> int:
     Returns the number n of labels found, or -1 for other columns. `out` (length FEW_LABELS**2) becomes the n x n matrix
     of counts, with sorted labels.
     """
-    cdef _ColumnBuffers pair = _ColumnBuffers()
+    cdef _ColumnBuffers columns = _ColumnBuffers()
     cdef int64_t table[SMALL_LABELS * SMALL_LABELS]
     cdef int64_t true_rows[SMALL_LABELS]
     cdef int64_t pred_rows[SMALL_LABELS]
     cdef int labels[SMALL_LABELS]
     cdef int64_t span[2]
     cdef int i, j, bits, n
-    if not pair.acquire(first, second):
+    if not columns.acquire(first, second):
         return -1
-    bits = count_small_table(&pair.first, &pair.second, span, table)
+    bits = count_small_table(&columns.first, &columns.second, span, table)
     if bits < 0:
         return -1
     n = sum_small_table(table, bits, true_rows, pred_rows, labels)
@@ -481,7 +481,7 @@ def small_counts(first, second, int64_t[:, ::1] out) -> int:
     Returns the number n of labels found, or -1. The first n columns of `out` (5, FEW_LABELS) become tp, fp, fn, tn and
     the label.
     """
-    cdef _ColumnBuffers pair = _ColumnBuffers()
+    cdef _ColumnBuffers columns = _ColumnBuffers()
     cdef int64_t table[SMALL_LABELS * SMALL_LABELS]
     cdef int64_t true_rows[SMALL_LABELS]
     cdef int64_t pred_rows[SMALL_LABELS]
@@ -489,9 +489,9 @@ def small_counts(first, second, int64_t[:, ::1] out) -> int:
     cdef int64_t span[2]
     cdef int64_t tp
     cdef int i, bits, n
-    if not pair.acquire(first, second):
+    if not columns.acquire(first, second):
         return -1
-    bits = count_small_table(&pair.first, &pair.second, span, table)
+    bits = count_small_table(&columns.first, &columns.second, span, table)
     if bits < 0:
         return -1
     n = sum_small_table(table, bits, true_rows, pred_rows, labels)
@@ -502,6 +502,6 @@ def small_counts(first, second, int64_t[:, ::1] out) -> int:
         out[0, i] = tp
         out[1, i] = pred_rows[labels[i]] - tp
         out[2, i] = true_rows[labels[i]] - tp
-        out[3, i] = pair.first.rows - true_rows[labels[i]] - pred_rows[labels[i]] + tp
+        out[3, i] = columns.first.rows - true_rows[labels[i]] - pred_rows[labels[i]] + tp
         out[4, i] = span[0] + labels[i]
     return n

@@ -1,7 +1,7 @@
 """Kernels of contingency tables, mutual information, distances of points, and cluster centres.
 
 Only `metrics.clustering` imports these kernels. They import `_kernels.columns` and `_kernels.numeric`.
-Start with `label_pairs.pyx`; `mutual_info.pyx` sums over the cells of a table, `distances.pyx` and `dispersion.pyx` are
+Start with `label_cells.pyx`; `mutual_info.pyx` sums over the cells of a table, `distances.pyx` and `dispersion.pyx` are
 for metrics of points.
 
 Layout. A contingency table is a list of non-empty cells with their row and column codes. Pairs of labels are counted in

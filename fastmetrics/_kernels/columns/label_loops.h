@@ -87,7 +87,7 @@ FM_WIDE static void fm_range_i64(const int64_t* labels, ptrdiff_t n, int64_t* ra
 
 /* cells[i] = (first - low) * 2^bits + (second - low). Returns the union of the bits of all differences; the cells are
  * valid if it is below 2^bits. */
-FM_WIDE static uint64_t fm_pair_cells(
+FM_WIDE static uint64_t fm_find_cells(
     const int64_t* first, const int64_t* second, ptrdiff_t n, int64_t low, int bits, uint32_t* cells
 ) {
     uint64_t all_bits = 0;

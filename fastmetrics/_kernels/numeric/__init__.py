@@ -18,8 +18,8 @@ Tables. `table_hash.h` has the hashes of all tables in memory. They depend on ra
 
 Elementary functions. `elementary.h` has logarithms, exponentials, powers and angles of fixed operations: no function
 of the C library or of NumPy, whose last bits differ between machines, may enter a value. Errors are below 0.52 units
-in the last place, of sines, cosines, tangents and their inverses below 0.53. `double_pairs.h` has the pairs of
-doubles that hold the leading terms; `tools/generated/elementary_tables.py` writes the tables. `fm_negative_log`
+in the last place, of sines, cosines, tangents and their inverses below 0.53. `double_double.h` has the double-doubles
+that hold the leading terms; `tools/generated/elementary_tables.py` writes the tables. `fm_negative_log`
 (`vector_math.h`) is faster, with an error below one unit: the terms of log loss are made from it.
 
 SIMD. Functions marked FM_WIDE (`vector_math.h`) are compiled for SSE2, AVX2 and AVX-512, and chosen at load time. All

@@ -1,7 +1,8 @@
 /* sin x, cos x, tan x, atan x and asin x, as elementary.h describes.
  *
- * x = n pi/2 + r, r in a pair, |r| <= pi/4. With a the nearest multiple of 1/64 to |r| and d = |r| - a, |d| <= 1/128,
- * sin(a + d) = sin a cos d + cos a sin d, and cos likewise. Tables have 64 entries, so that no argument reads beyond them.
+ * x = n pi/2 + r, r a double-double, |r| <= pi/4. With a the nearest multiple of 1/64 to |r| and d = |r| - a,
+ * |d| <= 1/128, sin(a + d) = sin a cos d + cos a sin d, and cos likewise. Tables have 64 entries, so that no argument
+ * reads beyond them.
  */
 #ifndef FASTMETRICS_NUMERIC_ANGLES_H
 #define FASTMETRICS_NUMERIC_ANGLES_H
@@ -9,7 +10,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "numeric/double_pairs.h"
+#include "numeric/double_double.h"
 #include "numeric/elementary_tables.h"
 #include "numeric/vector_math.h"
 
@@ -18,13 +19,13 @@
  * x = M 2^e with an integer M < 2^53. Bits of 2/pi of a weight of 4 / 2^e or more give whole turns. (The table begins with
  * 64 zeros, for e < 2.) The next 192 bits times M, modulo 2^192, are the quarter turns modulo 4 in steps of 2^-190.
  */
-static inline fm_pair fm_reduce_large_angle(double x, uint64_t* quarter) {
+static inline fm_double_double fm_reduce_large_angle(double x, uint64_t* quarter) {
     uint64_t bits = fm_bits(x), m = (bits & UINT64_C(0x000fffffffffffff)) | UINT64_C(0x0010000000000000);
     int e = (int)(bits >> 52 & 2047) - 1075, first = e - 2 + 64, shift = first & 31, word = first >> 5, i;
     uint32_t window[6], product[6];
     uint64_t carry = 0, m_low = m & UINT64_C(0xffffffff), m_high = m >> 32;
     int negative;
-    fm_pair turn = {0.0, 0.0}, angle;
+    fm_double_double turn = {0.0, 0.0}, angle;
     for (i = 0; i < 6; i++) {
         uint64_t two = (uint64_t)fm_two_over_pi[word + i] << 32 | fm_two_over_pi[word + i + 1];
         window[i] = (uint32_t)(two << shift >> 32);
@@ -40,7 +41,7 @@ static inline fm_pair fm_reduce_large_angle(double x, uint64_t* quarter) {
     for (i = 0; i < 6; i++) {
         uint32_t digits = negative ? ~product[i] : product[i]; /* one step of 2^-190 less: far below the error */
         double value = (double)(i ? digits : digits & UINT32_C(0x1fffffff)) * fm_double((uint64_t)(1023 - 30 - 32 * i) << 52);
-        fm_pair sum = fm_two_sum(turn.high, value);
+        fm_double_double sum = fm_two_sum(turn.high, value);
         turn.high = sum.high;
         turn.low += sum.low;
     }
@@ -53,21 +54,21 @@ static inline fm_pair fm_reduce_large_angle(double x, uint64_t* quarter) {
 }
 
 /* The rest of |x| by pi/2, in [-pi/4, pi/4], and the number of quarter turns modulo 4, for |x| < 2^20. */
-FM_INLINE fm_pair fm_reduce_angle(double x, uint64_t* quarter) {
+FM_INLINE fm_double_double fm_reduce_angle(double x, uint64_t* quarter) {
     double shifted = fabs(x) * FM_QUARTERS_PER_RADIAN + 0x1.8p52, n = shifted - 0x1.8p52;
     double left = fabs(x) - n * FM_QUARTER_FIRST; /* exact */
-    fm_pair sum = fm_two_sum(left, -(n * FM_QUARTER_SECOND));
+    fm_double_double sum = fm_two_sum(left, -(n * FM_QUARTER_SECOND));
     *quarter = fm_bits(shifted) & 3;
     return fm_two_sum(sum.high, sum.low - n * FM_QUARTER_THIRD);
 }
 
 /* sin(angle + quarter pi/2) for |angle| <= pi/4: the first half of fm_circle_high has sines, the second cosines. */
-FM_INLINE fm_pair fm_sine_of_quarter(fm_pair angle, uint64_t quarter) {
+FM_INLINE fm_double_double fm_sine_of_quarter(fm_double_double angle, uint64_t quarter) {
     uint64_t odd = quarter & 1, first, second;
     double sign = angle.high < 0.0 ? -1.0 : 1.0, turned = odd ? -1.0 : 1.0;
     double factor = (odd ? 1.0 : sign) * (quarter & 2 ? -1.0 : 1.0);
     double shifted = sign * angle.high * 64.0 + 0x1.8p52, place = shifted - 0x1.8p52;
-    fm_pair d = fm_two_sum(sign * angle.high - place / 64.0, sign * angle.low), product, sum;
+    fm_double_double d = fm_two_sum(sign * angle.high - place / 64.0, sign * angle.low), product, sum;
     double square = d.high * d.high, less_cosine, less_sine, of_cosine, of_sine, low;
     less_cosine = -square * (0.5 - square * (1.0 / 24 - square * (1.0 / 720 - square * (1.0 / 40320))));
     less_sine = -d.high * square * (1.0 / 6 - square * (1.0 / 120 - square * (1.0 / 5040)));
@@ -87,7 +88,7 @@ FM_INLINE fm_pair fm_sine_of_quarter(fm_pair angle, uint64_t quarter) {
 
 FM_INLINE double fm_sin_core(double x) {
     uint64_t quarter;
-    fm_pair angle = fm_reduce_angle(x, &quarter);
+    fm_double_double angle = fm_reduce_angle(x, &quarter);
     double sine = fm_sine_of_quarter(angle, quarter).high;
     sine = x < 0.0 ? -sine : sine;
     return fabs(x) < FM_TINY_ANGLE ? x : sine;
@@ -95,13 +96,13 @@ FM_INLINE double fm_sin_core(double x) {
 
 FM_INLINE double fm_cos_core(double x) {
     uint64_t quarter;
-    fm_pair angle = fm_reduce_angle(x, &quarter);
+    fm_double_double angle = fm_reduce_angle(x, &quarter);
     return fm_sine_of_quarter(angle, quarter + 1).high;
 }
 
 FM_ONE_COPY static double fm_sin(double x) {
     uint64_t quarter;
-    fm_pair angle;
+    fm_double_double angle;
     double sine;
     if (FM_IS_SMALL_ANGLE(x)) return fm_sin_core(x);
     if (!(fabs(x) <= DBL_MAX)) return x - x;
@@ -112,7 +113,7 @@ FM_ONE_COPY static double fm_sin(double x) {
 
 FM_ONE_COPY static double fm_cos(double x) {
     uint64_t quarter;
-    fm_pair angle;
+    fm_double_double angle;
     if (FM_IS_SMALL_ANGLE(x)) return fm_cos_core(x);
     if (!(fabs(x) <= DBL_MAX)) return x - x;
     angle = fm_reduce_large_angle(fabs(x), &quarter);
@@ -121,29 +122,29 @@ FM_ONE_COPY static double fm_cos(double x) {
 
 FM_ONE_COPY static double fm_tan(double x) {
     uint64_t quarter;
-    fm_pair angle, tangent;
+    fm_double_double angle, tangent;
     if (!(fabs(x) <= DBL_MAX)) return x - x;
     if (fabs(x) < FM_TINY_ANGLE) return x;
     angle = FM_IS_SMALL_ANGLE(x) ? fm_reduce_angle(x, &quarter) : fm_reduce_large_angle(fabs(x), &quarter);
-    tangent = fm_pair_quotient(fm_sine_of_quarter(angle, quarter), fm_sine_of_quarter(angle, quarter + 1));
+    tangent = fm_double_double_quotient(fm_sine_of_quarter(angle, quarter), fm_sine_of_quarter(angle, quarter + 1));
     return x < 0.0 ? -(tangent.high + tangent.low) : tangent.high + tangent.low;
 }
 
 /* Arctangents: atan z = atan c + atan((z - c) / (1 + z c)) with c the nearest multiple of 1/32. */
 
 /* atan(a / b) for 0 <= a, 0 <= b, not both 0. */
-FM_INLINE double fm_arctangent_of_quotient(fm_pair a, fm_pair b) {
+FM_INLINE double fm_arctangent_of_quotient(fm_double_double a, fm_double_double b) {
     int inverted = a.high > b.high;
-    fm_pair less = {inverted ? b.high : a.high, inverted ? b.low : a.low};
-    fm_pair more = {inverted ? a.high : b.high, inverted ? a.low : b.low};
-    fm_pair z = fm_pair_quotient(less, more), numerator, denominator, q, sum, rest;
+    fm_double_double less = {inverted ? b.high : a.high, inverted ? b.low : a.low};
+    fm_double_double more = {inverted ? a.high : b.high, inverted ? a.low : b.low};
+    fm_double_double z = fm_double_double_quotient(less, more), numerator, denominator, q, sum, rest;
     double shifted = z.high * 32.0 + 0x1.8p52, c = (shifted - 0x1.8p52) / 32.0, square;
     uint64_t index = fm_bits(shifted) & 63;
-    fm_pair product = fm_two_product(z.high, c);
+    fm_double_double product = fm_two_product(z.high, c);
     numerator = fm_two_sum(z.high - c, z.low);
     denominator = fm_fast_sum(1.0, product.high);
     denominator.low += product.low + z.low * c;
-    q = fm_pair_quotient(numerator, denominator);
+    q = fm_double_double_quotient(numerator, denominator);
     square = q.high * q.high;
     q.low -= q.high * square
         * (1.0 / 3 - square * (1.0 / 5 - square * (1.0 / 7 - square * (1.0 / 9 - square * (1.0 / 11)))));
@@ -158,7 +159,7 @@ FM_INLINE double fm_arctangent_of_quotient(fm_pair a, fm_pair b) {
 #define FM_IS_SINE(x) (fabs(x) <= 1.0)
 
 FM_INLINE double fm_atan_core(double x) {
-    fm_pair size = {fabs(x), 0.0}, one = {1.0, 0.0};
+    fm_double_double size = {fabs(x), 0.0}, one = {1.0, 0.0};
     double result = fm_arctangent_of_quotient(size, one);
     result = x < 0.0 ? -result : result;
     return fabs(x) < FM_TINY_ANGLE ? x : result;
@@ -172,7 +173,7 @@ FM_ONE_COPY static double fm_atan(double x) {
 
 /* asin x = atan(x / sqrt(1 - x^2)) */
 FM_INLINE double fm_asin_core(double x) {
-    fm_pair size = {fabs(x), 0.0}, square = fm_two_product(size.high, size.high), other, root;
+    fm_double_double size = {fabs(x), 0.0}, square = fm_two_product(size.high, size.high), other, root;
     double result;
     other = fm_fast_sum(1.0, -square.high);
     other.low -= square.low;

@@ -8,7 +8,7 @@
  * Special arguments have the results of C99's annex F. tests/core/test_elementary_errors.py compares with exact
  * arithmetic.
  *
- * Each function keeps its leading terms in pairs of doubles, high + low, and rounds their sum once. What is left to
+ * Each function keeps its leading terms as double-doubles, high + low, and rounds their sum once. What is left to
  * rounding errors is smaller than the result by a factor of 2^7 or more: the rest of a table's interval.
  *
  * fm_log2_of_rank is rounded correctly for whole numbers up to 2^20: discounts of ranks are made from it.

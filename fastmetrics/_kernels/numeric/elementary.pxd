@@ -1,10 +1,10 @@
 """Elementary functions of fixed operations, for kernels: elementary.h has their definitions and errors."""
 
 cdef extern from "numeric/elementary.h":
-    ctypedef struct fm_pair:
+    ctypedef struct fm_double_double:
         pass
-    fm_pair fm_split_of(double x) noexcept nogil
-    double fm_power_of_split(fm_pair split, double y) noexcept nogil
+    fm_double_double fm_split_of(double x) noexcept nogil
+    double fm_power_of_split(fm_double_double split, double y) noexcept nogil
     double fm_log(double x) noexcept nogil
     double fm_log1p(double x) noexcept nogil
     double fm_log2(double x) noexcept nogil

@@ -9,7 +9,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "numeric/double_pairs.h"
+#include "numeric/double_double.h"
 #include "numeric/elementary_tables.h"
 #include "numeric/vector_math.h"
 
@@ -73,7 +73,7 @@ FM_INLINE double fm_exp2_core(double x) {
 
 /* 2^k (high + low), rounded once, for high in [0.5, 2] and k from -1100 to 1024. */
 FM_INLINE double fm_scale_power(double high, double low, int k) {
-    fm_pair value = fm_fast_sum(high, low), shifted;
+    fm_double_double value = fm_fast_sum(high, low), shifted;
     double unit, remainder;
     if (k > 1023) return value.high * 0x1p1023 * 2.0;
     if (k >= -1021 || (k == -1022 && value.high >= 1.0)) return value.high * fm_double((uint64_t)(k + 1023) << 52);
@@ -126,11 +126,11 @@ FM_ONE_COPY static double fm_exp2(double x) {
 
 #define FM_HAS_NORMAL_EXPM1(x) (((x) >= -100.0) & ((x) <= 708.0))
 
-/* exp(x) - 1: 2^k (power + power r + ...) - 1 with the leading terms in pairs, and a power of all bits. */
+/* exp(x) - 1: 2^k (power + power r + ...) - 1 with double-doubles as leading terms, and a power of all bits. */
 FM_INLINE double fm_expm1_core(double x) {
     fm_binary_power part = fm_take_power(x * FM_STEPS_PER_NAT, 0x1.8p52);
-    fm_pair r = fm_two_sum(x - part.whole * FM_STEP_HIGH, -(part.whole * FM_STEP_LOW));
-    fm_pair linear = fm_two_product(part.power, r.high), less_one, sum;
+    fm_double_double r = fm_two_sum(x - part.whole * FM_STEP_HIGH, -(part.whole * FM_STEP_LOW));
+    fm_double_double linear = fm_two_product(part.power, r.high), less_one, sum;
     double scale = fm_double(part.scale + UINT64_C(0x3ff0000000000000)), rest, result;
     double power_low = fm_power_low[fm_bits(part.whole + 0x1.8p52) & 127];
     rest = (linear.low + power_low * (1.0 + r.high)) + part.power * (r.low + fm_exponential_tail(r.high));

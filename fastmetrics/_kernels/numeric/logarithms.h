@@ -11,7 +11,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "numeric/double_pairs.h"
+#include "numeric/double_double.h"
 #include "numeric/elementary_tables.h"
 #include "numeric/vector_math.h"
 
@@ -65,11 +65,11 @@ FM_INLINE double fm_logarithm_rest(double near, double rest) {
 }
 
 /* k log 2 - log c + log(1 + near + rest), with a relative error below 2^-69. */
-FM_INLINE fm_pair fm_finish_logarithm(fm_reduced part) {
+FM_INLINE fm_double_double fm_finish_logarithm(fm_reduced part) {
     /* All three are multiples of 2^-42, and no sum has more than 52 bits. */
     double first = (part.k * FM_LN2_HIGH + fm_log_high[part.interval]) + part.near;
     double low = part.k * FM_LN2_LOW + part.low;
-    fm_pair sum = fm_fast_sum(first, -0.5 * part.near * part.near), all = fm_fast_sum(sum.high, part.rest);
+    fm_double_double sum = fm_fast_sum(first, -0.5 * part.near * part.near), all = fm_fast_sum(sum.high, part.rest);
     all.low = (sum.low + all.low) + (low + fm_logarithm_rest(part.near, part.rest));
     return all;
 }
@@ -85,10 +85,10 @@ FM_INLINE double fm_logarithm_bend(double r) {
 }
 
 /* The same with a relative error below 2^-60. */
-FM_INLINE fm_pair fm_round_logarithm(fm_reduced part) {
+FM_INLINE fm_double_double fm_round_logarithm(fm_reduced part) {
     double first = (part.k * FM_LN2_HIGH + fm_log_high[part.interval]) + part.near;
     double low = part.k * FM_LN2_LOW + part.low;
-    fm_pair sum = fm_fast_sum(first, part.rest);
+    fm_double_double sum = fm_fast_sum(first, part.rest);
     sum.low += low + fm_logarithm_bend(part.near + part.rest);
     return sum;
 }
@@ -97,7 +97,7 @@ FM_INLINE fm_pair fm_round_logarithm(fm_reduced part) {
 #define FM_IS_ABOVE_MINUS_ONE(x) (((x) > -1.0) & ((x) <= DBL_MAX))
 
 FM_INLINE double fm_log_core(double x) {
-    fm_pair logarithm = fm_round_logarithm(fm_reduce_logarithm(x, fm_log_words));
+    fm_double_double logarithm = fm_round_logarithm(fm_reduce_logarithm(x, fm_log_words));
     return logarithm.high + logarithm.low;
 }
 
@@ -106,8 +106,8 @@ FM_INLINE double fm_log1p_rounded(double x) {
     double u = 1.0 + x, rounded = u - 1.0;
     double lost = (1.0 - (u - rounded)) + (x - rounded); /* exact, whichever of 1 and x is greater */
     double t = lost / u;
-    fm_pair logarithm = fm_round_logarithm(fm_reduce_logarithm(u, fm_log_words));
-    fm_pair sum = fm_fast_sum(logarithm.high, lost);
+    fm_double_double logarithm = fm_round_logarithm(fm_reduce_logarithm(u, fm_log_words));
+    fm_double_double sum = fm_fast_sum(logarithm.high, lost);
     return sum.high + (sum.low + (logarithm.low - t * (rounded + 0.5 * t)));
 }
 
@@ -121,7 +121,8 @@ FM_INLINE double fm_log1p_core(double x) {
 FM_INLINE double fm_round_binary_logarithm(fm_reduced part) {
     double r = part.near + part.rest;
     double first = part.k + fm_log2_high[part.interval]; /* exact */
-    fm_pair sum = fm_fast_sum(first, part.near * FM_LOG2_E_HIGH), all = fm_fast_sum(sum.high, part.rest * FM_LOG2_E_HIGH);
+    fm_double_double sum = fm_fast_sum(first, part.near * FM_LOG2_E_HIGH);
+    fm_double_double all = fm_fast_sum(sum.high, part.rest * FM_LOG2_E_HIGH);
     return all.high + ((all.low + sum.low) + (part.low + (r * FM_LOG2_E_LOW + fm_logarithm_bend(r) * FM_LOG2_E)));
 }
 
@@ -130,9 +131,10 @@ FM_INLINE double fm_log2_core(double x) { return fm_round_binary_logarithm(fm_re
 /* log2 of a positive whole number, with an error below 2^-70: rounded correctly for all below 2^20, which a test tries. */
 FM_ONE_COPY static double fm_log2_of_rank(double rank) {
     fm_reduced part = fm_reduce_logarithm(rank, fm_log2_words);
-    fm_pair square = fm_fast_sum(part.near, -0.5 * part.near * part.near), natural = fm_two_sum(square.high, part.rest);
-    fm_pair binary = fm_two_product(natural.high, FM_LOG2_E_HIGH);
-    fm_pair sum = fm_fast_sum(part.k + fm_log2_high[part.interval], binary.high);
+    fm_double_double square = fm_fast_sum(part.near, -0.5 * part.near * part.near);
+    fm_double_double natural = fm_two_sum(square.high, part.rest);
+    fm_double_double binary = fm_two_product(natural.high, FM_LOG2_E_HIGH);
+    fm_double_double sum = fm_fast_sum(part.k + fm_log2_high[part.interval], binary.high);
     natural.low += square.low + fm_logarithm_rest(part.near, part.rest);
     binary.low += natural.high * FM_LOG2_E_LOW + natural.low * FM_LOG2_E;
     return sum.high + (sum.low + (binary.low + part.low));
@@ -146,7 +148,7 @@ FM_ONE_COPY static double fm_log2_of_rank(double rank) {
 
 FM_ONE_COPY static double fm_log(double x) {
     fm_reduced part;
-    fm_pair logarithm;
+    fm_double_double logarithm;
     if (FM_IS_POSITIVE_NORMAL(x)) return fm_log_core(x);
     FM_SPECIAL_LOGARITHM(x)
     part = fm_reduce_logarithm(x * 0x1p54, fm_log_words);

@@ -1,4 +1,4 @@
-/* x^y = exp(y log x), as elementary.h describes: the logarithm and its product with y are pairs of doubles. */
+/* x^y = exp(y log x), as elementary.h describes: the logarithm and its product with y are double-doubles. */
 #ifndef FASTMETRICS_NUMERIC_POWERS_H
 #define FASTMETRICS_NUMERIC_POWERS_H
 
@@ -11,35 +11,35 @@
 #include "numeric/vector_math.h"
 
 /* A logarithm whose high part has 26 bits: exact times 26 bits of an exponent. */
-FM_INLINE fm_pair fm_split_logarithm(fm_reduced x) {
-    fm_pair logarithm = fm_finish_logarithm(x), split;
+FM_INLINE fm_double_double fm_split_logarithm(fm_reduced x) {
+    fm_double_double logarithm = fm_finish_logarithm(x), split;
     split.high = fm_double(fm_bits(logarithm.high) & ~UINT64_C(0x7ffffff));
     split.low = (logarithm.high - split.high) + logarithm.low;
     return split;
 }
 
 /* y log(x); no product overflows or is subnormal. */
-FM_INLINE fm_pair fm_multiple_of_logarithm(fm_pair split, double y) {
+FM_INLINE fm_double_double fm_multiple_of_logarithm(fm_double_double split, double y) {
     double y_high = fm_high_part(y);
-    fm_pair exponent = {y_high * split.high, (y - y_high) * split.high + y * split.low};
+    fm_double_double exponent = {y_high * split.high, (y - y_high) * split.high + y * split.low};
     return exponent;
 }
 
-FM_INLINE fm_pair fm_power_exponent(fm_reduced x, double y) {
+FM_INLINE fm_double_double fm_power_exponent(fm_reduced x, double y) {
     return fm_multiple_of_logarithm(fm_split_logarithm(x), y);
 }
 
 /* Powers of one x: fm_split_of(x) for a positive x, then fm_power_of_split for each y that is 0 or from 2^-64 to 2^64 in
  * size. They have the bits of fm_pow. */
-static inline fm_pair fm_split_of(double x) {
+static inline fm_double_double fm_split_of(double x) {
     int subnormal = x < DBL_MIN;
     fm_reduced part = fm_reduce_logarithm(subnormal ? x * 0x1p54 : x, fm_log_words);
     part.k -= subnormal ? 54.0 : 0.0;
     return fm_split_logarithm(part);
 }
 
-FM_ONE_COPY static double fm_power_of_split(fm_pair split, double y) {
-    fm_pair exponent = fm_multiple_of_logarithm(split, y);
+FM_ONE_COPY static double fm_power_of_split(fm_double_double split, double y) {
+    fm_double_double exponent = fm_multiple_of_logarithm(split, y);
     if (FM_HAS_NORMAL_EXP(exponent.high)) return fm_exp_pair_core(exponent.high, exponent.low);
     return fm_exp_pair(exponent.high, exponent.low);
 }
@@ -99,7 +99,7 @@ FM_WIDE static void fm_whole_powers(const double* values, ptrdiff_t n, int e, do
 
 #define FM_IS_USUAL_EXPONENT(y) ((fabs(y) >= 0x1p-64) & (fabs(y) <= 0x1p64))
 
-/* e log(values[i]) in pairs. Returns the number of values that are positive and normal, and whose powers are normal. Two
+/* e log(values[i]), double-doubles. Returns the number of values that are positive and normal, with normal powers. Two
  * short loops keep their numbers in registers; one long loop does not. */
 FM_WIDE static int64_t fm_power_exponents(
     const double* values, ptrdiff_t n, double e, double* restrict high, double* restrict low
@@ -107,7 +107,7 @@ FM_WIDE static int64_t fm_power_exponents(
     int64_t ordinary = 0;
     ptrdiff_t i;
     for (i = 0; i < n; i++) {
-        fm_pair exponent = fm_power_exponent(fm_reduce_logarithm(values[i], fm_log_words), e);
+        fm_double_double exponent = fm_power_exponent(fm_reduce_logarithm(values[i], fm_log_words), e);
         ordinary += (int64_t)FM_IS_POSITIVE_NORMAL(values[i]) & (int64_t)FM_HAS_NORMAL_EXP(exponent.high);
         high[i] = exponent.high;
         low[i] = exponent.low;
@@ -150,7 +150,7 @@ FM_WIDE static int64_t fm_power_exponents_of_pairs(
     int64_t ordinary = 0;
     ptrdiff_t i;
     for (i = 0; i < n; i++) {
-        fm_pair exponent = fm_power_exponent(fm_reduce_logarithm(values[i], fm_log_words), exponents[i]);
+        fm_double_double exponent = fm_power_exponent(fm_reduce_logarithm(values[i], fm_log_words), exponents[i]);
         ordinary += (int64_t)FM_IS_POSITIVE_NORMAL(values[i]) & (int64_t)FM_HAS_NORMAL_EXP(exponent.high)
             & (int64_t)FM_IS_USUAL_EXPONENT(exponents[i]);
         high[i] = exponent.high;
@@ -177,12 +177,12 @@ static inline void fm_powers_of_pairs(const double* values, const double* expone
 }
 
 FM_WIDE static int64_t fm_multiples_of_logarithm(
-    fm_pair split, const double* exponents, ptrdiff_t n, double* restrict high, double* restrict low
+    fm_double_double split, const double* exponents, ptrdiff_t n, double* restrict high, double* restrict low
 ) {
     int64_t ordinary = 0;
     ptrdiff_t i;
     for (i = 0; i < n; i++) {
-        fm_pair exponent = fm_multiple_of_logarithm(split, exponents[i]);
+        fm_double_double exponent = fm_multiple_of_logarithm(split, exponents[i]);
         ordinary += (int64_t)FM_HAS_NORMAL_EXP(exponent.high) & (int64_t)FM_IS_USUAL_EXPONENT(exponents[i]);
         high[i] = exponent.high;
         low[i] = exponent.low;
@@ -195,7 +195,7 @@ static inline void fm_powers_with_base(double x, const double* exponents, ptrdif
     enum { BLOCK = 256 };
     double high[BLOCK], low[BLOCK];
     int is_ordinary = FM_IS_POSITIVE_NORMAL(x);
-    fm_pair split = fm_split_of(is_ordinary ? x : 1.0);
+    fm_double_double split = fm_split_of(is_ordinary ? x : 1.0);
     ptrdiff_t start, i;
     for (start = 0; start < n; start += BLOCK) {
         ptrdiff_t length = n - start < BLOCK ? n - start : BLOCK;

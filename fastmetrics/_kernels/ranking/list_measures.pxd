@@ -23,7 +23,7 @@ from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
 from fastmetrics._kernels.numeric.elementary cimport (
-    fm_exp2, fm_log, fm_log2_of_rank, fm_pair, fm_power_of_split, fm_split_of)
+    fm_exp2, fm_log, fm_log2_of_rank, fm_double_double, fm_power_of_split, fm_split_of)
 from fastmetrics._kernels.ranking.list_ranks cimport RankedList, sort_ideal
 
 cdef enum Kind:
@@ -534,7 +534,7 @@ cdef inline double rank_biased_precision(const RankedList* ranked, const Measure
     cdef Py_ssize_t j, last, i = 0
     cdef int64_t above, end, k = cutoff(measure, ranked.n_rows)
     cdef double p = measure.number
-    cdef fm_pair split = fm_split_of(p)      # of p^rank
+    cdef fm_double_double split = fm_split_of(p)      # of p^rank
     cdef double gain, total = 0.0
     if count_relevant(ranked, measure.level) == 0:
         return NAN

@@ -25,11 +25,11 @@ FM_INLINE double fm_select(int condition, double yes, double no) {
 /* The sum of n terms, a multiple of the lanes, with the rounding errors beside it. */
 FM_WIDE static double fm_sum_terms(const double* terms, ptrdiff_t n) {
     double totals[FM_TAIL_LANES] = {0.0}, lost[FM_TAIL_LANES] = {0.0}, rest = 0.0;
-    fm_pair sum = {0.0, 0.0};
+    fm_double_double sum = {0.0, 0.0};
     ptrdiff_t start, lane;
     for (start = 0; start < n; start += FM_TAIL_LANES)
         for (lane = 0; lane < FM_TAIL_LANES; lane++) {
-            fm_pair next = fm_two_sum(totals[lane], terms[start + lane]);
+            fm_double_double next = fm_two_sum(totals[lane], terms[start + lane]);
             totals[lane] = next.high;
             lost[lane] += next.low;
         }

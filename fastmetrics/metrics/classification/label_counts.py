@@ -109,7 +109,7 @@ class RangeTable:
     def count(self, true: np.ndarray, pred: np.ndarray, start: int, stop: int) -> None:
         while start < stop:
             if self.bits >= 0:
-                start = kernel.count_pairs(true, pred, start, stop, self.low, self.bits, self.table)
+                start = kernel.count_cells(true, pred, start, stop, self.low, self.bits, self.table)
             if start < stop:
                 span = kernel.label_range(true, pred, start, min(stop, start + LOOK_AHEAD))
                 if span is None:

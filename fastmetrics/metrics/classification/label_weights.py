@@ -119,7 +119,7 @@ class WindowSquare:
         for start in range(*bounds, WEIGHED_ROWS):
             stop = min(bounds[1], start + WEIGHED_ROWS)
             numbers, own = self.numbers[: stop - start], weights[start:stop]
-            if label_counts.number_pairs(first, second, start, stop, low, bits, numbers) < stop:
+            if label_counts.number_cells(first, second, start, stop, low, bits, numbers) < stop:
                 raise ValueError("the labels changed while they were read")
             copies = self.copies[: stop - start]
             n_others = sums.add_to_windows(own, numbers, copies, 0, place, self.windows, self.others)

@@ -23,7 +23,7 @@ from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.parallel import accumulate, for_each
 from fastmetrics._core.undefined import warn_user
 from fastmetrics._kernels.classification import label_counts as ranges
-from fastmetrics._kernels.clustering import label_pairs as kernel
+from fastmetrics._kernels.clustering import label_cells as kernel
 from fastmetrics._kernels.columns import label_encoding as labels_kernel
 
 if TYPE_CHECKING:

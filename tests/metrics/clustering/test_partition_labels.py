@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics._kernels.clustering.label_pairs import (
+from fastmetrics._kernels.clustering.label_cells import (
     KeyCounter,
     TableCounter,
     count_range,

@@ -1,4 +1,4 @@
-# Written by tools/generate.py from label_pairs.pyx.
+# Written by tools/generate.py from label_cells.pyx.
 
 from typing import Any
 

@@ -35,7 +35,7 @@ use_table_seeds(_SEEDS)
 cdef extern from "columns/label_loops.h":
     void range_i64 "fm_range_i64"(const int64_t* labels, Py_ssize_t n, int64_t* span) noexcept nogil
 
-cdef extern from "clustering/label_pairs.h":
+cdef extern from "clustering/label_cells.h":
     uint64_t table_cells "fm_table_cells"(
         const int64_t* first, const int64_t* second, Py_ssize_t n, int64_t low, int64_t width, int64_t other_low,
         int64_t other_width, uint32_t* cells) noexcept nogil
@@ -354,13 +354,13 @@ cdef class TableCounter:
 
     def add(self, first, second, int64_t start, int64_t stop) -> bool:
         """Count the rows from start to stop of two columns of one length. Returns False at labels that do not fit."""
-        cdef _ColumnBuffers pair = _ColumnBuffers()
+        cdef _ColumnBuffers columns = _ColumnBuffers()
         cdef int64_t done
-        pair.acquire(first, second)
-        need_range(start, stop, pair.first.rows)
+        columns.acquire(first, second)
+        need_range(start, stop, columns.first.rows)
         with nogil:
             done = count_rows(
-                &self.table, &pair.first, &pair.second, start, stop, self.max_cells, self.max_pending)
+                &self.table, &columns.first, &columns.second, start, stop, self.max_cells, self.max_pending)
         return done == stop
 
     def merge(self, TableCounter other) -> bool:
@@ -418,7 +418,7 @@ cdef inline uint64_t key_of(int64_t first, int64_t second, int64_t low, int64_t 
 
 def count_range(values, int64_t start, int64_t stop, int64_t low, int64_t[::1] sums) -> bool:
     """Add to sums[label - low] the rows from start to stop with the label. Returns False at a label out of range."""
-    cdef _ColumnBuffers pair = _ColumnBuffers()
+    cdef _ColumnBuffers columns = _ColumnBuffers()
     cdef int64_t scratch[LABEL_BLOCK]
     cdef const int64_t* labels
     cdef uint64_t bad = 0
@@ -426,12 +426,12 @@ def count_range(values, int64_t start, int64_t stop, int64_t low, int64_t[::1] s
     cdef uint64_t n_codes = <uint64_t>sums.shape[0]
     cdef int64_t i, n
     cdef bint fits = True
-    pair.acquire(values, values)
-    need_range(start, stop, pair.first.rows)
+    columns.acquire(values, values)
+    need_range(start, stop, columns.first.rows)
     with nogil:
         while start < stop and fits:
             n = stop - start if stop - start < LABEL_BLOCK else LABEL_BLOCK
-            labels = load_labels(&pair.first, start, n, scratch, &bad)
+            labels = load_labels(&columns.first, start, n, scratch, &bad)
             for i in range(n):
                 code = <uint64_t>labels[i] - <uint64_t>low
                 if code >= n_codes:
@@ -455,21 +455,21 @@ def partition_sizes(
 
     A key consists of two codes in [0, 2**32): first - low and second - other_low.
     """
-    cdef _ColumnBuffers pair = _ColumnBuffers()
+    cdef _ColumnBuffers columns = _ColumnBuffers()
     cdef int64_t scratch[LABEL_BLOCK]
     cdef int64_t other_scratch[LABEL_BLOCK]
     cdef const int64_t* first_labels
     cdef const int64_t* second_labels
     cdef uint64_t bad = 0
     cdef int64_t i, n
-    pair.acquire(first, second)
-    need_range(start, stop, pair.first.rows)
+    columns.acquire(first, second)
+    need_range(start, stop, columns.first.rows)
     check_partitions(bits, 1, sizes.shape[0])
     with nogil:
         while start < stop:
             n = stop - start if stop - start < LABEL_BLOCK else LABEL_BLOCK
-            first_labels = load_labels(&pair.first, start, n, scratch, &bad)
-            second_labels = load_labels(&pair.second, start, n, other_scratch, &bad)
+            first_labels = load_labels(&columns.first, start, n, scratch, &bad)
+            second_labels = load_labels(&columns.second, start, n, other_scratch, &bad)
             for i in range(n):
                 sizes[table_hash(key_of(first_labels[i], second_labels[i], low, other_low)) >> (64 - bits)] += 1
             start += n
@@ -484,7 +484,7 @@ def scatter_keys(
     With bits = 0 there is one partition. Returns False at a code that is not below its width, and at a key whose
     partition is full: ends[p] is reached.
     """
-    cdef _ColumnBuffers pair = _ColumnBuffers()
+    cdef _ColumnBuffers columns = _ColumnBuffers()
     cdef int64_t scratch[LABEL_BLOCK]
     cdef int64_t other_scratch[LABEL_BLOCK]
     cdef const int64_t* first_labels
@@ -493,8 +493,8 @@ def scatter_keys(
     cdef uint64_t key, partition
     cdef int64_t i, n
     cdef bint fits = True
-    pair.acquire(first, second)
-    need_range(start, stop, pair.first.rows)
+    columns.acquire(first, second)
+    need_range(start, stop, columns.first.rows)
     check_partitions(bits, 0, min(offsets.shape[0], ends.shape[0]))
     for i in range(<int64_t>1 << bits):
         if not 0 <= offsets[i] <= keys.shape[0] or ends[i] > keys.shape[0]:
@@ -502,8 +502,8 @@ def scatter_keys(
     with nogil:
         while start < stop and fits:
             n = stop - start if stop - start < LABEL_BLOCK else LABEL_BLOCK
-            first_labels = load_labels(&pair.first, start, n, scratch, &bad)
-            second_labels = load_labels(&pair.second, start, n, other_scratch, &bad)
+            first_labels = load_labels(&columns.first, start, n, scratch, &bad)
+            second_labels = load_labels(&columns.second, start, n, other_scratch, &bad)
             for i in range(n):
                 key = key_of(first_labels[i], second_labels[i], low, other_low)
                 partition = table_hash(key) >> (64 - bits) if bits else 0
