@@ -9,6 +9,7 @@ from rich.text import Text
 import fastmetrics
 from fastmetrics._core.kinds import MODEL_ROLES, SCORE_ROLE
 from fastmetrics.cli import options
+from fastmetrics.cli.config import with_config
 from fastmetrics.cli.found_columns import show_columns
 from fastmetrics.cli.gates import FORM, Gate, read_gate
 from fastmetrics.cli.log_evaluation import read_level, read_metrics, run_on_log
@@ -76,7 +77,12 @@ def compare(
     from fastmetrics.reporting.comparison_table import comparison_document
     from fastmetrics.reporting.terminal.comparison import print_comparison
 
-    options.import_plugins(log.plugin)
+    log, stored = with_config(context, log)
+    if "ci" in stored and not options.was_given(context, "ci"):
+        ci = str(stored["ci"])
+    baseline = stored.get("baseline") if baseline is None else baseline
+    if "correction" in stored and not options.was_given(context, "correction"):
+        correction = stored["correction"]
     gates = [read_gate(text) for text in fail_if or ()]
     models = {
         role: columns
@@ -90,7 +96,7 @@ def compare(
     model_role, columns = next(iter(models.items()), (SCORE_ROLE, None))
     names = compared_metrics(log.metric_text, gates, grouped=log.group is not None, model_role=model_role)
     arguments = log.arguments()
-    if not log.task:
+    if not log.tasks:
         if not (log.label and columns):
             show_missing(names, paths, arguments, columns, model_role)
         check_columns(names, log.label, columns, baseline, model_role)
@@ -138,7 +144,7 @@ def check_gates(gates: list[Gate], log: LogOptions, model_role: str) -> None:
     """Reject a gate on a metric that no task computes: it would always pass."""
     from fastmetrics.engine.plan.metric_plan import make_plan
 
-    tasks = (read_tasks(log.task) or {}).values()
+    tasks = (read_tasks(log.tasks) or {}).values()
     if not gates or not tasks or any(task.metrics is None for task in tasks):
         return
     computed = {repr(metric) for task in tasks for metric in make_plan(task.metrics or (), (model_role,)).metrics}

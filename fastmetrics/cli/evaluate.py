@@ -7,6 +7,7 @@ import typer
 
 import fastmetrics
 from fastmetrics.cli import options
+from fastmetrics.cli.config import with_config
 from fastmetrics.cli.found_columns import show_columns
 from fastmetrics.cli.log_evaluation import read_level, read_metrics, run_on_log
 from fastmetrics.cli.log_options import LogOptions, reject_unused_options, shared_options
@@ -57,12 +58,14 @@ def evaluate(
     from fastmetrics.reporting.report_table import report_document
     from fastmetrics.reporting.terminal.report import print_report
 
-    options.import_plugins(log.plugin)
+    log, stored = with_config(context, log)
+    if ci is None and "ci" in stored:
+        ci = str(stored["ci"])
     arguments = log.arguments()
     models = arguments["probabilities"]
     model_roles = named_model_roles(log.score or None, log.prediction or None, models)
     names = read_metrics(log.metric_text, grouped=log.group is not None, model_roles=model_roles)
-    if not log.task:
+    if not log.tasks:
         missing = find_missing(names, log.label, log.score, log.prediction, models)
         if missing is not None:
             show_columns("evaluate", paths, arguments, 1)
@@ -70,7 +73,7 @@ def evaluate(
     level = read_intervals(ci, log.unit)
     reject_unused_options(context, log, with_intervals=ci is not None)
     outputs = read_outputs(log, paths)
-    if not (log.task or ci or outputs.has_page):
+    if not (log.tasks or ci or outputs.has_page):
         warn_of_unused_columns(names, model_roles, log)
     run_on_log(
         fastmetrics.evaluate,
@@ -81,7 +84,7 @@ def evaluate(
         score=log.score or None,
         prediction=log.prediction or None,
         ci=level,
-        curves=outputs.has_page,
+        curves=outputs.has_page or stored.get("curves", False),
         **arguments,
     )
 

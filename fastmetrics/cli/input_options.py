@@ -34,14 +34,6 @@ Encoding = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="The encoding of CSV or JSON lines, such as latin-1 or utf-16. Default: utf-8."),
 ]
-TimeZone = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="The zone in which expressions count days and hours, such as Asia/Tokyo. Timestamps without a zone are "
-        "then in UTC. Default: the zone of a column.",
-    ),
-]
 MissingColumns = Annotated[
     Literal["raise", "null"],
     typer.Option(help="A column that some of the files lack: raise an error, or read it as null in them."),

@@ -1,44 +1,49 @@
-"""The options that the commands for logs share, as one record: a new option is one field here.
+"""The options that the commands for logs share, as one record.
 
+Those of the question have their types and texts from the table of options; one that has no field here is in `more`.
 `shared_options` puts the fields of a record into the signature of a command, from which typer makes options.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from functools import wraps
+from types import MappingProxyType
 from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.cli import input_options, options
+from fastmetrics.cli.question_options import command_option, further_options
 from fastmetrics.cli.task_options import read_tasks
+from fastmetrics.engine.evaluation.options import BY_NAME
 
 
 class LogOptions(NamedTuple):
     """What `evaluate` and `compare` have in common, in the order of --help; see `PANELS`."""
 
-    label: options.LabelColumns = None
-    score: options.ScoreColumns = None
-    prediction: options.PredictionColumns = None
-    probabilities: options.ProbabilityColumns = None
-    group: options.GroupColumns = None
-    weight: options.WeightColumn = None
-    where: options.RowFilters = None
-    by: options.SliceColumns = None
+    label: list[str] | None = None
+    score: list[str] | None = None
+    prediction: list[str] | None = None
+    probabilities: list[Any] | None = None
+    group: list[str] | None = None
+    weight: str | None = None
+    where: str | None = None
+    by: list[str] | None = None
     grouping_set: options.GroupingSets = None
-    min_rows: options.LeastRows = 0
+    min_rows: int = 0
     sort: options.SortedBy = None
-    role: options.RoleColumns = None
-    task: options.Tasks = None
-    metrics: options.Metrics = None
+    roles: list[str] | None = None
+    tasks: Any = None  # texts, or the tasks of --config
+    metrics: list[str] | None = None
+    config: options.Config = None
     plugin: options.Plugins = None
-    ci_method: options.IntervalMethod = "bootstrap"
-    replicates: options.Replicates = 1000
-    seed: options.Seed = 0
-    unit: options.ResamplingUnits = None
-    on_invalid: options.InvalidRows = "raise"
+    ci_method: str = "bootstrap"
+    replicates: int = 1000
+    seed: int = 0
+    unit: list[str] | None = None
+    on_invalid: str = "raise"
     storage_option: input_options.StorageOptions = None
     table_version: input_options.TableVersion = None
     timestamp: input_options.Timestamp = None
@@ -51,7 +56,7 @@ class LogOptions(NamedTuple):
     decimal_point: input_options.DecimalPoint = None
     encoding: input_options.Encoding = None
     missing_columns: input_options.MissingColumns = "raise"
-    time_zone: input_options.TimeZone = None
+    time_zone: str | None = None
     threads: options.Threads = None
     memory_limit: options.MemoryLimit = None
     spill_dir: options.SpillFolder = None
@@ -62,6 +67,7 @@ class LogOptions(NamedTuple):
     layout: options.ResultFormat = None
     digits: options.Digits = None
     quiet: options.Quiet = False
+    more: Mapping[str, Any] = MappingProxyType({})  # options of the table that no field here has
 
     @property
     def metric_text(self) -> str | None:
@@ -78,8 +84,8 @@ class LogOptions(NamedTuple):
             "by": options.read_slices(self.by, self.grouping_set),
             "min_rows": self.min_rows,
             "sort": self.sort,
-            "roles": options.read_roles(self.role),
-            "tasks": read_tasks(self.task),
+            "roles": options.read_roles(self.roles),
+            "tasks": read_tasks(self.tasks),
             "probabilities": options.read_probabilities(self.probabilities),
             "ci_method": self.ci_method,
             "replicates": self.replicates,
@@ -99,16 +105,18 @@ class LogOptions(NamedTuple):
             "n_threads": self.threads,
             "memory_limit": self.memory_limit,
             "spill_dir": self.spill_dir,
+            **self.more,
         }
 
 
 # What a task takes over where it names none of its own.
 TASK_DEFAULTS = ("label", "score", "prediction", "probabilities", "group", "weight", "metrics")
+MORE = "More"
 # The field that is the first of each panel of --help.
 PANELS = {
     "label": options.COLUMNS,
     "where": "Rows and slices",
-    "role": "Metrics",
+    "roles": "Metrics",
     "ci_method": options.INTERVALS,
     "on_invalid": "Input",
     "threads": "Resources",
@@ -116,17 +124,26 @@ PANELS = {
 }
 
 
-def fields_in_panels() -> dict[str, Any]:
-    """The types of the record's fields, each option with its panel."""
+def fields_in_panels() -> dict[str, tuple[Any, Any]]:
+    """The type of each option, with its panel, and its default."""
     fields = {}
     panel = ""
     for name, hint in get_type_hints(LogOptions, include_extras=True).items():
+        if name == "more":
+            continue
         panel = PANELS.get(name, panel)
-        kind, option = get_args(hint)
-        option = copy(option)
-        option.rich_help_panel = panel
-        fields[name] = Annotated[kind, option]
+        option = command_option(BY_NAME[name]) if name in BY_NAME else hint
+        fields[name] = in_panel(option, panel), LogOptions._field_defaults[name]
+    for own in further_options(LogOptions._fields):
+        fields[own.name] = in_panel(command_option(own), MORE), own.default
     return fields
+
+
+def in_panel(hint: Any, panel: str) -> Any:
+    kind, option = get_args(hint)
+    option = copy(option)
+    option.rich_help_panel = panel
+    return Annotated[kind, option]
 
 
 FIELDS = fields_in_panels()
@@ -142,15 +159,15 @@ def shared_options(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter.replace(annotation=hints[parameter.name]))
             continue
         parameters += [
-            inspect.Parameter(
-                name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=LogOptions._field_defaults[name], annotation=hint
-            )
-            for name, hint in FIELDS.items()
+            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=hint)
+            for name, (hint, default) in FIELDS.items()
         ]
 
     @wraps(command)
     def with_record(**values: Any) -> None:
-        shared = LogOptions(**{name: values.pop(name) for name in FIELDS})
+        given = {name: values.pop(name) for name in FIELDS}
+        more = {name: given.pop(name) for name in FIELDS if name not in LogOptions._fields}
+        shared = LogOptions(**given, more=more)
         command(**values, **{record: shared})
 
     with_record.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -162,7 +179,7 @@ def shared_options(command: Callable[..., None]) -> Callable[..., None]:
 def reject_unused_options(context: typer.Context, log: LogOptions, *, with_intervals: bool = True) -> None:
     """Reject options of intervals, of resampling and of slices where there are none, and what no task takes over."""
     unused: dict[str, str] = {}
-    tasks = (read_tasks(log.task) or {}).values()
+    tasks = (read_tasks(log.tasks) or {}).values()
     for name in TASK_DEFAULTS if tasks else ():
         if all(getattr(task, name) is not None for task in tasks):
             unused[name] = "every --task names its own, so it has no effect"

@@ -18,65 +18,6 @@ Paths = Annotated[
         show_default=False,
     ),
 ]
-LabelColumns = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The column of labels: 0/1, -1/+1 or bool; any numbers for metrics of target real; the references for "
-        "target text (default: column reference); the classes for target partition (default: column label). "
-        "May be repeated: every score is compared with every label.",
-    ),
-]
-ScoreColumns = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The column of predictions; the hypotheses for target text (default: column hypothesis), the clusters "
-        "for target partition (default: column cluster). May be repeated, for several models.",
-    ),
-]
-PredictionColumns = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The column of predicted labels, of the type of the labels: integers, strings or dates, any number of "
-        "classes. For metrics of target prediction. May be repeated, for several models.",
-    ),
-]
-ProbabilityColumns = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN,...",
-        help="The probabilities of several classes: a column of lists, or the columns of the classes, separated by "
-        "commas. For metrics of target probabilities. May be repeated, for several models.",
-    ),
-]
-GroupColumns = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The column of group keys, such as users or queries: integers, strings, dates, times or floats. "
-        "May be repeated, for keys of several columns.",
-    ),
-]
-WeightColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of row weights.")]
-RowFilters = Annotated[
-    str | None,
-    typer.Option(
-        metavar="CONDITION",
-        help="Which rows are evaluated: a condition in SQL, such as \"clicked = 1 and country in ('DE', 'FR')\". "
-        "Rows for which it is false or null are left out. Wherever a column is named, an expression may stand too.",
-        show_default=False,
-    ),
-]
-SliceColumns = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="A slice for every value of the column, beside all rows. "
-        "May be repeated, for every combination of values.",
-    ),
-]
 GroupingSets = Annotated[
     list[str] | None,
     typer.Option(
@@ -86,41 +27,15 @@ GroupingSets = Annotated[
         "all sets are computed in one scan, as in --grouping-set channel --grouping-set channel,day.",
     ),
 ]
-LeastRows = Annotated[
-    int, typer.Option("--min-rows", metavar="N", min=0, help="Leave out slices of fewer rows; they are counted.")
-]
 SortedBy = Annotated[
     str | None,
     typer.Option("--sort", metavar="METRIC", help="Slices in the order of this metric, the worst first."),
 ]
-RoleColumns = Annotated[
-    list[str] | None,
+Config = Annotated[
+    str | None,
     typer.Option(
-        "--role",
-        metavar="ROLE=COLUMN",
-        help="The column of another role that a metric reads, such as reward=revenue; see `fastmetrics list`. "
-        "May be repeated.",
-    ),
-]
-Metrics = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--metrics",
-        "--metric",
-        "-m",
-        metavar="NAME,...",
-        help="See `fastmetrics list`; NAME(parameter=value) sets a parameter. May be repeated. "
-        "Default: all of target binary that need no group, and with --group also those that do; to compare, the "
-        "metrics of --fail-if, or else those of them that have a better direction.",
-    ),
-]
-Tasks = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--task",
-        metavar="TASK",
-        help="A question of the log with columns of its own: 'cvr: label=conversion; score=pcvr'. What it does not "
-        "name is that of the other options. May be repeated: all tasks share one scan.",
+        metavar="FILE",
+        help="A question in TOML, as Evaluation.to_toml writes it. An option that is typed replaces its key there.",
     ),
 ]
 Plugins = Annotated[
@@ -132,20 +47,6 @@ Plugins = Annotated[
         "May be repeated.",
     ),
 ]
-ResamplingUnits = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The resampling unit: a column as for groups, which may be repeated, or 'row'. "
-        "Default: the group, otherwise rows.",
-    ),
-]
-IntervalMethod = Annotated[
-    Literal["bootstrap", "normal", "delong"],
-    typer.Option(help="Percentiles of the resampled values, their standard error, or DeLong's formula (for AUC)."),
-]
-Replicates = Annotated[int, typer.Option(metavar="N", min=1, help="How many times units are resampled.")]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Another seed draws other samples.")]
 Threads = Annotated[int | None, typer.Option(metavar="N", min=1, help="Default: all cores.")]
 MemoryLimit = Annotated[
     str | None,
@@ -158,10 +59,6 @@ MemoryLimit = Annotated[
 SpillFolder = Annotated[
     str | None,
     typer.Option(metavar="DIR", help="The folder of the spill file, if one is needed. Default: the system's folder."),
-]
-InvalidRows = Annotated[
-    Literal["raise", "drop"],
-    typer.Option(help="A null or NaN in a column that is read: raise an error, or drop the row and count it."),
 ]
 JsonFile = Annotated[
     str | None, typer.Option(metavar="FILE", help="Also write the result as JSON; '-' prints only JSON.")
@@ -203,19 +100,19 @@ LogUsers = Annotated[
 
 def read_probabilities(probabilities: list[str] | None) -> list[list[str]] | None:
     """The columns of every model of --probabilities; None if there is none."""
-    return [split_columns(text) for text in probabilities] if probabilities else None
+    return list(map(split_columns, probabilities)) if probabilities else None
 
 
 def read_slices(by: list[str] | None, grouping_sets: list[str] | None) -> list[Any] | None:
     """The columns of --by, or the sets of --grouping-set; None if there are none."""
     if by and grouping_sets:
         raise typer.BadParameter("it has all columns of slices: leave out --by", param_hint="--grouping-set")
-    return [split_columns(own) for own in grouping_sets] if grouping_sets else by or None
+    return list(map(split_columns, grouping_sets)) if grouping_sets else by or None
 
 
-def split_columns(text: str) -> list[str]:
-    """The columns of a model that are separated by commas."""
-    return [name.strip() for name in text.split(",")]
+def split_columns(text: Any) -> list[str]:
+    """The columns of a model that are separated by commas; a list, of --config, is of columns."""
+    return text if isinstance(text, list) else [name.strip() for name in text.split(",")]
 
 
 def read_roles(roles: list[str] | None) -> dict[str, str]:

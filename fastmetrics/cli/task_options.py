@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -14,10 +15,12 @@ FORM = "NAME: label=COLUMN; score=COLUMN; ..."
 COLUMN_KEYS = ("label", "score", "group", "prediction", "probabilities")
 
 
-def read_tasks(texts: list[str] | None) -> dict[str, Task] | None:
-    """The tasks of --task by name; None if there are none. Keys are the fields of `fastmetrics.Task`."""
+def read_tasks(texts: list[str] | Mapping[str, Task] | None) -> Mapping[str, Task] | None:
+    """The tasks of --task by name, or those of --config; None if there are none. Keys are parameters of `Task`."""
     if not texts:
         return None
+    if isinstance(texts, Mapping):
+        return texts
     tasks: dict[str, Task] = {}
     for text in texts:
         name, colon, fields = (part.strip() for part in text.partition(":"))
@@ -31,9 +34,10 @@ def read_tasks(texts: list[str] | None) -> dict[str, Task] | None:
 
 def read_task(fields: str, text: str) -> Task:
     """One task from "label=conversion; score=pcvr"."""
+    from fastmetrics.engine.evaluation.options import OF_TASKS
     from fastmetrics.engine.plan.tasks import Task
 
-    known = [name for name in Task._fields if name != "roles"]
+    known = [option.name for option in OF_TASKS if option.name != "roles"]
     values: dict[str, Any] = {}
     for field in filter(None, map(str.strip, fields.split(";"))):
         key, equals, value = (part.strip() for part in field.partition("="))

@@ -7,20 +7,20 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from fastmetrics._core.exchange.memory_size import parse_integer, parse_text
 from fastmetrics._core.exchange.score_histogram import BIN_BYTES
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.results.slice_order import check_count
 from fastmetrics._core.statistic import Bounded
 from fastmetrics.engine.accumulator_state import AccumulatorState, PartState, update_states
+from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
+from fastmetrics.engine.evaluation.options import ACCUMULATOR, BY_NAME
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.plan.column_names import ROW_UNITS
 from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind
 from fastmetrics.engine.plan.resampling_options import Resampling
-from fastmetrics.engine.plan.row_filters import refuse_native, same_filters
+from fastmetrics.engine.plan.row_filters import read_filter, refuse_native
 from fastmetrics.engine.plan.slice_bins import refuse_quantiles
-from fastmetrics.engine.plan.tasks import IntervalArguments, Task, name_task_in_errors, plan_tasks
+from fastmetrics.engine.plan.tasks import Task, name_task_in_errors, show
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask, make_report, resolve_part
 from fastmetrics.engine.scan.log_scan import check_rows
@@ -35,7 +35,6 @@ __all__ = ["Accumulator"]
 # Of a state of at least so many bytes, a 64th is left for everything beside its bins.
 LARGE_STATE = 1 << 16
 OTHER_SHARE = 64
-SMALLEST_STATE = 1 << 12
 
 
 class Accumulator:
@@ -96,12 +95,11 @@ class Accumulator:
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
     approximate : bool
-        Keep scores in histograms over their ordered bits, of at most `state_size` for every label, score and slice.
-        The value of a metric of global order is then the midpoint of `Result.interval`, which contains the exact value.
+        Keep scores in histograms over their ordered bits, of at most `state_size` for every label, score and slice. The
+        value of a metric of global order is then the midpoint of `Result.interval`, which contains the exact value.
         Metrics without an exchange stay exact. Group metrics, and weights with metrics of global order, are errors.
     state_size : int or str
-        Bytes, or text such as "4MiB", for the histogram of an approximate state. Larger states give narrower
-        intervals.
+        Bytes, or text such as "4MiB", for the histogram of an approximate state. Larger states give narrower intervals.
     ci : float, optional
         The level of the intervals, between 0 and 1, such as 0.95. Every `Result` then has an `interval` and a
         `standard_error`. If there is no interval (fewer than two units, or more than one replicate in twenty
@@ -120,8 +118,9 @@ class Accumulator:
         same for any order of rows and any number of threads.
     unit : str or list of str, optional
         The column of resampling units, such as users or days: the rows of a unit are resampled together. By default the
-        group. Every group has to be inside one unit. If users have several rows, resample users, not rows: rows of one
-        user are alike, and intervals would be too narrow.
+        group, if there is one, else every row by itself, which is also the meaning of "row". Rows are identified by
+        their number in the log. Every group has to be inside one unit. If users have several rows, resample users, not
+        rows: rows of one user are alike, and intervals would be too narrow.
 
         Rows of batches have no number in a log, so the unit has to be a column.
     prediction : str or list of str, optional
@@ -176,7 +175,7 @@ class Accumulator:
 
     def __init__(
         self,
-        metrics: str | Metric | Sequence[str | Metric],
+        metrics: str | Metric | Sequence[str | Metric] | Evaluation,
         *,
         label: ColumnName | Sequence[ColumnName] | None = None,
         score: ColumnName | Sequence[ColumnName] | None = None,
@@ -202,30 +201,24 @@ class Accumulator:
         roles: Mapping[str, ColumnName] | None = None,
         tasks: Mapping[str, Task] | None = None,
     ) -> None:
-        call = Task(
-            label, score, group, weight, metrics, prediction, probabilities, item, treatment, propensity, roles,
-            where,
-        )  # fmt: skip
-        planned = plan_tasks(call, tasks, by, IntervalArguments(ci, ci_method, replicates, seed, unit))
-        self.on_invalid = on_invalid
-        self.min_rows = check_count(min_rows, "min_rows", least=0)
+        question = question_of_call(ACCUMULATOR, Accumulator.__init__, locals())
+        self.evaluation = question
         self.n_threads = n_threads
-        self.approximate = bool(approximate)
-        self.state_size = parse_state_size(state_size)
         count_threads(n_threads)
+        planned = question.plan()
         for task in planned:
             with name_task_in_errors(task.name):
                 refuse_quantiles(task.names.bins, "an Accumulator")
-                if self.approximate:
+                if question.approximate:
                     check_approximate(task.plan, task.names.weight)
                 if task.resampling is not None:
-                    check_resampling(task.resampling, task.plan, self.approximate)
-        n_bins = count_bins(self.state_size)
-        self._states = [AccumulatorState(task, on_invalid, self.approximate, n_bins) for task in planned]
+                    check_resampling(task.resampling, task.plan, question.approximate)
+        n_bins = count_bins(question.state_size)
+        self._states = [AccumulatorState(task, question.on_invalid, question.approximate, n_bins) for task in planned]
 
     def __repr__(self) -> str:
         metrics = ", ".join(dict.fromkeys(str(metric) for state in self._states for metric in state.task.plan.metrics))
-        kind = "approximate, " if self.approximate else ""
+        kind = "approximate, " if self.evaluation.approximate else ""
         return f"Accumulator({metrics}; {kind}{self.rows:,} rows)"
 
     @property
@@ -299,7 +292,7 @@ class Accumulator:
         """
         if not isinstance(other, Accumulator):
             raise TypeError(f"an Accumulator merges with another one; found {type(other).__name__}")
-        self._check_same_options(other)
+        self._check_same_question(other)
         pairs = list(zip(self._states, other._states, strict=True))
         for own, their in pairs:
             with name_task_in_errors(own.task.name):
@@ -308,25 +301,16 @@ class Accumulator:
             own.merge(their, self.n_threads, other.n_threads)
         return self
 
-    def _check_same_options(self, other: Accumulator) -> None:
-        options: list[tuple[str, Any, Any]] = [("tasks", self._task_names(), other._task_names())]
-        for own, their in zip(self._states, other._states, strict=False):
-            options += zip(OPTIONS_OF_TASKS, task_options(own), task_options(their), strict=True)
-        options += [
-            ("on_invalid", self.on_invalid, other.on_invalid),
-            ("min_rows", self.min_rows, other.min_rows),
-            ("approximate", self.approximate, other.approximate),
-            ("state_size", self.state_size if self.approximate else 0, other.state_size if self.approximate else 0),
-        ]
-        for what, mine, theirs in options:
+    def _check_same_question(self, other: Accumulator) -> None:
+        """States of different questions do not merge; the error shows what differs."""
+        for name in BY_NAME:
+            mine, theirs = (getattr(own.evaluation, name) for own in (self, other))
+            if name == "where":
+                mine, theirs = read_filter(mine), read_filter(theirs)
             if mine != theirs:
-                raise ValueError(f"states of different {what} do not merge: {mine} here, {theirs} there")
-        for own, their in zip(self._states, other._states, strict=True):
-            if not same_filters(own.task.where, their.task.where):
-                raise ValueError("states of different filters do not merge: where= is another expression there")
-
-    def _task_names(self) -> list[str | None]:
-        return [state.task.name for state in self._states]
+                here, there = (show(getattr(own.evaluation, name)) for own in (self, other))
+                found = f"{here} here, {there} there" if here != there else "an expression of its own in each"
+                raise ValueError(f"states of different questions do not merge: {name} is {found}")
 
     def copy(self) -> Accumulator:
         """An accumulator of the same rows; blocks of rows are shared, for they never change."""
@@ -360,7 +344,7 @@ class Accumulator:
         for state in self._states:
             with name_task_in_errors(state.task.name):
                 check_rows(state.log_scan)
-        return make_report(list(map(self._resolve, self._states)), time.perf_counter() - started, self.min_rows)
+        return make_report(list(map(self._resolve, self._states)), time.perf_counter() - started, self.evaluation)
 
     def _resolve(self, state: AccumulatorState) -> ResolvedTask:
         """The final states of a task."""
@@ -370,7 +354,7 @@ class Accumulator:
 
     def _resolve_part(self, part: PartState, resampling: Resampling | None) -> ResolvedPart:
         """The final states of a part of the plan, with intervals if they were asked for."""
-        if self.approximate:
+        if self.evaluation.approximate:
             return ResolvedPart(part.scan, FinalStates(merge_slices(part.scan)), bounds=part.bounds())
         with part.flushed(self.n_threads):
             return resolve_part(part.scan, resampling, count_threads(self.n_threads), None, last=False)
@@ -394,7 +378,7 @@ class Accumulator:
         for state in self._states:
             refuse_native(state.task.where, "to_bytes of an Accumulator")
         self.flush()
-        return write_states(self._states, self.state_size, self.min_rows)
+        return write_states(self._states, self.evaluation)
 
     @classmethod
     def from_bytes(cls, data: bytes, *, n_threads: int | None = None) -> Accumulator:
@@ -413,36 +397,18 @@ class Accumulator:
             Not a state, a damaged one, or one of another format than this version of the library reads.
         """
         from fastmetrics.engine.state_format import errors_mean_damage, unpack_state
-        from fastmetrics.engine.state_reading import fill_states, read_options
+        from fastmetrics.engine.state_reading import fill_states
 
         header, body = unpack_state(data)
         with errors_mean_damage():
-            new = Accumulator(**read_options(header), n_threads=n_threads)
+            new = Accumulator(Evaluation.from_dict(header["evaluation"]), n_threads=n_threads)
             fill_states(new._states, header, body)
         return new
-
-
-OPTIONS_OF_TASKS = ("metrics", "columns", "intervals")
-
-
-def task_options(state: AccumulatorState) -> tuple[list[str], dict[str, Any], dict[str, Any]]:
-    """What two states of a task have to agree on, in the order of OPTIONS_OF_TASKS."""
-    from fastmetrics.engine.state_writing import interval_options
-
-    task = state.task
-    return [*map(repr, task.plan.metrics)], task.names.by_role(), interval_options(task.resampling)
 
 
 def restore(data: bytes, n_threads: int | None) -> Accumulator:
     """Unpickle an accumulator."""
     return Accumulator.from_bytes(data, n_threads=n_threads)
-
-
-def parse_state_size(value: int | str) -> int:
-    size = parse_text(value, "state_size") if isinstance(value, str) else parse_integer(value, "state_size")
-    if size < SMALLEST_STATE:
-        raise ValueError(f"state_size must be at least {SMALLEST_STATE} bytes; found {value!r}")
-    return size
 
 
 def count_bins(state_size: int) -> int:

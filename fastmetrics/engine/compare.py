@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fastmetrics._core.columns.probability_types import describe_sums
 from fastmetrics._core.comparison.comparison import Comparison, Difference
-from fastmetrics._core.comparison.multiple_testing import adjust_pvalues, read_correction
+from fastmetrics._core.comparison.multiple_testing import adjust_pvalues
 from fastmetrics._core.comparison.test_results import check_level
 from fastmetrics._core.kinds import PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.results.result_set import TaskRows
 from fastmetrics._version import __version__
+from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
+from fastmetrics.engine.evaluation.options import COMPARE
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.plan.column_names import (
     Key,
@@ -30,7 +32,7 @@ from fastmetrics.engine.plan.column_names import (
 from fastmetrics.engine.plan.metric_plan import list_metric_names
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
-from fastmetrics.engine.plan.tasks import IntervalArguments, PlannedTask, Task, name_task_in_errors, plan_tasks
+from fastmetrics.engine.plan.tasks import PlannedTask, Task, name_task_in_errors, show
 from fastmetrics.engine.scan.final_report import edges_of_tasks, notes_on_words, rows_of_task
 from fastmetrics.engine.scan.log_scan import Progress, make_memory_budget, scan_log
 from fastmetrics.engine.scan.plan_scan import LogScan
@@ -42,13 +44,14 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
+KEYWORDS = {"score": "scores", "prediction": "predictions"}  # by the name of the option
 # The keywords that name the columns of models, by role.
 COMPARED = {SCORE_ROLE: "scores", PREDICTION_ROLE: "predictions", PROBABILITIES_ROLE: "probabilities"}
 
 
 def compare(
     data: Log,
-    metrics: str | Metric | Sequence[str | Metric],
+    metrics: str | Metric | Sequence[str | Metric] | Evaluation,
     *,
     scores: Sequence[ColumnName] | None = None,
     label: ColumnName | Sequence[ColumnName] | None = None,
@@ -255,32 +258,42 @@ def compare(
     >>> round(one.difference, 4), (one.won, one.lost, one.tied)
     (0.3333, (1, 0, 2))
     """
+    arguments = locals() | {"probabilities": models_of(probabilities)}
+    if isinstance(tasks, Mapping):
+        arguments["tasks"] = {name: with_models(task) for name, task in tasks.items()}
     # Imported here because it imports all of resampling, which takes milliseconds.
     from fastmetrics.engine.tested_differences import compare_part, explain_missing_counts, iterate_differences
 
     started = time.perf_counter()
-    correction_name = read_correction(correction)
-    check_level(ci, required=True)
-    call = Task(
-        label, scores, group, weight, metrics, predictions, probabilities, item, treatment, propensity, roles, where
-    )
-    intervals = IntervalArguments(ci, ci_method, replicates, seed, unit)
-    planned = plan_tasks(call, tasks, by, intervals, lambda task: order_models(task, baseline, ci_method))
+    question = question_of_call(COMPARE, compare, arguments, KEYWORDS)
+    if question is metrics and question.ci is None:
+        question = question.replace(ci=ci)
+    check_level(question.ci, required=True)
+    planned = question.plan(lambda task: order_models(task, question.baseline, question.ci_method))
     for task in planned:
         with name_task_in_errors(task.name):
             check_models(task.parts)
     threads = count_threads(n_threads)
     input_options = InputOptions(
-        filesystem, storage_options, version, timestamp, format, format_options, missing_columns, time_zone
+        filesystem,
+        storage_options,
+        version,
+        timestamp,
+        format,
+        format_options,
+        missing_columns,
+        question.time_zone,
     )
     budget = make_memory_budget(memory_limit, spill_dir, threads)
     notes: list[str] = []
     scans: list[tuple[str | None, LogScan]] = []
     differences: list[Difference] = []
     rows: dict[str | None, TaskRows] = {}
-    small = SmallSlices(min_rows)
+    small = SmallSlices(question.min_rows)
     # Rows that are not kept are of more units than win counts are for.
-    with scan_log(data, input_options, planned, on_invalid, budget, threads, progress, by_unit=True) as log_pass:
+    with scan_log(
+        data, input_options, planned, question.on_invalid, budget, threads, progress, by_unit=True
+    ) as log_pass:
         for task, log_scan in zip(planned, log_pass.log_scans, strict=True):
             compared = []
             resampling = cast("Resampling", task.resampling)
@@ -300,21 +313,33 @@ def compare(
             rows[task.name] = rows_of_task(task, log_scan)
     only = rows.pop(None, None)
     return Comparison(
-        adjust_pvalues(differences, correction_name),
-        level=float(ci),
-        correction=correction_name,
+        adjust_pvalues(differences, question.correction),
+        level=question.ci,
+        correction=question.correction,
         unit=units_of(planned),
         version=__version__,
-        notes=[*log_pass.notes, *(dict.fromkeys(notes) if tasks else notes)],
+        notes=[*log_pass.notes, *(dict.fromkeys(notes) if question.tasks else notes)],
         rows=log_pass.rows,
         filtered=None if only is None else only.filtered,
         dropped={} if only is None else only.dropped,
         columns={} if only is None else only.columns,
         seconds=time.perf_counter() - started,
+        evaluation=question,
         tasks={name: of_task for name, of_task in rows.items() if name is not None},
         bins=edges_of_tasks(scans),
         small_slices=small.as_dict(),
     )
+
+
+def models_of(probabilities: Any) -> Any:
+    """The columns of every model: here a list has one entry a model, which is a column of lists or several columns."""
+    if not isinstance(probabilities, (list, tuple)):
+        return probabilities
+    return [own if isinstance(own, (list, tuple)) else [own] for own in probabilities]
+
+
+def with_models(task: Any) -> Any:
+    return task._replace(probabilities=models_of(task.probabilities)) if isinstance(task, Task) else task
 
 
 def check_models(parts: Sequence[PlanPart]) -> None:
@@ -336,11 +361,10 @@ def order_models(task: Task, baseline: Any, ci_method: str) -> Task:
         words = [COMPARED[role] for role in named]
         raise ValueError(f"models are compared by {' or by '.join(words)}, not by both: call compare twice")
     (role,) = named
-    columns: dict[str, Any] = task._asdict()
-    columns[role] = order_columns(columns[role], baseline, COMPARED[role])
+    columns: Any = order_columns(getattr(task, role), baseline, COMPARED[role])
     if role == PROBABILITIES_ROLE:
-        columns[role] = list(map(key_columns, columns[role]))
-    return Task(**columns)
+        columns = list(map(key_columns, columns))
+    return task._replace(**{role: columns})
 
 
 def order_columns(columns: Any, baseline: Any, argument: str) -> tuple[Key, ...]:
@@ -350,7 +374,7 @@ def order_columns(columns: Any, baseline: Any, argument: str) -> tuple[Key, ...]
     else:
         names = as_column_tuple(argument, columns)
     if len(names) < 2:
-        raise ValueError(f"{argument} must name two different columns or more, one of each model; found {columns!r}")
+        raise ValueError(f"{argument} must name two different columns or more, one of each model; found {show(names)}")
     if baseline is None:
         return names
     baseline = with_text_names(baseline)

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from fastmetrics._core.columns.validation import check_flag
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.results.slice_order import check_count
+from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
+from fastmetrics.engine.evaluation.options import EVALUATE
 from fastmetrics.engine.input.input_options import InputOptions
-from fastmetrics.engine.plan.tasks import IntervalArguments, Task, name_task_in_errors, plan_tasks
+from fastmetrics.engine.plan.tasks import Task, name_task_in_errors
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import ResolvedTask, make_report, resolve_part
 from fastmetrics.engine.scan.log_scan import Progress, make_memory_budget, scan_log
@@ -28,7 +28,7 @@ __all__ = ["evaluate"]
 
 def evaluate(
     data: Log,
-    metrics: str | Metric | Sequence[str | Metric],
+    metrics: str | Metric | Sequence[str | Metric] | Evaluation,
     *,
     label: ColumnName | Sequence[ColumnName] | None = None,
     score: ColumnName | Sequence[ColumnName] | None = None,
@@ -234,16 +234,12 @@ def evaluate(
     >>> report["auc"], report["gauc"]
     (0.5, 0.5)
     """
+    arguments = locals()
     started = time.perf_counter()
-    check_flag(curves, "curves")
-    check_count(min_rows, "min_rows", least=0)
-    call = Task(
-        label, score, group, weight, metrics, prediction, probabilities, item, treatment, propensity, roles, where
-    )
-    intervals = IntervalArguments(ci, ci_method, replicates, seed, unit)
-    planned = plan_tasks(call, tasks, by, intervals)
+    question = question_of_call(EVALUATE, evaluate, arguments)
+    planned = question.plan()
     plots: list[PlotPlan] = []
-    if curves:
+    if question.curves:
         from fastmetrics.engine.scan.plots import plan_plots
 
         plots = [plan_plots(task) for task in planned]
@@ -251,12 +247,19 @@ def evaluate(
         planned = [task._replace(parts=own.add_statistics(task.parts)) for task, own in pairs]
     threads = count_threads(n_threads)
     input_options = InputOptions(
-        filesystem, storage_options, version, timestamp, format, format_options, missing_columns, time_zone
+        filesystem,
+        storage_options,
+        version,
+        timestamp,
+        format,
+        format_options,
+        missing_columns,
+        question.time_zone,
     )
     budget = make_memory_budget(memory_limit, spill_dir, threads)
-    by_unit = ci is not None and not plots
+    by_unit = question.ci is not None and not plots
     resolved, bands = [], []
-    with scan_log(data, input_options, planned, on_invalid, budget, threads, progress, by_unit) as log_pass:
+    with scan_log(data, input_options, planned, question.on_invalid, budget, threads, progress, by_unit) as log_pass:
         for number, (task, log_scan) in enumerate(zip(planned, log_pass.log_scans, strict=True)):
             parts = []
             with name_task_in_errors(task.name):
@@ -266,7 +269,7 @@ def evaluate(
                         bands.append(plots[number].sample_bands(parts[-1], threads))
                     scan.close()  # the next part needs the memory
             resolved.append(ResolvedTask(task, log_scan, parts))
-    report = make_report(resolved, time.perf_counter() - started, min_rows, log_pass.notes)
+    report = make_report(resolved, time.perf_counter() - started, question, log_pass.notes)
     if not plots:
         return report
     from fastmetrics.engine.scan.plots import TaskPlots, add_plots
@@ -275,4 +278,4 @@ def evaluate(
         TaskPlots(own, task.parts[own.part], of_task, task.task.name)
         for own, task, of_task in zip(plots, resolved, bands, strict=True)
     ]
-    return add_plots(report, of_tasks, ci or 0)
+    return add_plots(report, of_tasks, question.ci or 0)

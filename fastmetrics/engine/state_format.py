@@ -24,7 +24,7 @@ import numpy as np
 from fastmetrics import _version
 
 MAGIC = b"FMSTATE\n"
-FORMAT = 5
+FORMAT = 6
 PREFIX = struct.Struct("<8sIIQ16s")
 ALIGNMENT = 8
 MAX_DIMENSIONS = 2

@@ -29,10 +29,9 @@ from fastmetrics._core.columns.row_blocks import (
 from fastmetrics._core.exchange.block_store import TEXT_PADDING, Block, BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, HashExchange
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
-from fastmetrics._core.kinds import PREDICTION_ROLE, PROBABILITIES_ROLE, ClassNumber, Distribution, Probability
+from fastmetrics._core.kinds import ClassNumber, Distribution, Probability
 from fastmetrics._core.object_keys import value_of_numeral
 from fastmetrics._core.optional_imports import pyarrow
-from fastmetrics._core.registry import parse
 from fastmetrics._core.state import State
 from fastmetrics._core.tables.key_texts import TEXTS, KeyTexts
 from fastmetrics._kernels.columns import column_checks as kernels
@@ -41,8 +40,7 @@ from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
 from fastmetrics.engine.input.batch_validation import mixes_zero_and_minus_one
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import ZERO_WEIGHT
-from fastmetrics.engine.plan.column_names import key_columns, with_text_names
-from fastmetrics.engine.plan.tasks import Task
+from fastmetrics.engine.plan.column_names import key_columns
 from fastmetrics.engine.scan.slice_counts import SliceCounts
 from fastmetrics.engine.state_format import MARKED, NUMBER_MARK, TEXT_MARK, ArrayReader, is_count, require
 from fastmetrics.engine.state_writing import describe_exchange
@@ -51,51 +49,10 @@ ALL_KINDS = kernels.SAW_ZERO | kernels.SAW_ONE | kernels.SAW_MINUS_ONE
 SINGLE_SCORES = ("halffloat", "float")  # kept as float32; all other types as float64
 
 
-def read_options(header: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of the accumulator that wrote a header."""
-    read = {name: read_task(own) for name, own in header["tasks"]}
-    if None in read:
-        columns, shared = read[None]
-        require(len(read) == 1, "a task has no name")
-        return {name: value for name, value in columns._asdict().items() if value is not None} | shared
-    require(read, "it has no task")
-    shared = next(iter(read.values()))[1]
-    # Groups of tasks may differ, and so may their units: each task resamples its group if no unit was named.
-    units = [own.pop("unit", None) for _, own in read.values()]
-    require(all(own == shared for _, own in read.values()), "its tasks have different options")
-    unit = units[0] if len(set(map(str, units))) == 1 else None
-    return shared | {"unit": unit, "metrics": "", "tasks": {name: columns for name, (columns, _) in read.items()}}
-
-
-def read_task(header: dict[str, Any]) -> tuple[Task, dict[str, Any]]:
-    """The columns and metrics of a task, and the options that it shares with the other tasks."""
-    for name, module in header.get("plugins", {}).items():
-        try:
-            parse(name)
-        except ValueError as error:
-            raise ValueError(
-                f"the state has metric {name!r} of module {module!r}, which is not imported; type: import {module}"
-            ) from error
-    labels, scores, group, weight, by = header["names"]
-    # An Accumulator takes integers as names too, and stores them as texts.
-    require(with_text_names(header["names"]) == header["names"], "its names of columns are no texts")
-    roles = dict(header["roles"])
-    prediction, probabilities = (roles.pop(role, None) for role in (PREDICTION_ROLE, PROBABILITIES_ROLE))
-    columns = Task(
-        labels or None, scores or None, group, weight, header["metrics"], prediction, probabilities, roles=roles,
-        where=header["where"],
-    )  # fmt: skip
-    return columns, {
-        "by": header["grouping_sets"] or by or None, "on_invalid": header["on_invalid"],
-        "min_rows": header["min_rows"],
-        "approximate": header["approximate"], "state_size": header["state_size"], **header["intervals"],
-    }  # fmt: skip
-
-
 def fill_states(states: Sequence[AccumulatorState], header: dict[str, Any], body: memoryview) -> None:
     """Fill empty states of the same options with what a header and its arrays hold."""
     arrays = ArrayReader(body, header["arrays"])
-    for state, (_, own) in zip(states, header["tasks"], strict=True):
+    for state, own in zip(states, header["tasks"], strict=True):
         fill_state(state, own, arrays)
     require(all(state.rows == states[0].rows for state in states), "its tasks have different rows")
 
@@ -438,6 +395,4 @@ def check_block(block: Block, part: PartState) -> None:
         if role in key_texts.roles and key_texts.kind == TEXTS:
             require(((values >= 0) & (values < key_texts.size)).all(), f"a key of role {role} has no text")
     if WEIGHT in columns:
-        require(
-            ((columns[WEIGHT] > 0) & (columns[WEIGHT] <= kernels.MAX_WEIGHT)).all(), "a weight is out of range"
-        )
+        require(((columns[WEIGHT] > 0) & (columns[WEIGHT] <= kernels.MAX_WEIGHT)).all(), "a weight is out of range")

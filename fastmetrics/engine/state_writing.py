@@ -12,101 +12,67 @@ from fastmetrics._core.columns.label_columns import MIXED, NUMBER
 from fastmetrics._core.columns.row_blocks import SLICE
 from fastmetrics._core.exchange.block_store import NO_TEXT, TEXT_PADDING, Block
 from fastmetrics._core.exchange.hash_exchange import HashExchange
-from fastmetrics._core.kinds import PREDICTION_ROLE, PROBABILITIES_ROLE
 from fastmetrics._core.optional_imports import pyarrow
-from fastmetrics._core.registry import Metric, is_own
 from fastmetrics._core.tables.key_texts import KeyTexts
 from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
+from fastmetrics.engine.evaluation.evaluation import Evaluation
 from fastmetrics.engine.input.grouping_sets import GroupingSets
-from fastmetrics.engine.plan.column_names import key_columns
-from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.scan import Scan
 from fastmetrics.engine.state_format import MARKED, NUMBER_MARK, TEXT_MARK, ArrayWriter, pack_state
 
 
-def write_states(states: Sequence[AccumulatorState], state_size: int, min_rows: int = 0) -> bytes:
-    """The bytes of the states of all tasks, whose rows are flushed, with the options of their accumulator."""
+def write_states(states: Sequence[AccumulatorState], question: Evaluation) -> bytes:
+    """The bytes of the states of all tasks, whose rows are flushed, with the question that they answer."""
     arrays = ArrayWriter()
-    headers = [[state.task.name, write_state(state, state_size, arrays, min_rows)] for state in states]
-    return pack_state({"tasks": headers}, arrays)
+    headers = [write_state(state, arrays) for state in states]
+    return pack_state({"evaluation": question.to_dict(), "tasks": headers}, arrays)
 
 
-def write_state(state: AccumulatorState, state_size: int, arrays: ArrayWriter, min_rows: int) -> dict[str, Any]:
+def write_state(state: AccumulatorState, arrays: ArrayWriter) -> dict[str, Any]:
     """The header of a task's state. Its arrays are appended."""
-    scan, metrics = state.log_scan, state.task.plan.metrics
+    scan = state.log_scan
     types = types_of_slices(state)
-    own = state.names
-    roles: dict[str, Any] = dict(own.others)
-    if own.predictions:
-        roles[PREDICTION_ROLE] = own.predictions
-    if own.probabilities:
-        roles[PROBABILITIES_ROLE] = list(map(key_columns, own.probabilities))
-    header = {
-        "metrics": [repr(metric) for metric in metrics],
-        "names": [own.labels, own.scores, own.group, own.weight, own.by],
-        "roles": roles,
-        "where": None if state.task.where is None else state.task.where.name,
-        "intervals": interval_options(state.task.resampling),
-        "on_invalid": state.on_invalid,
-        "approximate": state.approximate,
-        "state_size": state_size,
-        "min_rows": min_rows,
+    return {
         "rows": scan.rows,
         "dropped": scan.dropped,
         "filtered": scan.filtered or 0,
-        "grouping_sets": state.names.grouping_sets,
         "slice_values": [
             arrays.add(values_to_array(own.values, [types.get(name, "") for name in own.names]))
             for own in scan.slices.columns
         ],
         "slices": arrays.add(slices_to_array(scan.slices)),
+        "parts": [write_part(part, arrays) for part in state.parts],
     }
-    plugins = plugins_of(metrics)
-    if plugins:
-        header["plugins"] = plugins
-    return header | {"parts": [write_part(part, arrays) for part in state.parts]}
-
-
-def interval_options(resampling: Resampling | None) -> dict[str, Any]:
-    """The arguments that ask for the intervals of an accumulator."""
-    if resampling is None:
-        return {}
-    return {
-        "ci": resampling.level, "ci_method": resampling.method, "replicates": resampling.replicates,
-        "seed": resampling.seed, "unit": resampling.unit_to_read,
-    }  # fmt: skip
-
-
-def plugins_of(metrics: Sequence[Metric]) -> dict[str, str]:
-    """The modules of metrics that are not the library's own, by metric string."""
-    modules = {repr(metric): metric.spec.finalise.__module__ for metric in metrics}
-    return {name: module for name, module in modules.items() if not is_own(module)}
 
 
 def write_part(part: PartState, arrays: ArrayWriter) -> dict[str, Any]:
     """What the header says about a part of the plan; its arrays are appended."""
     scan = part.scan
     statistics = {statistic: number for number, statistic in enumerate(scan.plan.statistics["none"])}
-    return {
-        "types": part.types,
-        "seen": scan.label_kinds_seen,
-        "minus_one_rows": scan.minus_one_rows,
-        **({} if scan.n_classes is None else {"n_classes": scan.n_classes}),
-        **({"sum_distances": scan.sum_distances} if any(scan.sum_distances) else {}),
-        **({"float_keys": sorted(scan.reader.float_keys)} if scan.reader.float_keys else {}),
-        "sums": [
-            [statistics[statistic], output, number, *map(arrays.add, sums.arrays())]
-            for (statistic, output, number), sums in part.additive.sums.items()
-        ],
-        "histograms": [
-            [output, number, *map(arrays.add, histogram.arrays())]
-            for (output, number), histogram in part.histograms.items()
-        ],
-        "exchange": describe_exchange(scan.group_exchange),
-        "units": None if scan.unit_exchange is scan.group_exchange else describe_exchange(scan.unit_exchange),
-        "blocks": [write_block(block, arrays) for block in scan.range_store().blocks_in_memory],
-        "unit_blocks": [write_block(block, arrays) for block in unit_blocks(scan)],
-    } | write_key_texts(scan.reader.key_texts, arrays) | write_counts(part, arrays)
+    return (
+        {
+            "types": part.types,
+            "seen": scan.label_kinds_seen,
+            "minus_one_rows": scan.minus_one_rows,
+            **({} if scan.n_classes is None else {"n_classes": scan.n_classes}),
+            **({"sum_distances": scan.sum_distances} if any(scan.sum_distances) else {}),
+            **({"float_keys": sorted(scan.reader.float_keys)} if scan.reader.float_keys else {}),
+            "sums": [
+                [statistics[statistic], output, number, *map(arrays.add, sums.arrays())]
+                for (statistic, output, number), sums in part.additive.sums.items()
+            ],
+            "histograms": [
+                [output, number, *map(arrays.add, histogram.arrays())]
+                for (output, number), histogram in part.histograms.items()
+            ],
+            "exchange": describe_exchange(scan.group_exchange),
+            "units": None if scan.unit_exchange is scan.group_exchange else describe_exchange(scan.unit_exchange),
+            "blocks": [write_block(block, arrays) for block in scan.range_store().blocks_in_memory],
+            "unit_blocks": [write_block(block, arrays) for block in unit_blocks(scan)],
+        }
+        | write_key_texts(scan.reader.key_texts, arrays)
+        | write_counts(part, arrays)
+    )
 
 
 def write_key_texts(key_texts: KeyTexts, arrays: ArrayWriter) -> dict[str, Any]:

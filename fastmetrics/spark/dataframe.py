@@ -11,16 +11,14 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fastmetrics._core.columns.validation import check_option
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.optional_imports import check_version
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.results.slice_order import check_count
-from fastmetrics.engine.input.input_options import check_time_zone
-from fastmetrics.engine.input.row_selection import POLICIES
+from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
+from fastmetrics.engine.evaluation.options import SPARK
 from fastmetrics.engine.plan.resampling_options import refuse_row_units
 from fastmetrics.engine.plan.slice_bins import refuse_quantiles
-from fastmetrics.engine.plan.tasks import IntervalArguments, Task, name_task_in_errors, plan_tasks
+from fastmetrics.engine.plan.tasks import Task, name_task_in_errors
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import make_report
 from fastmetrics.spark.passes import PassSettings, SparkRun
@@ -31,9 +29,10 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate"]
 
+
 def evaluate(
     df: Any,
-    metrics: str | Metric | Sequence[str | Metric],
+    metrics: str | Metric | Sequence[str | Metric] | Evaluation,
     *,
     label: ColumnName | Sequence[ColumnName] | None = None,
     score: ColumnName | Sequence[ColumnName] | None = None,
@@ -142,8 +141,9 @@ def evaluate(
         same for any order of rows and any number of threads.
     unit : str or list of str, optional
         The column of resampling units, such as users or days: the rows of a unit are resampled together. By default the
-        group. Every group has to be inside one unit. If users have several rows, resample users, not rows: rows of one
-        user are alike, and intervals would be too narrow.
+        group, if there is one, else every row by itself, which is also the meaning of "row". Rows are identified by
+        their number in the log. Every group has to be inside one unit. If users have several rows, resample users, not
+        rows: rows of one user are alike, and intervals would be too narrow.
 
         Rows of a DataFrame have no position, so the unit has to be a column.
     prediction : str or list of str, optional
@@ -195,26 +195,21 @@ def evaluate(
     ...     df, ["auc", "gauc", "logloss"], label="click", score="pctr", group="user_id"
     ... )
     """
+    arguments = locals()
     started = time.perf_counter()
     if not hasattr(df, "mapInArrow") or not hasattr(df, "repartitionByRange"):
         raise TypeError(
             f"df must be a Spark DataFrame; found {type(df).__name__}. For other data use fastmetrics.evaluate"
         )
     check_version("pyspark", "fastmetrics.spark.evaluate")
-    check_option(on_invalid, "on_invalid", POLICIES)
-    check_count(min_rows, "min_rows", least=0)
-    check_time_zone(time_zone)
-    call = Task(
-        label, score, group, weight, metrics, prediction, probabilities, item, treatment, propensity, roles, where
-    )
-    intervals = IntervalArguments(ci, ci_method, replicates, seed, unit)
-    planned = plan_tasks(call, tasks, by, intervals)
+    question = question_of_call(SPARK, evaluate, arguments)
+    planned = question.plan()
     for task in planned:
         with name_task_in_errors(task.name):
             refuse_row_units(task.resampling)
             refuse_quantiles(task.names.bins, "a partition on Spark")
     plugins = pack_plugins([metric for task in planned for metric in task.plan.metrics])
     limit = parse_size(memory_limit, "memory_limit")
-    settings = PassSettings(on_invalid, limit, spill_dir, n_partitions, plugins, time_zone)
+    settings = PassSettings(question.on_invalid, limit, spill_dir, n_partitions, plugins, question.time_zone)
     resolved = SparkRun(df, planned, settings).resolve()
-    return make_report(resolved, time.perf_counter() - started, min_rows)
+    return make_report(resolved, time.perf_counter() - started, question)

@@ -16,7 +16,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 from fastmetrics.cli.compare import compare  # noqa: E402
 from fastmetrics.cli.evaluate import evaluate  # noqa: E402
-from fastmetrics.cli.log_options import PANELS, LogOptions, shared_options  # noqa: E402
+from fastmetrics.cli.log_options import FIELDS, PANELS, LogOptions, shared_options  # noqa: E402
 
 COMMANDS = {"evaluate": evaluate, "compare": compare}
 MODELS = ["--label", "y", "--score", "a", "--score", "b"]
@@ -36,7 +36,7 @@ def test_both_commands_have_the_same_options():
     shared = {}
     for name, command in COMMANDS.items():
         parameters = dict(inspect.signature(command).parameters)
-        assert set(parameters) == {"paths", *LogOptions._fields, *OWN[name]}
+        assert set(parameters) == {"paths", *FIELDS, *OWN[name]}
         shared[name] = [(own.name, own.annotation, own.default) for own in parameters.values() if own.name != "ci"]
         shared[name] = [own for own in shared[name] if own[0] not in OWN[name]]
     assert shared["evaluate"] == shared["compare"]
@@ -60,8 +60,8 @@ def test_a_command_gets_the_record():
         received.append((first, log, last))
 
     assert command.__doc__ == "What it does."
-    assert list(inspect.signature(command).parameters) == ["first", *LogOptions._fields, "last"]
-    command(first=1, last=2, **LogOptions(seed=7)._asdict())
+    assert list(inspect.signature(command).parameters) == ["first", *FIELDS, "last"]
+    command(first=1, last=2, **{name: default for name, (_, default) in FIELDS.items()} | {"seed": 7})
     assert received == [(1, LogOptions(seed=7), 2)]
 
 

@@ -48,7 +48,7 @@ def test_what_would_be_dropped_is_wrong_usage(folder, command, words, message):
 
 @each_case("command", ["evaluate", "compare"])
 def test_a_role_that_is_named_twice(folder, command):
-    assert "role 'label' is named twice: label=['y'] and 'u' in roles" in refused(
+    assert "role 'label' is named twice: label='y' and 'u' in roles" in refused(
         folder, command, "log.csv", ["--role", "label=u"], code=1
     )
     both = {"label": "y", "score": "a", "roles": {"score": "b"}}

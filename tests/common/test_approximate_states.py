@@ -293,9 +293,10 @@ def test_the_same_rows_twice():
 
 
 def test_other_sizes_do_not_merge():
-    with pytest.raises(ValueError, match="states of different state_size do not merge: 4096 here, 8192 there"):
+    with pytest.raises(ValueError, match="questions do not merge: state_size is 4096 here, 8192 there"):
         new(state_size=4096).merge(new(state_size=8192))
-    assert_raises(ValueError, "states of different approximate do not merge", new().merge, new(approximate=False))
+    words = "questions do not merge: approximate is True here, False there"
+    assert_raises(ValueError, words, new().merge, new(approximate=False))
 
 
 # ---------------------------------------------------------------------------------------------------- size and width

@@ -234,7 +234,7 @@ def test_one_unit_has_no_test():
     [
         ({"scores": ["a"]}, ValueError, r"scores must name two different columns or more.*found \['a'\]"),
         ({"scores": ["a", "a"]}, ValueError, "scores must name two different columns"),
-        ({"scores": "a"}, ValueError, "scores must name two different columns.*found 'a'"),
+        ({"scores": "a"}, ValueError, r"scores must name two different columns.*found \['a'\]"),
         ({"scores": None}, TypeError, "scores is missing"),
         ({"scores": ["a", 3.5]}, TypeError, "scores must be the name of a column or a list of names"),
         ({"scores": ["a", "bb"]}, ValueError, "bb"),

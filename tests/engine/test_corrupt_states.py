@@ -40,6 +40,14 @@ def column(header, name, block=0):
     return header["blocks"][block][0][name]
 
 
+def set_question(**values):
+    def change(header, arrays):  # None leaves an option out
+        question = header["evaluation"] | values
+        header["evaluation"] = {name: own for name, own in question.items() if own is not None}
+
+    return change
+
+
 def set_header(**values):
     return lambda header, arrays: header.update(values)
 
@@ -257,21 +265,21 @@ def more_rows(prefixes, counts):
 
 NONSENSE = {
     # fields of the header
-    "metric": ("integers", set_header(metrics=["aucc"]), "unknown metric"),
-    "no metric": ("integers", set_header(metrics=[]), "metrics is empty"),
-    "metrics that are numbers": ("integers", set_header(metrics=[1]), "not a metric string"),
-    "metrics that are nothing": ("integers", set_header(metrics=None), "damaged"),
-    "names that are numbers": ("integers", set_header(names=[[1], ["prob"], "group", None, []]), "damaged"),
-    "no group": ("integers", set_header(names=[["label"], ["prob"], None, None, []]), "computed inside groups"),
-    "another label": ("integers", set_header(names=[["a", "b"], ["prob"], "group", None, []]), "damaged"),
-    "another score": ("integers", set_header(names=[["label"], ["a", "b"], "group", None, []]), "damaged"),
-    "weights": ("integers", set_header(names=[["label"], ["prob"], "group", "w", []]), "damaged"),
-    "slices": ("integers", set_header(names=[["label"], ["prob"], "group", None, ["by"]]), "damaged"),
-    "policy": ("integers", set_header(on_invalid="forget"), "on_invalid"),
-    "exact instead": ("approximate", set_header(approximate=False), "damaged"),
-    "approximate instead": ("only global", set_header(approximate=True), "weighted"),
-    "state size": ("approximate", set_header(state_size="huge"), "state_size"),
-    "small state": ("approximate slices", set_header(state_size=-1), "state_size"),
+    "metric": ("integers", set_question(metrics=["aucc"]), "unknown metric"),
+    "no metric": ("integers", set_question(metrics=[]), "metrics is empty"),
+    "metrics that are numbers": ("integers", set_question(metrics=[1]), "not a metric string"),
+    "metrics that are nothing": ("integers", set_question(metrics=None), "metrics is empty"),
+    "names that are numbers": ("integers", set_question(label=[1.5]), "label must be the name of a column"),
+    "no group": ("integers", set_question(group=None), "computed inside groups"),
+    "another label": ("integers", set_question(label=["a", "b"]), "damaged"),
+    "another score": ("integers", set_question(score=["a", "b"]), "damaged"),
+    "weights": ("integers", set_question(weight="w"), "damaged"),
+    "slices": ("integers", set_question(by="by"), "damaged"),
+    "policy": ("integers", set_question(on_invalid="forget"), "on_invalid"),
+    "exact instead": ("approximate", set_question(approximate=False), "damaged"),
+    "approximate instead": ("only global", set_question(approximate=True), "weighted"),
+    "state size": ("approximate", set_question(state_size="huge"), "state_size"),
+    "small state": ("approximate slices", set_question(state_size=-1), "state_size"),
     # rows
     "rows": ("integers", set_header(rows=39), "damaged"),
     "negative rows": ("integers", set_header(rows=-1), "damaged"),
@@ -390,7 +398,7 @@ NONSENSE = {
     "histogram of a slice": ("approximate", set_in("histograms", 0, 1, 0), "damaged"),
     "histogram of another slice": ("approximate slices", set_in("histograms", 1, 1, 0), "rows"),
     "histogram of all slices": ("approximate slices", set_in("histograms", 0, 1, None), "damaged"),
-    "more bins than the state may have": ("approximate many", set_header(state_size=4096), "more bins"),
+    "more bins than the state may have": ("approximate many", set_question(state_size=4096), "more bins"),
     "bins of another type": ("approximate", replace_array(first_prefixes, np.int64), "damaged"),
     "counts of three": ("approximate", replace_array(first_bins, repeated), "damaged"),
 }  # fmt: skip
@@ -406,7 +414,7 @@ def test_nonsense(case):
     refuse(bad, message)
 
 
-@pytest.mark.parametrize("change", [set_header(names=["label", "prob"]), set_header(sums=[[0, 0]])])
+@pytest.mark.parametrize("change", [set_header(slices=[]), set_header(sums=[[0, 0]])])
 def test_lists_that_are_too_short(change):
     refuse(changed("only additive", change), "damaged|unpack")
 

@@ -46,7 +46,7 @@ OPTIONS = {"group": "user", "on_invalid": "drop"}
 
 
 def alone(log, task, metrics=METRICS, **options):
-    columns = {name: value for name, value in task._asdict().items() if value is not None}
+    columns = {name: value for name, value in task.columns_and_metrics().items() if value is not None}
     return fm.evaluate(log, columns.pop("metrics", metrics), **{**OPTIONS, **options, **columns})
 
 
@@ -128,9 +128,9 @@ def test_a_refused_batch_leaves_every_task_as_it_was(log):
 def test_states_of_other_tasks_do_not_merge(log):
     one = fm.Accumulator(["auc"], tasks={"ctr": TASKS["ctr"]})
     without = fm.Accumulator(["auc"], label="click", score="pctr")
-    assert_raises(ValueError, "states of different tasks do not merge", one.merge, without)
+    assert_raises(ValueError, "states of different questions do not merge: label is None here", one.merge, without)
     other = fm.Accumulator(["auc"], tasks={"ctr": TASKS["cvr"]})
-    assert_raises(ValueError, "states of different columns do not merge", one.merge, other)
+    assert_raises(ValueError, "states of different questions do not merge: tasks is", one.merge, other)
 
 
 def test_compare_answers_every_task(log):
@@ -198,7 +198,7 @@ def test_ctr_cvr_and_ctcvr_come_from_one_scan(log, tmp_path):
     options = {"group": "user", "by": "channel"}
     report = fm.evaluate(tmp_path / "log.parquet", METRICS, tasks=tasks, **options)
     for name, task in tasks.items():
-        columns = {role: value for role, value in task._asdict().items() if value is not None}
+        columns = {role: value for role, value in task.columns_and_metrics().items() if value is not None}
         expected = fm.evaluate(log, METRICS, **options, **columns)
         assert content(own for own in report if own.task == name) == content(expected)
     clicked = log.filter(pa.compute.equal(log["click"], 1))

@@ -157,7 +157,7 @@ def test_refused_batch_changes_nothing():
 WHAT_DOES_NOT_MERGE = {
     "accumulator": (lambda: fm.Accumulator("bleu"), TypeError, "found Accumulator"),
     "bytes": (lambda: b"nothing", ValueError, "state"),
-    "metrics": (lambda: of_batches([ROWS], "logloss"), ValueError, "different metrics"),
+    "metrics": (lambda: of_batches([ROWS], "logloss"), ValueError, "questions do not merge: metrics is"),
     "columns": (lambda: of_batches([ROWS | {"weight": [1, 2]}], "auc,f1"), ValueError, "different"),
 }
 

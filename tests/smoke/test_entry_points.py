@@ -72,6 +72,7 @@ CASES: list[Case] = [
     ("Accumulator", lambda kind: accumulated(kind).result()["auc"], 3 / 4),
     ("TrainingMetrics", lambda kind: of_batches(kind), {"auc": 3 / 4}),
     ("Task", lambda kind: fm.evaluate(LOG, "auc", tasks={"ctr": kind(**COLUMNS)}).value("auc", task="ctr"), 3 / 4),
+    ("Evaluation", lambda kind: kind("auc", **COLUMNS).run(LOG)["auc"], 3 / 4),
     ("Report", lambda kind: of_type(kind, evaluated()).rows, 4),
     ("Result", lambda kind: of_type(kind, evaluated().results[0]).value, 3 / 4),
     ("Comparison", lambda kind: len(of_type(kind, compared()).differences), 1),

@@ -1,5 +1,7 @@
 """Docstrings: the texts of shared parameters, which stand in `tools/parameter_texts.toml`.
 
+The options of questions have their texts in `fastmetrics/engine/evaluation/options.py`.
+
 In a "Parameters" section, the type and the first paragraph of a shared parameter are written; later paragraphs are the
 function's own. A parameter that is listed without a text gets one. Parameters that are not in the file stay as they
 are. A module with `PARAMETERS_AS = "FUNCTION"` gets the texts of that public function, not those of its own place.
@@ -13,16 +15,20 @@ import textwrap
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fastmetrics.engine.evaluation.options import OPTIONS
 from generated import PACKAGE, ROOT
+from generated._option_keywords import with_keywords
 from generated._overloads import with_overloads
 from generated.public_names import public_places
 
 TEXTS = ROOT / "tools" / "parameter_texts.toml"
 LINE_LENGTH = 120
+# Where the keywords of options stand, by entry point.
+PLACES = {"evaluate": "engine.evaluate", "spark.evaluate": "spark.dataframe"}
 
 
 class Text(NamedTuple):
@@ -57,14 +63,15 @@ class Entry(NamedTuple):
 def outputs() -> dict[Path, str]:
     """Every source of a public package, with the shared texts."""
     texts = read_texts()
-    unused = {(name, text) for name in texts for text in texts[name]}
+    # `Task` describes most of its parameters together.
+    unused = {(name, text) for name in texts for text in texts[name] if text.place != "Task"}
     own: Counter[str] = Counter()
     result = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
         if any(part.startswith("_") for part in parts) or "definitions" in parts:  # those are copies of oracles
             continue
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = with_keywords(path.read_text(encoding="utf-8").split("\n"), ".".join(parts))
         entries = find_entries(lines, ".".join(parts), texts)
         unused -= {(entry.name, entry.text) for entry in entries}
         own.update(own_text(lines, entry) for entry in entries if entry.text is None or entry.text.type is None)
@@ -79,7 +86,15 @@ def outputs() -> dict[Path, str]:
 def read_texts(path: Path = TEXTS) -> dict[str, list[Text]]:
     """The texts of every shared parameter."""
     entries = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {name: list(texts_of_parameter(entry)) for name, entry in entries.items()}
+    texts = {name: list(texts_of_parameter(entry)) for name, entry in entries.items()}
+    for text, options in groupby(OPTIONS, key=lambda option: option.text):
+        group = list(options)
+        own = texts.setdefault(", ".join(option.name for option in group), [])
+        taken = {found.place for found in own}
+        places = [PLACES.get(name, name) for name in group[0].entry_points]
+        places += ["Evaluation", *(["Task"] if group[0].of_tasks else [])]
+        own += [Text(place, group[0].type, text) for place in places if place not in taken]
+    return texts
 
 
 def texts_of_parameter(entry: Mapping[str, Any]) -> Iterator[Text]:

@@ -472,7 +472,7 @@ def check_number(value: Any, name: str, wanted: str, holds: Callable[[float], bo
 
 def check_option(value: Any, name: str, allowed: tuple[Any, ...]) -> None:
     """Check that the value is one of those allowed."""
-    if value not in allowed:
+    if isinstance(value, np.ndarray) or value not in allowed:
         raise OptionError(f"{name} must be one of {', '.join(map(repr, allowed))}; found {value!r}")
 
 

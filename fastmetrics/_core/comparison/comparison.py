@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.immutable import EMPTY, FrozenDict, Immutable
 from fastmetrics._core.results.flat_names import NamedNumbers, flat_metrics
-from fastmetrics._core.results.result_set import ResultSet, TaskRows, as_json_value, tasks_as_dicts
+from fastmetrics._core.results.result_set import ResultSet, TaskRows, as_json_value, question_as_dict, tasks_as_dicts
 from fastmetrics._core.results.slice_order import MOST, badness_of, check_count, worst_first
 from fastmetrics._core.results.table_columns import Kind, TableColumn, interval_columns, slice_columns
 from fastmetrics._core.upper_layers import render
@@ -202,6 +202,8 @@ class Comparison(ResultSet[Difference]):
     tasks : dict
         Name -> rows and columns of every task; empty for a comparison without tasks. With tasks, `dropped` and
         `columns` are empty: each task has its own.
+    evaluation : Evaluation or None
+        The question of a compared log: ``compare(log, comparison.evaluation)`` asks it of another one.
 
     Examples
     --------
@@ -213,8 +215,8 @@ class Comparison(ResultSet[Difference]):
     """
 
     __slots__ = (
-        "bins", "columns", "correction", "differences", "dropped", "filtered", "level", "notes", "rows", "seconds",
-        "small_slices", "tasks", "unit", "version",
+        "bins", "columns", "correction", "differences", "dropped", "evaluation", "filtered", "level", "notes", "rows",
+        "seconds", "small_slices", "tasks", "unit", "version",
     )  # fmt: skip
     _noun = "comparison"
     _item_noun = _lookup = "difference"
@@ -233,6 +235,7 @@ class Comparison(ResultSet[Difference]):
     small_slices: Mapping[str, int]
     seconds: float | None
     tasks: Mapping[str, TaskRows]
+    evaluation: Any
 
     def __init__(
         self,
@@ -251,12 +254,13 @@ class Comparison(ResultSet[Difference]):
         seconds: float | None = None,
         tasks: Mapping[str, TaskRows] = EMPTY,
         filtered: int | None = None,
+        evaluation: Any = None,
     ) -> None:
         self._set(bins=FrozenDict(bins), small_slices=FrozenDict(small_slices))
         self._set(
             differences=tuple(differences), level=level, correction=correction, unit=unit, version=version,
             notes=tuple(notes), seconds=seconds, rows=rows, dropped=FrozenDict(dropped), columns=FrozenDict(columns),
-            tasks=FrozenDict(tasks), filtered=filtered,
+            tasks=FrozenDict(tasks), filtered=filtered, evaluation=evaluation,
         )  # fmt: skip
 
     @property
@@ -265,6 +269,9 @@ class Comparison(ResultSet[Difference]):
 
     def __hash__(self) -> int:
         return hash((self.differences, self.version))
+
+    def _content(self) -> tuple[object, ...]:
+        return self._content_without("seconds", "evaluation")
 
     def __getitem__(self, metric: str | Metric) -> Difference:
         """The difference of `metric` of all rows. Raises KeyError if there is not exactly one."""
@@ -355,6 +362,7 @@ class Comparison(ResultSet[Difference]):
             **({"bins": as_json_value(self.bins)} if self.bins else {}),
             **({"small_slices": dict(self.small_slices)} if self.small_slices else {}),
             "notes": list(self.notes),
+            **question_as_dict(self.evaluation),
             "differences": [one.to_dict() for one in self.differences],
         }
 

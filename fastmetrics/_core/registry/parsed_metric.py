@@ -169,6 +169,14 @@ class Metric(metaclass=MetricNames):
         parameters = f"({', '.join(changed)})" if changed else ""
         return self.spec.base_name + parameters + (f"@{self.k}" if self.k is not None else "")
 
+    @cached_property
+    def full_text(self) -> str:
+        """The metric string with all options and columns: it means the same when a default changes."""
+        written = [f"{name}={format_value(own)}" for name, own in self.arguments.items() if own is not None]
+        written += [f"{role}={format_columns(names)}" for role, names in self.columns.items()]
+        parameters = f"({', '.join(written)})" if written else ""
+        return self.spec.base_name + parameters + (f"@{self.k}" if self.k is not None else "")
+
     @property
     def direction(self) -> str:
         """Which of two values is better."""

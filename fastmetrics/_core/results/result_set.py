@@ -260,6 +260,16 @@ def tasks_as_dicts(tasks: Mapping[str, TaskRows]) -> dict[str, Any]:
     return {"tasks": {name: task_as_dict(rows) for name, rows in tasks.items()}} if tasks else {}
 
 
+def question_as_dict(question: Any) -> dict[str, Any]:
+    """The question of a report for its JSON, under its key; a question that no file can hold says why."""
+    if question is None:
+        return {}
+    try:
+        return {"evaluation": question.to_dict()}
+    except TypeError as error:
+        return {"evaluation": None, "no_evaluation": str(error)}
+
+
 def task_as_dict(rows: TaskRows) -> dict[str, Any]:
     fields = rows._asdict()
     if rows.filtered is None:

@@ -52,10 +52,7 @@ def read_resampling(
 
     The default unit is the group, if there is one, else the row.
     """
-    unit = with_text_names(unit)
-    if unit is not None and not isinstance(unit, (str, list, tuple)):
-        raise TypeError(f"unit must be the name of a column, a list of names, or 'row'; found {unit!r}")
-    unit = as_key("unit", unit)
+    unit = read_unit(unit)
     if ci is None:
         if unit is not None:
             raise ValueError(f"unit={unit!r} is for intervals: ask for them, ci=0.95 say")
@@ -78,6 +75,14 @@ def read_resampling(
             "leave out unit='row', or name a column whose units are whole groups"
         )
     return Resampling(float(ci), ci_method, count, start, unit)
+
+
+def read_unit(unit: Any) -> Key | None:
+    """The caller's column of units, or several; "row" for every row by itself."""
+    unit = with_text_names(unit)
+    if unit is not None and not isinstance(unit, (str, list, tuple)):
+        raise TypeError(f"unit must be the name of a column, a list of names, or 'row'; found {unit!r}")
+    return as_key("unit", unit)
 
 
 def own_group(plan: Plan) -> Key | None:

@@ -15,6 +15,21 @@ class RowFilter(NamedTuple):
     name: str
     native: Any = None
 
+    def __eq__(self, other: object) -> bool:
+        """Do both keep the same rows? The text of a native expression may leave out what it compares with."""
+        if not isinstance(other, RowFilter) or self.native is None or other.native is None:
+            return tuple.__eq__(self, other) if isinstance(other, RowFilter) else NotImplemented
+        if library_of(self.native) != library_of(other.native):
+            return False
+        same = self.native.meta.eq if library_of(self.native) == "polars" else self.native.equals
+        return bool(same(other.native))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
 
 def read_filter(where: Any) -> RowFilter | None:
     """The caller's filter."""
@@ -46,16 +61,6 @@ def refuse_native(where: RowFilter | None, user: str) -> None:
         raise TypeError(
             f"{user} cannot run an expression of {library_of(where.native)}: write where= in SQL, such as {EXAMPLE}"
         )
-
-
-def same_filters(first: RowFilter | None, second: RowFilter | None) -> bool:
-    """Do both filters keep the same rows? The text of a native expression may leave out what it compares with."""
-    if first is None or second is None or first.native is None or second.native is None:
-        return first == second
-    if library_of(first.native) != library_of(second.native):
-        return False
-    same = first.native.meta.eq if hasattr(first.native, "meta") else first.native.equals
-    return bool(same(second.native))
 
 
 def library_of(where: object) -> str:

@@ -7,8 +7,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.immutable import Immutable
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
+from fastmetrics.engine.evaluation.options import OF_TASKS
 from fastmetrics.engine.plan.column_names import ColumnNames, join_roles, named_model_roles, read_column_names
 from fastmetrics.engine.plan.metric_plan import Plan, make_plan
 from fastmetrics.engine.plan.plan_parts import PlanPart, divide_plan
@@ -21,23 +23,30 @@ if TYPE_CHECKING:
 __all__ = ["Task"]
 
 
-class Task(NamedTuple):
+class Task(Immutable):
     """One of several questions of a log: click-through rate, conversion rate, watch time.
 
     ``evaluate(log, metrics, tasks={"ctr": Task(label="click", score="pctr"), "cvr": Task(...)})`` answers all of them
     in one scan. Every task is evaluated as if it were alone: rows without a value are left out of the tasks that read
     it, and of no other. What a task does not name is that of the call.
 
-    Attributes
+    Parameters
     ----------
     label, score, group, weight, prediction, probabilities, item, treatment, propensity : str or list of str, optional
         The columns of the task, as the arguments of `evaluate`.
-    metrics : str or sequence of str, optional
-        The metrics of the task.
+    metrics : sequence of str, or str, optional
+        Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
+        them all. A metric string may name its own columns, "rmse(label=minutes, score=forecast)" or
+        "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups share one scan. A metric by group
+        takes another statistic of the groups than their mean: "ndcg(stat=p10)@10", also min, max, and "stat=below,
+        at=0.5" for the share of groups below 0.5; the `rule` of quantiles is linear, lower or higher.
     roles : dict of str and str, optional
-        Columns of any other role; they are added to those of the call.
+        Columns of any other role, such as ``{"reward": "revenue"}``. Metrics of your own may have any roles:
+        `fastmetrics.extend`.
     where : str or expression, optional
-        The filter of the task's rows, such as "click = 1"; together with a filter of the call, both have to hold.
+        Which rows are evaluated: a condition in SQL, such as ``"clicked = 1 and country in ('DE', 'FR')"``; rows for
+        which it is false or null are left out before anything else is checked. Wherever a column is named, an
+        expression of columns may stand too, such as ``score="p_ctr * p_cvr"``: docs/expressions.md has the grammar.
 
     Examples
     --------
@@ -49,18 +58,53 @@ class Task(NamedTuple):
     1.0
     """
 
-    label: ColumnName | Sequence[ColumnName] | None = None
-    score: ColumnName | Sequence[ColumnName] | None = None
-    group: ColumnName | Sequence[ColumnName] | None = None
-    weight: ColumnName | None = None
-    metrics: str | Metric | Sequence[str | Metric] | None = None
-    prediction: ColumnName | Sequence[ColumnName] | None = None
-    probabilities: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None = None
-    item: ColumnName | None = None
-    treatment: ColumnName | None = None
-    propensity: ColumnName | None = None
-    roles: Mapping[str, ColumnName] | None = None
-    where: Any = None
+    __slots__ = tuple(option.name for option in OF_TASKS)
+
+    label: ColumnName | Sequence[ColumnName] | None
+    score: ColumnName | Sequence[ColumnName] | None
+    group: ColumnName | Sequence[ColumnName] | None
+    weight: ColumnName | None
+    metrics: str | Metric | Sequence[str | Metric] | None
+    prediction: ColumnName | Sequence[ColumnName] | None
+    probabilities: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None
+    item: ColumnName | None
+    treatment: ColumnName | None
+    propensity: ColumnName | None
+    roles: Mapping[str, ColumnName] | None
+    where: Any
+
+    def __init__(
+        self,
+        *,
+        label: ColumnName | Sequence[ColumnName] | None = None,
+        score: ColumnName | Sequence[ColumnName] | None = None,
+        group: ColumnName | Sequence[ColumnName] | None = None,
+        weight: ColumnName | None = None,
+        metrics: str | Metric | Sequence[str | Metric] | None = None,
+        prediction: ColumnName | Sequence[ColumnName] | None = None,
+        probabilities: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None = None,
+        item: ColumnName | None = None,
+        treatment: ColumnName | None = None,
+        propensity: ColumnName | None = None,
+        roles: Mapping[str, ColumnName] | None = None,
+        where: object = None,
+    ) -> None:
+        given = locals()
+        self._set(**{name: given[name] for name in self.__slots__})
+
+    def columns_and_metrics(self) -> dict[str, Any]:
+        """What the task names itself, by keyword."""
+        values = ((name, getattr(self, name)) for name in self.__slots__)
+        return {name: value for name, value in values if value is not None}
+
+    def __repr__(self) -> str:
+        return f"Task({', '.join(f'{name}={show(value)}' for name, value in self.columns_and_metrics().items())})"
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def _content(self) -> tuple[object, ...]:
+        return tuple((self.columns_and_metrics() | {"where": read_filter(self.where)}).items())
 
     def other_roles(self) -> dict[str, Any]:
         """The columns of all roles but label, score, group and weight."""
@@ -74,11 +118,20 @@ class Task(NamedTuple):
 
     def inherit(self, call: Task) -> Task:
         """The task with the columns of the call where it names none."""
-        own = {name: value for name, value in self._asdict().items() if value is not None}
+        own = self.columns_and_metrics()
         if call.roles and self.roles:
             own["roles"] = {**call.roles, **self.roles}
         own["where"] = join_filters(call.where, self.where)
         return call._replace(**own)
+
+
+def show(value: Any) -> str:
+    """A value as it can be typed: tuples as lists."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(show, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key!r}: {show(own)}' for key, own in value.items())}}}"
+    return repr(value)
 
 
 UNCHANGED_ERRORS = nullcontext()
@@ -138,12 +191,17 @@ def plan_task(columns: Task, by: SliceColumns, intervals: IntervalArguments, nam
     return PlannedTask(name, plan, names, parts, resampling, where)
 
 
+def unchanged(task: Task) -> Task:
+    """The columns as they are."""
+    return task
+
+
 def plan_tasks(
     call: Task,
     tasks: Mapping[str, Task] | None,
     by: SliceColumns,
     intervals: IntervalArguments,
-    prepare: Callable[[Task], Task] = lambda task: task,
+    prepare: Callable[[Task], Task] = unchanged,
 ) -> list[PlannedTask]:
     """Plan the tasks of a call, or its one question if it has no tasks. An error of a task names it.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.immutable import EMPTY, freeze
 from fastmetrics._core.results.flat_names import NamedNumbers, flat_metrics
-from fastmetrics._core.results.result_set import ResultSet, TaskRows, as_json_value, tasks_as_dicts
+from fastmetrics._core.results.result_set import ResultSet, TaskRows, as_json_value, question_as_dict, tasks_as_dicts
 from fastmetrics._core.results.slice_order import MOST, badness_of, check_count, worst_first
 from fastmetrics._core.results.table_columns import TableColumn, interval_columns, slice_columns
 from fastmetrics._core.upper_layers import render
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fastmetrics._core.registry import Metric
     from fastmetrics._core.results.class_matrix import ClassMatrix, LabelTable
     from fastmetrics._core.types.options import Normalize, PlotName
+    from fastmetrics.engine.evaluation.evaluation import Evaluation
 
 __all__ = ["Report"]
 
@@ -71,6 +72,9 @@ class Report(ResultSet[Result]):
     small_slices : dict
         With ``min_rows=...``: `min_rows`, and how many `slices` with how many `rows` have fewer rows, and no results. A
         row counts for each grouping set and task in which its slice is small.
+    evaluation : Evaluation or None
+        The question that the report answers: ``evaluate(log, report.evaluation)`` asks it of another log. Reports of
+        one content are equal, whatever the question.
     notes : tuple of str
         What else to know of the rows: with ``missing_columns="null"``, the columns that files lack, and these files.
     tasks : dict
@@ -87,8 +91,8 @@ class Report(ResultSet[Result]):
     """
 
     __slots__ = (
-        "bins", "columns", "confusion_matrices", "dropped", "filtered", "label_tables", "missing_pictures", "notes",
-        "pictures", "results", "rows", "seconds", "small_slices", "tasks", "version",
+        "bins", "columns", "confusion_matrices", "dropped", "evaluation", "filtered", "label_tables",
+        "missing_pictures", "notes", "pictures", "results", "rows", "seconds", "small_slices", "tasks", "version",
     )  # fmt: skip
     _noun = "report"
     _item_noun = "result"
@@ -101,6 +105,7 @@ class Report(ResultSet[Result]):
     columns: Mapping[str, str | tuple[str, ...]]
     version: str
     seconds: float | None
+    evaluation: Evaluation | None
     pictures: Mapping[str, Plot]
     missing_pictures: Mapping[str, str]
     confusion_matrices: tuple[ClassMatrix, ...]
@@ -124,13 +129,14 @@ class Report(ResultSet[Result]):
         bins: Mapping[str, tuple[int | float, ...]] = EMPTY,
         small_slices: Mapping[str, int] = EMPTY,
         notes: Sequence[str] = (),
+        evaluation: Evaluation | None = None,
     ) -> None:
         named = {role: column for role, column in columns.items() if column is not None}
         self._set(
             results=tuple(results), rows=rows, dropped=freeze(dropped), columns=freeze(named), version=version,
             seconds=seconds, pictures=EMPTY, missing_pictures=EMPTY, confusion_matrices=(), label_tables=(),
             tasks=freeze(tasks), filtered=filtered, bins=freeze(bins), small_slices=freeze(small_slices),
-            notes=tuple(notes),
+            notes=tuple(notes), evaluation=evaluation,
         )  # fmt: skip
 
     @property
@@ -251,6 +257,7 @@ class Report(ResultSet[Result]):
             **({"bins": as_json_value(self.bins)} if self.bins else {}),
             **({"small_slices": dict(self.small_slices)} if self.small_slices else {}),
             **({"notes": list(self.notes)} if self.notes else {}),
+            **question_as_dict(self.evaluation),
             **tasks_as_dicts(self.tasks),
             "results": [result.to_dict() for result in self.results],
             **tables_as_dicts("confusion_matrices", self.confusion_matrices),

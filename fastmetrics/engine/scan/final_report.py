@@ -13,6 +13,7 @@ from fastmetrics._core.registry import Metric
 from fastmetrics._core.results.result_set import TaskRows
 from fastmetrics._core.statistic import ClassTables, Value
 from fastmetrics._version import __version__
+from fastmetrics.engine.evaluation.evaluation import Evaluation
 from fastmetrics.engine.plan.slice_bins import SliceBins
 from fastmetrics.engine.plan.tasks import PlannedTask
 from fastmetrics.engine.results.report import Report, attach_matrices
@@ -193,10 +194,10 @@ def edges_of_tasks(scans: Sequence[tuple[str | None, LogScan]]) -> dict[str, tup
 
 
 def make_report(
-    resolved: Sequence[ResolvedTask], seconds: float | None, min_rows: int = 0, notes: Sequence[str] = ()
+    resolved: Sequence[ResolvedTask], seconds: float | None, question: Evaluation, notes: Sequence[str] = ()
 ) -> Report:
-    """The report of all tasks, one after the other. Slices of fewer than `min_rows` rows are counted, and left out."""
-    small = SmallSlices(min_rows)
+    """The report of all tasks, one after the other. Slices of too few rows are counted, and left out."""
+    small = SmallSlices(question.min_rows)
     parts = [part for one in resolved for part in one.parts]
     rows = {one.task.name: rows_of_task(one.task, one.log_scan) for one in resolved}
     only = rows.pop(None, None)
@@ -208,6 +209,7 @@ def make_report(
         columns={} if only is None else only.columns,
         version=__version__,
         seconds=seconds,
+        evaluation=question,
         tasks={name: of_task for name, of_task in rows.items() if name is not None},
         small_slices=small.as_dict(),
         bins=edges_of_tasks([(one.task.name, one.log_scan) for one in resolved]),

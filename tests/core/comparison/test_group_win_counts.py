@@ -38,7 +38,7 @@ def log_of(rows, users, seed=0, texts=False, weights=False):
 
 
 def wins_of(log, metrics, label="click", by=None, n_threads=2, budget=None, weight=None):
-    columns = Task(label, ["a", "b", "c"], "user", weight, metrics)
+    columns = Task(label=label, score=["a", "b", "c"], group="user", weight=weight, metrics=metrics)
     task = plan_task(columns, by, IntervalArguments())
     plan, names = task.plan, task.names
     source = open_source(log)

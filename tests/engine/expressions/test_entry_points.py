@@ -50,7 +50,7 @@ def test_states_of_other_filters_do_not_merge(log):
     filters = ("user < 9", "user < 8", None)
     states = [fm.Accumulator("auc", label="buys > 2", score="p_ctr", where=where) for where in filters]
     for other in states[1:]:
-        with pytest.raises(ValueError, match="states of different columns do not merge"):
+        with pytest.raises(ValueError, match="states of different questions do not merge: where is"):
             states[0].merge(other)
     native = [
         fm.Accumulator("auc", label="buys > 2", score="p_ctr", where=pc.field("user") < least) for least in (9, 9, 8)

@@ -240,7 +240,7 @@ class TestAccumulators:
         assert_raises(ValueError, "'prob' has NaN", state.update, bad)
         assert state.to_bytes() == before
         other = fm.Accumulator(["auc", "logloss"], by=[["city"]], **OPTIONS)
-        assert_raises(ValueError, "different columns", state.merge, other)
+        assert_raises(ValueError, "questions do not merge: by is", state.merge, other)
 
     def test_approximate(self):
         options = {"approximate": True, "label": "label", "score": "prob"}

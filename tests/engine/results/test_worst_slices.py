@@ -105,7 +105,7 @@ class TestLeastRows:
         expected = evaluate(LOG, metrics, by="rare", min_rows=8, group=None)
         assert state.result() == expected == new.result()
         other = fm.Accumulator(metrics, label="label", score="prob", by="rare")
-        assert_raises(ValueError, "different min_rows", other.merge, new)
+        assert_raises(ValueError, "questions do not merge: min_rows is 0 here, 8 there", other.merge, new)
 
     @each_case("min_rows", [-1, 1.5, True, "3"])
     def test_bad_numbers(self, min_rows):

@@ -115,7 +115,7 @@ def test_half_precision_keeps_its_epsilon():
 
 def test_states_of_other_intervals_do_not_merge():
     states = [fm.Accumulator(["ctr"], label="label", score="a", unit="user", ci=0.9, seed=seed) for seed in (0, 1)]
-    assert_raises(ValueError, "intervals", states[0].merge, states[1])
+    assert_raises(ValueError, "questions do not merge: seed is 0 here, 1 there", states[0].merge, states[1])
 
 
 @pytest.mark.parametrize(

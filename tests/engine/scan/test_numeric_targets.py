@@ -277,7 +277,8 @@ class TestTypesOfLabels:
         assert state.rows == ROWS
 
     def test_other_metrics_do_not_merge(self, log):
-        assert_raises(ValueError, "states of different metrics do not merge", new().merge, new(["mse", "auc"]))
+        words = "states of different questions do not merge: metrics is"
+        assert_raises(ValueError, words, new().merge, new(["mse", "auc"]))
 
 
 

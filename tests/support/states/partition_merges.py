@@ -5,22 +5,22 @@ import pickle
 import pyarrow as pa
 import pyarrow.parquet
 
+from fastmetrics.engine.evaluation.evaluation import Evaluation
 from fastmetrics.engine.partitions.partition_merger import PartitionMerger
 from fastmetrics.engine.partitions.partition_scan import PartitionScan, PartPass
 from fastmetrics.engine.partitions.partition_state import NO_TOTALS
 from fastmetrics.engine.partitions.range_rows import ScoreRangeShard
 from fastmetrics.engine.partitions.range_shards import RangeShards
-from fastmetrics.engine.plan.tasks import IntervalArguments, Task, plan_task
 from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask, make_report
 from support.states.spilled_logs import slice_rows
 
-ROLES = ("label", "score", "group", "weight")
+OPTIONS = ("label", "score", "group", "weight", "by")
 
 
-def plan(metrics, options):
-    """The plan of one question."""
-    columns = Task(metrics=metrics, **{role: options.get(role) for role in ROLES})
-    return plan_task(columns, options.get("by"), IntervalArguments())
+def ask(metrics, options):
+    """The question of a log, and its plan."""
+    question = Evaluation(metrics, **{name: options.get(name) for name in OPTIONS})
+    return question, *question.plan()
 
 
 def results_of_partition(parts, own, batches):
@@ -34,7 +34,7 @@ def results_of_partition(parts, own, batches):
 
 def merged_partitions(log, options, n_partitions, user):
     """As Spark evaluates, without Spark: a partition has all rows of its users, and scores are divided into ranges."""
-    task = plan(options["metrics"], options)
+    question, task = ask(options["metrics"], options)
     cuts = [[0.05, 0.2]] if task.plan.needs("range") else []
     parts = task.parts
     merger, ranges = PartitionMerger(parts[0], "raise"), RangeShards(parts[0], None, NO_TOTALS)
@@ -46,12 +46,12 @@ def merged_partitions(log, options, n_partitions, user):
     merger.add_partitions(partitions)
     merger.add_range_states([score_range for _, score_range in ranges.resolve()], 0)
     resolved = ResolvedTask(task, merger.log_scan, [ResolvedPart(merger.scan, merger.states)])
-    return make_report([resolved], None)
+    return make_report([resolved], None, question)
 
 
 def of_partitions(metrics, options, partitions):
     """As Spark evaluates metrics that need no exchange, without Spark: states of partitions are pickled and merged."""
-    task = plan(metrics, options)
+    question, task = ask(metrics, options)
     parts = task.parts
     merger = PartitionMerger(parts[0], "raise")
     states = []
@@ -60,4 +60,4 @@ def of_partitions(metrics, options, partitions):
         states += results_of_partition(parts, PartPass(), batches)
     merger.add_partitions(states)
     resolved = ResolvedTask(task, merger.log_scan, [ResolvedPart(merger.scan, merger.states)])
-    return make_report([resolved], None)
+    return make_report([resolved], None, question)

@@ -9,7 +9,7 @@ from fastmetrics.engine.state_format import FORMAT
 from support.states.accumulator_states import PREFIX
 
 # Fields of a file, and of the parts of a task. All others are fields of a task.
-OF_FILES = {"library", "arrays"}
+OF_FILES = {"library", "arrays", "evaluation"}
 OF_PARTS = {
     "types", "seen", "minus_one_rows", "n_classes", "float_keys", "sums", "histograms", "exchange", "units", "blocks",
     "unit_blocks", "key_texts", "counts",
@@ -31,12 +31,12 @@ def take_apart(data):
 
 def side_by_side(header):
     tasks = header["tasks"]
-    if len(tasks) != 1 or len(tasks[0][1]["parts"]) != 1:
+    if len(tasks) != 1 or len(tasks[0]["parts"]) != 1:
         return header
-    task = dict(tasks[0][1])
+    task = dict(tasks[0])
     (part,) = task.pop("parts")
     assert part.keys() <= OF_PARTS
-    return {"library": header["library"], "arrays": header["arrays"]} | task | part
+    return {name: header[name] for name in OF_FILES} | task | part
 
 
 def nested(header):
@@ -44,7 +44,7 @@ def nested(header):
         return header
     part = {name: own for name, own in header.items() if name in OF_PARTS}
     task = {name: own for name, own in header.items() if name not in OF_PARTS | OF_FILES} | {"parts": [part]}
-    return {name: own for name, own in header.items() if name == "library"} | {"tasks": [[None, task]]}
+    return {name: header[name] for name in ("library", "evaluation") if name in header} | {"tasks": [task]}
 
 
 def encoded(header):

@@ -1,0 +1,430 @@
+"""The options of a question: the one table from which keywords, docstrings, files, the schema and commands come.
+
+An entry is all that a new option needs. `python tools/generate.py` writes it into signatures, docstrings, the schema
+and the reference page; the command line and the files of questions read the table itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastmetrics._core.named_tuples import NamedTuple
+
+# What a value is, and so how it is read, written and compared.
+METRICS = "metrics"
+COLUMN = "column"
+COLUMNS = "columns"
+MODELS = "models"
+ROLES = "roles"
+FILTER = "filter"
+SLICES = "slices"
+TASKS = "tasks"
+LEVEL = "level"
+COUNT = "count"
+SEED = "seed"
+FLAG = "flag"
+ZONE = "zone"
+SIZE = "size"
+CHOICE = "choice"
+UNITS = "units"
+BASELINE = "baseline"
+
+# The entry points that have an option.
+EVALUATE, COMPARE, ACCUMULATOR, SPARK = "evaluate", "compare", "Accumulator", "spark.evaluate"
+EVERYWHERE = (EVALUATE, COMPARE, ACCUMULATOR, SPARK)
+OF_ONE_MODEL = (EVALUATE, ACCUMULATOR, SPARK)  # compare has a list of models in its place
+
+OTHER_ROLES = "Columns of other roles, for metrics that read them: `describe_metrics` has the roles of each metric."
+
+
+class Option(NamedTuple):
+    """An option of a question.
+
+    Attributes
+    ----------
+    name : str
+        The keyword, and the key in files.
+    kind : str
+        What its value is.
+    type : str
+        The type, as docstrings write it.
+    text : str
+        What it means: the first paragraph of its entry in docstrings.
+    default : object
+        The value where none is given.
+    entry_points : tuple of str
+        The functions that have it as a keyword. All take it as a part of an `Evaluation`.
+    of_tasks : bool
+        May every task have its own?
+    choices : tuple of str
+        The values of a choice.
+    refused_by : tuple of str
+        The entry points that cannot do it, and say so.
+    refusal : str
+        What they say.
+    help : str
+        What `--help` says; by default the first sentence of the text.
+    metavar : str
+        What stands for the value on the command line; by default that of the kind.
+    flags : tuple of str
+        The names on the command line, if they are not its name.
+    least : int or None
+        The least number.
+    """
+
+    name: str
+    kind: str
+    type: str
+    text: str
+    default: Any = None
+    entry_points: tuple[str, ...] = EVERYWHERE
+    of_tasks: bool = False
+    choices: tuple[str, ...] = ()
+    refused_by: tuple[str, ...] = ()
+    refusal: str = ""
+    help: str = ""
+    metavar: str = ""
+    flags: tuple[str, ...] = ()
+    least: int | None = None
+
+
+OPTIONS = (
+    Option(
+        "metrics",
+        METRICS,
+        "sequence of str, or str",
+        'Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. '
+        '`list_metrics` lists them all. A metric string may name its own columns, "rmse(label=minutes, '
+        'score=forecast)" or "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups '
+        "share one scan. A metric by group takes another statistic of the groups than their mean: "
+        '"ndcg(stat=p10)@10", also min, max, and "stat=below, at=0.5" for the share of groups below 0.5; the '
+        "`rule` of quantiles is linear, lower or higher.",
+        of_tasks=True,
+        help=(
+            "See `fastmetrics list`; NAME(parameter=value) sets a parameter. May be repeated. Default: all of "
+            "target binary that need no group, and with --group also those that do; to compare, the metrics "
+            "of --fail-if, or else those of them that have a better direction."
+        ),
+        flags=("--metrics", "--metric", "-m"),
+        metavar="NAME,...",
+    ),
+    Option(
+        "label",
+        COLUMNS,
+        "str or list of str",
+        "The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1. Other metrics read "
+        'other labels; `describe_metrics` has the target of each. Target "real": any finite numbers. Target '
+        '"graded": finite numbers that are not negative. Together with metrics of classes, both read only 0 '
+        'and 1. Target "text": the column of references, by default "reference"; strings, or lists of strings '
+        'if rows have several references (a null in a list is a missing reference). Target "partition": the '
+        'column of classes, by default "label"; integers, strings, dates or any other labels. With several '
+        "columns, every score is evaluated against every label.",
+        of_tasks=True,
+        help=(
+            "The column of labels: 0/1, -1/+1 or bool; any numbers for metrics of target real; the references "
+            "for target text (default: column reference); the classes for target partition (default: column "
+            "label). May be repeated: every score is compared with every label."
+        ),
+    ),
+    Option(
+        "score",
+        COLUMNS,
+        "str or list of str",
+        "The column of scores; metrics of probabilities read probabilities in [0, 1]. Several models are "
+        'evaluated in one scan, in which every user is looked up once. Target "text": the column of '
+        'hypotheses, strings; by default "hypothesis". Target "partition": the column of clusters, labels of '
+        'any type; by default "cluster". Metrics of these two targets take no weights. Together with metrics '
+        "of other targets, either has to name its columns in the metric string.",
+        entry_points=OF_ONE_MODEL,
+        of_tasks=True,
+        help=(
+            "The column of predictions; the hypotheses for target text (default: column hypothesis), the "
+            "clusters for target partition (default: column cluster). May be repeated, for several models."
+        ),
+    ),
+    Option(
+        "prediction",
+        COLUMNS,
+        "str or list of str",
+        "The column of predicted labels, of the type of the labels: integers, strings, booleans or dates. "
+        "Metrics such as accuracy, f1 and kappa are then of predicted labels, any number of classes. Several "
+        "models are evaluated in one scan. If there are scores too, a metric is of predictions if its string "
+        'says so, such as "accuracy(prediction=pred)" or "f1(average=macro)".',
+        entry_points=OF_ONE_MODEL,
+        of_tasks=True,
+        help=(
+            "The column of predicted labels, of the type of the labels: integers, strings or dates, any "
+            "number of classes. For metrics of target prediction. May be repeated, for several models."
+        ),
+    ),
+    Option(
+        "probabilities",
+        MODELS,
+        "str or list of str",
+        "The probability of every class: a column of lists, or a list of columns, one for each class. They "
+        "lie in [0, 1] and sum to 1 in every row, to within 1e-8 and the greatest of: the square root of the "
+        "epsilon of their type (float64 1.5e-8, float32 3.5e-4, float16 0.03); 5e-7 for each class, as "
+        "rounding to six digits leaves; 2**-7 in rows that have only the digits of bfloat16, and 2**-10 in "
+        "those of float16. They are used as they are, and a sum that is not 1 is noted in the report. For ap "
+        "and top_k_accuracy they may be any scores. Metrics such as logloss, brier, auc, ap, ece and "
+        "top_k_accuracy are then of several classes, and labels of any type; the parameter `labels` names the "
+        'classes in the order of the probabilities, "logloss(labels=[ant, bee, cat])". Without it, labels are '
+        "the numbers 0, 1, 2 and so on. A list of lists of columns has several models. With `score` or "
+        "`prediction`, a metric is of probabilities if its string says so, such as "
+        '"logloss(probabilities=probs)".',
+        entry_points=OF_ONE_MODEL,
+        of_tasks=True,
+        help=(
+            "The probabilities of several classes: a column of lists, or the columns of the classes, "
+            "separated by commas. For metrics of target probabilities. May be repeated, for several models."
+        ),
+        metavar="COLUMN,...",
+    ),
+    Option(
+        "group",
+        COLUMNS,
+        "str or list of str",
+        "The column of group (user) keys: integers, strings, booleans, dates, times, decimals, bytes or "
+        'floats; -0.0 is 0.0. Several columns are one key, ``["user_id", "session_id"]``: rows with equal '
+        "values in all of them are one group. Metrics that are computed inside groups need it, and intervals "
+        "resample by it; others do not read it.",
+        of_tasks=True,
+        help=(
+            "The column of group keys, such as users or queries: integers, strings, dates, times or floats. "
+            "May be repeated, for keys of several columns."
+        ),
+    ),
+    Option(
+        "weight",
+        COLUMN,
+        "str",
+        "The column of row weights, from 0 to 1e300; a row of weight zero is left out.",
+        of_tasks=True,
+        help="The column of row weights.",
+    ),
+    Option(
+        "item",
+        COLUMN,
+        "str",
+        OTHER_ROLES,
+        of_tasks=True,
+    ),
+    Option(
+        "treatment",
+        COLUMN,
+        "str",
+        OTHER_ROLES,
+        of_tasks=True,
+    ),
+    Option(
+        "propensity",
+        COLUMN,
+        "str",
+        OTHER_ROLES,
+        of_tasks=True,
+    ),
+    Option(
+        "roles",
+        ROLES,
+        "dict of str and str",
+        'Columns of any other role, such as ``{"reward": "revenue"}``. Metrics of your own may have any '
+        "roles: `fastmetrics.extend`.",
+        of_tasks=True,
+        help=(
+            "The column of another role that a metric reads, such as reward=revenue; see `fastmetrics list`. "
+            "May be repeated."
+        ),
+        flags=("--role",),
+        metavar="ROLE=COLUMN",
+    ),
+    Option(
+        "where",
+        FILTER,
+        "str or expression",
+        "Which rows are evaluated: a condition in SQL, such as ``\"clicked = 1 and country in ('DE', 'FR')\"``; "
+        "rows for which it is false or null are left out before anything else is checked. Wherever a column "
+        'is named, an expression of columns may stand too, such as ``score="p_ctr * p_cvr"``: '
+        "docs/expressions.md has the grammar.",
+        of_tasks=True,
+        help=(
+            "Which rows are evaluated: a condition in SQL, such as \"clicked = 1 and country in ('DE', 'FR')\". "
+            "Rows for which it is false or null are left out. Wherever a column is named, an expression may "
+            "stand too."
+        ),
+        metavar="CONDITION",
+    ),
+    Option(
+        "by",
+        SLICES,
+        "str, list of str or list of lists",
+        "Columns whose values divide the rows into slices (numbers, strings, booleans or dates; at most "
+        "10,000 combinations). Every metric is computed for every slice and for all rows. Nulls are a slice, "
+        'None, and so are NaN. A list of lists has grouping sets, ``[["channel"], ["channel", "day"]]``: the '
+        'slices of each, in one scan, at most 10,000 of each set. ``"cut(price, [0, 10])"`` makes slices of '
+        'numbers by intervals that are closed on the left, the first and the last without end; ``"qcut(price, '
+        '10)"`` has as many rows in each as ties allow: edge i of n is the least value that i of n parts of '
+        "the rows do not exceed, and the log is read once more for the edges. Slices take memory beyond the "
+        "limit: some kilobytes per slice for every label, score and thread.",
+        help=(
+            "A slice for every value of the column, beside all rows. May be repeated, for every combination of values."
+        ),
+        metavar="COLUMN",
+    ),
+    Option(
+        "min_rows",
+        COUNT,
+        "int",
+        "Slices of fewer rows have no results; `small_slices` of the report counts them and their rows.",
+        default=0,
+        help="Leave out slices of fewer rows; they are counted.",
+        least=0,
+    ),
+    Option(
+        "on_invalid",
+        CHOICE,
+        '{"raise", "drop"}',
+        "For a null or NaN in a column that is read: raise an error that names the row, or drop the row and count it.",
+        default="raise",
+        choices=("raise", "drop"),
+        help="A null or NaN in a column that is read: raise an error, or drop the row and count it.",
+    ),
+    Option(
+        "time_zone",
+        ZONE,
+        "str",
+        'The zone in which expressions count days and hours, such as "Asia/Tokyo" or "+09:00": `date_trunc`, '
+        "`extract`, casts to dates and timestamps, and texts beside times. Timestamps without a zone are then "
+        "instants in UTC. By default those of a zone are in their own zone, and those without one are as they "
+        "are written; those of Spark are in UTC.",
+        entry_points=(EVALUATE, COMPARE, SPARK),
+        help=(
+            "The zone in which expressions count days and hours, such as Asia/Tokyo. Timestamps without a "
+            "zone are then in UTC. Default: the zone of a column."
+        ),
+        metavar="NAME",
+    ),
+    Option(
+        "tasks",
+        TASKS,
+        "dict of str and Task",
+        'Several questions of one log, answered in one scan: ``{"ctr": Task(label="click", score="pctr"), '
+        '"cvr": ...}``. What a task does not name is that of the call. Every `Result` has the name of its '
+        "`task`.",
+        help=(
+            "A question of the log with columns of its own: 'cvr: label=conversion; score=pcvr'. What it does "
+            "not name is that of the other options. May be repeated: all tasks share one scan."
+        ),
+        flags=("--task",),
+        metavar="TASK",
+    ),
+    Option(
+        "ci",
+        LEVEL,
+        "float",
+        "The level of the intervals, between 0 and 1, such as 0.95. Every `Result` then has an `interval` and "
+        "a `standard_error`. If there is no interval (fewer than two units, or more than one replicate in "
+        'twenty undefined), `coverage["interval"]` has the reason.',
+        entry_points=OF_ONE_MODEL,
+    ),
+    Option(
+        "ci_method",
+        CHOICE,
+        '{"bootstrap", "normal", "delong"}',
+        '"bootstrap": percentiles of the replicates. "normal": the value plus and minus normal quantiles '
+        'times the standard deviation of the replicates. "delong": DeLong\'s variance, for the AUC of '
+        "independent rows.",
+        default="bootstrap",
+        entry_points=OF_ONE_MODEL,
+        choices=("bootstrap", "normal", "delong"),
+        help="Percentiles of the resampled values, their standard error, or DeLong's formula (for AUC).",
+    ),
+    Option(
+        "replicates",
+        COUNT,
+        "int",
+        "Number of bootstrap replicates, at least 1. In each, a unit counts Poisson(1) times. All replicates "
+        "are computed in one pass, except those of AUC, average precision, KS and EER of rows with `weight`: "
+        "they take as long as that many evaluations.",
+        default=1000,
+        help="How many times units are resampled.",
+        least=1,
+    ),
+    Option(
+        "seed",
+        SEED,
+        "int",
+        "From 0 to 2**64 - 1. Weights depend only on the seed, the replicate and the unit's key, so intervals "
+        "are the same for any order of rows and any number of threads.",
+        default=0,
+        help="Another seed draws other samples.",
+        least=0,
+    ),
+    Option(
+        "unit",
+        UNITS,
+        "str or list of str",
+        "The column of resampling units, such as users or days: the rows of a unit are resampled together. By "
+        'default the group, if there is one, else every row by itself, which is also the meaning of "row". '
+        "Rows are identified by their number in the log. Every group has to be inside one unit. If users have "
+        "several rows, resample users, not rows: rows of one user are alike, and intervals would be too "
+        "narrow.",
+        help=(
+            "The resampling unit: a column as for groups, which may be repeated, or 'row'. Default: the "
+            "group, otherwise rows."
+        ),
+    ),
+    Option(
+        "curves",
+        FLAG,
+        "bool",
+        "Also collect the data of `Report.plot` and `Report.pictures`: ROC, precision and recall, DET, lift, "
+        "calibration and, with `group`, how AUC differs between groups; every score column is a line. Plots "
+        "are of all rows, not of slices, and need metrics of classes; `Report.missing_pictures` has the "
+        "reasons why plots are missing.",
+        default=False,
+        entry_points=(EVALUATE,),
+        refused_by=(COMPARE, ACCUMULATOR, SPARK),
+        refusal="evaluate draws plots, of rows on one machine",
+    ),
+    Option(
+        "approximate",
+        FLAG,
+        "bool",
+        "Keep scores in histograms over their ordered bits, of at most `state_size` for every label, score "
+        "and slice. The value of a metric of global order is then the midpoint of `Result.interval`, which "
+        "contains the exact value. Metrics without an exchange stay exact. Group metrics, and weights with "
+        "metrics of global order, are errors.",
+        default=False,
+        entry_points=(ACCUMULATOR,),
+        refused_by=(EVALUATE, COMPARE, SPARK),
+        refusal="an Accumulator has it; evaluate is exact within its memory limit",
+    ),
+    Option(
+        "state_size",
+        SIZE,
+        "int or str",
+        'Bytes, or text such as "4MiB", for the histogram of an approximate state. Larger states give '
+        "narrower intervals.",
+        default="4MiB",
+        entry_points=(ACCUMULATOR,),
+    ),
+    Option(
+        "baseline",
+        BASELINE,
+        "str",
+        "The score column (or the columns) of the model that all others are compared with, by default the first.",
+        entry_points=(COMPARE,),
+    ),
+    Option(
+        "correction",
+        CHOICE,
+        '{"holm", "benjamini-hochberg", "none"} or None',
+        "How p-values are adjusted for the number of differences. Holm's method controls the probability of "
+        "any false discovery, the method of Benjamini and Hochberg the share of false discoveries.",
+        default="holm",
+        entry_points=(COMPARE, "compare_runs", "compare_texts"),
+        choices=("holm", "benjamini-hochberg", "none"),
+    ),
+)
+BY_NAME = {option.name: option for option in OPTIONS}
+OF_TASKS = tuple(option for option in OPTIONS if option.of_tasks)

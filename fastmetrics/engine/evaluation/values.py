@@ -1,0 +1,217 @@
+"""The values of options in one form, whatever their spelling: equal questions have equal values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fastmetrics._core.columns.validation import check_flag, check_option
+from fastmetrics._core.exchange.memory_size import parse_integer, parse_text
+from fastmetrics._core.immutable import EMPTY, freeze
+from fastmetrics._core.registry import Metric, parse
+from fastmetrics._core.results.slice_order import check_count
+from fastmetrics.engine.evaluation import options
+from fastmetrics.engine.evaluation.options import BY_NAME, OF_TASKS, Option
+from fastmetrics.engine.expressions.time_zones import explain_zone
+from fastmetrics.engine.plan.column_names import (
+    KEYWORD_ROLES,
+    as_column_tuple,
+    as_model,
+    as_models,
+    join_roles,
+    key_columns,
+    named_model_roles,
+    read_slice_columns,
+    with_text_names,
+)
+from fastmetrics.engine.plan.metric_plan import split_metric_list
+from fastmetrics.engine.plan.resampling_options import MAX_REPLICATES, read_unit
+from fastmetrics.engine.plan.row_filters import read_filter
+from fastmetrics.engine.plan.tasks import Task, check_tasks, name_task_in_errors
+
+SMALLEST_STATE, DEFAULT_STATE = 1 << 12, 1 << 22
+Values = Mapping[str, Any]
+
+
+def canonical_values(given: Values, renamed: Mapping[str, str] = EMPTY) -> dict[str, Any]:
+    """The values of all options in one form; options that are not given have their default.
+
+    Errors name an option by its keyword, which is in `renamed` if it is not its name.
+    """
+    values = {**DEFAULTS, **given}
+    found = DEFAULTS.copy()
+    for name, value in given.items():
+        own = BY_NAME[name]
+        if value is not own.default:
+            option = own._replace(name=renamed[name]) if name in renamed else own
+            found[name] = canonical_value(option, value, values)
+    if not found["approximate"]:
+        found["state_size"] = DEFAULT_STATE  # an exact state has no size
+    return with_keyword_roles(found)
+
+
+def canonical_task(task: Task) -> Task:
+    """A task with its values in one form."""
+    values = {own.name: getattr(task, own.name) for own in OF_TASKS}
+    found = {
+        own.name: None if values[own.name] is None else canonical_value(own, values[own.name], values)
+        for own in OF_TASKS
+    }
+    return Task(**with_keyword_roles(found))
+
+
+def canonical_value(option: Option, value: Any, values: Values) -> Any:
+    """The value of one option; `values` are those of all."""
+    if value is None and option.default is None:
+        return None
+    return READERS[option.kind](option, value, values)
+
+
+def with_keyword_roles(values: dict[str, Any]) -> dict[str, Any]:
+    """Columns of roles that have keywords of their own stand under these."""
+    roles = values["roles"]
+    if roles is None:
+        return values
+    joined = join_roles({role: values[role] for role in KEYWORD_ROLES}, roles)
+    others = {role: column for role, column in roles.items() if role not in KEYWORD_ROLES}
+    return values | {role: joined[role] for role in KEYWORD_ROLES} | {"roles": freeze(others) if others else None}
+
+
+def read_metrics(option: Option, value: Any, values: Values) -> tuple[str, ...]:
+    """Metric strings in their shortest form, each once."""
+    roles = named_model_roles(values["score"], values["prediction"], values["probabilities"], values["roles"])
+    return tuple(dict.fromkeys(repr(parse(name, roles)) for name in list_metrics(value)))
+
+
+def list_metrics(value: Any) -> list[str | Metric]:
+    """The metrics of a call: one, a list, or a text with commas."""
+    if isinstance(value, Metric):
+        return [value]
+    return list(split_metric_list(value) if isinstance(value, str) else value)
+
+
+def read_columns(option: Option, value: Any, values: Values) -> Any:
+    """One column, or a tuple of several."""
+    columns = as_column_tuple(option.name, value)
+    return columns[0] if len(columns) == 1 else columns
+
+
+def read_column(option: Option, value: Any, values: Values) -> str:
+    name = with_text_names(value)
+    if not isinstance(name, str):
+        raise TypeError(f"{option.name} must be the name of a column; found {value!r}")
+    return name
+
+
+def read_models(option: Option, value: Any, values: Values) -> Any:
+    """The columns of every model; a single column of lists by its name."""
+    models = tuple(map(key_columns, as_models(value)))
+    return models[0][0] if len(models) == 1 and len(models[0]) == 1 else models
+
+
+def read_roles(option: Option, value: Any, values: Values) -> dict[str, Any] | None:
+    """Columns by role, in the order of the roles."""
+    roles = join_roles({}, value)
+    named = {role: with_text_names(column) for role, column in roles.items() if column is not None}
+    return {role: tuple(own) if isinstance(own, list) else own for role, own in sorted(named.items())} or None
+
+
+def read_where(option: Option, value: Any, values: Values) -> Any:
+    read_filter(value)
+    return value
+
+
+def read_slices(option: Option, value: Any, values: Values) -> Any:
+    """The columns of slices, or grouping sets; None of no column."""
+    columns, sets = read_slice_columns(value)
+    if sets or not columns:
+        return sets or None
+    return columns[0] if len(columns) == 1 else columns
+
+
+def read_tasks(option: Option, value: Any, values: Values) -> Any:
+    tasks = {}
+    for name, task in check_tasks(value).items():
+        with name_task_in_errors(name):
+            tasks[name] = canonical_task(task)
+    return freeze(tasks)
+
+
+def read_level(option: Option, value: Any, values: Values) -> float:
+    from fastmetrics._core.comparison.test_results import check_level
+
+    check_level(value)
+    return float(value)
+
+
+def read_count(option: Option, value: Any, values: Values) -> int:
+    if option.name == "min_rows":
+        return check_count(value, option.name, least=0)
+    from fastmetrics._core.comparison.test_results import check_replicates
+
+    return check_replicates(value, MAX_REPLICATES)
+
+
+def read_seed(option: Option, value: Any, values: Values) -> int:
+    from fastmetrics._core.comparison.test_results import check_seed
+
+    return check_seed(value)
+
+
+def read_units(option: Option, value: Any, values: Values) -> Any:
+    return read_unit(value)
+
+
+def read_flag(option: Option, value: Any, values: Values) -> bool:
+    check_flag(value, option.name)
+    return bool(value)
+
+
+def read_choice(option: Option, value: Any, values: Values) -> str:
+    """One of the choices; None is "none" where that is one."""
+    name = "none" if value is None else value
+    check_option(name, option.name, option.choices)
+    return str(name)
+
+
+def read_zone(option: Option, value: Any, values: Values) -> str:
+    wrong = explain_zone(value)
+    if wrong is not None:
+        raise ValueError(f"time_zone: {wrong}")
+    return str(value)
+
+
+def read_size(option: Option, value: Any, values: Values) -> int:
+    """Bytes."""
+    size = parse_text(value, option.name) if isinstance(value, str) else parse_integer(value, option.name)
+    if size < SMALLEST_STATE:
+        raise ValueError(f"{option.name} must be at least {SMALLEST_STATE} bytes; found {value!r}")
+    return size
+
+
+def read_baseline(option: Option, value: Any, values: Values) -> Any:
+    name = with_text_names(value)
+    return name if isinstance(name, str) else as_model(name)
+
+
+READERS: dict[str, Callable[[Option, Any, Values], Any]] = {
+    options.METRICS: read_metrics,
+    options.COLUMN: read_column,
+    options.COLUMNS: read_columns,
+    options.MODELS: read_models,
+    options.ROLES: read_roles,
+    options.FILTER: read_where,
+    options.SLICES: read_slices,
+    options.TASKS: read_tasks,
+    options.LEVEL: read_level,
+    options.COUNT: read_count,
+    options.SEED: read_seed,
+    options.UNITS: read_units,
+    options.FLAG: read_flag,
+    options.CHOICE: read_choice,
+    options.ZONE: read_zone,
+    options.SIZE: read_size,
+    options.BASELINE: read_baseline,
+}
+# In the form of all values.
+DEFAULTS: dict[str, Any] = {name: own.default for name, own in BY_NAME.items()} | {"state_size": DEFAULT_STATE}
