@@ -1,8 +1,9 @@
 """Blocks of rows in the order of their partitions, in memory or spilled to disk. Both exchanges store their rows here.
 
 A block records where each of its partitions begins. So a range of neighbouring partitions is one segment of every
-block: of its arrays or of the spill file. Blocks that do not fit the memory budget are written to the file as they are,
-one after the other. Callers that load partitions need not know where the blocks are.
+block: of its arrays or of the spill file. Blocks that do not fit the memory budget are joined to large ones, partition
+by partition, and written to the file: reading a range back takes a few long reads, however small the blocks were that
+came. Callers that load partitions need not know where the blocks are.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from fastmetrics._kernels.exchange import hash_partition
 NO_TEXT: np.ndarray = np.empty(0, np.uint8)
 SAMPLE_RUN = 64  # neighbouring rows that are read together for a sample of a spilled block
 TEXT_PADDING = 16  # kernels copy text 16 bytes at a time
+SPILLED_ROWS = 1 << 20  # blocks are joined until they have so many rows, or take their part of the memory limit
+MOST_NUMBERS = 1 << 16  # partitions are numbered with 16 bits when blocks are joined
 
 
 class Block(NamedTuple):
@@ -148,7 +151,9 @@ class BlockStore:
         self.n_partitions = n_partitions
         self.budget = budget
         self.blocks_in_memory: list[Block] = []
-        self.spilled_blocks: list[SpilledBlock] = []
+        self.written_blocks: list[SpilledBlock] = []
+        self.waiting: list[Block] = []  # to be joined, and then written
+        self.waiting_bytes = 0
         self.types: dict[str, np.dtype] = {}
         self.partition_rows = np.zeros(n_partitions, np.int64)
         self.text_bytes = 0
@@ -159,6 +164,13 @@ class BlockStore:
     @property
     def rows(self) -> int:
         return int(self.partition_rows.sum())
+
+    @property
+    def spilled_blocks(self) -> list[SpilledBlock]:
+        """The blocks on disk, after the last row was added."""
+        if self.waiting:
+            self.write_blocks(self.take_waiting())
+        return self.written_blocks
 
     def compute_column(
         self, name: str, sources: Sequence[str], compute: Callable[[dict[str, np.ndarray], np.ndarray], Any]
@@ -202,11 +214,36 @@ class BlockStore:
             if is_reserved:
                 self.blocks_in_memory.append(block)
                 return
+            n_bytes, most = block.n_bytes(), 0 if self.budget is None else self.budget.waiting_bytes(self)
+            is_large = block.rows >= SPILLED_ROWS // 2 or n_bytes > most // 2 or self.n_partitions > MOST_NUMBERS
+            full = [Block(block.movable_columns(), block.offsets, block.text)] if is_large else []
+            if not is_large:
+                if self.waiting_bytes + n_bytes > most or self.waiting_rows + block.rows > SPILLED_ROWS:
+                    full = self.take_waiting()
+                columns = {name: column.copy() for name, column in block.movable_columns().items()}
+                self.waiting.append(Block(columns, block.offsets.copy(), block.text.copy()))
+                self.waiting_bytes += n_bytes
+        if full:
+            self.write_blocks(full)
+
+    @property
+    def waiting_rows(self) -> int:
+        return sum(block.rows for block in self.waiting)
+
+    def take_waiting(self) -> list[Block]:
+        """The blocks that wait, which do not wait any more."""
+        taken, self.waiting, self.waiting_bytes = self.waiting, [], 0
+        return taken
+
+    def write_blocks(self, blocks: list[Block]) -> None:
+        """Write blocks, whose texts are found by position, as one."""
+        with self.lock:
             if self.file is None:
                 self.file = SpillFile(self.budget.folder if self.budget is not None else None)
-        spilled = write_block(self.file, block)
+        joined = join_blocks(blocks, self.n_partitions) if len(blocks) > 1 else blocks[0]
+        position = self.file.append([*joined.columns.values(), joined.offsets, joined.text])
         with self.lock:
-            self.spilled_blocks.append(spilled)
+            self.written_blocks.append(SpilledBlock(position, joined.rows, int(joined.text.shape[0])))
 
     def share_blocks(self, other: BlockStore, renumbered: Mapping[str, np.ndarray | None]) -> None:
         """Add the blocks of another store, which are in memory, without a copy.
@@ -258,8 +295,10 @@ class BlockStore:
             self.file.close()
             self.file = None
         blocks, self.blocks_in_memory = self.blocks_in_memory, []
-        self.spilled_blocks.clear()
+        self.written_blocks.clear()
+        self.take_waiting()
         if self.budget is not None:
+            self.budget.stop_waiting(self)
             self.budget.release(sum(block.n_bytes() for block in blocks))
 
     def column_max(self, name: str) -> int:
@@ -456,6 +495,43 @@ def scatter_rows(values: np.ndarray, destinations: np.ndarray) -> np.ndarray:
     return out
 
 
-def write_block(file: SpillFile, block: Block) -> SpilledBlock:
-    position = file.append([*block.movable_columns().values(), block.offsets, block.text])
-    return SpilledBlock(position, block.rows, int(block.text.shape[0]))
+def join_blocks(blocks: list[Block], n_partitions: int) -> Block:
+    """One block of the rows of several, whose texts are found by position. The columns of the blocks are given up."""
+    partitions = np.arange(n_partitions, dtype=np.uint16)
+    numbers = np.concatenate([np.repeat(partitions, np.diff(block.offsets)) for block in blocks])
+    starts, destinations = order_by_number(numbers, n_partitions)
+    text = join_texts(blocks, destinations) if any(block.text.shape[0] for block in blocks) else NO_TEXT
+    columns = {}
+    for name in list(blocks[0].columns):
+        columns[name] = scatter_rows(np.concatenate([block.columns.pop(name) for block in blocks]), destinations)
+    return Block(columns, starts.astype(np.int32), text)
+
+
+def join_texts(blocks: list[Block], destinations: np.ndarray) -> np.ndarray:
+    """The long texts of all blocks in the order of the joined rows. Positions in the blocks become those in it.
+
+    The texts of a partition of a block are neighbours, in the order of its rows.
+    """
+    lengths = np.concatenate([block.columns[HEAD] & np.uint64(0xFFFFFFFF) for block in blocks])
+    lengths[lengths <= hash_partition.SHORT_TEXT_BYTES] = 0
+    ordered = np.zeros(lengths.shape[0], np.uint64)
+    ordered[destinations] = lengths
+    ends = np.cumsum(ordered)
+    positions = (ends - ordered)[destinations]
+    out = np.zeros(int(ends[-1]) + TEXT_PADDING, np.uint8)
+    first = 0
+    for block in blocks:
+        rows = slice(first, first + block.rows)
+        own, new, tails = lengths[rows], positions[rows], block.columns[TAIL]
+        is_long = own > 0
+        used = np.concatenate(([0], np.cumsum(own))).astype(np.int64)
+        edges = np.flatnonzero(np.diff(block.offsets)).tolist()
+        for begin, end in ((int(block.offsets[edge]), int(block.offsets[edge + 1])) for edge in edges):
+            n_bytes = int(used[end] - used[begin])
+            if n_bytes:
+                row = begin + int(is_long[begin:end].argmax())
+                source, target = int(tails[row]), int(new[row])
+                out[target : target + n_bytes] = block.text[source : source + n_bytes]
+        block.columns[TAIL] = np.where(is_long, new, tails)
+        first += block.rows
+    return out

@@ -16,6 +16,8 @@ from fastmetrics._core.exchange.spill import SpillFile, check_free_space
 BLOCKS_DIVISOR = 2
 # States that cannot spill may take this part of the limit.
 STATES_DIVISOR = 2
+# Blocks that wait to be joined, and then spilled, may take this part.
+WAITING_DIVISOR = 8
 # A thread loads at most this part of the limit at once, for it needs about three times as much while it works.
 RANGE_DIVISOR = 16
 MAX_RANGE_BYTES = 1 << 26
@@ -45,6 +47,7 @@ class MemoryBudget:
         self.processes = processes
         self.reserved_bytes = 0
         self.state_bytes = 0
+        self.waiting: set[int] = set()  # the stores whose blocks wait
         self.lock = Lock()
 
     @cached_property
@@ -60,6 +63,17 @@ class MemoryBudget:
     def bytes_per_range(self) -> int:
         """The most bytes that a thread loads at once: those of a range of partitions."""
         return max(1, min(MAX_RANGE_BYTES, self.limit // (RANGE_DIVISOR * self.n_threads)))
+
+    def waiting_bytes(self, store: object) -> int:
+        """The most bytes of the blocks of a store that wait to be joined: all stores share their part of the limit."""
+        with self.lock:
+            self.waiting.add(id(store))
+            return self.limit // (WAITING_DIVISOR * len(self.waiting))
+
+    def stop_waiting(self, store: object) -> None:
+        """The store is closed."""
+        with self.lock:
+            self.waiting.discard(id(store))
 
     def try_reserve(self, n_bytes: int) -> bool:
         """Reserve n_bytes if they fit the budget; return whether they did."""

@@ -12,7 +12,6 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics._core.exchange import (
-    block_store,
     group_reduction,
     hash_exchange,
     memory_budget,
@@ -20,6 +19,7 @@ from fastmetrics._core.exchange import (
     range_exchange,
     range_reduction,
 )
+from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.registry import parse
 from fastmetrics.engine.input import batches
 from fastmetrics.metrics.ranking.lists import large_groups
@@ -33,7 +33,7 @@ METRICS = of_different_work(JOINT_METRICS)
 EXCHANGED = [name for name in METRICS if parse(name).spec.exchange != "none"]
 COLUMNS = {"label": "label", "score": "prob", "group": "group"}
 RARE_PATHS = {
-    "spilled": (block_store, "write_block"),
+    "spilled": (BlockStore, "write_blocks"),
     "repartitioned": (group_reduction, "repartition"),
     "large partition": (group_reduction, "reduce_large_partition"),
     "large group": (PairsByGroup, "of_large_group"),
