@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -23,7 +24,7 @@ from fastmetrics.engine.plan.slice_bins import refuse_quantiles
 from fastmetrics.engine.plan.tasks import Task, name_task_in_errors, show
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask, make_report, resolve_part
-from fastmetrics.engine.scan.log_scan import check_rows
+from fastmetrics.engine.scan.log_scan import check_rows, make_memory_budget
 from fastmetrics.engine.scan.resolve import FinalStates, merge_slices
 
 if TYPE_CHECKING:
@@ -42,8 +43,9 @@ class Accumulator:
 
     Each worker updates an accumulator of its own. They are merged in any order, and the result is equal, to the last
     bit, to that of one `evaluate` over all rows. Metrics of global order and of groups need all rows in one place: for
-    them a state keeps 9 bytes per row (label and float64 score) and 8 more for an integer group key. With
-    ``approximate=True`` the size of a state is bounded instead, and `auc` has a certified interval.
+    them a state keeps 9 bytes per row (label and float64 score) and 8 more for an integer group key, in memory or,
+    beyond half of `memory_limit`, in a spill file. With ``approximate=True`` the size of a state is bounded instead,
+    and `auc` has a certified interval.
 
     An accumulator can be pickled and copied. Two threads must not use it at the same time.
 
@@ -94,6 +96,14 @@ class Accumulator:
         Rows are counted from the beginning of the batch.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+    memory_limit : int or str, optional
+        Bytes, or text such as "2GiB". When the rows that metrics keep take half of it, further rows are written to a
+        spill file and read back partition by partition. By default half of the memory available to the process. The
+        results do not depend on it. Reading takes memory on top: about 100 MiB for Parquet. The different labels of
+        classes and of partitions stay in memory; if they take more than half of the limit, it is an error.
+    spill_dir : path, optional
+        Folder for the spill file, by default the system's folder for temporary files. The file has no name: nothing is
+        left of it, however the process ends.
     approximate : bool
         Keep scores in histograms over their ordered bits, of at most `state_size` for every label, score and slice. The
         value of a metric of global order is then the midpoint of `Result.interval`, which contains the exact value.
@@ -186,6 +196,8 @@ class Accumulator:
         by: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None = None,
         on_invalid: OnInvalid = "raise",
         n_threads: int | None = None,
+        memory_limit: int | str | None = None,
+        spill_dir: str | os.PathLike[str] | None = None,
         approximate: bool = False,
         state_size: int | str = "4MiB",
         ci: float | None = None,
@@ -204,7 +216,9 @@ class Accumulator:
         question = question_of_call(ACCUMULATOR, Accumulator.__init__, locals())
         self.evaluation = question
         self.n_threads = n_threads
-        count_threads(n_threads)
+        self.memory_limit = memory_limit
+        self.spill_dir = spill_dir
+        budget = make_memory_budget(memory_limit, spill_dir, count_threads(n_threads))
         planned = question.plan()
         for task in planned:
             with name_task_in_errors(task.name):
@@ -214,7 +228,9 @@ class Accumulator:
                 if task.resampling is not None:
                     check_resampling(task.resampling, task.plan, question.approximate)
         n_bins = count_bins(question.state_size)
-        self._states = [AccumulatorState(task, question.on_invalid, question.approximate, n_bins) for task in planned]
+        self._states = [
+            AccumulatorState(task, question.on_invalid, question.approximate, n_bins, budget) for task in planned
+        ]
 
     def __repr__(self) -> str:
         metrics = ", ".join(dict.fromkeys(str(metric) for state in self._states for metric in state.task.plan.metrics))
@@ -325,7 +341,7 @@ class Accumulator:
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore, (self.to_bytes(), self.n_threads)
+        return restore, (self.to_bytes(), self.n_threads, self.memory_limit, self.spill_dir)
 
     def result(self) -> Report:
         """The metrics of all rows so far; more rows may follow.
@@ -381,13 +397,22 @@ class Accumulator:
         return write_states(self._states, self.evaluation)
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, n_threads: int | None = None) -> Accumulator:
+    def from_bytes(
+        cls,
+        data: bytes,
+        *,
+        n_threads: int | None = None,
+        memory_limit: int | str | None = None,
+        spill_dir: str | os.PathLike[str] | None = None,
+    ) -> Accumulator:
         """The state that `to_bytes` wrote.
 
         Parameters
         ----------
         data : bytes
             Also a bytearray or memoryview.
+        memory_limit, spill_dir : optional
+            As for the class.
         n_threads : int, optional
             Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
@@ -401,14 +426,17 @@ class Accumulator:
 
         header, body = unpack_state(data)
         with errors_mean_damage():
-            new = Accumulator(Evaluation.from_dict(header["evaluation"]), n_threads=n_threads)
+            question = Evaluation.from_dict(header["evaluation"])
+            new = Accumulator(question, n_threads=n_threads, memory_limit=memory_limit, spill_dir=spill_dir)
             fill_states(new._states, header, body)
         return new
 
 
-def restore(data: bytes, n_threads: int | None) -> Accumulator:
+def restore(
+    data: bytes, n_threads: int | None, memory_limit: int | str | None, spill_dir: str | os.PathLike[str] | None
+) -> Accumulator:
     """Unpickle an accumulator."""
-    return Accumulator.from_bytes(data, n_threads=n_threads)
+    return Accumulator.from_bytes(data, n_threads=n_threads, memory_limit=memory_limit, spill_dir=spill_dir)
 
 
 def count_bins(state_size: int) -> int:

@@ -13,6 +13,7 @@ from fastmetrics._core.columns.arrow_columns import LISTS
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, RowBlock
 from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.kinds import LABEL_ROLE, ClassLabel, Real, Vector
@@ -56,12 +57,15 @@ class AccumulatorState:
         The state of each part, with its scan.
     """
 
-    def __init__(self, task: PlannedTask, on_invalid: str, approximate: bool, n_bins: int) -> None:
+    def __init__(
+        self, task: PlannedTask, on_invalid: str, approximate: bool, n_bins: int, budget: MemoryBudget
+    ) -> None:
         self.task = task
+        self.budget = budget
         self.on_invalid = on_invalid
         self.approximate = approximate
         self.n_bins = n_bins
-        self.log_scan = LogScan(task.parts, on_invalid, UNKNOWN_ROWS)
+        self.log_scan = LogScan(task.parts, on_invalid, UNKNOWN_ROWS, budget, is_merged=True)
         self.parts = [PartState(scan, approximate, n_bins) for scan in self.log_scan.scans]
 
     @property
@@ -110,7 +114,8 @@ class AccumulatorState:
     def copy_rows(self, n_threads: int | None) -> AccumulatorState:
         """A copy without the additive states."""
         self.flush(n_threads)
-        new = AccumulatorState(self.task, self.on_invalid, self.approximate, self.n_bins)
+        budget = self.budget.empty()
+        new = AccumulatorState(self.task, self.on_invalid, self.approximate, self.n_bins, budget)
         new.log_scan.slices.number_slices(self.log_scan.slices.values())
         for part, own in zip(new.parts, self.parts, strict=True):
             part.copy_rows_of(own)
@@ -201,7 +206,7 @@ class PartUpdate:
         self.before = part.types, scan.group_exchange, scan.unit_exchange, list(part.pending), part.pending_rows
         self.kind_of_keys = scan.reader.key_texts.kind
         self.n_classes = scan.n_classes
-        self.n_blocks = [(store, len(store.blocks_in_memory)) for store in scan.stores()]
+        self.marks = [(store, store.mark()) for store in scan.stores()]
         self.histograms = {key: histogram.copy() for key, histogram in part.histograms.items()}
         self.additive = AdditiveStates(scan.plan, scan.outputs, scan.slices)
         self.batches: list[ValidatedBatch] = []
@@ -238,8 +243,8 @@ class PartUpdate:
     def undo(self) -> None:
         """Leave the part as it was."""
         part, scan = self.part, self.part.scan
-        for store, n_before in self.n_blocks:
-            store.truncate(n_before)
+        for store, mark in self.marks:
+            store.restore(mark)
         part.types, scan.group_exchange, scan.unit_exchange, part.pending, part.pending_rows = self.before
         scan.reader.key_texts.kind = self.kind_of_keys
         scan.n_classes = self.n_classes
@@ -381,13 +386,13 @@ class PartState:
 
             return exchange
 
-        n_blocks = [(store, len(store.blocks_in_memory)) for store in scan.stores()]
+        marks = [(store, store.mark()) for store in scan.stores()]
         try:
             for_each(len(groups), make_worker, count_threads(n_threads))
         except BaseException:
-            # Out of memory, or an interrupt: the rows stay pending, so none of them may stay in a store.
-            for store, n_before in n_blocks:
-                store.truncate(n_before)
+            # Out of memory or disk, or an interrupt: the rows stay pending, so none of them may stay in a store.
+            for store, mark in marks:
+                store.restore(mark)
             raise
         self.pending = []
         self.pending_rows = 0
@@ -398,14 +403,14 @@ class PartState:
 
         Otherwise many results of a growing state would leave many small blocks.
         """
-        n_blocks = [(store, len(store.blocks_in_memory)) for store in self.scan.stores()]
+        marks = [(store, store.mark()) for store in self.scan.stores()]
         pending, rows = self.pending, self.pending_rows
         self.flush(n_threads)
         try:
             yield
         finally:
-            for store, n_before in n_blocks:
-                store.truncate(n_before)
+            for store, mark in marks:
+                store.restore(mark)
             self.pending, self.pending_rows = pending, rows
 
     def merge(

@@ -297,7 +297,8 @@ def read_blocks(
         block = read_block(arrays, columns, offsets, text, store.n_partitions, expected)
         check_block(block, part)
         codes = read_codes(part.scan.slices, block)
-        store.add(block._replace(columns=block.columns | slice_columns(codes)), True)
+        block = block._replace(columns=block.columns | slice_columns(codes))
+        store.add(block, store.try_reserve(block.n_bytes()))
     require(store.rows == (part.scan.rows_kept if expected else 0), "it has not the rows it counts")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,7 @@ def write_part(part: PartState, arrays: ArrayWriter) -> dict[str, Any]:
             ],
             "exchange": describe_exchange(scan.group_exchange),
             "units": None if scan.unit_exchange is scan.group_exchange else describe_exchange(scan.unit_exchange),
-            "blocks": [write_block(block, arrays) for block in scan.range_store().blocks_in_memory],
+            "blocks": [write_block(block, arrays) for block in scan.range_store().loaded_blocks()],
             "unit_blocks": [write_block(block, arrays) for block in unit_blocks(scan)],
         }
         | write_key_texts(scan.reader.key_texts, arrays)
@@ -99,11 +99,11 @@ def describe_exchange(exchange: HashExchange | None) -> list[Any] | None:
     return [TAIL in exchange.slots, stored[0] if len(stored) == 1 else stored, exchange.bits]
 
 
-def unit_blocks(scan: Scan) -> list[Block]:
+def unit_blocks(scan: Scan) -> Iterable[Block]:
     """The rows by resampling unit, if other blocks keep them by group."""
     if scan.unit_exchange is None or scan.unit_exchange.store is scan.range_store():
         return []
-    return scan.unit_exchange.store.blocks_in_memory
+    return scan.unit_exchange.store.loaded_blocks()
 
 
 def write_block(block: Block, arrays: ArrayWriter) -> list[Any]:

@@ -65,6 +65,16 @@ class SpilledBlock(NamedTuple):
     text_bytes: int
 
 
+class StoreMark(NamedTuple):
+    """The blocks of a store at one time: see `BlockStore.restore`."""
+
+    n_in_memory: int
+    n_written: int
+    waiting: list[Block]
+    partition_rows: np.ndarray
+    text_bytes: int
+
+
 class ColumnSegments(NamedTuple):
     """Rows in several segments of memory.
 
@@ -246,24 +256,44 @@ class BlockStore:
             self.written_blocks.append(SpilledBlock(position, joined.rows, int(joined.text.shape[0])))
 
     def share_blocks(self, other: BlockStore, renumbered: Mapping[str, np.ndarray | None]) -> None:
-        """Add the blocks of another store, which are in memory, without a copy.
+        """Add the blocks of another store; those in memory without a copy, as far as the budget allows.
 
         In a column that is `renumbered`, number i becomes renumbered[name][i]. A column without numbers there is to
         be computed: it is new memory.
         """
-        for block in other.blocks_in_memory:
+        for block in other.loaded_blocks():
             own = {name: numbers for name, numbers in renumbered.items() if name in block.columns}
             columns = block.columns | {
                 name: np.zeros_like(block.columns[name]) if numbers is None else numbers[block.columns[name]]
                 for name, numbers in own.items()
             }
-            self.add(block._replace(columns=columns), True)
+            self.add(block._replace(columns=columns), self.try_reserve(block.n_bytes()))
 
-    def truncate(self, n_blocks: int) -> None:
-        """Keep only the first blocks. All blocks are in memory."""
-        for block in self.blocks_in_memory[n_blocks:]:
-            self.partition_rows -= block.offsets[1:] - block.offsets[:-1]
-        del self.blocks_in_memory[n_blocks:]
+    def loaded_blocks(self) -> Iterator[Block]:
+        """All blocks, those on disk loaded one at a time."""
+        yield from self.blocks_in_memory
+        for spilled in self.spilled_blocks:
+            columns = {name: np.empty(spilled.rows, dtype) for name, dtype in self.types.items()}
+            for name, out in columns.items():
+                self.read_column(spilled, name, 0, out)
+            text = self.read_text(spilled, columns[HEAD], columns[TAIL]) if spilled.text_bytes else NO_TEXT
+            yield Block(columns, self.load_offsets(spilled, 0, self.n_partitions), text)
+
+    def mark(self) -> StoreMark:
+        """The blocks of now, for `restore`."""
+        waiting = [block._replace(columns=dict(block.columns)) for block in self.waiting]
+        return StoreMark(
+            len(self.blocks_in_memory), len(self.written_blocks), waiting, self.partition_rows.copy(), self.text_bytes
+        )
+
+    def restore(self, mark: StoreMark) -> None:
+        """Leave the store as it was: blocks that were added since then are given up."""
+        dropped = self.blocks_in_memory[mark.n_in_memory :]
+        del self.blocks_in_memory[mark.n_in_memory :], self.written_blocks[mark.n_written :]
+        self.waiting, self.waiting_bytes = mark.waiting, sum(block.n_bytes() for block in mark.waiting)
+        self.partition_rows, self.text_bytes = mark.partition_rows.copy(), mark.text_bytes
+        if self.budget is not None:
+            self.budget.release(sum(block.n_bytes() for block in dropped))
 
     def drop_columns(self, names: list[str]) -> list[np.ndarray]:
         """Drop columns that are not needed any more. Returns the arrays of the first one, for reuse, block by block."""

@@ -98,9 +98,9 @@ class HashExchange:
     def n_partitions(self) -> int:
         return self.store.n_partitions
 
-    def empty(self) -> HashExchange:
-        """An exchange for the same keys, in memory, without rows."""
-        return HashExchange(self.key_dtype, self.bits)
+    def empty(self, budget: MemoryBudget | None) -> HashExchange:
+        """An exchange for the same keys without rows."""
+        return HashExchange(self.key_dtype, self.bits, budget)
 
     def add(
         self,

@@ -50,6 +50,10 @@ class MemoryBudget:
         self.waiting: set[int] = set()  # the stores whose blocks wait
         self.lock = Lock()
 
+    def empty(self) -> MemoryBudget:
+        """A budget of the same size of which nothing is reserved."""
+        return MemoryBudget(self.explicit_limit, self.folder, self.n_threads, self.processes)
+
     @cached_property
     def limit(self) -> int:
         return default_memory_limit() // self.processes if self.explicit_limit is None else self.explicit_limit

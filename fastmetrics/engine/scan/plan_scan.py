@@ -34,17 +34,18 @@ class LogScan:
         only: Sequence[int] | None = None,
         slices: GroupingSets | None = None,
         by_unit: bool = False,
+        is_merged: bool = False,
     ) -> None:
         """`only` are the numbers of the parts to scan: rows are selected by the columns of all parts nevertheless.
 
-        `by_unit` is that of `Scan`.
+        `by_unit` and `is_merged` are those of `Scan`.
         """
         self.parts = parts
         self.selector = RowSelector(parts, on_invalid, slices)
         self.has_filter = self.selector.where is not None
         scanned = parts if only is None else [parts[number] for number in only]
         self.lock = Lock()
-        self.scans = [Scan(part, self.selector.slices, expected_rows, budget, by_unit) for part in scanned]
+        self.scans = [Scan(part, self.selector.slices, expected_rows, budget, by_unit, is_merged) for part in scanned]
 
     @property
     def rows(self) -> int:

@@ -113,15 +113,20 @@ class Scan:
         expected_rows: int | None,
         budget: MemoryBudget | None = None,
         by_unit: bool = False,
+        is_merged: bool = False,
     ) -> None:
-        """`by_unit`: the rows are only needed for intervals, so states by unit bucket may take their place."""
+        """`by_unit`: the rows are only needed for intervals, so states by unit bucket may take their place.
+
+        `is_merged`: the rows are merged with those of other scans. Their partitions are the same, whatever the budget.
+        """
         plan, names = part.plan, part.names
         self.plan = plan
         self.names = names
         self.slices = slices
         self.slice_pass = SlicePass(0)  # the slices of the current pass over stored rows: see `iterate_passes`
         self.outputs = names.outputs()
-        self.reader = ColumnReader(plan, names, budget)
+        self.is_merged = is_merged
+        self.reader = ColumnReader(plan, names, None if is_merged else budget)
         self.memory_budget = budget
         self.expected_rows = UNKNOWN_ROWS if expected_rows is None else expected_rows
         self.block_rows = max(1, min(BLOCK_ROWS, self.expected_rows))
@@ -235,7 +240,7 @@ class Scan:
     def new_exchange(self, dtype: np.dtype) -> HashExchange:
         """An exchange by keys of a type."""
         bits = initial_partition_bits(self.expected_rows)
-        if self.memory_budget is not None and self.expected_rows > BLOCK_ROWS:
+        if self.memory_budget is not None and self.expected_rows > BLOCK_ROWS and not self.is_merged:
             # One partition should fit into what a thread may load.
             n_partitions = self.expected_rows * ROW_BYTES // self.memory_budget.bytes_per_range
             bits = max(bits, min(MAX_INITIAL_BITS, n_partitions.bit_length()))
@@ -328,12 +333,12 @@ class Scan:
         return renumbered
 
     def adopt_rows(self, other: Scan) -> None:
-        """Share the blocks of another scan, all in memory, whose slices are registered here."""
+        """Share the blocks of another scan, whose slices are registered here."""
         if self.group_exchange is None and other.group_exchange is not None:
-            self.group_exchange = other.group_exchange.empty()
+            self.group_exchange = other.group_exchange.empty(self.memory_budget)
         if self.unit_exchange is None and other.unit_exchange is not None:
             is_group = other.unit_exchange is other.group_exchange
-            self.unit_exchange = self.group_exchange if is_group else other.unit_exchange.empty()
+            self.unit_exchange = self.group_exchange if is_group else other.unit_exchange.empty(self.memory_budget)
         self.score_epsilons = self.score_epsilons or other.score_epsilons
         key_texts = self.reader.key_texts
         of_texts = key_texts.merge(other.reader.key_texts)
