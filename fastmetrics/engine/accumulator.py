@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from fastmetrics._core.exchange.score_histogram import BIN_BYTES
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
+from fastmetrics._core.score_statistics.score_histogram import BIN_BYTES
 from fastmetrics._core.statistic import Bounded
 from fastmetrics.engine.accumulator_state import AccumulatorState, PartState, update_states
 from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call

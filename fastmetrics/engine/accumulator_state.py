@@ -14,10 +14,10 @@ from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, RowBlock
 from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
-from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.kinds import LABEL_ROLE, ClassLabel, Real, Vector
 from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.score_statistics.score_histogram import ScoreHistogram
 from fastmetrics._core.statistic import Bounded
 from fastmetrics.engine.batch_joining import count_rows, group_batches, join_batches
 from fastmetrics.engine.input.batch_validation import ValidatedBatch, mixes_zero_and_minus_one

@@ -26,12 +26,13 @@ from fastmetrics._core.columns.row_blocks import (
     slice_columns,
     vector_name,
 )
-from fastmetrics._core.exchange.block_store import TEXT_PADDING, Block, BlockStore
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.blocks import TEXT_PADDING, Block
 from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, HashExchange
-from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.kinds import ClassNumber, Distribution, Probability
 from fastmetrics._core.object_keys import value_of_numeral
 from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics._core.score_statistics.score_histogram import ScoreHistogram
 from fastmetrics._core.state import State
 from fastmetrics._core.tables.key_texts import TEXTS, KeyTexts
 from fastmetrics._kernels.columns import column_checks as kernels

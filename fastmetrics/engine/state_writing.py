@@ -10,7 +10,7 @@ import numpy as np
 from fastmetrics._core.columns.key_types import TAIL, TEXT, parts_of
 from fastmetrics._core.columns.label_columns import MIXED, NUMBER
 from fastmetrics._core.columns.row_blocks import SLICE
-from fastmetrics._core.exchange.block_store import NO_TEXT, TEXT_PADDING, Block
+from fastmetrics._core.exchange.blocks import NO_TEXT, TEXT_PADDING, Block
 from fastmetrics._core.exchange.hash_exchange import HashExchange
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.tables.key_texts import KeyTexts

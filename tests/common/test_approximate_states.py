@@ -10,10 +10,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics._core.exchange.score_histogram import BIN_BYTES
 from fastmetrics._core.registry import parse
+from fastmetrics._core.score_statistics.score_histogram import BIN_BYTES
 from fastmetrics._core.statistic import Bounded
-from fastmetrics.engine import accumulator
+from fastmetrics.engine.evaluation import values
 from oracles import histogram as oracle
 from support import strategies
 from support.cases import assert_raises, each_case
@@ -37,7 +37,7 @@ HEADER_BYTES = 4096  # bytes of a state without slices beside its histogram: nam
 @pytest.fixture(autouse=True)
 def any_state_size(monkeypatch):
     """Allow histograms of a single bin, which few rows fill."""
-    monkeypatch.setattr(accumulator, "SMALLEST_STATE", BIN_BYTES)
+    monkeypatch.setattr(values, "SMALLEST_STATE", BIN_BYTES)
 
 
 def new(metrics=BY_SCORE, capacity=None, **options):
@@ -264,7 +264,7 @@ def test_states_travel_exactly():
     state = filled({"y": log["label"], "s": log["prob"]}, [*BY_SCORE, *ADDITIVE], state_size=4096)
     data = state.to_bytes()
     again = fm.Accumulator.from_bytes(data)
-    assert again.approximate
+    assert again.evaluation.approximate
     assert again._states[0].n_bins == state._states[0].n_bins == 4096 // BIN_BYTES
     assert again.to_bytes() == data
     assert again.result() == state.result()

@@ -15,7 +15,8 @@ import pytest
 from fastmetrics._core.columns import group_keys
 from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.columns.row_blocks import RowBlock
-from fastmetrics._core.exchange.block_store import Block, BlockStore
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.hash_exchange import GroupLayout, HashExchange, HashExchangeScratch
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.spill import SpillFile

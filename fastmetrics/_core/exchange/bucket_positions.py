@@ -8,7 +8,7 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import WEIGHT
-from fastmetrics._core.exchange.block_store import Block
+from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, RangePosition
 from fastmetrics._core.exchange.threshold_sweep import BUCKETS_PER_RANGE
 from fastmetrics._core.exchange.weighted_ranges import WeightScale, WeightSpan, merge_spans, span_of

@@ -22,7 +22,8 @@ from fastmetrics._core.columns.row_blocks import (
     vector_length,
     vector_name,
 )
-from fastmetrics._core.exchange.block_store import Block, BlockStore, order_by_number, scatter_rows
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.blocks import Block, order_by_number, scatter_rows
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import RangeReduction
 from fastmetrics._core.exchange.runs import ClassTotals, RangePosition, RangeStatistic, Runs

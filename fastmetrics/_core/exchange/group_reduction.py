@@ -17,7 +17,8 @@ import numpy as np
 from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.columns.row_blocks import SLICE, Output, Scratch, UnpooledScratch
 from fastmetrics._core.columns.slice_sets import SliceSet
-from fastmetrics._core.exchange.block_store import Block, BlockReader, BlockStore, ColumnSegments
+from fastmetrics._core.exchange.block_store import BlockReader, BlockStore, ColumnSegments
+from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.hash_exchange import (
     CHUNK_BYTES,
     HASH,

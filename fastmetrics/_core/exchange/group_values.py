@@ -15,7 +15,8 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import WEIGHT
-from fastmetrics._core.exchange.block_store import Block, BlockStore
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.group_stat import WeightedSample
 from fastmetrics._core.named_tuples import NamedTuple

@@ -33,7 +33,8 @@ from fastmetrics._core.columns.row_blocks import (
     score_name,
 )  # fmt: skip
 from fastmetrics._core.columns.slice_sets import SliceSet
-from fastmetrics._core.exchange.block_store import TEXT_PADDING, Block, BlockStore
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.blocks import TEXT_PADDING, Block
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import WEIGHT, Scratch, addresses
-from fastmetrics._core.exchange.block_store import Block
+from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows, WeightScale
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.sweep import mann_whitney, weighted_sweep

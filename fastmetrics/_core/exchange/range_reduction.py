@@ -26,7 +26,8 @@ from fastmetrics._core.columns.row_blocks import (
     label_name,
     score_name,
 )
-from fastmetrics._core.exchange.block_store import Block, BlockStore
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.bucket_positions import BucketPositions, BucketWeights, GlobalTotals, totals_of_slices
 from fastmetrics._core.exchange.range_exchange import (
     KEY,

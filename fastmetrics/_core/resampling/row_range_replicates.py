@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import WEIGHT
-from fastmetrics._core.exchange.block_store import Block, BlockStore
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, reduce_row_ranges
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights

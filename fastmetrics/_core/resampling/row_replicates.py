@@ -26,7 +26,8 @@ from fastmetrics._core.columns.row_blocks import (
     other_columns,
     score_name,
 )
-from fastmetrics._core.exchange.block_store import BlockStore, ColumnSegments, order_by_number, scatter_rows
+from fastmetrics._core.exchange.block_store import BlockStore, ColumnSegments
+from fastmetrics._core.exchange.blocks import order_by_number, scatter_rows
 from fastmetrics._core.exchange.group_reduction import Advance
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.group_accumulators import StateKey

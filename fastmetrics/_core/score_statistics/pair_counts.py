@@ -15,8 +15,8 @@ from fastmetrics._core.exchange.runs import (
     RangePosition,
     Runs,
 )
-from fastmetrics._core.exchange.score_histogram import BoundedByOrder
 from fastmetrics._core.exchange.weighted_ranges import WeightedPairs, merge_pairs, weighted_auc
+from fastmetrics._core.score_statistics.score_histogram import BoundedByOrder
 from fastmetrics._core.score_statistics.slice_pairs import PairCounts, PairsWonBySlice
 from fastmetrics._core.statistic import BySlices, CountsBuckets, Value
 from fastmetrics._kernels.sweep import mann_whitney

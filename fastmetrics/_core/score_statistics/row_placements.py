@@ -19,7 +19,7 @@ from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS, block_
 from fastmetrics._core.distributions.normal import normal_pvalue, two_sided_quantile
 from fastmetrics._core.exact import divide, divide_root
 from fastmetrics._core.exchange import range_exchange
-from fastmetrics._core.exchange.block_store import Block
+from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.score_statistics.delong_placements import (

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.arrow_columns import numpy_values
-from fastmetrics._core.exchange.block_store import Block, BlockStore
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import score_name, slice_code_name, slice_columns
-from fastmetrics._core.exchange.block_store import Block, BlockStore
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.input.grouping_sets import GroupingSets

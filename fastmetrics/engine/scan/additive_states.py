@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import Output, RowBlock
-from fastmetrics._core.exchange.block_store import order_by_number, scatter_rows
+from fastmetrics._core.exchange.blocks import order_by_number, scatter_rows
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.row_ranges import split_statistics
 from fastmetrics._core.group_accumulators import StateKey

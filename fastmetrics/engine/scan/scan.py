@@ -17,8 +17,8 @@ from fastmetrics._core.columns.key_columns import Keys
 from fastmetrics._core.columns.key_types import dtype_of_arrow, dtype_of_columns
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SLICE, Output, RowBlock, role_name, slice_code_name
 from fastmetrics._core.columns.validation import check_label_kinds
-from fastmetrics._core.exchange.block_store import Block as StoredBlock
 from fastmetrics._core.exchange.block_store import BlockStore, SlabAllocator
+from fastmetrics._core.exchange.blocks import Block as StoredBlock
 from fastmetrics._core.exchange.hash_exchange import (
     UNKNOWN_ROWS,
     HashExchange,

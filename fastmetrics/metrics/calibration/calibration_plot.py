@@ -11,9 +11,9 @@ import numpy as np
 from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exact import divide
-from fastmetrics._core.exchange.score_histogram import ScoreCells
 from fastmetrics._core.plot import Line, Plot
 from fastmetrics._core.registry.plot_registry import ModelStates, NoPlotError, plot, plot_summary
+from fastmetrics._core.score_statistics.score_histogram import ScoreCells
 from fastmetrics._core.state import Field, Fields, Sums
 from fastmetrics.metrics.calibration.calibration_bins import CalibrationBins, bin_fields
 

@@ -20,11 +20,11 @@ from fastmetrics._core.exchange.runs import (
     Runs,
     weighted_precision,
 )
-from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column, check_infinities
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.pair_counts import NO_POSITIVE, NO_WEIGHT, pair_coverage
+from fastmetrics._core.score_statistics.score_histogram import ScoreHistogram
 from fastmetrics._core.statistic import Bounded, Value
 from fastmetrics._core.undefined import warn_user
 from fastmetrics._kernels.sweep import short_curves

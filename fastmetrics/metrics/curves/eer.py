@@ -25,11 +25,11 @@ from fastmetrics._core.exchange.runs import (
     rate_gap,
     upper_corners,
 )
-from fastmetrics._core.exchange.score_histogram import BoundedByOrder
 from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
+from fastmetrics._core.score_statistics.score_histogram import BoundedByOrder
 from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.sweep import short_curves

@@ -8,10 +8,10 @@ from fastmetrics._core.columns.binary_probabilities import warn_and_unwrap
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exact import divide
 from fastmetrics._core.exchange.runs import ClassTotals, RangePosition, RangeState, RangeStatistic, Runs
-from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
+from fastmetrics._core.score_statistics.score_histogram import ScoreHistogram
 from fastmetrics._core.statistic import Bounded, Value
 from fastmetrics._kernels.sweep import short_curves
 

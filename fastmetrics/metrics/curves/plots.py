@@ -15,11 +15,11 @@ from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.distributions.normal import normal_quantile
 from fastmetrics._core.elementary import exp
 from fastmetrics._core.exchange.range_exchange import scores_of_keys
-from fastmetrics._core.exchange.score_histogram import ScoreCells, ScoreHistogram
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.plot import Line, Plot
 from fastmetrics._core.registry.plot_registry import ModelStates, NoPlotError, plot, plot_summary, simplified_points
 from fastmetrics._core.score_statistics.pair_counts import undefined_reason
+from fastmetrics._core.score_statistics.score_histogram import ScoreCells, ScoreHistogram
 from fastmetrics._core.statistic import AdditiveStatistic
 from fastmetrics.metrics.curves.partial_area import interpolate
 

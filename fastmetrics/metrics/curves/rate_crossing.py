@@ -16,8 +16,8 @@ from fastmetrics._core.exchange.runs import (
     Runs,
     rate_gap,
 )
-from fastmetrics._core.exchange.score_histogram import BoundedByOrder
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.score_statistics.score_histogram import BoundedByOrder
 
 
 class Crossing(NamedTuple):

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 import fastmetrics as fm
 from fastmetrics._core.exchange import block_store
-from fastmetrics._core.exchange.block_store import Block, BlockStore, join_blocks
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.blocks import Block, join_blocks
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from support.cases import each_case
 

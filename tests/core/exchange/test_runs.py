@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fastmetrics._core.exact import EXPONENT
 from fastmetrics._core.exchange import runs as runs_module
-from fastmetrics._core.exchange.block_store import Block
+from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.range_exchange import KEY, ScoreBuckets, ordered_keys, scores_of_keys
 from fastmetrics._core.exchange.runs import NO_ROWS, ClassTotals, CurvePoint, Cut, RangePosition, SortedRuns
 from fastmetrics._core.exchange.threshold_sweep import SweepBuilder

@@ -8,7 +8,6 @@ import pytest
 import fastmetrics as fm
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import Rows
-from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.plot import Line
 from fastmetrics._core.registry.plot_registry import (
     MAX_POINTS,
@@ -18,6 +17,7 @@ from fastmetrics._core.registry.plot_registry import (
     known_plots,
     simplified_points,
 )
+from fastmetrics._core.score_statistics.score_histogram import ScoreHistogram
 from fastmetrics.metrics.calibration.calibration_plot import ReliabilityBins, joined_bin_cells
 from support.cases import assert_raises, each_case
 from support.results.plotted_logs import NAMES, make_log, report_of

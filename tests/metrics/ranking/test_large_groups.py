@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, Output, label_name, score_name
-from fastmetrics._core.exchange.block_store import Block, BlockStore
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.hash_exchange import GroupKeys
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._kernels.exchange import hash_partition

@@ -5,7 +5,8 @@ import numpy as np
 from fastmetrics._core.columns.group_keys import as_keys
 from fastmetrics._core.columns.key_columns import KeyScratch
 from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, Output, label_name, score_name
-from fastmetrics._core.exchange.block_store import Block, BlockStore
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import RangeReduction
 from fastmetrics._core.registry import parse

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, Output, label_name, score_name
-from fastmetrics._core.exchange.block_store import BlockStore, scatter_rows
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.blocks import scatter_rows
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, check_group_weights
 from fastmetrics._core.exchange.range_exchange import ordered_keys
 from fastmetrics._core.named_tuples import NamedTuple
