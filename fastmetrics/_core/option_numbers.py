@@ -20,7 +20,7 @@ def integer_value(value: Any) -> int | None:
 
 def real_value(value: Any) -> float:
     """A real number as a float: an integer beyond all floats is infinite. NaN for another value."""
-    if not isinstance(value, Real):
+    if not isinstance(value, (float, int, Real)):  # an abstract class alone takes longer to ask
         return math.nan
     try:
         return float(value)

@@ -9,6 +9,7 @@ import _thread
 import os
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -189,7 +190,7 @@ def accumulate(
     def make_worker() -> Callable[[int], object]:
         state = make_state()
         states.append(state)
-        return lambda task: add(state, task)
+        return partial(add, state)
 
     for_each(n_tasks, make_worker, n_threads)
     return states

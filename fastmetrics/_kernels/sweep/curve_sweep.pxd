@@ -51,7 +51,7 @@ cdef inline void write_point(
         y[0] = tps
 
 
-cdef inline Py_ssize_t sweep_points(
+cdef inline Py_ssize_t sweep_curve(
     const key_t* negatives, Py_ssize_t i, const key_t* positives, Py_ssize_t j, int kind, int64_t negatives_above,
     int64_t positives_above, double all_negatives, double all_positives, bint is_first, int64_t next_negatives,
     int64_t next_positives, double* thresholds, double* x, double* y, Py_ssize_t index, Py_ssize_t direction
@@ -63,7 +63,7 @@ cdef inline Py_ssize_t sweep_points(
     """
     cdef double fps = negatives_above
     cdef double tps = positives_above
-    cdef key_t key
+    cdef key_t negative, positive, key
     cdef key_t last_key = 0
     cdef int64_t n, p
     cdef int64_t last_n = -1
@@ -71,12 +71,14 @@ cdef inline Py_ssize_t sweep_points(
     cdef bint keep_last = is_first
     cdef Py_ssize_t written = 0
     while i > 0 or j > 0:
-        if j == 0 or (i > 0 and negatives[i - 1] > positives[j - 1]):
-            key = negatives[i - 1]
-        else:
-            key = positives[j - 1]
-        n = 0
-        p = 0
+        # No branch depends on the class of the next row: it is as good as random.
+        negative = negatives[i - 1] if i > 0 else 0
+        positive = positives[j - 1] if j > 0 else 0
+        key = negative if negative > positive else positive
+        n = (i > 0) & (negative == key)
+        p = (j > 0) & (positive == key)
+        i -= n
+        j -= p
         while i > 0 and negatives[i - 1] == key:
             n += 1
             i -= 1
@@ -115,29 +117,3 @@ cdef inline Py_ssize_t sweep_points(
                 write_point(kind, fps, tps, all_negatives, all_positives, x + index, y + index)
             written += 1
     return written
-
-
-cdef inline Py_ssize_t sweep_curve(
-    const key_t* negatives, Py_ssize_t i, const key_t* positives, Py_ssize_t j, int kind, int64_t negatives_above,
-    int64_t positives_above, double all_negatives, double all_positives, bint is_first, int64_t next_negatives,
-    int64_t next_positives, double* thresholds, double* x, double* y, Py_ssize_t index, Py_ssize_t direction
-) noexcept nogil:
-    """sweep_points, compiled once for each kind: it is the inner loop."""
-    if kind == POINTS_AT_CORNERS:
-        return sweep_points[key_t](
-            negatives, i, positives, j, POINTS_AT_CORNERS, negatives_above, positives_above, all_negatives,
-            all_positives,
-            is_first, next_negatives, next_positives, thresholds, x, y, index, direction)
-    if kind == POINTS_OF_PRECISION_RECALL:
-        return sweep_points[key_t](
-            negatives, i, positives, j, POINTS_OF_PRECISION_RECALL, negatives_above, positives_above, all_negatives,
-            all_positives, is_first, next_negatives, next_positives, thresholds, x, y, index, direction)
-    if kind == POINTS_OF_ERROR_RATES:
-        return sweep_points[key_t](
-            negatives, i, positives, j, POINTS_OF_ERROR_RATES, negatives_above, positives_above, all_negatives,
-            all_positives,
-            is_first, next_negatives, next_positives, thresholds, x, y, index, direction)
-    return sweep_points[key_t](
-        negatives, i, positives, j, POINTS_OF_COUNTS, negatives_above, positives_above, all_negatives, all_positives,
-        is_first,
-        next_negatives, next_positives, thresholds, x, y, index, direction)

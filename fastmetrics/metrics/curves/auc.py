@@ -297,9 +297,9 @@ def compute_partial_auc(rows: OrderedRows, max_fpr: float, standardize: bool) ->
     fpr, tpr, _ = compute_roc_rates(rows, True)
     stop = int(np.searchsorted(fpr, max_fpr, "right"))
     tpr_at_stop = interpolate(np.array([max_fpr]), fpr[stop - 1 : stop + 1], tpr[stop - 1 : stop + 1])
-    x = np.append(fpr[:stop], max_fpr)
-    y = np.append(tpr[:stop], tpr_at_stop)
-    area = math.fsum((np.diff(x) * (y[1:] + y[:-1]) / 2).tolist())
+    x = np.concatenate((fpr[:stop], [max_fpr]))
+    y = np.concatenate((tpr[:stop], tpr_at_stop))
+    area = math.fsum(((x[1:] - x[:-1]) * (y[1:] + y[:-1]) / 2).tolist())
     return Value(standardized_area(area, max_fpr) if standardize else area, {})
 
 

@@ -133,9 +133,8 @@ def interpolate(x: np.ndarray, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
 
     `np.interp` may fuse the product and the sum, so its last bit depends on the processor that NumPy was built for.
     """
-    last = np.clip(np.searchsorted(xs, x, "right"), 1, max(xs.shape[0] - 1, 1))
-    first = last - 1
-    last = np.minimum(last, xs.shape[0] - 1)
+    last = np.minimum(np.maximum(np.searchsorted(xs, x, "right"), 1), xs.shape[0] - 1)
+    first = last - 1  # of a single point, the point itself: index -1
     with np.errstate(invalid="ignore", divide="ignore"):
         slopes = (ys[last] - ys[first]) / (xs[last] - xs[first])
         between = slopes * (x - xs[first]) + ys[first]
