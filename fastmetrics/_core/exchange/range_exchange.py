@@ -87,6 +87,7 @@ def split_scores(sample: np.ndarray, rows: int, max_rows: int | None = None) -> 
     if n_buckets == 1:
         return ONE_BUCKET
     if n_buckets <= FEW_BUCKETS:
+        n_buckets = 1 << (n_buckets - 1).bit_length()  # the search takes as many steps
         sample = sample[:: max(1, len(sample) // (n_buckets * SAMPLED_OF_BUCKET))]
     keys = np.sort(ordered_keys(sample))
     cells = cut_into_cells(keys, n_buckets, max_rows is not None) if n_buckets > FEW_BUCKETS else None
