@@ -136,6 +136,8 @@ class BlockStore:
         self.written_blocks: list[SpilledBlock] = []
         self.waiting: list[Block] = []  # to be joined, and then written
         self.waiting_bytes = 0
+        self.has_waiting = False  # until the last of them are written
+        self.last_write = Lock()
         self.types: dict[str, np.dtype] = {}
         self.partition_rows = np.zeros(n_partitions, np.int64)
         self.text_bytes = 0
@@ -149,9 +151,12 @@ class BlockStore:
 
     @property
     def spilled_blocks(self) -> list[SpilledBlock]:
-        """The blocks on disk, after the last row was added."""
-        if self.waiting:
-            self.write_blocks(self.take_waiting())
+        """The blocks on disk, after the last row was added. Several threads may ask: none sees a part of them."""
+        if self.has_waiting:
+            with self.last_write:
+                if self.waiting:
+                    self.write_blocks(self.take_waiting())
+                self.has_waiting = False
         return self.written_blocks
 
     def compute_column(
@@ -203,6 +208,7 @@ class BlockStore:
                 if self.waiting_bytes + n_bytes > most or self.waiting_rows + block.rows > SPILLED_ROWS:
                     full = self.take_waiting()
                 columns = {name: column.copy() for name, column in block.movable_columns().items()}
+                self.has_waiting = True
                 self.waiting.append(Block(columns, block.offsets.copy(), block.text.copy()))
                 self.waiting_bytes += n_bytes
         if full:
@@ -263,6 +269,7 @@ class BlockStore:
         dropped = self.blocks_in_memory[mark.n_in_memory :]
         del self.blocks_in_memory[mark.n_in_memory :], self.written_blocks[mark.n_written :]
         self.waiting, self.waiting_bytes = mark.waiting, sum(block.n_bytes() for block in mark.waiting)
+        self.has_waiting = bool(self.waiting)
         self.partition_rows, self.text_bytes = mark.partition_rows.copy(), mark.text_bytes
         if self.budget is not None:
             self.budget.release(sum(block.n_bytes() for block in dropped))

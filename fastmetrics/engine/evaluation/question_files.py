@@ -35,7 +35,7 @@ def question_to_dict(question: Any) -> dict[str, Any]:
             name: options_to_dict(task.columns_and_metrics(), planned[name].plan.metrics)
             for name, task in question.tasks.items()
         }
-    plugins = {metric.spec.name: describe_module(metric) for metric in metrics if not is_own(module_of(metric))}
+    plugins = {repr(metric): describe_module(metric) for metric in metrics if not is_own(module_of(metric))}
     return content | ({PLUGINS: plugins} if plugins else {})
 
 

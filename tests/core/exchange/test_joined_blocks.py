@@ -1,5 +1,8 @@
 """Blocks that are spilled are joined to large ones: the rows of every partition stay, in the order of the blocks."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -52,6 +55,31 @@ def test_small_blocks_are_written_together(rows, files, monkeypatch):
     assert len(store.spilled_blocks) == files
     loaded = store.load_partitions(["id"], 0, PARTITIONS)
     assert sorted(loaded.columns["id"].tolist()) == sorted(n * 1000 + i for n in range(rows) for i in range(PARTITIONS))
+    store.close()
+
+
+def test_threads_that_read_wait_for_the_last_write(monkeypatch):
+    """The blocks that still wait are written at the first reading: no other thread may read without them."""
+    store = BlockStore(PARTITIONS, MemoryBudget(1 << 16, None, 1))
+    for number in range(9):
+        store.add(make_block(number, [1] * PARTITIONS), False)
+    reading = Barrier(4)
+    write = BlockStore.write_blocks
+
+    def slow(self, blocks):
+        while reading.n_waiting:  # all threads are beyond the barrier
+            pass
+        write(self, blocks)
+
+    monkeypatch.setattr(BlockStore, "write_blocks", slow)
+
+    def read():
+        reading.wait()
+        return len(store.load_partitions(["id"], 0, PARTITIONS).columns["id"])
+
+    with ThreadPoolExecutor(4) as pool:
+        rows = [future.result() for future in [pool.submit(read) for _ in range(4)]]
+    assert rows == [9 * PARTITIONS] * 4
     store.close()
 
 
