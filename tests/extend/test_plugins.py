@@ -127,7 +127,8 @@ def test_a_state_names_the_module_that_it_needs(folder):
     )
     done = run_python(read, folder)
     assert "ValueError: " in done.stderr
-    assert "the question has metric 'cvr' of module 'own_cvr', which is not imported; type: import own_cvr" in done.stderr
+    words = "the question has metric 'cvr' of module 'own_cvr', which is not imported; type: import own_cvr"
+    assert words in done.stderr
     done = run_python(f"import sys; sys.path.insert(0, '.')\nimport own_cvr\n{read}", folder)
     expected = fm.evaluate(LOG, ["cvr"], roles={"click": "click", "conversion": "bought"})["cvr"]
     assert done.stdout.strip() == str(expected), done.stderr
