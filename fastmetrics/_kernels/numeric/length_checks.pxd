@@ -27,14 +27,10 @@ cdef inline int need_range(Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n) exce
 cdef inline bint any_from(const index_t* values, Py_ssize_t n, Py_ssize_t limit) noexcept nogil:
     """Is a value negative, or `limit` or more?"""
     cdef Py_ssize_t i
-    cdef int found = 0
-    cdef uint32_t limit32 = <uint32_t>min(limit, <Py_ssize_t>0xFFFFFFFF)
+    cdef uint64_t signs = 0  # of the values, and of what is left to the greatest one: registers compare no such numbers
     for i in range(n):
-        if index_t is int64_t:
-            found |= <uint64_t>values[i] >= <uint64_t>limit
-        else:  # a negative number is a large one
-            found |= <uint32_t>values[i] >= limit32
-    return found
+        signs |= <uint64_t>values[i] | (<uint64_t>(limit - 1) - <uint64_t>values[i])
+    return signs >> 63
 
 
 cdef inline int need_below(const char* name, const index_t* values, Py_ssize_t n, Py_ssize_t limit) except -1:

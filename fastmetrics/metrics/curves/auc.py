@@ -41,7 +41,7 @@ from fastmetrics.metrics.curves.partial_area import (
     PartialArea,
     check_max_fpr,
     finalise_partial_area,
-    interpolate,
+    height_at,
     standardized_area,
 )
 from fastmetrics.metrics.curves.roc_curve import compute_roc_rates
@@ -296,9 +296,8 @@ def compute_partial_auc(rows: OrderedRows, max_fpr: float, standardize: bool) ->
         return Value(float("nan"), {}, reason)
     fpr, tpr, _ = compute_roc_rates(rows, True)
     stop = int(np.searchsorted(fpr, max_fpr, "right"))
-    tpr_at_stop = interpolate(np.array([max_fpr]), fpr[stop - 1 : stop + 1], tpr[stop - 1 : stop + 1])
     x = np.concatenate((fpr[:stop], [max_fpr]))
-    y = np.concatenate((tpr[:stop], tpr_at_stop))
+    y = np.concatenate((tpr[:stop], [height_at(float(max_fpr), fpr, tpr, stop)]))
     area = math.fsum(((x[1:] - x[:-1]) * (y[1:] + y[:-1]) / 2).tolist())
     return Value(standardized_area(area, max_fpr) if standardize else area, {})
 

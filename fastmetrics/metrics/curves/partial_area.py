@@ -112,7 +112,7 @@ class PartialArea(RangeStatistic):
             crossings.append(crossing)
         for crossing in filter(None, crossings):
             fpr, tpr = rates(*columns_of(crossing), piece.totals)
-            tpr_at_end = float(interpolate(np.array([self.max_fpr]), fpr, tpr)[0])
+            tpr_at_end = height_at(self.max_fpr, fpr, tpr, 1)
             area += integer_sum(np.array([(self.max_fpr - fpr[0]) * (tpr_at_end + tpr[0]) / 2]))
         return divide(area, 1 << EXPONENT)
 
@@ -128,17 +128,12 @@ def rates(fps: np.ndarray, tps: np.ndarray, totals: ClassTotals) -> tuple[np.nda
     return fps / negatives, tps / positives
 
 
-def interpolate(x: np.ndarray, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
-    """The heights at x of the line through ascending points, level beyond its ends.
-
-    `np.interp` may fuse the product and the sum, so its last bit depends on the processor that NumPy was built for.
-    """
-    last = np.minimum(np.maximum(np.searchsorted(xs, x, "right"), 1), xs.shape[0] - 1)
-    first = last - 1  # of a single point, the point itself: index -1
-    with np.errstate(invalid="ignore", divide="ignore"):
-        slopes = (ys[last] - ys[first]) / (xs[last] - xs[first])
-        between = slopes * (x - xs[first]) + ys[first]
-    return np.asarray(np.where(x >= xs[-1], ys[-1], np.where(x < xs[0], ys[0], between)))
+def height_at(x: float, xs: np.ndarray, ys: np.ndarray, n: int) -> float:
+    """The height at x of the line through ascending points, of which the first n >= 1 are not beyond x."""
+    if n == xs.shape[0]:
+        return float(ys[-1])
+    (start, stop), (low, high) = xs[n - 1 : n + 1].tolist(), ys[n - 1 : n + 1].tolist()
+    return float((high - low) / (stop - start) * (x - start) + low)
 
 
 def standardized_area(area: float, max_fpr: float) -> float:

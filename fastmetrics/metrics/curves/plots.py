@@ -21,7 +21,6 @@ from fastmetrics._core.registry.plot_registry import ModelStates, NoPlotError, p
 from fastmetrics._core.score_statistics.pair_counts import undefined_reason
 from fastmetrics._core.score_statistics.score_histogram import ScoreCells, ScoreHistogram
 from fastmetrics._core.statistic import AdditiveStatistic
-from fastmetrics.metrics.curves.partial_area import interpolate
 
 BINS = 1 << 12
 # Rates at which the cells of replicates begin: closer together at both ends.
@@ -85,6 +84,19 @@ class CumulativeCounts(NamedTuple):
         if rows[1] > MAX_STRETCH * rows[-1]:
             return share, np.append(lifts[0], lifts)
         return share[1:], lifts
+
+
+def interpolate(x: np.ndarray, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
+    """The heights at x of the line through ascending points, level beyond its ends.
+
+    `np.interp` may fuse the product and the sum, so its last bit depends on the processor that NumPy was built for.
+    """
+    last = np.minimum(np.maximum(np.searchsorted(xs, x, "right"), 1), xs.shape[0] - 1)
+    first = last - 1  # of a single point, the point itself: index -1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slopes = (ys[last] - ys[first]) / (xs[last] - xs[first])
+        between = slopes * (x - xs[first]) + ys[first]
+    return np.asarray(np.where(x >= xs[-1], ys[-1], np.where(x < xs[0], ys[0], between)))
 
 
 def dense_positions(x: np.ndarray) -> np.ndarray:

@@ -96,6 +96,12 @@ def fields_of_order(max_order: int) -> Fields:
     return Fields("sys_len", "ref_len", Field("correct", length=max_order), Field("total", length=max_order))
 
 
+@cache
+def columns_of_order(max_order: int) -> tuple[str, ...]:
+    orders = range(1, max_order + 1)
+    return ("sys_len", "ref_len", *(f"correct_{n}" for n in orders), *(f"total_{n}" for n in orders))
+
+
 @dataclass(frozen=True)
 class Bleu(ScoresManySums, Tokenizing, TextMetric[BleuScore]):
     """BLEU with its options, checked."""
@@ -110,8 +116,7 @@ class Bleu(ScoresManySums, Tokenizing, TextMetric[BleuScore]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        orders = range(1, self.max_order + 1)
-        return ("sys_len", "ref_len", *(f"correct_{n}" for n in orders), *(f"total_{n}" for n in orders))
+        return columns_of_order(self.max_order)
 
     def new_counter(self) -> BlockCounter:
         encoder, ngrams = WordEncoder(self.tokenize), NgramCounter()
