@@ -21,14 +21,17 @@ import numpy as np
 
 import fastmetrics as fm
 
-METRICS = ["auc", "gauc", "logloss", "ne", "copc", "ctr"]
+QUESTION = fm.Evaluation(
+    ["auc", "gauc", "logloss", "ne", "copc", "ctr"], label="click", score="pctr", group="user_id", by="country"
+)
+MEMORY = "256MiB"  # of each process; rows that do not fit go to a spill file
 COUNTRIES = np.array(["de", "fr", "jp"])
 USERS = 5_000
 
 
 def new_accumulator() -> fm.Accumulator:
-    """An empty state. States merge if their metrics and columns are the same."""
-    return fm.Accumulator(METRICS, label="click", score="pctr", group="user_id", by="country", n_threads=1)
+    """An empty state. States merge if they ask the same question."""
+    return fm.Accumulator(QUESTION, n_threads=1, memory_limit=MEMORY)
 
 
 def read_batch(number: int, rows: int) -> dict[str, np.ndarray]:
@@ -68,7 +71,7 @@ def score_log(workers: int, batches: int, rows: int) -> fm.Accumulator:
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         states = [pool.submit(score_batches, range(first, batches, workers), rows) for first in range(workers)]
         for state in as_completed(states):
-            merged.merge(fm.Accumulator.from_bytes(state.result()))
+            merged.merge(fm.Accumulator.from_bytes(state.result(), memory_limit=MEMORY))
     return merged
 
 

@@ -295,7 +295,7 @@ NEEDED = {
     "Aligner": lambda: ([0], False),
     "PartitionGroups": lambda: (rows_of_a_group(), 1, allocate),
     "OrderedGroups": lambda: (groups_of_rows(), [], allocate),
-    "CellCounter": lambda: (groups_of_rows(), allocate),
+    "SliceCellCounter": lambda: (groups_of_rows(), allocate),
     "GroupPairCounter": lambda: (groups_of_rows(), allocate),
     "GroupErrors": lambda: (groups_of_rows(), allocate),
     "GroupMeasurer": lambda: (

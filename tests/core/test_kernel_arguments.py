@@ -90,7 +90,7 @@ def ordered_groups():
 
 def count_cells(numbers, n_slices):
     groups, ordered = ordered_groups()
-    slice_cells.CellCounter(groups, allocate).count(ordered, np.array(numbers, np.uint16), n_slices, None)
+    slice_cells.SliceCellCounter(groups, allocate).count(ordered, np.array(numbers, np.uint16), n_slices, None)
 
 
 def grouped(truth_rows=(0,), iou_starts=(0, 1)):

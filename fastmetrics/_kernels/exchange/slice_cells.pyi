@@ -14,7 +14,7 @@ class OrderedGroups:
     def __init__(self, groups: PartitionGroups, code_columns: list[Any], allocate: Any) -> None: ...
     def order(self, start: int, stop: int) -> None: ...
 
-class CellCounter:
+class SliceCellCounter:
     groups: PartitionGroups
     hashes: Any
     heads: Any

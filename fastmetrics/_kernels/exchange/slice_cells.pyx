@@ -271,7 +271,7 @@ cdef inline void count_group(
 
 
 cdef struct CellMemory:
-    # The results of CellCounter.count, with places for max_cells cells, and its working memory: `seen` for every slice,
+    # The results of SliceCellCounter.count, with places for max_cells cells, and its working memory: `seen` for every slice,
     # the others for the rows of the largest group.
     uint64_t* hashes
     uint64_t* heads                # NULL: integer keys
@@ -386,7 +386,7 @@ cdef void count_wins(const OrderMemory* rows, Py_ssize_t group, Py_ssize_t n_cel
                 memory.wins[number * memory.max_cells + memory.cell_numbers[own]] = memory.pairs[own].wins
 
 
-cdef class CellCounter:
+cdef class SliceCellCounter:
     """Counts the pairs of the slices of every group.
 
     After `count`, the results stand slice by slice: the keys of every cell's group (hashes, heads, tails), class_counts

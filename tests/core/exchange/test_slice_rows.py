@@ -149,7 +149,7 @@ def count_pairs(groups, numbers, n_slices, dtype, only_pairs=False):
     ordered.order(0, 1)
     assert (ordered.n_groups, ordered.n_rows) == (len(groups), rows)
     one_class = np.zeros((1, n_slices if only_pairs else 0, 4), np.int64)
-    counter = slice_cells.CellCounter(found_groups, allocate)
+    counter = slice_cells.SliceCellCounter(found_groups, allocate)
     first, end = counter.count(ordered, ordered.codes[0], n_slices, one_class if only_pairs else None)
     cells = {
         (int(counter.hashes[cell] >> np.uint64(40)) - 1, number): (

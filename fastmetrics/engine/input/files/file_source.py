@@ -139,7 +139,8 @@ class FileSource(Source):
         found = (self._read_file(file, schema, use_threads, self.batch_rows) for file in self.files)
         return self._with_skipped(schema, chain.from_iterable(found))
 
-    _read_fields = _read  # of single fields too
+    def _read_fields(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
+        return self._read(columns, use_threads)  # which snapshots of tables override
 
     def _with_skipped(self, schema: pa.Schema, found: Iterator[pa.RecordBatch | int]) -> Iterator[Any]:
         """The batches that were found; rows that no filter keeps are nulls."""
@@ -293,6 +294,16 @@ class FileSource(Source):
         self, file: SourceFile, schema: pa.Schema, use_threads: bool, batch_rows: int, groups: list[int] | None = None
     ) -> Iterator[pa.RecordBatch | int]:
         """The batches of a file, or of some row groups of it; of those that no filter keeps, the numbers of rows."""
+        for own, skipped_rows in self._find_groups(file, groups):
+            if own is None and skipped_rows:
+                yield skipped_rows
+            else:
+                yield from self._read_groups_of(file, schema, use_threads, batch_rows, own)
+
+    def _read_groups_of(
+        self, file: SourceFile, schema: pa.Schema, use_threads: bool, batch_rows: int, groups: list[int] | None
+    ) -> Iterator[pa.RecordBatch]:
+        """The batches of neighbouring row groups; snapshots of tables find the columns of a file in another way."""
         fields = [field for field in schema if is_read_from(file, field.name)]
         in_file = self._schema_in_file(file, fields)
         options: dict[str, Any] = {}
@@ -302,18 +313,14 @@ class FileSource(Source):
             if file.format.finds_any_key:
                 names = list(dict.fromkeys([*names, *self.column_names]))
             options = {"names": names, "n_threads": self.n_threads, "keys": keys}
-        for own, skipped_rows in self._find_groups(file, groups):
-            if own is None and skipped_rows:
-                yield skipped_rows
-                continue
-            row_groups = [] if own is None else [own]  # Parquet alone has some
-            with name_file_in_errors(file.data_file, file.format):
-                for batch in file.format.read(
-                    file.data_file, in_file, use_threads, batch_rows, self.memory_limit, *row_groups, **options
-                ):
-                    conformed = _conform_batch(batch, schema, file, fields)
-                    self.places.look_for(file, conformed)
-                    yield conformed
+        row_groups = [] if groups is None else [groups]  # Parquet alone has some
+        with name_file_in_errors(file.data_file, file.format):
+            for batch in file.format.read(
+                file.data_file, in_file, use_threads, batch_rows, self.memory_limit, *row_groups, **options
+            ):
+                conformed = _conform_batch(batch, schema, file, fields)
+                self.places.look_for(file, conformed)
+                yield conformed
 
     def _find_groups(self, file: SourceFile, groups: list[int] | None) -> Iterator[tuple[list[int] | None, int]]:
         """The row groups to read, those side by side together, and the numbers of rows to skip between them.

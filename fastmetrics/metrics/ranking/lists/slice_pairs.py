@@ -55,7 +55,7 @@ class PairsBySlice:
         self.layout, self.groups, self.scratch = layout, groups, scratch
         self.ordered: dict[bool, LoadedRows] = {}
         self.numbers = scratch.array("slice of row", np.uint16, groups.most_groups)
-        self.cells = slice_cells.CellCounter(groups, scratch.array)
+        self.cells = slice_cells.SliceCellCounter(groups, scratch.array)
 
     def ordered_rows(self, own: SliceSet) -> LoadedRows:
         """The memory for ordered rows: with the slices that they are stored with, or with the codes of all sets."""
