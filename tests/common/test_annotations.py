@@ -14,14 +14,16 @@ RETURN_ANY = {
     "COCO.annToRLE", "COCO.dataset", "COCO.document", "COCO.getAnnIds", "COCO.getCatIds", "COCO.getImgIds",
     "COCO.loadAnns", "COCO.loadCats", "COCO.loadImgs", "COCO.loadNumpyAnnotations", "COCOeval.computeIoU",
     "COCOeval.evaluateImg", "CocoResult.to_dict", "Comparison.to_dict", "Difference.to_dict",
+    "Evaluation.options", "Evaluation.run", "Evaluation.to_dict", "Task.columns_and_metrics",
     "Metric.interval_statistics", "Metric.mean_statistics", "Metric.statistics", "RankingResult.missing_queries",
     "RankingResult.to_dict", "Report.slices", "Report.to_dict", "Result.to_dict", "Task.other_roles",
     "TextComparison.to_dict", "VocResult.to_dict", "classification_report", "encode_masks", "metric_at_thresholds",
 }  # fmt: skip
 # Keywords of other functions; ids and rows of COCO's documents; keys that are what users put into a table.
 ACCEPT_ANY = {
-    "about", "aRng", "annotation_file", "areaRng", "catId", "catIds", "catNms", "cocoDt", "cocoGt", "data", "fields",
-    "first", "ids", "imgId", "imgIds", "iscrowd", "kwds", "options", "resFile", "second", "states", "supNms",
+    "about", "annotation_file", "areaRng", "aRng", "catId", "catIds", "catNms", "changes", "cocoDt", "cocoGt", "data",
+    "evaluation", "fields", "first", "ids", "imgId", "imgIds", "iscrowd", "kwds", "options", "resFile", "second",
+    "states", "supNms",
 }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ VERSIONS = [
     (re.compile(r"version:[^|\s\"]+"), "version:*"),
     (re.compile(r"\|v\d[^|\s\"]*"), "|v*"),
 ]
-NOT_COMPARED = ("seconds", "version")
+NOT_COMPARED = ("seconds", "version", "evaluation")
 EXPLANATIONS = ("reason", "interval")  # "interval" of a coverage says why there is none
 SHOWN = 3  # of an array's values; the digest stands for all of them
 # What users read of results that are no tuples, mappings or numbers. Other attributes may change.

@@ -28,6 +28,8 @@ revealed: list[object] = [
     reveal_type(state.to_bytes()),  # reveals: bytes
     reveal_type(fm.Accumulator.from_bytes(state.to_bytes(), n_threads=1)),  # reveals: Accumulator
     reveal_type(fm.Accumulator("bleu")),  # reveals: Accumulator
+    reveal_type(fm.Accumulator(fm.Evaluation("bleu"), memory_limit="1GiB")),  # reveals: Accumulator
+    reveal_type(fm.Evaluation("auc", label="y", score="p").replace(seed=1)),  # reveals: Evaluation
     reveal_type(state.rows),  # reveals: int
     reveal_type(state.result()),  # reveals: Report
     reveal_type(state.result().result("auc").interval),  # reveals: tuple[float, float] | None

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, Scratch, label_name, score_name
-from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.block_store import BlockReader, BlockStore
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_exchange import KEY, KeyRange, ordered_keys, scores_of_keys
 from fastmetrics._core.named_tuples import NamedTuple
@@ -32,7 +32,7 @@ class BlockSource(Protocol):
 
 
 class StoredRange(NamedTuple):
-    """The rows of a partition of a store, or the part that some of its blocks have."""
+    """The rows of a partition of a store, or the part that some of its blocks have, or some rows of one block."""
 
     store: BlockStore
     names: list[str]
@@ -40,8 +40,12 @@ class StoredRange(NamedTuple):
     rows: int
     blocks: range | None = None
     tie: int = 0  # parts of one tie have the same number, which is not 0
+    rows_of_block: range | None = None  # of the only block
 
     def load(self, scratch: Scratch | None = None) -> dict[str, np.ndarray]:
+        if self.rows_of_block is not None and self.blocks is not None:
+            reader = BlockReader(self.store, self.names, self.store.block(self.blocks.start))
+            return reader.load_rows(self.rows_of_block.start, self.rows_of_block.stop)
         return self.store.load_partitions(self.names, self.partition, self.partition + 1, scratch, self.blocks).columns
 
     def sample(self, step: int) -> dict[str, np.ndarray]:
@@ -49,13 +53,20 @@ class StoredRange(NamedTuple):
         return {name: column[::step] for name, column in self.load().items()}
 
     def parts(self, most_rows: int) -> list[StoredRange]:
-        """The rows of neighbouring blocks, in parts of about so many rows."""
+        """The rows in parts of at most so many: of neighbouring blocks, or of one block that has more."""
         found, first, rows = [], 0, 0
         for number, (_, (begin, end)) in enumerate(self.store.block_offsets(self.partition, self.partition + 1)):
             if rows and rows + end - begin > most_rows:
                 found.append(self._replace(rows=rows, blocks=range(first, number)))
                 first, rows = number, 0
-            rows += end - begin
+            if end - begin <= most_rows:
+                rows += end - begin
+                continue
+            for start in range(begin, end, most_rows):
+                part = range(start, min(end, start + most_rows))
+                own = self._replace(rows=len(part), blocks=range(number, number + 1), rows_of_block=part)
+                found.append(own)
+            first = number + 1
         return [*found, self._replace(rows=rows, blocks=range(first, self.store.n_blocks))] if rows else found
 
 

@@ -271,8 +271,8 @@ cdef inline void count_group(
 
 
 cdef struct CellMemory:
-    # The results of SliceCellCounter.count, with places for max_cells cells, and its working memory: `seen` for every slice,
-    # the others for the rows of the largest group.
+    # The results of SliceCellCounter.count, with places for max_cells cells, and its working memory: `seen` for every
+    # slice, the others for the rows of the largest group.
     uint64_t* hashes
     uint64_t* heads                # NULL: integer keys
     uint64_t* tails

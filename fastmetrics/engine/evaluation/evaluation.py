@@ -340,7 +340,8 @@ class Evaluation(Immutable):
         Examples
         --------
         >>> import fastmetrics as fm
-        >>> fm.Evaluation.from_toml('schema = 1\nmetrics = ["auc"]\nlabel = "click"\nscore = "pctr"')
+        >>> lines = ["schema = 1", 'metrics = ["auc"]', 'label = "click"', 'score = "pctr"']
+        >>> fm.Evaluation.from_toml("\\n".join(lines))
         Evaluation(['auc'], label='click', score='pctr')
         """
         from fastmetrics.engine.evaluation.question_files import options_of_toml
