@@ -95,9 +95,6 @@ def test_kernel_core_is_allowed(text):
 
 MOST_ARGUMENTS = 12
 # A function with more arguments, and files that make a pointer of a number: each with its reason.
-MANY_ARGUMENTS = {
-    ("sweep/threshold_sweep.pyx", "sweep_buckets"): "the sweep of a range reads the buckets of all blocks",
-}
 POINTERS_OF_NUMBERS = {
     "exchange/group_table.pxd": "the slot of a long text in a key column has the address of its bytes",
     "exchange/hash_partition.pyx": "the slot of a long text in a key column has the address of its bytes",
@@ -142,7 +139,7 @@ def test_kernels_have_few_arguments():
         f"{kernel_name(path)}: {name} has {n} arguments; at most {MOST_ARGUMENTS}"
         for path in source_files("fastmetrics/_kernels", suffixes={".pyx"})
         for name, n in arguments_of_functions(path.read_text(encoding="utf-8"))
-        if n > MOST_ARGUMENTS and (kernel_name(path), name) not in MANY_ARGUMENTS
+        if n > MOST_ARGUMENTS
     ]
     assert not complaints, listed(complaints)
 
