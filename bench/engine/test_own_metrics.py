@@ -13,7 +13,7 @@ from fastmetrics._kernels.numeric import sums as sum_kernels
 from fastmetrics.engine.input.batches import BATCH_ROWS
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.parquet_reading import read_parquet
-from fastmetrics.engine.scan.log_scan import release_arrow_memory
+from fastmetrics.engine.scan.read_log import release_arrow_memory
 from fastmetrics.extend import NonNegative, Positive, Real, RowStatistic, divide, metric
 
 COLUMNS = ["reward", "propensity", "target"]

@@ -12,10 +12,12 @@ from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.score_statistics.score_histogram import BIN_BYTES
 from fastmetrics._core.statistic import Bounded
-from fastmetrics.engine.accumulator_state import AccumulatorState, PartState, update_states
 from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
 from fastmetrics.engine.evaluation.options import ACCUMULATOR, BY_NAME
 from fastmetrics.engine.input.input_options import InputOptions
+from fastmetrics.engine.partial.part_state import PartState
+from fastmetrics.engine.partial.partial_state import PartialState
+from fastmetrics.engine.partial.state_options import StateOptions
 from fastmetrics.engine.plan.column_names import ROW_UNITS
 from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind
 from fastmetrics.engine.plan.resampling_options import Resampling
@@ -24,7 +26,7 @@ from fastmetrics.engine.plan.slice_bins import refuse_quantiles
 from fastmetrics.engine.plan.tasks import Task, name_task_in_errors, show
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask, make_report, resolve_part
-from fastmetrics.engine.scan.log_scan import check_rows, make_memory_budget
+from fastmetrics.engine.scan.read_log import check_rows, make_memory_budget, update_state
 from fastmetrics.engine.scan.resolve import FinalStates, merge_slices
 
 if TYPE_CHECKING:
@@ -227,20 +229,18 @@ class Accumulator:
                     check_approximate(task.plan, task.names.weight)
                 if task.resampling is not None:
                     check_resampling(task.resampling, task.plan, question.approximate)
-        n_bins = count_bins(question.state_size)
-        self._states = [
-            AccumulatorState(task, question.on_invalid, question.approximate, n_bins, budget) for task in planned
-        ]
+        n_bins = count_bins(question.state_size) if question.approximate else 0
+        self._state = PartialState(planned, StateOptions(question.on_invalid, budget, is_merged=True, n_bins=n_bins))
 
     def __repr__(self) -> str:
-        metrics = ", ".join(dict.fromkeys(str(metric) for state in self._states for metric in state.task.plan.metrics))
+        metrics = ", ".join(dict.fromkeys(str(metric) for task in self._state.tasks for metric in task.plan.metrics))
         kind = "approximate, " if self.evaluation.approximate else ""
         return f"Accumulator({metrics}; {kind}{self.rows:,} rows)"
 
     @property
     def rows(self) -> int:
         """Rows taken in so far, the dropped ones included."""
-        return self._states[0].rows
+        return self._state.rows
 
     def update(
         self,
@@ -277,17 +277,14 @@ class Accumulator:
         OverflowError
             More than 2**63 - 1 rows in all.
         """
-        from fastmetrics.engine.input.sources import open_source
-
         options = InputOptions(
             filesystem, storage_options, version, timestamp, format, format_options, missing_columns, time_zone
         )
-        update_states(self._states, open_source(batch, options), self.n_threads)
+        update_state(self._state, batch, options, count_threads(self.n_threads))
 
     def flush(self) -> None:
         """Move waiting rows to where they are kept. It is never needed: `result` and `to_bytes` do it."""
-        for state in self._states:
-            state.flush(self.n_threads)
+        self._state.flush(count_threads(self.n_threads))
 
     def merge(self, other: Accumulator) -> Accumulator:
         """Take in all rows of another accumulator, which stays as it is.
@@ -309,12 +306,9 @@ class Accumulator:
         if not isinstance(other, Accumulator):
             raise TypeError(f"an Accumulator merges with another one; found {type(other).__name__}")
         self._check_same_question(other)
-        pairs = list(zip(self._states, other._states, strict=True))
-        for own, their in pairs:
-            with name_task_in_errors(own.task.name):
-                own.check_mergeable(their)
-        for own, their in pairs:
-            own.merge(their, self.n_threads, other.n_threads)
+        self.flush()
+        other.flush()
+        self._state.merge(other._state)
         return self
 
     def _check_same_question(self, other: Accumulator) -> None:
@@ -332,7 +326,8 @@ class Accumulator:
         """An accumulator of the same rows; blocks of rows are shared, for they never change."""
         new = object.__new__(Accumulator)
         new.__dict__.update(self.__dict__)
-        new._states = [state.copy(self.n_threads) for state in self._states]
+        self.flush()
+        new._state = self._state.copy()
         return new
 
     __copy__ = copy
@@ -357,23 +352,21 @@ class Accumulator:
             No rows were taken in, or all were dropped.
         """
         started = time.perf_counter()
-        for state in self._states:
-            with name_task_in_errors(state.task.name):
-                check_rows(state.log_scan)
-        return make_report(list(map(self._resolve, self._states)), time.perf_counter() - started, self.evaluation)
-
-    def _resolve(self, state: AccumulatorState) -> ResolvedTask:
-        """The final states of a task."""
-        with name_task_in_errors(state.task.name):
-            parts = [self._resolve_part(part, state.task.resampling) for part in state.parts]
-        return ResolvedTask(state.task, state.log_scan, parts)
+        check_rows(self._state)
+        resolved = []
+        for task, state in zip(self._state.tasks, self._state.states, strict=True):
+            with name_task_in_errors(task.name):
+                parts = [self._resolve_part(part, task.resampling) for part in state.parts]
+            resolved.append(ResolvedTask(task, state, parts))
+        return make_report(resolved, time.perf_counter() - started, self.evaluation)
 
     def _resolve_part(self, part: PartState, resampling: Resampling | None) -> ResolvedPart:
         """The final states of a part of the plan, with intervals if they were asked for."""
         if self.evaluation.approximate:
-            return ResolvedPart(part.scan, FinalStates(merge_slices(part.scan)), bounds=part.bounds())
-        with part.flushed(self.n_threads):
-            return resolve_part(part.scan, resampling, count_threads(self.n_threads), None, last=False)
+            return ResolvedPart(part, FinalStates(merge_slices(part)), bounds=part.bounds())
+        n_threads = count_threads(self.n_threads)
+        with part.flushed(n_threads):
+            return resolve_part(part, resampling, n_threads, None, last=False)
 
     def to_bytes(self) -> bytes:
         """The state for another process: a versioned header, a checksum, and the numbers.
@@ -391,10 +384,10 @@ class Accumulator:
         """
         from fastmetrics.engine.state_writing import write_states
 
-        for state in self._states:
-            refuse_native(state.task.where, "to_bytes of an Accumulator")
+        for task in self._state.tasks:
+            refuse_native(task.where, "to_bytes of an Accumulator")
         self.flush()
-        return write_states(self._states, self.evaluation)
+        return write_states(self._state, self.evaluation)
 
     @classmethod
     def from_bytes(
@@ -428,7 +421,7 @@ class Accumulator:
         with errors_mean_damage():
             question = Evaluation.from_dict(header["evaluation"])
             new = Accumulator(question, n_threads=n_threads, memory_limit=memory_limit, spill_dir=spill_dir)
-            fill_states(new._states, header, body)
+            fill_states(new._state, header, body)
         return new
 
 

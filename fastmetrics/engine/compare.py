@@ -20,6 +20,7 @@ from fastmetrics._version import __version__
 from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
 from fastmetrics.engine.evaluation.options import COMPARE
 from fastmetrics.engine.input.input_options import InputOptions
+from fastmetrics.engine.partial.task_state import TaskState
 from fastmetrics.engine.plan.column_names import (
     Key,
     as_column_tuple,
@@ -34,8 +35,7 @@ from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
 from fastmetrics.engine.plan.tasks import PlannedTask, Task, name_task_in_errors, show
 from fastmetrics.engine.scan.final_report import edges_of_tasks, notes_on_words, rows_of_task
-from fastmetrics.engine.scan.log_scan import Progress, make_memory_budget, scan_log
-from fastmetrics.engine.scan.plan_scan import LogScan
+from fastmetrics.engine.scan.read_log import Progress, make_memory_budget, scan_log
 from fastmetrics.engine.scan.small_slices import SmallSlices
 
 if TYPE_CHECKING:
@@ -286,31 +286,31 @@ def compare(
     )
     budget = make_memory_budget(memory_limit, spill_dir, threads)
     notes: list[str] = []
-    scans: list[tuple[str | None, LogScan]] = []
+    by_task: list[tuple[str | None, TaskState]] = []
     differences: list[Difference] = []
     rows: dict[str | None, TaskRows] = {}
     small = SmallSlices(question.min_rows)
     # Rows that are not kept are of more units than win counts are for.
     with scan_log(
         data, input_options, planned, question.on_invalid, budget, threads, progress, by_unit=True
-    ) as log_pass:
-        for task, log_scan in zip(planned, log_pass.log_scans, strict=True):
+    ) as state:
+        for task, of_task in zip(planned, state.states, strict=True):
             compared = []
             resampling = cast("Resampling", task.resampling)
             with name_task_in_errors(task.name):
-                for scan in log_scan.scans:
-                    compared.append(compare_part(scan, task.names.group, resampling, threads, progress))
-                    notes += explain_missing_counts(scan.plan, compared[-1].replicates)
-                    notes += [f"{name}: {describe_sums(far)}" for name, far in scan.noted_sums().items()]
-                    notes += notes_on_words(scan, compared[-1].states)
+                for part in of_task.parts:
+                    compared.append(compare_part(part, task.names.group, resampling, threads, progress))
+                    notes += explain_missing_counts(part.plan, compared[-1].replicates)
+                    notes += [f"{name}: {describe_sums(far)}" for name, far in part.counts.noted_sums().items()]
+                    notes += notes_on_words(part, compared[-1].states)
             differences += [
                 difference if task.name is None else difference.replace(task=task.name)
-                for slice_number, slice_values in small.keep_large(log_scan)
+                for slice_number, slice_values in small.keep_large(of_task)
                 for of_part in compared
                 for difference in iterate_differences(of_part, slice_number, slice_values)
             ]
-            scans.append((task.name, log_scan))
-            rows[task.name] = rows_of_task(task, log_scan)
+            by_task.append((task.name, of_task))
+            rows[task.name] = rows_of_task(task, of_task)
     only = rows.pop(None, None)
     return Comparison(
         adjust_pvalues(differences, question.correction),
@@ -318,15 +318,15 @@ def compare(
         correction=question.correction,
         unit=units_of(planned),
         version=__version__,
-        notes=[*log_pass.notes, *(dict.fromkeys(notes) if question.tasks else notes)],
-        rows=log_pass.rows,
+        notes=[*state.notes, *(dict.fromkeys(notes) if question.tasks else notes)],
+        rows=state.rows,
         filtered=None if only is None else only.filtered,
         dropped={} if only is None else only.dropped,
         columns={} if only is None else only.columns,
         seconds=time.perf_counter() - started,
         evaluation=question,
         tasks={name: of_task for name, of_task in rows.items() if name is not None},
-        bins=edges_of_tasks(scans),
+        bins=edges_of_tasks(by_task),
         small_slices=small.as_dict(),
     )
 

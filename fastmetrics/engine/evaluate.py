@@ -16,7 +16,7 @@ from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.plan.tasks import Task, name_task_in_errors
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import ResolvedTask, make_report, resolve_part
-from fastmetrics.engine.scan.log_scan import Progress, make_memory_budget, scan_log
+from fastmetrics.engine.scan.read_log import Progress, make_memory_budget, scan_log
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ColumnName, Log
@@ -259,17 +259,17 @@ def evaluate(
     budget = make_memory_budget(memory_limit, spill_dir, threads)
     by_unit = question.ci is not None and not plots
     resolved, bands = [], []
-    with scan_log(data, input_options, planned, question.on_invalid, budget, threads, progress, by_unit) as log_pass:
-        for number, (task, log_scan) in enumerate(zip(planned, log_pass.log_scans, strict=True)):
+    with scan_log(data, input_options, planned, question.on_invalid, budget, threads, progress, by_unit) as state:
+        for number, (task, of_task) in enumerate(zip(planned, state.states, strict=True)):
             parts = []
             with name_task_in_errors(task.name):
-                for part_number, scan in enumerate(log_scan.scans):
-                    parts.append(resolve_part(scan, task.resampling, threads, progress))
+                for part_number, part in enumerate(of_task.parts):
+                    parts.append(resolve_part(part, task.resampling, threads, progress))
                     if plots and plots[number].part == part_number:
                         bands.append(plots[number].sample_bands(parts[-1], threads))
-                    scan.close()  # the next part needs the memory
-            resolved.append(ResolvedTask(task, log_scan, parts))
-    report = make_report(resolved, time.perf_counter() - started, question, log_pass.notes)
+                    part.close()  # the next part needs the memory
+            resolved.append(ResolvedTask(task, of_task, parts))
+    report = make_report(resolved, time.perf_counter() - started, question, state.notes)
     if not plots:
         return report
     from fastmetrics.engine.scan.plots import TaskPlots, add_plots

@@ -7,7 +7,6 @@ content that no accumulator ever had. `state_writing` writes the content.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,12 +36,13 @@ from fastmetrics._core.state import State
 from fastmetrics._core.tables.key_texts import TEXTS, KeyTexts
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics._kernels.exchange import hash_partition
-from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
 from fastmetrics.engine.input.batch_validation import mixes_zero_and_minus_one
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import ZERO_WEIGHT
-from fastmetrics.engine.plan.column_names import key_columns
-from fastmetrics.engine.scan.slice_counts import SliceCounts
+from fastmetrics.engine.partial.part_state import PartState
+from fastmetrics.engine.partial.partial_state import PartialState
+from fastmetrics.engine.partial.slice_counts import SliceCounts
+from fastmetrics.engine.partial.task_state import TaskState
 from fastmetrics.engine.state_format import MARKED, NUMBER_MARK, TEXT_MARK, ArrayReader, is_count, require
 from fastmetrics.engine.state_writing import describe_exchange
 
@@ -50,15 +50,15 @@ ALL_KINDS = kernels.SAW_ZERO | kernels.SAW_ONE | kernels.SAW_MINUS_ONE
 SINGLE_SCORES = ("halffloat", "float")  # kept as float32; all other types as float64
 
 
-def fill_states(states: Sequence[AccumulatorState], header: dict[str, Any], body: memoryview) -> None:
-    """Fill empty states of the same options with what a header and its arrays hold."""
+def fill_states(state: PartialState, header: dict[str, Any], body: memoryview) -> None:
+    """Fill an empty state of the same options with what a header and its arrays hold."""
     arrays = ArrayReader(body, header["arrays"])
-    for state, own in zip(states, header["tasks"], strict=True):
-        fill_state(state, own, arrays)
-    require(all(state.rows == states[0].rows for state in states), "its tasks have different rows")
+    for own, of_task in zip(state.states, header["tasks"], strict=True):
+        fill_state(own, of_task, arrays)
+    require(all(own.counts.rows == state.rows for own in state.states), "its tasks have different rows")
 
 
-def fill_state(state: AccumulatorState, header: dict[str, Any], arrays: ArrayReader) -> None:
+def fill_state(state: TaskState, header: dict[str, Any], arrays: ArrayReader) -> None:
     """Fill an empty state of a task."""
     headers = header["parts"]
     require(len(headers) == len(state.parts), "its parts are not those of its metrics")
@@ -69,25 +69,25 @@ def fill_state(state: AccumulatorState, header: dict[str, Any], arrays: ArrayRea
         "its counts of rows do not fit each other",
     )
     for part, part_header in zip(state.parts, headers, strict=True):
-        part.scan.rows, part.scan.rows_kept, part.scan.dropped = rows, rows - sum(counts), dict(dropped)
-        part.scan.filtered = filtered
+        part.counts.rows, part.counts.rows_kept, part.counts.dropped = rows, rows - sum(counts), dict(dropped)
+        part.counts.filtered = filtered
         read_labels(part, part_header)
-    read_slices(state.log_scan.slices, header, arrays)
+    read_slices(state.slices, header, arrays)
     for part, part_header in zip(state.parts, headers, strict=True):
-        read_key_texts(part.scan.reader.key_texts, part_header, arrays)
+        read_key_texts(part.reader.key_texts, part_header, arrays)
         float_keys = part_header.get("float_keys", [])
         require(
             isinstance(float_keys, list) and all(isinstance(name, str) for name in float_keys),
             "its columns of keys are no names",
         )
-        part.scan.reader.float_keys.update(float_keys)
+        part.reader.float_keys.update(float_keys)
         distances = tuple(part_header.get("sum_distances", ()))
         require(
-            len(distances) in (0, len(part.scan.names.scores))
+            len(distances) in (0, len(part.names.scores))
             and all(isinstance(own, (int, float)) and 0 <= own < math.inf for own in distances),
             "its sums of probabilities are no numbers",
         )
-        part.scan.sum_distances = distances
+        part.counts.sum_distances = distances
         read_sums(part, part_header, arrays)
         read_histograms(part, part_header, arrays)
         read_rows(part, part_header, arrays)
@@ -140,11 +140,10 @@ def read_values(name: str, values: list[Any]) -> list[Any]:
 
 def read_labels(part: PartState, header: dict[str, Any]) -> None:
     """The kinds of labels, and the types of columns. The counts of rows are known."""
-    scan = part.scan
     seen, first_rows = header["seen"], header["minus_one_rows"]
-    n_labels = len(scan.names.labels)
-    allowed = [scan.plan.label_kinds.allowed_label_kinds] * n_labels
-    allowed += [ALL_KINDS] * (len(scan.class_columns) - n_labels)
+    n_labels = len(part.names.labels)
+    allowed = [part.plan.label_kinds.allowed_label_kinds] * n_labels
+    allowed += [ALL_KINDS] * (len(part.counts.class_columns) - n_labels)
     require(
         len(seen) == len(first_rows) == len(allowed)
         and all(row is None or is_count(row) for row in first_rows)
@@ -154,21 +153,23 @@ def read_labels(part: PartState, header: dict[str, Any]) -> None:
         ),
         "its labels are not of one kind",
     )
-    valid = scan.rows - scan.filtered - sum(count for reason, count in scan.dropped.items() if reason != ZERO_WEIGHT)
+    counts = part.counts
+    dropped = sum(count for reason, count in counts.dropped.items() if reason != ZERO_WEIGHT)
+    valid = counts.rows - counts.filtered - dropped
     types = header["types"]
     require((types is None) == (valid == 0), "it has rows without types, or types without rows")
     require(
-        types is None or (len(types) == len(part.typed_columns) and all(isinstance(name, str) for name in types)),
+        types is None or (len(types) == len(part.types.columns) and all(isinstance(name, str) for name in types)),
         "its columns have no types",
     )
-    part.types = None if types is None else tuple(types)
-    scan.n_classes = header.get("n_classes")
+    part.types.found = None if types is None else tuple(types)
+    part.counts.n_classes = header.get("n_classes")
     require(
-        (scan.n_classes is None) == (types is None or not part.reads_vectors)
-        and (scan.n_classes is None or is_count(scan.n_classes)),
+        (part.counts.n_classes is None) == (types is None or not part.reads_vectors)
+        and (part.counts.n_classes is None or is_count(part.counts.n_classes)),
         "its number of classes is missing",
     )
-    scan.label_kinds_seen, scan.minus_one_rows = list(seen), list(first_rows)
+    part.counts.label_kinds_seen, part.counts.minus_one_rows = list(seen), list(first_rows)
 
 
 def read_key_texts(key_texts: KeyTexts, header: dict[str, Any], arrays: ArrayReader) -> None:
@@ -184,28 +185,27 @@ def read_key_texts(key_texts: KeyTexts, header: dict[str, Any], arrays: ArrayRea
 
 def read_counts(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
     """The rows of every slice."""
-    scan = part.scan
     if "counts" not in header:
-        require(not scan.rows_kept or not scan.names.by, "its counts of slices are missing")
+        require(not part.counts.rows_kept or not part.names.by, "its counts of slices are missing")
         return
-    require(scan.names.by, "it counts slices that it does not have")
-    n_labels = len(scan.names.labels) if part.additive.has_classes else 0
+    require(part.names.by, "it counts slices that it does not have")
+    n_labels = len(part.names.labels) if part.additive.has_classes else 0
     counts = SliceCounts(n_labels)
     total, numbers, by_slice = header["counts"]
     counts.total = arrays.get(total, np.int64, 1 + n_labels).copy()
     slices = arrays.get(numbers, np.int64, None)
     found = arrays.get(by_slice, np.int64, 1 + n_labels, slices.shape[0])
     require(
-        ((slices >= 0) & (slices < len(scan.slices))).all() and (slices[1:] > slices[:-1]).all(),
+        ((slices >= 0) & (slices < len(part.slices))).all() and (slices[1:] > slices[:-1]).all(),
         "counts belong to no slice",
     )
     counts.add_many(slices, found)
     for own in (counts.total, found):
         require((own >= 0).all(), "a count is negative")
         require((own[1:] <= own[0]).all(), "a slice has more positives than rows")
-    times = len(scan.slices.sets)
+    times = len(part.slices.sets)
     require(
-        counts.total[0] == scan.rows_kept
+        counts.total[0] == part.counts.rows_kept
         and [sum(own) for own in found.tolist()] == [times * int(own) for own in counts.total],
         "its slices have not the rows it counts",
     )
@@ -214,9 +214,9 @@ def read_counts(part: PartState, header: dict[str, Any], arrays: ArrayReader) ->
 
 def check_state_key(part: PartState, output: Any, slice_number: Any) -> None:
     """The output has to exist, and the slice if there are slices."""
-    n_slices = len(part.scan.slices)
-    fits = is_count(slice_number, n_slices) if part.scan.names.by else slice_number is None
-    require(fits and is_count(output, len(part.scan.outputs)), "a state belongs to no column or slice")
+    n_slices = len(part.slices)
+    fits = is_count(slice_number, n_slices) if part.names.by else slice_number is None
+    require(fits and is_count(output, len(part.outputs)), "a state belongs to no column or slice")
 
 
 def load_state(state: State, numbers: list[Any], arrays: ArrayReader) -> None:
@@ -231,8 +231,7 @@ def load_state(state: State, numbers: list[Any], arrays: ArrayReader) -> None:
 
 
 def read_sums(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
-    scan = part.scan
-    statistics = scan.plan.statistics["none"]
+    statistics = part.plan.statistics["none"]
     for index, output, slice_number, *numbers in header["sums"]:
         require(is_count(index, len(statistics)), "sums belong to no statistic")
         check_state_key(part, output, slice_number)
@@ -240,24 +239,23 @@ def read_sums(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> N
         load_state(sums, numbers, arrays)
         part.additive.sums[statistics[index], output, slice_number] = sums
     for statistic in statistics:
-        for output in range(len(scan.outputs) if statistic.empty().n_rows is not None else 0):
+        for output in range(len(part.outputs) if statistic.empty().n_rows is not None else 0):
             rows = [sums.n_rows or 0 for key, sums in part.additive.sums.items() if key[:2] == (statistic, output)]
-            times = max(1, len(scan.slices.base_sets()))
-            require(sum(rows) == times * scan.rows_kept, "its states have not the rows it counts")
+            times = max(1, len(part.slices.base_sets()))
+            require(sum(rows) == times * part.counts.rows_kept, "its states have not the rows it counts")
 
 
 def read_histograms(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
-    scan = part.scan
-    rows = [0] * len(scan.outputs)
+    rows = [0] * len(part.outputs)
     for output, slice_number, *numbers in header["histograms"]:
         check_state_key(part, output, slice_number)
-        histogram = ScoreHistogram(part.n_bins)
+        histogram = ScoreHistogram(part.options.n_bins)
         load_state(histogram, numbers, arrays)
         rows[output] += int(histogram.counts.sum())
         part.histograms[output, slice_number] = histogram
-    expected = scan.rows_kept if part.approximate and scan.plan.needs("range") else 0
-    n_histograms = len(rows) * max(1, len(scan.slices)) if expected else 0
-    times = max(1, len(scan.slices.sets))
+    expected = part.counts.rows_kept if part.options.n_bins and part.plan.needs("range") else 0
+    n_histograms = len(rows) * max(1, len(part.slices)) if expected else 0
+    times = max(1, len(part.slices.sets))
     require(
         rows == [times * expected] * len(rows) and len(part.histograms) == n_histograms,
         "its histograms have not the rows it counts",
@@ -266,18 +264,14 @@ def read_histograms(part: PartState, header: dict[str, Any], arrays: ArrayReader
 
 def read_rows(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
     """The exchanges and their blocks."""
-    scan, names, types = part.scan, part.scan.names, part.types
-    if types is not None:
-        scan.score_epsilons = tuple(widened_epsilon(own) for own in part.types_of_models())
-        # A key column may be a score column too: the types of scores come first.
-        n_scores = sum(len(key_columns(model)) for model in names.scores)
-        keys = part.typed_columns[n_scores:]
-        scan.create_exchanges_of_types(lambda column: types[n_scores + keys.index(column)])
-    units = None if scan.unit_exchange is scan.group_exchange else scan.unit_exchange
-    found = describe_exchange(scan.group_exchange), describe_exchange(units)
+    if part.types.found is not None:
+        part.score_epsilons = tuple(widened_epsilon(own) for own in part.types.of_models())
+        part.create_exchanges_of_types(part.types.of_keys().__getitem__)
+    units = None if part.unit_exchange is part.group_exchange else part.unit_exchange
+    found = describe_exchange(part.group_exchange), describe_exchange(units)
     require(found == (header["exchange"], header["units"]), "its exchange is not that of its metrics and keys")
-    main = units if scan.group_exchange is None else scan.group_exchange
-    read_blocks(part, arrays, scan.range_store(), header["blocks"], main, part.keeps_rows())
+    main = units if part.group_exchange is None else part.group_exchange
+    read_blocks(part, arrays, part.range_store(), header["blocks"], main, part.keeps_rows)
     is_other = units is not main
     store = units.store if units is not None and is_other else BlockStore(1)
     read_blocks(part, arrays, store, header["unit_blocks"], units, units is not None and is_other)
@@ -292,40 +286,40 @@ def read_blocks(
     is_used: bool,
 ) -> None:
     """The blocks of one store, which holds all rows if it is used."""
-    expected = types_of_columns(part, exchange) if is_used and part.types is not None else {}
+    expected = types_of_columns(part, exchange) if is_used and part.types.found is not None else {}
     for columns, offsets, text in blocks:
         require(expected, "it has rows that no metric needs")
         block = read_block(arrays, columns, offsets, text, store.n_partitions, expected)
         check_block(block, part)
-        codes = read_codes(part.scan.slices, block)
+        codes = read_codes(part.slices, block)
         block = block._replace(columns=block.columns | slice_columns(codes))
         store.add(block, store.try_reserve(block.n_bytes()))
-    require(store.rows == (part.scan.rows_kept if expected else 0), "it has not the rows it counts")
+    require(store.rows == (part.counts.rows_kept if expected else 0), "it has not the rows it counts")
 
 
 def types_of_columns(part: PartState, exchange: HashExchange | None) -> dict[str, Any]:
     """The columns that every block of an exchange has; without an exchange, those of rows that only scores order."""
-    names, kind = part.scan.names, part.scan.reader.label_kind
-    label_dtype: Any = np.uint8 if part.scan.plan.label_kinds.binary else np.float64
+    names, kind = part.names, part.reader.label_kind
+    label_dtype: Any = np.uint8 if part.plan.label_kinds.binary else np.float64
     if isinstance(kind, ClassNumber):
         label_dtype = stored_dtype(kind)
     expected: dict[str, Any] = {label_name(number): label_dtype for number in range(len(names.labels))}
-    for number, types in enumerate(part.types_of_models()):
+    for number, types in enumerate(part.types.of_models()):
         dtype = np.float32 if set(types) <= set(SINGLE_SCORES) else np.float64
         scores = [score_name(number)]
         if part.reads_vectors:
-            scores = [vector_name(score_name(number), entry) for entry in range(part.scan.n_classes or 0)]
+            scores = [vector_name(score_name(number), entry) for entry in range(part.counts.n_classes or 0)]
         expected |= dict.fromkeys(scores, dtype)
     for role, _ in names.others:
-        expected[role_name(role)] = stored_dtype(part.scan.plan.kind(role))
+        expected[role_name(role)] = stored_dtype(part.plan.kind(role))
     if exchange is not None:
         expected |= dict.fromkeys((HASH, *exchange.slots), np.uint64)
-    read = part.scan.names
-    if exchange is not None and exchange is part.scan.group_exchange and read.unit not in (None, read.group):
+    read = part.names
+    if exchange is not None and exchange is part.group_exchange and read.unit not in (None, read.group):
         expected[UNIT] = np.uint64
     if names.weight is not None:
         expected[WEIGHT] = np.float64
-    return expected | {slice_code_name(number): np.uint16 for number in range(len(part.scan.slices.columns))}
+    return expected | {slice_code_name(number): np.uint16 for number in range(len(part.slices.columns))}
 
 
 def read_block(
@@ -372,11 +366,11 @@ def read_codes(slices: GroupingSets, block: Block) -> list[np.ndarray]:
 
 def check_block(block: Block, part: PartState) -> None:
     """Check numbers that kernels use as indices, and numbers that they could not count with."""
-    plan = part.scan.plan
-    columns, names, targets = block.columns, part.scan.names, plan.label_kinds
+    plan = part.plan
+    columns, names, targets = block.columns, part.names, plan.label_kinds
     labels = [columns[label_name(number)] for number in range(len(names.labels))]
     if part.reads_vectors:
-        n_classes = part.scan.n_classes or 0
+        n_classes = part.counts.n_classes or 0
         require(all(((column >= 0) & (column < n_classes)).all() for column in labels), "a label is of no class")
     elif targets.binary:
         require(all((column <= 1).all() for column in labels), "a label is neither 0 nor 1")
@@ -384,16 +378,16 @@ def check_block(block: Block, part: PartState) -> None:
         require(all(np.isfinite(column).all() for column in labels), "a grade is not finite")
         least = 0 if targets.without_negative_grades else -np.inf
         require(all((column >= least).all() for column in labels), "a grade is negative")
-        greatest, _ = part.scan.reader.greatest_grade
+        greatest, _ = part.reader.greatest_grade
         require(all((column <= greatest).all() for column in labels), "a grade is greater than its metrics take")
     scores = [columns[name] for name in names_of(columns, SCORE)]
     require(not any(np.isnan(column).any() for column in scores), "a score is NaN")
-    if isinstance(part.scan.reader.model_kind, Distribution):
+    if isinstance(part.reader.model_kind, Distribution):
         require(all(is_allowed(Probability(), column) for column in scores), "a probability is out of range")
     for role, _ in names.others:
         values = columns[role_name(role)]
         require(is_allowed(plan.kind(role), values), f"a number of role {role} is out of range")
-        key_texts = part.scan.reader.key_texts
+        key_texts = part.reader.key_texts
         if role in key_texts.roles and key_texts.kind == TEXTS:
             require(((values >= 0) & (values < key_texts.size)).all(), f"a key of role {role} has no text")
     if WEIGHT in columns:

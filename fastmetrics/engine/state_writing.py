@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,49 +14,49 @@ from fastmetrics._core.exchange.blocks import NO_TEXT, TEXT_PADDING, Block
 from fastmetrics._core.exchange.hash_exchange import HashExchange
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.tables.key_texts import KeyTexts
-from fastmetrics.engine.accumulator_state import AccumulatorState, PartState
 from fastmetrics.engine.evaluation.evaluation import Evaluation
 from fastmetrics.engine.input.grouping_sets import GroupingSets
-from fastmetrics.engine.scan.scan import Scan
+from fastmetrics.engine.partial.part_state import PartState
+from fastmetrics.engine.partial.partial_state import PartialState
+from fastmetrics.engine.partial.task_state import TaskState
 from fastmetrics.engine.state_format import MARKED, NUMBER_MARK, TEXT_MARK, ArrayWriter, pack_state
 
 
-def write_states(states: Sequence[AccumulatorState], question: Evaluation) -> bytes:
+def write_states(state: PartialState, question: Evaluation) -> bytes:
     """The bytes of the states of all tasks, whose rows are flushed, with the question that they answer."""
     arrays = ArrayWriter()
-    headers = [write_state(state, arrays) for state in states]
+    headers = [write_state(own, arrays) for own in state.states]
     return pack_state({"evaluation": question.to_dict(), "tasks": headers}, arrays)
 
 
-def write_state(state: AccumulatorState, arrays: ArrayWriter) -> dict[str, Any]:
+def write_state(state: TaskState, arrays: ArrayWriter) -> dict[str, Any]:
     """The header of a task's state. Its arrays are appended."""
-    scan = state.log_scan
+    counts, slices = state.counts, state.slices
     types = types_of_slices(state)
     return {
-        "rows": scan.rows,
-        "dropped": scan.dropped,
-        "filtered": scan.filtered or 0,
+        "rows": counts.rows,
+        "dropped": counts.dropped,
+        "filtered": counts.filtered,
         "slice_values": [
             arrays.add(values_to_array(own.values, [types.get(name, "") for name in own.names]))
-            for own in scan.slices.columns
+            for own in slices.columns
         ],
-        "slices": arrays.add(slices_to_array(scan.slices)),
+        "slices": arrays.add(slices_to_array(slices)),
         "parts": [write_part(part, arrays) for part in state.parts],
     }
 
 
 def write_part(part: PartState, arrays: ArrayWriter) -> dict[str, Any]:
     """What the header says about a part of the plan; its arrays are appended."""
-    scan = part.scan
-    statistics = {statistic: number for number, statistic in enumerate(scan.plan.statistics["none"])}
+    statistics = {statistic: number for number, statistic in enumerate(part.plan.statistics["none"])}
     return (
         {
-            "types": part.types,
-            "seen": scan.label_kinds_seen,
-            "minus_one_rows": scan.minus_one_rows,
-            **({} if scan.n_classes is None else {"n_classes": scan.n_classes}),
-            **({"sum_distances": scan.sum_distances} if any(scan.sum_distances) else {}),
-            **({"float_keys": sorted(scan.reader.float_keys)} if scan.reader.float_keys else {}),
+            "types": part.types.found,
+            "seen": part.counts.label_kinds_seen,
+            "minus_one_rows": part.counts.minus_one_rows,
+            **({} if part.counts.n_classes is None else {"n_classes": part.counts.n_classes}),
+            **({"sum_distances": part.counts.sum_distances} if any(part.counts.sum_distances) else {}),
+            **({"float_keys": sorted(part.reader.float_keys)} if part.reader.float_keys else {}),
             "sums": [
                 [statistics[statistic], output, number, *map(arrays.add, sums.arrays())]
                 for (statistic, output, number), sums in part.additive.sums.items()
@@ -65,12 +65,12 @@ def write_part(part: PartState, arrays: ArrayWriter) -> dict[str, Any]:
                 [output, number, *map(arrays.add, histogram.arrays())]
                 for (output, number), histogram in part.histograms.items()
             ],
-            "exchange": describe_exchange(scan.group_exchange),
-            "units": None if scan.unit_exchange is scan.group_exchange else describe_exchange(scan.unit_exchange),
-            "blocks": [write_block(block, arrays) for block in scan.range_store().loaded_blocks()],
-            "unit_blocks": [write_block(block, arrays) for block in unit_blocks(scan)],
+            "exchange": describe_exchange(part.group_exchange),
+            "units": None if part.unit_exchange is part.group_exchange else describe_exchange(part.unit_exchange),
+            "blocks": [write_block(block, arrays) for block in part.range_store().loaded_blocks()],
+            "unit_blocks": [write_block(block, arrays) for block in unit_blocks(part)],
         }
-        | write_key_texts(scan.reader.key_texts, arrays)
+        | write_key_texts(part.reader.key_texts, arrays)
         | write_counts(part, arrays)
     )
 
@@ -99,11 +99,11 @@ def describe_exchange(exchange: HashExchange | None) -> list[Any] | None:
     return [TAIL in exchange.slots, stored[0] if len(stored) == 1 else stored, exchange.bits]
 
 
-def unit_blocks(scan: Scan) -> Iterable[Block]:
+def unit_blocks(part: PartState) -> Iterable[Block]:
     """The rows by resampling unit, if other blocks keep them by group."""
-    if scan.unit_exchange is None or scan.unit_exchange.store is scan.range_store():
+    if part.unit_exchange is None or part.unit_exchange.store is part.range_store():
         return []
-    return scan.unit_exchange.store.loaded_blocks()
+    return part.unit_exchange.store.loaded_blocks()
 
 
 def write_block(block: Block, arrays: ArrayWriter) -> list[Any]:
@@ -117,9 +117,9 @@ def write_block(block: Block, arrays: ArrayWriter) -> list[Any]:
     return [columns, arrays.add(block.offsets), arrays.add(text)]
 
 
-def types_of_slices(state: AccumulatorState) -> dict[str, str]:
+def types_of_slices(state: TaskState) -> dict[str, str]:
     """The Arrow types of the columns of slices, by name; nothing before the first row."""
-    types, by = state.parts[0].types, state.names.by
+    types, by = state.parts[0].types.found, state.names.by
     if types is None:
         return {}
     cut = dict.fromkeys((own.title for own in state.names.bins), "string")

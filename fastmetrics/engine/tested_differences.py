@@ -1,4 +1,4 @@
-"""Differences of models in a scan: their values, tests and win counts. `compare` reads the log and calls it."""
+"""Differences of models in a log: their values, tests and win counts. `compare` reads the log and calls it."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BUCKETS
 from fastmetrics._core.resampling.row_replicates import RowReduction
 from fastmetrics._core.statistic import Value
+from fastmetrics.engine.partial.part_state import PartState
+from fastmetrics.engine.partial.slice_passes import iterate_passes, slice_sets
 from fastmetrics.engine.plan.column_names import Key, format_key
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
 from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
 from fastmetrics.engine.scan.intervals import MetricReplicates, make_interval, resolve_intervals
-from fastmetrics.engine.scan.log_scan import Progress
+from fastmetrics.engine.scan.read_log import Progress
 from fastmetrics.engine.scan.resolve import FinalStates
-from fastmetrics.engine.scan.scan import Scan
-from fastmetrics.engine.scan.slice_passes import iterate_passes, slice_sets
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 NO_DIFFERENCE = "no difference, in no replicate either"
@@ -58,7 +58,7 @@ class ComparisonScan(NamedTuple):
     Differences are tested by `replicates` of all values. Without resampling, `analytic_tests` has their tests already.
     """
 
-    scan: Scan
+    part: PartState
     group: Key | None
     states: FinalStates
     resampling: Resampling
@@ -68,44 +68,44 @@ class ComparisonScan(NamedTuple):
 
 
 def compare_part(
-    scan: Scan, group: Key | None, resampling: Resampling, n_threads: int, progress: Progress | None
+    part: PartState, group: Key | None, resampling: Resampling, n_threads: int, progress: Progress | None
 ) -> ComparisonScan:
-    """Resolve a scan, and test the differences of its metrics. `group` is the group of the caller."""
-    states, intervals = resolve_intervals(scan, resampling, n_threads, progress)
+    """Resolve a part, and test the differences of its metrics. `group` is the group of the caller."""
+    states, intervals = resolve_intervals(part, resampling, n_threads, progress)
     if isinstance(intervals, MetricReplicates):
-        wins = count_wins(scan, intervals, n_threads)
-        return ComparisonScan(scan, group, states, resampling, intervals, {}, wins)
-    return ComparisonScan(scan, group, states, resampling, None, test_rows(scan, resampling.level, n_threads), {})
+        wins = count_wins(part, intervals, n_threads)
+        return ComparisonScan(part, group, states, resampling, intervals, {}, wins)
+    return ComparisonScan(part, group, states, resampling, None, test_rows(part, resampling.level, n_threads), {})
 
 
-def count_wins(scan: Scan, replicates: MetricReplicates, n_threads: int) -> dict[WinKey, WinCounts]:
+def count_wins(part: PartState, replicates: MetricReplicates, n_threads: int) -> dict[WinKey, WinCounts]:
     """Win counts: of groups for metrics of groups, of units for metrics that are sums, if units are few."""
     wins: dict[WinKey, WinCounts] = {}
-    if scan.rows_kept and scan.group_exchange is not None:
+    if part.counts.rows_kept and part.group_exchange is not None:
         wins |= count_group_wins(
-            scan.group_exchange, scan.plan.metrics, scan.outputs, slice_sets(scan.slices), n_threads,
-            scan.reader.key_texts.rank(),
+            part.group_exchange, part.plan.metrics, part.outputs, slice_sets(part.slices), n_threads,
+            part.reader.key_texts.rank(),
         )  # fmt: skip
-    for slice_pass in iterate_passes(scan) if scan.rows_kept else ():
-        wins |= slice_pass.rename(count_unit_wins_of_view(scan, replicates, n_threads))
+    for slice_pass in iterate_passes(part) if part.counts.rows_kept else ():
+        wins |= slice_pass.rename(count_unit_wins_of_view(part, replicates, n_threads))
     return wins
 
 
-def count_unit_wins_of_view(scan: Scan, replicates: MetricReplicates, n_threads: int) -> dict[WinKey, WinCounts]:
+def count_unit_wins_of_view(part: PartState, replicates: MetricReplicates, n_threads: int) -> dict[WinKey, WinCounts]:
     """The win counts of units, of the slices of one pass over the rows."""
     wins: dict[WinKey, WinCounts] = {}
-    metrics = scan.plan.metrics
-    n_slices = scan.slice_pass.n_slices
+    metrics = part.plan.metrics
+    n_slices = part.slice_pass.n_slices
     of_sums = [metric for metric in metrics if has_unit_values(metric)]
-    buckets, outputs = replicates.unit_buckets, scan.outputs
+    buckets, outputs = replicates.unit_buckets, part.outputs
     if buckets.bits != HASH_BITS or not of_sums:
         return wins
-    if scan.counted_rows is not None:
-        wins |= count_wins_of_counted_rows(scan.counted_rows, of_sums, outputs, n_slices, buckets)
-    elif scan.unit_exchange is not None:
+    if part.counted_rows is not None:
+        wins |= count_wins_of_counted_rows(part.counted_rows, of_sums, outputs, n_slices, buckets)
+    elif part.unit_exchange is not None:
         statistics = tuple(dict.fromkeys(statistic for metric in of_sums for statistic in metric.statistics()))
-        reduction = RowReduction(statistics, outputs, n_slices, scan.score_epsilons)
-        wins |= count_unit_wins(scan.unit_exchange.store, of_sums, reduction, buckets, n_threads)
+        reduction = RowReduction(statistics, outputs, n_slices, part.score_epsilons)
+        wins |= count_unit_wins(part.unit_exchange.store, of_sums, reduction, buckets, n_threads)
     return wins
 
 
@@ -131,33 +131,33 @@ def is_constant(differences: np.ndarray, before: np.ndarray, after: np.ndarray) 
     return spread <= ROUNDING * magnitude
 
 
-def test_rows(scan: Scan, level: float, n_threads: int) -> dict[WinKey, TestedDifference]:
+def test_rows(part: PartState, level: float, n_threads: int) -> dict[WinKey, TestedDifference]:
     """Test differences by a formula over the rows of two models, all of them in memory."""
     tested: dict[WinKey, TestedDifference] = {}
-    for slice_pass in iterate_passes(scan) if scan.rows_kept else ():
-        tested |= slice_pass.rename(test_rows_of_pass(scan, level, n_threads))
+    for slice_pass in iterate_passes(part) if part.counts.rows_kept else ():
+        tested |= slice_pass.rename(test_rows_of_pass(part, level, n_threads))
     return tested
 
 
-def test_rows_of_pass(scan: Scan, level: float, n_threads: int) -> dict[WinKey, TestedDifference]:
+def test_rows_of_pass(part: PartState, level: float, n_threads: int) -> dict[WinKey, TestedDifference]:
     """The tests of the slices of one pass over the rows."""
     tested: dict[WinKey, TestedDifference] = {}
-    store = scan.range_store()
+    store = part.range_store()
     names = [*names_of(store.moved_types, LABEL, SCORE), *(name for name in (SLICE,) if name in store.moved_types)]
     columns = store.load_partitions(names, 0, store.n_partitions).columns
     baselines: dict[int, Output] = {}
-    for output_number, output in enumerate(scan.outputs):
+    for output_number, output in enumerate(part.outputs):
         baseline = baselines.setdefault(output.label, output)
         if baseline is output:
             continue
-        all_rows = (None,) if scan.slice_pass.all_rows else ()
-        for slice_number in (*all_rows, *range(scan.slice_pass.n_slices)):
+        all_rows = (None,) if part.slice_pass.all_rows else ()
+        for slice_number in (*all_rows, *range(part.slice_pass.n_slices)):
             where = slice(None) if slice_number is None else columns[SLICE] == slice_number
             labels, before, after = (
                 np.ascontiguousarray(columns[name][where])
                 for name in (label_name(output.label), score_name(baseline.score), score_name(output.score))
             )
-            for metric in scan.plan.metrics:
+            for metric in part.plan.metrics:
                 key = (metric, output_number, slice_number)
                 result = metric.compare_rows(level, labels, before, after, n_threads)
                 if isinstance(result, str):  # the reason why there is no test
@@ -189,11 +189,11 @@ def iterate_differences(
     compared: ComparisonScan, slice_number: int | None, slice_values: Mapping[str, Any]
 ) -> Iterator[Difference]:
     """The differences of a slice: every metric of every model but the baseline."""
-    n_scores = len(compared.scan.names.scores)
-    for output in range(len(compared.scan.outputs)):
+    n_scores = len(compared.part.names.scores)
+    for output in range(len(compared.part.outputs)):
         if output % n_scores:
             baseline_output = output - output % n_scores
-            for metric in compared.scan.plan.metrics:
+            for metric in compared.part.plan.metrics:
                 yield make_difference(compared, metric, (baseline_output, output), slice_number, slice_values)
 
 
@@ -205,8 +205,8 @@ def make_difference(
     slice_values: Mapping[str, Any],
 ) -> Difference:
     """The difference of a metric between two models, given by their outputs, in a slice."""
-    names, resampling, replicates = compared.scan.names, compared.resampling, compared.replicates
-    baseline, other = (names.score_of(compared.scan.outputs[output]) for output in outputs)
+    names, resampling, replicates = compared.part.names, compared.resampling, compared.replicates
+    baseline, other = (names.score_of(compared.part.outputs[output]) for output in outputs)
     before, after = (
         metric.finalise(*compared.states.select(metric.statistics(), output, slice_number)) for output in outputs
     )
@@ -230,7 +230,7 @@ def make_difference(
         interval=tested.bounds,
         standard_error=tested.standard_error,
         slice=slice_values,
-        label=names.label_of(compared.scan.outputs[outputs[0]]) or None,
+        label=names.label_of(compared.part.outputs[outputs[0]]) or None,
         won=None if wins is None else wins.won,
         lost=None if wins is None else wins.lost,
         tied=None if wins is None else wins.tied,
@@ -243,7 +243,7 @@ def make_difference(
 
 def count_units(compared: ComparisonScan, value: Value, slice_number: int | None) -> int | None:
     """The number of units. It is known for groups; other units are only counted for all rows, and if they are few."""
-    if compared.resampling.unit in (compared.group, compared.scan.names.group) and "groups" in value.coverage:
+    if compared.resampling.unit in (compared.group, compared.part.names.group) and "groups" in value.coverage:
         return int(value.coverage["groups"])
     if compared.replicates is None:
         return value.coverage.get("rows")

@@ -224,7 +224,7 @@ class TrainingMetrics:
 
     def _adopt(self, rows: Accumulator) -> Accumulator:
         """The rows of another process before the first own batch: its metrics and options have to be ours."""
-        names = rows._states[0].task.names
+        names = rows._state.tasks[0].names
         empty = self._make_accumulator(dict.fromkeys(name for _, name in names.columns_with_roles))
         return empty.merge(rows)
 

@@ -26,7 +26,7 @@ from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask
 from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates
-from fastmetrics.engine.scan.log_scan import check_rows
+from fastmetrics.engine.scan.read_log import check_task_rows
 from fastmetrics.spark.expressions import translated_errors
 from fastmetrics.spark.plugins import Plugins
 from fastmetrics.spark.shared_frame import FramePass, SharedFrame, alias_of
@@ -93,7 +93,7 @@ class PartRun:
 
     @property
     def needs_second_pass(self) -> bool:
-        return not self.own_pass.in_one_pass and bool(self.merger.scan.rows_kept)
+        return not self.own_pass.in_one_pass and bool(self.merger.scan.counts.rows_kept)
 
     def second_pass(self) -> PartPass:
         """What the second pass computes: the ranges, whose totals are known by now."""
@@ -267,10 +267,10 @@ class SparkRun:
                 run.merger.add_partitions([state for part_id, state in found if part_id == run.part_id])
                 scan = run.merger.log_scan
                 if all_rows is not None and rows_of_pass is not None:
-                    if scan.rows != rows_of_pass:
-                        raise ValueError(explain_changed_rows(rows_of_pass, scan.rows))
+                    if scan.counts.rows != rows_of_pass:
+                        raise ValueError(explain_changed_rows(rows_of_pass, scan.counts.rows))
                     scan.record_filtered(all_rows - rows_of_pass)
-                check_rows(scan)
+                check_task_rows(scan)
 
     def run_second_pass(self) -> None:
         """Run the pass for ranges whose totals were not known in the first one."""
@@ -304,13 +304,13 @@ class SparkRun:
         """Check that the passes of all parts read the same rows."""
         scans = [run.merger.log_scan for run in self.runs.values()]
         for scan in scans[1:]:
-            if scan.rows != scans[0].rows:
-                raise ValueError(explain_changed_rows(scans[0].rows, scan.rows))
+            if scan.counts.rows != scans[0].counts.rows:
+                raise ValueError(explain_changed_rows(scans[0].counts.rows, scan.counts.rows))
         for number in range(len(self.tasks)):
             first, *others = [run.merger.log_scan for run in self.runs_of(number)]
             for scan in others:
-                if scan.dropped != first.dropped or scan.rows_kept != first.rows_kept:
-                    raise ValueError(explain_changed_rows(first.rows_kept, scan.rows_kept))
+                if scan.counts.dropped != first.counts.dropped or scan.counts.rows_kept != first.counts.rows_kept:
+                    raise ValueError(explain_changed_rows(first.counts.rows_kept, scan.counts.rows_kept))
 
 
 def divide_runs(frame: SharedFrame, runs: Sequence[PartRun]) -> list[list[PartRun]]:
@@ -356,7 +356,7 @@ def collect(outcomes: Any) -> list[tuple[str, Any]]:
 
 def check_same_rows(run: PartRun) -> None:
     """Check that the second pass read as many rows as the first."""
-    rows_kept, copies = run.merger.scan.rows_kept, sum(column.copies for column in run.columns)
+    rows_kept, copies = run.merger.scan.counts.rows_kept, sum(column.copies for column in run.columns)
     n_rows = sum(state.rows for _, state in run.ranges)
     if n_rows != rows_kept * copies:
         raise ValueError(explain_changed_rows(rows_kept, n_rows // copies))

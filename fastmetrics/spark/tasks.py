@@ -24,7 +24,7 @@ from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.resampling_options import Resampling, add_interval_statistics
 from fastmetrics.engine.plan.tasks import name_task_in_errors
-from fastmetrics.engine.scan.log_scan import make_memory_budget
+from fastmetrics.engine.scan.read_log import make_memory_budget
 from fastmetrics.spark.plugins import NO_PLUGINS, Plugins, dumps
 
 SHUFFLE_KEY = "shuffle_key"

@@ -35,6 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("engine.evaluation",),
     ("engine.input",),
     ("engine.results",),
+    ("engine.partial",),
     ("engine.scan",),
     ("engine.partitions",),
     ("engine",),

@@ -62,7 +62,7 @@ def rows_of(log, start, stop):
 
 def bins_of(state, view=0, number=None):
     """The histogram of a state: shift, prefixes, counts."""
-    histogram = state._states[0].parts[0].histograms[view, number]
+    histogram = state._state.parts[0].histograms[view, number]
     return histogram.shift, histogram.prefixes.tobytes(), histogram.counts.tobytes()
 
 
@@ -138,7 +138,7 @@ def test_the_oracle_is_the_function_if_every_score_has_a_bin(case):
 @given(strategies.labelled_scores(min_size=1, both_classes=False), st.integers(1, 8))
 def test_bins_depend_on_the_scores_only(case, capacity):
     labels, scores = case
-    found = filled({"y": labels, "s": scores}, capacity=capacity)._states[0].parts[0].histograms[0, None]
+    found = filled({"y": labels, "s": scores}, capacity=capacity)._state.parts[0].histograms[0, None]
     shift, bins = oracle.bins(labels, scores, scores.dtype.name, capacity)
     assert (found.shift, found.prefixes.tolist()) == (shift, [own[0] for own in bins])
     assert found.counts.tolist() == [[own[1], own[2]] for own in bins]
@@ -265,7 +265,7 @@ def test_states_travel_exactly():
     data = state.to_bytes()
     again = fm.Accumulator.from_bytes(data)
     assert again.evaluation.approximate
-    assert again._states[0].n_bins == state._states[0].n_bins == 4096 // BIN_BYTES
+    assert again._state.options.n_bins == state._state.options.n_bins == 4096 // BIN_BYTES
     assert again.to_bytes() == data
     assert again.result() == state.result()
     assert again.copy().to_bytes() == data
@@ -335,8 +335,8 @@ def test_the_state_does_not_grow_with_the_rows():
         log = strategies.click_log(20_000, seed=number, levels=None)
         state.update({"y": log["label"], "s": log["prob"]})
         sizes.append(len(state.to_bytes()))
-        assert not state._states[0].parts[0].pending
-        assert not state._states[0].parts[0].scan.range_store().blocks_in_memory
+        assert not state._state.parts[0].waiting
+        assert not state._state.parts[0].range_store().blocks_in_memory
     additive = len(new(ADDITIVE).to_bytes()) + len(filled({"y": log["label"], "s": log["prob"]}, ADDITIVE).to_bytes())
     assert max(sizes) <= (1 << 16) + additive + HEADER_BYTES
     assert state.rows == 240_000
@@ -364,7 +364,7 @@ def test_a_log_of_rare_clicks(kind, dtype):
     assert 0 < width["auc"] < 1e-4
     assert max(width.values()) < 1e-3
     assert len(state.to_bytes()) <= (4 << 20) + HEADER_BYTES
-    assert state._states[0].parts[0].histograms[0, None].prefixes.shape[0] > 50_000
+    assert state._state.parts[0].histograms[0, None].prefixes.shape[0] > 50_000
 
 
 # -------------------------------------------------------------------------------------------------- beside the bins

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics.engine import accumulator_state, batch_joining
+from fastmetrics.engine.partial import part_state, waiting_rows
 from support import strategies
 from support.cases import assert_raises, each_case
 from support.peers import pandas, polars
@@ -65,14 +65,14 @@ class TestMetricsOfTheSameColumns:
         ("size", "flush_rows"), [(1, 1), (7, 50), (64, 1), (65, 1 << 20), (SMALL, 1)]
     )
     def test_any_batches(self, metrics, columns, log, monkeypatch, size, flush_rows):
-        monkeypatch.setattr(accumulator_state, "FLUSH_ROWS", flush_rows)
+        monkeypatch.setattr(part_state, "FLUSH_ROWS", flush_rows)
         rows = {1: 25, 7: 210}.get(size)
         few = {name: column[:rows] for name, column in log.items()}
         same(filled(few, metrics, size, **columns).result(), evaluate(few, metrics, **columns))
 
     def test_any_number_of_threads(self, metrics, columns, log, monkeypatch):
-        monkeypatch.setattr(accumulator_state, "FLUSH_ROWS", 250)
-        monkeypatch.setattr(batch_joining, "BLOCK_ROWS", 40)
+        monkeypatch.setattr(part_state, "FLUSH_ROWS", 250)
+        monkeypatch.setattr(waiting_rows, "BLOCK_ROWS", 40)
         expected = evaluate(log, metrics, **columns)
         for n_threads in (1, 2, 5):
             same(filled(log, metrics, 33, **columns, n_threads=n_threads).result(), expected)
@@ -107,7 +107,7 @@ def test_batches_longer_than_a_block(monkeypatch):
     log = strategies.click_log(300_000, seed=3)
     expected = evaluate(log)
     for flush_rows in (100_000, 1 << 20):
-        monkeypatch.setattr(accumulator_state, "FLUSH_ROWS", flush_rows)
+        monkeypatch.setattr(part_state, "FLUSH_ROWS", flush_rows)
         same(updated(new(), log).result(), expected)
 
 
@@ -214,7 +214,7 @@ def test_any_tree_of_merges(case, data):
     leaf_of_row = np.array(data.draw(st.lists(st.integers(0, n_leaves), min_size=len(table), max_size=len(table))))
     leaf_of_row %= n_leaves
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(accumulator_state, "FLUSH_ROWS", data.draw(st.sampled_from([1, 3, 1000])))
+        patch.setattr(part_state, "FLUSH_ROWS", data.draw(st.sampled_from([1, 3, 1000])))
         states = []
         for leaf in range(n_leaves):
             states.append(fm.Accumulator(metrics, n_threads=1, **options))
@@ -365,7 +365,7 @@ def overwrite(log):
 @each_case("kind", ["dict", "arrow table", "arrow batch", "pandas"])
 @pytest.mark.parametrize("metrics", [["auc"], ["gauc"], ["logloss"], WEIGHTED], ids=["auc", "gauc", "logloss", "all"])
 def test_the_callers_memory_may_be_used_again(monkeypatch, flush_rows, kind, metrics):
-    monkeypatch.setattr(accumulator_state, "FLUSH_ROWS", flush_rows)
+    monkeypatch.setattr(part_state, "FLUSH_ROWS", flush_rows)
     wrap = {
         "dict": dict,
         "arrow table": pa.table,

@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 
 import fastmetrics as fm
-from fastmetrics.engine import batch_joining
 from fastmetrics.engine.input import grouping_sets
-from fastmetrics.engine.scan.scan import Scan
+from fastmetrics.engine.partial import waiting_rows
+from fastmetrics.engine.partial.part_state import PartState
 from support import strategies
 from support.cases import assert_raises, each_case
 from support.registry_cases import BINARY, JOINT_METRICS
@@ -131,9 +131,9 @@ def test_objects_that_are_not_data():
 @each_case("error", [MemoryError, KeyboardInterrupt])
 @each_case("n_threads", [1, 3])
 def test_rows_are_not_repeated_after_a_failed_flush(log, monkeypatch, error, n_threads):
-    monkeypatch.setattr(batch_joining, "BLOCK_ROWS", 50)
+    monkeypatch.setattr(waiting_rows, "BLOCK_ROWS", 50)
     state = filled(log, by="by", n_threads=n_threads)
-    exchange_block = Scan.exchange_block
+    exchange_block = PartState.exchange_block
     calls = []
 
     def fail_late(*arguments):
@@ -143,7 +143,7 @@ def test_rows_are_not_repeated_after_a_failed_flush(log, monkeypatch, error, n_t
         return exchange_block(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Scan, "exchange_block", fail_late)
+        patch.setattr(PartState, "exchange_block", fail_late)
         with pytest.raises(error):
             state.result()
     assert len(calls) >= 5

@@ -303,7 +303,7 @@ def test_a_disk_that_fails_at_any_time(name, n_threads, monkeypatch):
     assert evaluate(log, metrics, memory_limit="1MiB", n_threads=n_threads) == expected
     n_calls = calls[0]
     assert n_calls > 20
-    for failing[0] in np.unique(np.geomspace(1, n_calls - 4, 8).astype(int)).tolist():
+    for failing[0] in np.unique(np.geomspace(1, 0.8 * n_calls, 8).astype(int)).tolist():
         calls[0] = 0
         assert_raises(
             SpillError, "Input/output error", evaluate, log, metrics, memory_limit="1MiB", n_threads=n_threads

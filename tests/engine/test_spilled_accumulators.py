@@ -37,7 +37,7 @@ def fill(log, batch_rows, metrics=METRICS, **options):
 
 
 def is_spilled(state):
-    stores = [store for own in state._states for part in own.parts for store in part.scan.stores()]
+    stores = [store for part in state._state.parts for store in part.stores()]
     return any(store.spilled_blocks for store in stores)
 
 

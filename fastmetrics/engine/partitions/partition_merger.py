@@ -13,6 +13,10 @@ from fastmetrics._core.group_accumulators import StateKey, merge_states
 from fastmetrics._core.grouping import grouped
 from fastmetrics.engine.input.batch_validation import ValidatedBatch
 from fastmetrics.engine.input.grouping_sets import GroupingSets
+from fastmetrics.engine.partial.slice_counts import SliceCounts
+from fastmetrics.engine.partial.slice_passes import SlicePass
+from fastmetrics.engine.partial.state_options import StateOptions
+from fastmetrics.engine.partial.task_state import TaskState
 from fastmetrics.engine.partitions.partition_state import (
     NO_TOTALS,
     WHOLE_COLUMN,
@@ -22,10 +26,7 @@ from fastmetrics.engine.partitions.partition_state import (
 )
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.intervals import MetricReplicates, ReplicateStates, finalise_replicates
-from fastmetrics.engine.scan.plan_scan import LogScan
 from fastmetrics.engine.scan.resolve import FinalStates
-from fastmetrics.engine.scan.slice_counts import SliceCounts
-from fastmetrics.engine.scan.slice_passes import SlicePass
 
 
 def of_output(states: dict[StateKey, Any], output: int) -> dict[tuple[Any, int | None], Any]:
@@ -39,8 +40,8 @@ class PartitionMerger:
     def __init__(self, part: PlanPart, on_invalid: str, slices: GroupingSets | None = None) -> None:
         """`slices` are shared with the mergers of other parts of the plan."""
         plan = part.plan
-        self.log_scan = LogScan([part], on_invalid, None, slices=slices)
-        (self.scan,) = self.log_scan.scans
+        self.log_scan = TaskState([part], StateOptions(on_invalid), slices=slices)
+        (self.scan,) = self.log_scan.parts
         self.states = FinalStates({})
         self.totals = NO_TOTALS
         self.replicates_by_key: dict[StateKey, Any] = {}
@@ -75,12 +76,12 @@ class PartitionMerger:
                 None, None, partition.rows, partition.dropped, kinds, no_rows, n_classes=partition.n_classes,
                 filtered=partition.filtered, sum_distances=partition.sum_distances,
             )  # fmt: skip
-            self.scan.record_batch(batch)
+            self.scan.counts.record(batch)
             self.scan.reader.float_keys |= partition.float_keys
             if partition.counts:
-                if self.scan.counts is None:
-                    self.scan.counts = SliceCounts(len(partition.counts[None].positives))
-                self.scan.counts.add_values(partition.counts, self.scan.slices.numbers)
+                if self.scan.slice_counts is None:
+                    self.scan.slice_counts = SliceCounts(len(partition.counts[None].positives))
+                self.scan.slice_counts.add_values(partition.counts, self.scan.slices.numbers)
 
     def add_range_states(self, ranges: list[PartitionState], score: int, model: int | None = None) -> None:
         """Merge the states of all ranges of score column number `score`, by default that of model number `score`."""
@@ -104,7 +105,7 @@ class PartitionMerger:
 
     def join_classes(self, replicates: int) -> None:
         """Join the states of problems of two classes, after all ranges were added."""
-        statistics, n_classes = self.scan.plan.statistics["range"], self.scan.n_classes or 0
+        statistics, n_classes = self.scan.plan.statistics["range"], self.scan.counts.n_classes or 0
         if not self.scan.plan.has_vectors:
             return
         for output in range(len(self.scan.outputs)):
@@ -122,7 +123,7 @@ class PartitionMerger:
     def replicates(self, resampling: PartitionResampling) -> MetricReplicates:
         """The replicates of all metrics, after all partitions and ranges were added."""
         options = resampling.options
-        if not self.scan.rows_kept:
+        if not self.scan.counts.rows_kept:
             return MetricReplicates({}, resampling.unit_buckets, options)
         self.scan.slice_pass = SlicePass(len(self.scan.slices))  # the slices of all sets have their own numbers
         values = finalise_replicates(self.scan, self.replicates_by_key, options.replicates)

@@ -20,6 +20,10 @@ from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCount
 from fastmetrics._core.resampling.value_replicates import ValueReplicates
 from fastmetrics.engine.input.batch_validation import ColumnReader
 from fastmetrics.engine.input.row_selection import RowSelector
+from fastmetrics.engine.partial.part_state import PartState
+from fastmetrics.engine.partial.slice_passes import iterate_passes
+from fastmetrics.engine.partial.state_options import StateOptions
+from fastmetrics.engine.partial.task_state import TaskState
 from fastmetrics.engine.partitions.partition_state import (
     EMPTY_COUNTS,
     NO_TOTALS,
@@ -37,10 +41,7 @@ from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.group_units import find_units_of_groups
 from fastmetrics.engine.scan.intervals import ReplicateStates, replicate_additive, slices_of_pass
-from fastmetrics.engine.scan.plan_scan import LogScan
 from fastmetrics.engine.scan.resolve import FinalStates, resolve
-from fastmetrics.engine.scan.scan import Scan
-from fastmetrics.engine.scan.slice_passes import iterate_passes
 
 TRAVELLING_REPLICATES = (AdditiveReplicates, ValueReplicates)  # these merge, and are small when pickled
 
@@ -105,7 +106,7 @@ class PartitionScan:
         for own in passes:
             part = parts[own.number]
             scanned[own.number] = replace(part, plan=own.plan_to_scan(part.plan))
-        self.log_scan = LogScan(scanned, on_invalid, None, budget, [own.number for own in passes])
+        self.log_scan = TaskState(scanned, StateOptions(on_invalid, budget), [own.number for own in passes])
         self.columns = [score_columns(parts[own.number], own.n_classes) if own.cuts else [] for own in passes]
         self.totals = [NO_TOTALS] * len(passes)
 
@@ -113,7 +114,7 @@ class PartitionScan:
         """Add a batch that begins at `first_row` of the partition."""
         validated = self.log_scan.process_batch(batch, first_row)
         self.log_scan.record_batch(validated)
-        for index, (own, scan, rows) in enumerate(zip(self.passes, self.log_scan.scans, validated, strict=True)):
+        for index, (own, scan, rows) in enumerate(zip(self.passes, self.log_scan.parts, validated, strict=True)):
             check_classes(scan, own.n_classes)
             if own.cuts and not own.sends_ranges and rows.columns is not None:
                 statistics = self.parts[own.number].plan.statistics["range"]
@@ -122,19 +123,19 @@ class PartitionScan:
 
     def results(self) -> Iterator[tuple[int, PartitionState | ScoreRangeShard]]:
         """The number of a part with its state, and with its rows of score columns, part by part."""
-        for index, (own, scan) in enumerate(zip(self.passes, self.log_scan.scans, strict=True)):
-            if scan.rows:
+        for index, (own, scan) in enumerate(zip(self.passes, self.log_scan.parts, strict=True)):
+            if scan.counts.rows:
                 for found in self.results_of(index):
                     yield own.number, found
             scan.close()
 
     def results_of(self, index: int) -> Iterator[PartitionState | ScoreRangeShard]:
-        own, scan, columns = self.passes[index], self.log_scan.scans[index], self.columns[index]
+        own, scan, columns = self.passes[index], self.log_scan.parts[index], self.columns[index]
         if not own.is_second:
             scan.plan = scan.plan.with_statistics(range=())
             states = resolve(scan, 1, None, last=own.resampling is None)
             partition = make_partition_state(scan, states, self.totals[index])
-            if own.resampling is not None and scan.rows_kept:
+            if own.resampling is not None and scan.counts.rows_kept:
                 replicates = key_by_slice_values(scan, replicate_partition(scan, own.resampling))
                 partition = partition._replace(replicates=replicates)
             yield partition
@@ -149,24 +150,25 @@ class PartitionScan:
         self.log_scan.close()
 
 
-def check_classes(scan: Scan, n_classes: int) -> None:
+def check_classes(scan: PartState, n_classes: int) -> None:
     """Check that a partition has as many probabilities in a row as the others."""
-    if n_classes and scan.n_classes is not None:
-        scan.record_classes(n_classes)
+    if n_classes and scan.counts.n_classes is not None:
+        scan.counts.record_classes(n_classes)
 
 
-def make_partition_state(scan: Scan, states: FinalStates, totals: RangeTotals) -> PartitionState:
+def make_partition_state(scan: PartState, states: FinalStates, totals: RangeTotals) -> PartitionState:
     """The state of a scanned partition. Slices are identified by their values: partitions number them differently."""
-    kinds, slices = tuple(scan.label_kinds_seen), scan.slices.values()
+    own = scan.counts
+    kinds, slices = tuple(own.label_kinds_seen), scan.slices.values()
     by_key = key_by_slice_values(scan, states.by_key)
-    counts = EMPTY_COUNTS if scan.counts is None else scan.counts.of_values(slices)
+    counts = EMPTY_COUNTS if scan.slice_counts is None else scan.slice_counts.of_values(slices)
     return PartitionState(
-        scan.rows, scan.dropped, kinds, slices, by_key, totals, n_classes=scan.n_classes, counts=counts,
-        filtered=scan.filtered, sum_distances=scan.sum_distances, float_keys=frozenset(scan.reader.float_keys),
+        own.rows, own.dropped, kinds, slices, by_key, totals, n_classes=own.n_classes, counts=counts,
+        filtered=own.filtered, sum_distances=own.sum_distances, float_keys=frozenset(scan.reader.float_keys),
     )  # fmt: skip
 
 
-def key_by_slice_values(scan: Scan, states: dict[Any, Any]) -> dict[SliceStateKey, Any]:
+def key_by_slice_values(scan: PartState, states: dict[Any, Any]) -> dict[SliceStateKey, Any]:
     values = scan.slices.values()
     return {
         (statistic, output, None if slice_number is None else values[slice_number]): state
@@ -191,7 +193,7 @@ class PartitionUnits:
             self.counter.add(scratch.hashes[: keys.rows])
 
 
-def replicate_partition(scan: Scan, resampling: PartitionResampling) -> dict[Any, Any]:
+def replicate_partition(scan: PartState, resampling: PartitionResampling) -> dict[Any, Any]:
     """The replicates of a partition's additive statistics. Replicates of partitions can be merged."""
     check_units(scan, resampling.unit_buckets)
     options = resampling.options
@@ -207,7 +209,7 @@ def replicate_partition(scan: Scan, resampling: PartitionResampling) -> dict[Any
     }
 
 
-def check_units(scan: Scan, unit_buckets: UnitBuckets) -> None:
+def check_units(scan: PartState, unit_buckets: UnitBuckets) -> None:
     """Check that all units of a partition were counted: the bucket of another unit is no valid index."""
     if scan.counted_rows is not None:
         hashes = [block.hashes for blocks in scan.counted_rows.blocks.values() for block in blocks]

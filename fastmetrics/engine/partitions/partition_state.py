@@ -11,8 +11,8 @@ from fastmetrics._core.exchange.weighted_ranges import WeightSpan, merge_spans
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
 from fastmetrics.engine.input.slice_values import SliceValues
+from fastmetrics.engine.partial.slice_counts import RowCount
 from fastmetrics.engine.plan.resampling_options import Resampling
-from fastmetrics.engine.scan.slice_counts import RowCount
 
 WHOLE_COLUMN = -1  # the range number of a shard that belongs to a whole score column
 

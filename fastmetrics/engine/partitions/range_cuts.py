@@ -29,11 +29,11 @@ from fastmetrics._core.statistic import Positioned
 from fastmetrics._kernels.sweep.mann_whitney import Splitter
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.slice_values import SliceValues
+from fastmetrics.engine.partial.additive_states import split_by_slice
+from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partitions.partition_state import RangeKey, RangeTotals, RowTotalKey
 from fastmetrics.engine.partitions.range_rows import ScoreRangeShard, code_names, shard_values
 from fastmetrics.engine.partitions.score_columns import ScoreColumn
-from fastmetrics.engine.scan.additive_states import split_by_slice
-from fastmetrics.engine.scan.scan import Scan
 
 SPLIT_ROWS = 1 << 22  # rows that are split into ranges at a time
 
@@ -53,7 +53,7 @@ def split_columns(
             yield number, {name: own[start:stop] for name, own in ordered.columns.items()}
 
 
-def stored_columns(scan: Scan, column: ScoreColumn) -> list[str]:
+def stored_columns(scan: PartState, column: ScoreColumn) -> list[str]:
     """The columns that the rows of one score column have in a store."""
     names = [label_name(number) for number in range(len(scan.names.labels))] + column.stored_names()
     names += [role_name(role) for role, _ in scan.names.others]
@@ -61,7 +61,9 @@ def stored_columns(scan: Scan, column: ScoreColumn) -> list[str]:
     return names + code_names(scan.slices)
 
 
-def split_into_ranges(scan: Scan, column: ScoreColumn, score: int, cuts: Sequence[float]) -> Iterator[ScoreRangeShard]:
+def split_into_ranges(
+    scan: PartState, column: ScoreColumn, score: int, cuts: Sequence[float]
+) -> Iterator[ScoreRangeShard]:
     """The rows of score column number `score` as shards of ranges, a few million rows at a time."""
     names = stored_columns(scan, column)
     values = shard_values(scan.slices)
@@ -79,7 +81,7 @@ def split_into_ranges(scan: Scan, column: ScoreColumn, score: int, cuts: Sequenc
             yield ScoreRangeShard(score, number, values, of_range)
 
 
-def iterate_score_column(scan: Scan, column: ScoreColumn) -> Iterator[dict[str, np.ndarray]]:
+def iterate_score_column(scan: PartState, column: ScoreColumn) -> Iterator[dict[str, np.ndarray]]:
     """The rows of one score column with their units, block by block."""
     if scan.unit_exchange is None:
         return
@@ -89,7 +91,7 @@ def iterate_score_column(scan: Scan, column: ScoreColumn) -> Iterator[dict[str, 
 
 def count_ranges(
     columns: RowBlock,
-    scan: Scan,
+    scan: PartState,
     score_columns: Sequence[ScoreColumn],
     cuts: Sequence[Sequence[float]],
     range_statistics: Sequence[Any],
@@ -129,7 +131,7 @@ def iterate_slices(columns: RowBlock, slices: GroupingSets) -> Iterator[tuple[Sl
 
 
 def count_rows_of_ranges(
-    scan: Scan,
+    scan: PartState,
     statistics: Sequence[StoredRowsStatistic],
     by_slice: Sequence[tuple[SliceValues | None, RowBlock]],
     cuts: Sequence[Sequence[float]],

@@ -16,8 +16,8 @@ from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.slice_values import SliceValues
+from fastmetrics.engine.partial.slice_passes import SlicePass, compute_slices, passes_of
 from fastmetrics.engine.plan.column_names import ColumnNames
-from fastmetrics.engine.scan.slice_passes import SlicePass, compute_slices, passes_of
 
 
 class ScoreRangeShard(NamedTuple):

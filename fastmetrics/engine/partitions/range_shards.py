@@ -24,6 +24,7 @@ from fastmetrics._core.resampling.resampling_units import UnitBuckets
 from fastmetrics._core.resampling.row_range_replicates import replicate_row_ranges
 from fastmetrics._core.statistic import Positioned
 from fastmetrics.engine.input.slice_values import SliceValues
+from fastmetrics.engine.partial.slice_passes import SlicePass
 from fastmetrics.engine.partitions.partition_state import (
     NO_TOTALS,
     WHOLE_COLUMN,
@@ -37,7 +38,6 @@ from fastmetrics.engine.partitions.score_columns import read_statistics, score_c
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.intervals import ReplicateStates
-from fastmetrics.engine.scan.slice_passes import SlicePass
 
 ROWS_CHANGED = "the rows changed between two passes: there are units that were not there when they were counted"
 

@@ -1,4 +1,4 @@
-"""The report of a scan: every metric of every model, label and slice."""
+"""The report of a state: every metric of every model, label and slice."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from fastmetrics._core.results.result_set import TaskRows
 from fastmetrics._core.statistic import ClassTables, Value
 from fastmetrics._version import __version__
 from fastmetrics.engine.evaluation.evaluation import Evaluation
+from fastmetrics.engine.partial.part_state import PartState
+from fastmetrics.engine.partial.task_state import TaskState
 from fastmetrics.engine.plan.slice_bins import SliceBins
 from fastmetrics.engine.plan.tasks import PlannedTask
 from fastmetrics.engine.results.report import Report, attach_matrices
 from fastmetrics.engine.results.result import Result
-from fastmetrics.engine.scan.log_scan import Progress
-from fastmetrics.engine.scan.plan_scan import LogScan
+from fastmetrics.engine.scan.read_log import Progress
 from fastmetrics.engine.scan.resolve import FinalStates, resolve
-from fastmetrics.engine.scan.scan import Scan
 from fastmetrics.engine.scan.small_slices import SmallSlices
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class ResolvedPart(NamedTuple):
     `intervals` are those that were asked for; `bounds` are those of an approximate state's range statistics.
     """
 
-    scan: Scan
+    part: PartState
     states: FinalStates
     intervals: MetricReplicates | AnalyticIntervals | None = None
     bounds: StateBounds | None = None
@@ -70,8 +70,8 @@ class ResolvedPart(NamedTuple):
         task: str | None,
     ) -> list[Result]:
         """The results of a slice: these metrics for every output. `bins_signatures` are those of all bins."""
-        names = self.scan.names
-        count = self.scan.row_count(slice_number)
+        names = self.part.names
+        count = self.part.row_count(slice_number)
         # Without slices, rows are not counted by class: a metric says its positives in its coverage.
         positives = count.positives or None
         suffix = "".join(text for title, text in bins_signatures.items() if title in slice_values)
@@ -79,7 +79,7 @@ class ResolvedPart(NamedTuple):
             suffix += self.intervals.resampling.signature_suffix
         found = []
         float_keys = self.float_keys(slice_values)
-        for number, output in enumerate(self.scan.outputs):
+        for number, output in enumerate(self.part.outputs):
             label, score = names.label_of(output), names.score_of(output)
             of_columns = float_keys | self.sum_distance(output.score)
             for metric in metrics:
@@ -97,12 +97,12 @@ class ResolvedPart(NamedTuple):
 
     def sum_distance(self, model: int) -> dict[str, float]:
         """How far the probabilities of a row of a model are from the sum 1, for the coverage; empty if not noted."""
-        distance = self.scan.sum_distances[model] if self.scan.sum_distances else 0.0
+        distance = self.part.counts.sum_distances[model] if self.part.counts.sum_distances else 0.0
         return {"sum_distance": distance} if distance else {}
 
     def float_keys(self, slice_values: SliceValues) -> dict[str, str]:
         """The columns of keys with floats from 2**53 on, for the coverage; empty if there is none."""
-        found = self.scan.reader.float_keys.union(
+        found = self.part.reader.float_keys.union(
             name for name, value in slice_values.items() if isinstance(value, float) and abs(value) >= EXACT_INTEGER
         )
         return {"float_keys": ", ".join(sorted(found))} if found else {}
@@ -121,45 +121,45 @@ class ResolvedPart(NamedTuple):
 
     def tables_of_classes(self, find: Callable[[ClassTables, Any], Any]) -> Iterator[tuple[Any, ...]]:
         """The label, the score and what `find(statistic, state)` returns, of all rows of every output."""
-        names = self.scan.names
-        for number, output in enumerate(self.scan.outputs):
-            for statistic in self.scan.plan.with_class_tables:
+        names = self.part.names
+        for number, output in enumerate(self.part.outputs):
+            for statistic in self.part.plan.with_class_tables:
                 (state,) = self.states.select((statistic,), number, None)
                 found = find(statistic, state)
                 if found is not None:
                     yield names.label_of(output), names.score_of(output), *found
 
 
-def notes_on_words(scan: Scan, states: FinalStates) -> list[str]:
+def notes_on_words(part: PartState, states: FinalStates) -> list[str]:
     """A note for every model of which texts of some rows have words for another tokenizer only, with the metrics."""
     metrics: dict[tuple[str, str], list[str]] = {}
-    for metric, statistic in scan.plan.with_notes:
-        for number, output in enumerate(scan.outputs):
+    for metric, statistic in part.plan.with_notes:
+        for number, output in enumerate(part.outputs):
             note = statistic.note_on_words(*states.select((statistic,), number, None))
             if note is not None:
-                metrics.setdefault((scan.names.score_of(output), note), []).append(repr(metric))
+                metrics.setdefault((part.names.score_of(output), note), []).append(repr(metric))
     return [f"{', '.join(own)}, {score}: {note}" for (score, note), own in metrics.items()]
 
 
 def resolve_part(
-    scan: Scan, resampling: Resampling | None, n_threads: int, progress: Progress | None, last: bool = True
+    part: PartState, resampling: Resampling | None, n_threads: int, progress: Progress | None, last: bool = True
 ) -> ResolvedPart:
-    """Resolve a scan: the states of all statistics, and the intervals of all metrics if they are asked for.
+    """Resolve a part: the states of all statistics, and the intervals of all metrics if they are asked for.
 
     `last` is that of `resolve`.
     """
     if resampling is None:
-        return ResolvedPart(scan, resolve(scan, n_threads, progress, last))
+        return ResolvedPart(part, resolve(part, n_threads, progress, last))
     from fastmetrics.engine.scan.intervals import resolve_intervals  # it imports all of resampling
 
-    return ResolvedPart(scan, *resolve_intervals(scan, resampling, n_threads, progress, last))
+    return ResolvedPart(part, *resolve_intervals(part, resampling, n_threads, progress, last))
 
 
 class ResolvedTask(NamedTuple):
-    """A task whose scans are resolved: the final states of all parts of its plan."""
+    """A task whose parts are resolved: the final states of all parts of its plan."""
 
     task: PlannedTask
-    log_scan: LogScan
+    state: TaskState
     parts: Sequence[ResolvedPart]
 
     def results(self, small: SmallSlices) -> Iterator[Result]:
@@ -168,28 +168,28 @@ class ResolvedTask(NamedTuple):
         Metrics stand in the order in which they were asked for, as far as they read the same columns.
         """
         of_parts = []
-        for part in self.parts:
-            own = set(part.scan.plan.metrics)
-            signatures = {bins.title: bins_signature(bins) for bins in part.scan.names.bins}
-            of_parts.append((part, [metric for metric in self.task.plan.metrics if metric in own], signatures))
-        for slice_number, values in small.keep_large(self.log_scan):
+        for resolved in self.parts:
+            own = set(resolved.part.plan.metrics)
+            signatures = {bins.title: bins_signature(bins) for bins in resolved.part.names.bins}
+            of_parts.append((resolved, [metric for metric in self.task.plan.metrics if metric in own], signatures))
+        for slice_number, values in small.keep_large(self.state):
             slice_values = freeze(values)
-            for part, metrics, signatures in of_parts:
-                yield from part.results(metrics, slice_number, slice_values, signatures, self.task.name)
+            for resolved, metrics, signatures in of_parts:
+                yield from resolved.results(metrics, slice_number, slice_values, signatures, self.task.name)
 
 
-def rows_of_task(task: PlannedTask, log_scan: LogScan) -> TaskRows:
+def rows_of_task(task: PlannedTask, state: TaskState) -> TaskRows:
     """Which rows and columns a task reads."""
-    dropped = dict(sorted(log_scan.dropped.items()))
-    return TaskRows(log_scan.rows_kept, freeze(dropped), freeze(task.names.by_role()), log_scan.filtered)
+    dropped = dict(sorted(state.counts.dropped.items()))
+    return TaskRows(state.counts.rows_kept, freeze(dropped), freeze(task.names.by_role()), state.filtered)
 
 
-def edges_of_tasks(scans: Sequence[tuple[str | None, LogScan]]) -> dict[str, tuple[int | float, ...]]:
+def edges_of_tasks(tasks: Sequence[tuple[str | None, TaskState]]) -> dict[str, tuple[int | float, ...]]:
     """The edges of all slices that are intervals; those of a task begin with its name."""
     return {
         own.title if name is None else f"{name}: {own.title}": own.edges or ()
-        for name, log_scan in scans
-        for own in log_scan.parts[0].names.bins
+        for name, state in tasks
+        for own in state.names.bins
     }
 
 
@@ -199,11 +199,11 @@ def make_report(
     """The report of all tasks, one after the other. Slices of too few rows are counted, and left out."""
     small = SmallSlices(question.min_rows)
     parts = [part for one in resolved for part in one.parts]
-    rows = {one.task.name: rows_of_task(one.task, one.log_scan) for one in resolved}
+    rows = {one.task.name: rows_of_task(one.task, one.state) for one in resolved}
     only = rows.pop(None, None)
     report = Report(
         [result for one in resolved for result in one.results(small)],
-        rows=resolved[0].log_scan.rows,
+        rows=resolved[0].state.counts.rows,
         filtered=None if only is None else only.filtered,
         dropped={} if only is None else only.dropped,
         columns={} if only is None else only.columns,
@@ -212,8 +212,8 @@ def make_report(
         evaluation=question,
         tasks={name: of_task for name, of_task in rows.items() if name is not None},
         small_slices=small.as_dict(),
-        bins=edges_of_tasks([(one.task.name, one.log_scan) for one in resolved]),
-        notes=[*notes, *(note for part in parts for note in notes_on_words(part.scan, part.states))],
+        bins=edges_of_tasks([(one.task.name, one.state) for one in resolved]),
+        notes=[*notes, *(note for part in parts for note in notes_on_words(part.part, part.states))],
     )
     matrices = [own for part in parts for own in part.tables_of_classes(lambda own, state: own.confusion_matrix(state))]
     tables = [own for part in parts for own in part.tables_of_classes(lambda own, state: own.label_table(state))]

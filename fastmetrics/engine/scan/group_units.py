@@ -1,4 +1,4 @@
-"""Resampling units of a scan, and the unit of every group."""
+"""Resampling units of the rows of a part, and the unit of every group."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, GroupKeys, HashExchange
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
 from fastmetrics._core.resampling.row_replicates import LOADED_BYTES, row_ranges
+from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column, key_columns
-from fastmetrics.engine.scan.scan import Scan
 
 
-def find_units(scan: Scan) -> tuple[UnitBuckets, UnitsOfGroups | None]:
+def find_units(part: PartState) -> tuple[UnitBuckets, UnitsOfGroups | None]:
     """The buckets of all units, and the unit of every group if units are larger than groups."""
-    if scan.counted_rows is not None:
-        return scan.counted_rows.unit_buckets(), None
+    if part.counted_rows is not None:
+        return part.counted_rows.unit_buckets(), None
     counter = UnitCounter()
-    units_of = find_units_of_groups(scan)
+    units_of = find_units_of_groups(part)
     if units_of is not None:
         counter.add(units_of.units)
         return counter.unit_buckets(), units_of
-    if scan.states_by_unit:  # they have seen the units of all rows
-        for by_unit in scan.states_by_unit:
+    if part.states_by_unit:  # they have seen the units of all rows
+        for by_unit in part.states_by_unit:
             counter.merge(by_unit.units)
         return counter.unit_buckets(), None
-    store = scan.unit_exchange.store if scan.unit_exchange is not None else scan.range_store()
+    store = part.unit_exchange.store if part.unit_exchange is not None else part.range_store()
     for block in store.block_readers([HASH]):
         counter.add(block.load()[HASH])
     return counter.unit_buckets(), None
 
 
-def find_units_of_groups(scan: Scan) -> UnitsOfGroups | None:
+def find_units_of_groups(part: PartState) -> UnitsOfGroups | None:
     """The units of groups; None if groups are the units, or if no metric is computed inside groups."""
-    exchange = scan.group_exchange
-    if exchange is None or UNIT not in exchange.store.types or not scan.plan.without_plots().needs("hash"):
+    exchange = part.group_exchange
+    if exchange is None or UNIT not in exchange.store.types or not part.plan.without_plots().needs("hash"):
         return None
-    return UnitsOfGroups(exchange, scan.names)
+    return UnitsOfGroups(exchange, part.names)
 
 
 class UnitsOfGroups:

@@ -36,10 +36,13 @@ from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCount
 from fastmetrics._core.resampling.row_range_replicates import replicate_row_ranges
 from fastmetrics._core.resampling.row_replicates import RowReduction, replicate_rows
 from fastmetrics._core.statistic import AdditiveStatistic, ColumnStatistic, GroupedStatistic, Value
+from fastmetrics.engine.partial.part_state import PartState
+from fastmetrics.engine.partial.slice_passes import SlicePass, iterate_passes, passes_of
+from fastmetrics.engine.partial.states_by_unit import replicate_units
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
 from fastmetrics.engine.scan.group_units import UnitsOfGroups, find_units
-from fastmetrics.engine.scan.log_scan import Progress
+from fastmetrics.engine.scan.read_log import Progress
 from fastmetrics.engine.scan.resolve import (
     FinalStates,
     ProgressCounter,
@@ -47,9 +50,6 @@ from fastmetrics.engine.scan.resolve import (
     group_statistics_by_table,
     resolve,
 )
-from fastmetrics.engine.scan.scan import Scan
-from fastmetrics.engine.scan.slice_passes import SlicePass, iterate_passes, passes_of
-from fastmetrics.engine.scan.states_by_unit import replicate_units
 
 UNDEFINED = "the value is undefined"
 MAX_REPLICATE_BYTES = 1 << 28  # of the replicates of slices in one pass
@@ -103,17 +103,17 @@ class AnalyticIntervals(NamedTuple):
 
 
 def resolve_intervals(
-    scan: Scan, resampling: Resampling, n_threads: int, progress: Progress | None, last: bool = True
+    part: PartState, resampling: Resampling, n_threads: int, progress: Progress | None, last: bool = True
 ) -> tuple[FinalStates, MetricReplicates | AnalyticIntervals]:
-    """Resolve a scan: the states of all statistics, and the intervals of all metrics. `last` is that of `resolve`."""
+    """Resolve a part: the states of all statistics, and the intervals of all metrics. `last` is that of `resolve`."""
     if resampling.method == DELONG:
-        states = resolve(scan, n_threads, progress, last)
+        states = resolve(part, n_threads, progress, last)
         return states, AnalyticIntervals(states, resampling)
-    units = find_units(scan) if scan.rows_kept else None
-    plan = scan.plan.without_plots()
-    if units is None or not plan.needs("hash") or not fits_in_one_pass(scan, plan, resampling.replicates, n_threads):
-        states = resolve(scan, n_threads, progress, last=False)
-        return states, resample(scan, resampling, n_threads, units, progress=progress)
+    units = find_units(part) if part.counts.rows_kept else None
+    plan = part.plan.without_plots()
+    if units is None or not plan.needs("hash") or not fits_in_one_pass(part, plan, resampling.replicates, n_threads):
+        states = resolve(part, n_threads, progress, last=False)
+        return states, resample(part, resampling, n_threads, units, progress=progress)
     # Group tables are computed once, for the values and for their replicates.
     unit_buckets, units_of = units
     weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)
@@ -123,14 +123,14 @@ def resolve_intervals(
         selected = [statistic for statistic in statistics if statistic in resampled]
         return GroupsAndReplicates(statistics, MarkedReplicateAccumulators(selected, weights, units_of))
 
-    states = resolve(scan, n_threads, progress, False, new_states)
+    states = resolve(part, n_threads, progress, False, new_states)
     keys = [key for key in states.by_key if isinstance(key[0], ReplicatesOf)]
     group_replicates = {(key[0].statistic, key[1], key[2]): states.by_key.pop(key) for key in keys}
-    return states, resample(scan, resampling, n_threads, units, group_replicates, progress)
+    return states, resample(part, resampling, n_threads, units, group_replicates, progress)
 
 
 def resample(
-    scan: Scan,
+    part: PartState,
     resampling: Resampling,
     n_threads: int,
     units: tuple[UnitBuckets, UnitsOfGroups | None] | None = None,
@@ -138,50 +138,50 @@ def resample(
     progress: Progress | None = None,
 ) -> MetricReplicates:
     """The replicates of all metrics. `group_replicates` are those of group statistics, if they are known."""
-    plan = scan.plan.without_plots()
-    if not scan.rows_kept:
+    plan = part.plan.without_plots()
+    if not part.counts.rows_kept:
         return MetricReplicates({}, UnitCounter().unit_buckets(), resampling)
-    unit_buckets, units_of = find_units(scan) if units is None else units
+    unit_buckets, units_of = find_units(part) if units is None else units
     by_score = tuple(metric for metric in plan.metrics if metric.spec.exchange == "range")
     additive = tuple(metric for metric in plan.metrics if metric.spec.exchange != "range")
     rest = plan if group_replicates is None else plan.with_statistics(hash=())
     weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates) if additive else None
-    passes = passes_of(scan.slices)
-    n_passes = count_passes(scan, plan, rest, resampling.replicates, n_threads, passes)
-    counter = ProgressCounter(progress, scan.rows_kept, scan.rows_kept * n_passes, "resample")
+    passes = passes_of(part.slices)
+    n_passes = count_passes(part, plan, rest, resampling.replicates, n_threads, passes)
+    counter = ProgressCounter(progress, part.counts.rows_kept, part.counts.rows_kept * n_passes, "resample")
     counter.advance(0)
     values: dict[ReplicateKey, np.ndarray] = {}
-    for slice_pass in iterate_passes(scan):
+    for slice_pass in iterate_passes(part):
         if weights is not None:
-            for slices in split_slices_by_memory(scan, plan, resampling.replicates, n_threads):
-                found = replicate_additive(scan, rest, weights, units_of, n_threads, slices, counter.advance)
+            for slices in split_slices_by_memory(part, plan, resampling.replicates, n_threads):
+                found = replicate_additive(part, rest, weights, units_of, n_threads, slices, counter.advance)
                 found = slice_pass.rename(found) | (group_replicates or {})
-                values |= finalise_replicates(scan, found, resampling.replicates, additive, slices, counter.advance)
+                values |= finalise_replicates(part, found, resampling.replicates, additive, slices, counter.advance)
         if by_score:
-            found = replicate_score_statistics(scan, plan, unit_buckets, resampling, n_threads, counter.advance)
+            found = replicate_score_statistics(part, plan, unit_buckets, resampling, n_threads, counter.advance)
             found, every = slice_pass.rename(found), slices_of_pass(slice_pass)
-            values |= finalise_replicates(scan, found, resampling.replicates, by_score, every, counter.advance)
+            values |= finalise_replicates(part, found, resampling.replicates, by_score, every, counter.advance)
     counter.finish()
     return MetricReplicates(values, unit_buckets, resampling, units_of)
 
 
 def count_passes(
-    scan: Scan, plan: Plan, rest: Plan, replicates: int, n_threads: int, passes: Sequence[SlicePass]
+    part: PartState, plan: Plan, rest: Plan, replicates: int, n_threads: int, passes: Sequence[SlicePass]
 ) -> int:
     """How many times the rows are passed; `rest` is the plan without the replicates that are known."""
     n_passes = 0
     has_ranges = plan.needs("range")
     for slice_pass in passes:
         if plan.needs("none") or plan.needs("hash"):
-            n_ranges = len(list(split_pass_by_memory(scan, slice_pass, plan, replicates, n_threads)))
+            n_ranges = len(list(split_pass_by_memory(part, slice_pass, plan, replicates, n_threads)))
             n_passes += n_ranges * (1 + bool(rest.statistics["none"]) + len(group_statistics_by_table(rest)))
-        n_passes += has_ranges * (1 + len(slice_pass.slice_counts()) * len(scan.outputs))
+        n_passes += has_ranges * (1 + len(slice_pass.slice_counts()) * len(part.outputs))
     return n_passes
 
 
-def split_slices_by_memory(scan: Scan, plan: Plan, replicates: int, n_threads: int) -> Iterator[SliceRange]:
+def split_slices_by_memory(part: PartState, plan: Plan, replicates: int, n_threads: int) -> Iterator[SliceRange]:
     """The slices of every pass: all in one if there is memory for their replicates, otherwise all rows come first."""
-    yield from split_pass_by_memory(scan, scan.slice_pass, plan, replicates, n_threads)
+    yield from split_pass_by_memory(part, part.slice_pass, plan, replicates, n_threads)
 
 
 def slices_of_pass(slice_pass: SlicePass) -> SliceRange:
@@ -190,11 +190,11 @@ def slices_of_pass(slice_pass: SlicePass) -> SliceRange:
 
 
 def split_pass_by_memory(
-    scan: Scan, slice_pass: SlicePass, plan: Plan, replicates: int, n_threads: int
+    part: PartState, slice_pass: SlicePass, plan: Plan, replicates: int, n_threads: int
 ) -> Iterator[SliceRange]:
     n_slices = slice_pass.n_slices
-    n_states = len(scan.outputs) * (len(plan.statistics["none"]) + len(plan.statistics["hash"]))
-    limit = None if scan.memory_budget is None else scan.memory_budget.explicit_limit
+    n_states = len(part.outputs) * (len(plan.statistics["none"]) + len(plan.statistics["hash"]))
+    limit = None if part.memory_budget is None else part.memory_budget.explicit_limit
     n_bytes = MAX_REPLICATE_BYTES if limit is None else min(limit, MAX_REPLICATE_BYTES)
     most = max(1, n_bytes // (8 * NONZERO_INTEGERS * replicates * n_states * n_threads))
     if n_slices < most:
@@ -206,14 +206,14 @@ def split_pass_by_memory(
         yield SliceRange(False, start, min(n_slices, start + most))
 
 
-def fits_in_one_pass(scan: Scan, plan: Plan, replicates: int, n_threads: int) -> bool:
+def fits_in_one_pass(part: PartState, plan: Plan, replicates: int, n_threads: int) -> bool:
     """Return whether there is memory for the replicates of all slices at the same time."""
-    slice_pass = SlicePass(len(scan.slices))
-    return next(split_pass_by_memory(scan, slice_pass, plan, replicates, n_threads)) == ALL_SLICES
+    slice_pass = SlicePass(len(part.slices))
+    return next(split_pass_by_memory(part, slice_pass, plan, replicates, n_threads)) == ALL_SLICES
 
 
 def replicate_additive(
-    scan: Scan,
+    part: PartState,
     plan: Plan,
     weights: ReplicateWeights,
     units_of: UnitsOfGroups | None,
@@ -223,23 +223,23 @@ def replicate_additive(
 ) -> dict[Any, Any]:
     """The replicates of additive statistics, of rows and of groups."""
     replicates: dict[Any, Any] = {}
-    n_slices = scan.slice_pass.n_slices
-    if scan.counted_rows is not None:
-        replicates |= scan.counted_rows.replicates(weights, n_slices, slices)
-    if plan.statistics["none"] and scan.unit_exchange is not None:
-        outputs, epsilons = scan.outputs, scan.score_epsilons
+    n_slices = part.slice_pass.n_slices
+    if part.counted_rows is not None:
+        replicates |= part.counted_rows.replicates(weights, n_slices, slices)
+    if plan.statistics["none"] and part.unit_exchange is not None:
+        outputs, epsilons = part.outputs, part.score_epsilons
         row_reduction = RowReduction(plan.statistics["none"], outputs, n_slices, epsilons, slices)
-        replicates |= replicate_rows(scan.unit_exchange.store, row_reduction, weights, n_threads, advance)
-    if scan.states_by_unit:
-        merge_states(replicates, replicate_units(scan.states_by_unit, weights, n_threads))
-    if scan.group_exchange is not None:
+        replicates |= replicate_rows(part.unit_exchange.store, row_reduction, weights, n_threads, advance)
+    if part.states_by_unit:
+        merge_states(replicates, replicate_units(part.states_by_unit, weights, n_threads))
+    if part.group_exchange is not None:
 
         def new_states(statistics: Sequence[Any]) -> ReplicateAccumulators:
             return ReplicateAccumulators(statistics, weights, units_of, slices)
 
         for statistics in group_statistics_by_table(plan):
-            reduction = group_reduction(scan, statistics, new_states)
-            replicates |= reduce_groups(scan.group_exchange, reduction, n_threads, advance)
+            reduction = group_reduction(part, statistics, new_states)
+            replicates |= reduce_groups(part.group_exchange, reduction, n_threads, advance)
     return replicates
 
 
@@ -258,7 +258,7 @@ class ReplicateStates:
 
 
 def replicate_score_statistics(
-    scan: Scan,
+    part: PartState,
     plan: Plan,
     unit_buckets: UnitBuckets,
     resampling: Resampling,
@@ -266,27 +266,27 @@ def replicate_score_statistics(
     advance: Advance | None = None,
 ) -> dict[Any, Any]:
     """The replicates of the range exchange, one output after the other: all rows, then slice by slice."""
-    if scan.unit_exchange is None:
+    if part.unit_exchange is None:
         return {}
     replicates: dict[Any, Any] = {}
-    n_slices = scan.slice_pass.n_slices
+    n_slices = part.slice_pass.n_slices
     statistics, row_statistics = split_statistics(plan.statistics["range"])
     if row_statistics:
         weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)  # draws them all
-        for output_number, output in enumerate(scan.outputs):
-            store, all_rows = scan.unit_exchange.store, scan.slice_pass.all_rows
+        for output_number, output in enumerate(part.outputs):
+            store, all_rows = part.unit_exchange.store, part.slice_pass.all_rows
             row_ranges = RowRangeReduction(store, output, row_statistics, n_slices, n_threads, all_rows=all_rows)
             for (statistic, slice_number), states in replicate_row_ranges(row_ranges, weights, advance).items():
                 replicates[statistic, output_number, slice_number] = ReplicateStates(states)
-    is_weighted = scan.names.weight is not None
-    for output_number, output in enumerate(scan.outputs) if statistics else ():
-        reductions = OutputReduction(scan.unit_exchange.store, output, is_weighted, statistics, n_threads)
+    is_weighted = part.names.weight is not None
+    for output_number, output in enumerate(part.outputs) if statistics else ():
+        reductions = OutputReduction(part.unit_exchange.store, output, is_weighted, statistics, n_threads)
         of_output: dict[Any, Any] = {}
         replicate = partial(
             replicate_scores, unit_buckets=unit_buckets, seed=resampling.seed, replicates=resampling.replicates,
             advance=advance,
         )  # fmt: skip
-        for slices in scan.slice_pass.slice_counts():
+        for slices in part.slice_pass.slice_counts():
             of_output |= reductions.reduce(partial(replicate, n_slices=slices))
         of_output = join_replicates(statistics, reductions.n_classes, of_output, resampling.replicates)
         for (statistic, slice_number), states in of_output.items():
@@ -302,7 +302,7 @@ def empty_replicates(statistic: Any, replicates: int) -> Any:
 
 
 def finalise_replicates(
-    scan: Scan,
+    part: PartState,
     replicates: dict[Any, Any],
     n_replicates: int,
     metrics: tuple[Metric, ...] | None = None,
@@ -314,10 +314,10 @@ def finalise_replicates(
     The slices of the replicates, and those of the values, have their numbers outside the current pass.
     """
     values = {}
-    metrics = scan.plan.metrics if metrics is None else metrics
-    own_numbers = (number for number in (None, *range(scan.slice_pass.n_slices)) if slices.has(number))
-    slice_numbers = list(map(scan.slice_pass.outside, own_numbers))
-    for output in range(len(scan.outputs)):
+    metrics = part.plan.metrics if metrics is None else metrics
+    own_numbers = (number for number in (None, *range(part.slice_pass.n_slices)) if slices.has(number))
+    slice_numbers = list(map(part.slice_pass.outside, own_numbers))
+    for output in range(len(part.outputs)):
         for slice_number in slice_numbers:
             for metric in metrics:
                 own = [
@@ -327,7 +327,7 @@ def finalise_replicates(
                 values[metric, output, slice_number] = finalise_metric(metric, own, n_replicates)
                 if advance is not None:
                     # All of them together cost about as much as a pass over the rows.
-                    advance(scan.rows_kept // (len(scan.outputs) * len(slice_numbers) * len(metrics)))
+                    advance(part.counts.rows_kept // (len(part.outputs) * len(slice_numbers) * len(metrics)))
     return values
 
 

@@ -1,4 +1,4 @@
-"""Plots of a log: which of them the plan and the columns allow, what they add to the scan, and their confidence bands.
+"""Plots of a log: which of them the plan and the columns allow, what they add to the plan, and their confidence bands.
 
 Plots are of all rows; slices have none.
 """
@@ -55,13 +55,13 @@ class PlotPlan(NamedTuple):
         plan = plan.with_statistics(hash=tuple(dict.fromkeys([*plan.statistics["hash"], *by_group])))
         return replace(plan, unsliced=tuple(dict.fromkeys(by_row)))
 
-    def sample_bands(self, part: ResolvedPart, n_threads: int) -> Bands:
+    def sample_bands(self, resolved: ResolvedPart, n_threads: int) -> Bands:
         """The counts of all replicates of the band statistics, if there are intervals by replicates.
 
         The resampling units are those of the intervals.
         """
-        scan, states, intervals = part.scan, part.states, part.intervals
-        unit_exchange, bands = scan.unit_exchange, Bands()
+        part, states, intervals = resolved.part, resolved.states, resolved.intervals
+        unit_exchange, bands = part.unit_exchange, Bands()
         if not isinstance(intervals, MetricReplicates) or intervals.unit_buckets.n_units < 2:
             return bands
         resampling = intervals.resampling
@@ -70,14 +70,14 @@ class PlotPlan(NamedTuple):
         def new_states(statistics: Sequence[Any]) -> ReplicateAccumulators:
             return ReplicateAccumulators(statistics, weights, intervals.units_of)
 
-        units_are_groups = scan.group_exchange is unit_exchange
-        group_exchange = scan.group_exchange if units_are_groups or intervals.units_of is not None else None
+        units_are_groups = part.group_exchange is unit_exchange
+        group_exchange = part.group_exchange if units_are_groups or intervals.units_of is not None else None
         replicates: dict[Any, AdditiveReplicates] = {}
         band_statistics: dict[tuple[str, int], Any] = {}
-        for number, output in enumerate(scan.outputs):
+        for number, output in enumerate(part.outputs):
             by_row: dict[Any, None] = {}
             for spec in self.selected:
-                if spec.exchange == "none" and scan.names.weight is not None:
+                if spec.exchange == "none" and part.names.weight is not None:
                     continue  # counts of rows ignore row weights
                 statistic = spec.band_statistic(*states.select(spec.statistics, number, None))
                 band_statistics[spec.name, number] = statistic
@@ -90,7 +90,7 @@ class PlotPlan(NamedTuple):
                 replicates |= {(statistic, number, None): counts for (statistic, _, _), counts in of_output.items()}
         by_group = list(dict.fromkeys(own for own in band_statistics.values() if isinstance(own, GroupedStatistic)))
         if by_group and group_exchange is not None:
-            of_groups = group_reduction(scan, by_group, new_states, ())
+            of_groups = group_reduction(part, by_group, new_states, ())
             replicates |= reduce_groups(group_exchange, of_groups, n_threads)
         for (name, number), statistic in band_statistics.items():
             if (statistic, number, None) in replicates:
@@ -102,7 +102,7 @@ class TaskPlots(NamedTuple):
     """The plots of a task, the resolved part that they are made of, and the counts of its replicates."""
 
     plan: PlotPlan
-    part: ResolvedPart
+    resolved: ResolvedPart
     bands: Bands
     task: str | None
 
@@ -111,9 +111,9 @@ class TaskPlots(NamedTuple):
         if spec not in self.plan.selected:
             return []
         results = [result for result in report if result.task == self.task]
-        names, states = self.part.scan.names, self.part.states
+        names, states = self.resolved.part.names, self.resolved.states
         models = []
-        for number, output in enumerate(self.part.scan.outputs):
+        for number, output in enumerate(self.resolved.part.outputs):
             score, label = names.score_of(output), names.label_of(output)
             name = score if len(names.labels) == 1 else f"{score}, {label}"
             title = name if self.task is None else f"{self.task}: {name}"

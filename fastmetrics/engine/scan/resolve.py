@@ -22,10 +22,10 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.state import Sums
 from fastmetrics._core.statistic import BySlices
 from fastmetrics.engine.input.grouping_sets import GroupingSets
+from fastmetrics.engine.partial.part_state import PartState
+from fastmetrics.engine.partial.slice_passes import iterate_passes, passes_of, slice_sets
 from fastmetrics.engine.plan.metric_plan import Plan
-from fastmetrics.engine.scan.log_scan import Progress
-from fastmetrics.engine.scan.scan import Scan
-from fastmetrics.engine.scan.slice_passes import iterate_passes, passes_of, slice_sets
+from fastmetrics.engine.scan.read_log import Progress
 
 MOST_SLICES = 1 << 14  # whose pairs are counted in one pass: their counters fit the second-level cache
 
@@ -69,7 +69,7 @@ class ProgressCounter:
 
 
 def resolve(
-    scan: Scan,
+    part: PartState,
     n_threads: int,
     progress: Progress | None,
     last: bool = True,
@@ -77,50 +77,50 @@ def resolve(
 ) -> FinalStates:
     """The states of all statistics, exchange by exchange.
 
-    `last`: the scan is not used afterwards, so its buffers may be reused or released. `new_states` makes the
+    `last`: the part is not used afterwards, so its buffers may be reused or released. `new_states` makes the
     accumulators that group tables are added to.
     """
-    plan = scan.plan
-    states = FinalStates(merge_slices(scan))
+    plan = part.plan
+    states = FinalStates(merge_slices(part))
     if last:
-        scan.workers.clear()
-        scan.idle_workers.clear()
+        part.workers.clear()
+        part.idle_workers.clear()
     tables = group_statistics_by_table(plan)
-    by_slices, others = split_ranges(scan)
-    of_others = sum(len(own.slice_counts()) for own in passes_of(scan.slices)) if others else 0
-    passes = len(tables) + (of_others + len(by_slices)) * len(scan.outputs)
-    counter = ProgressCounter(progress, scan.rows_kept, scan.rows_kept * passes)
+    by_slices, others = split_ranges(part)
+    of_others = sum(len(own.slice_counts()) for own in passes_of(part.slices)) if others else 0
+    passes = len(tables) + (of_others + len(by_slices)) * len(part.outputs)
+    counter = ProgressCounter(progress, part.counts.rows_kept, part.counts.rows_kept * passes)
     counter.advance(0)
-    if scan.rows_kept:
+    if part.counts.rows_kept:
         spare: list[np.ndarray] = []
-        if scan.group_exchange is not None:
+        if part.group_exchange is not None:
             for statistics in tables:
-                reduction = group_reduction(scan, statistics, new_states, slice_sets(scan.slices))
-                states.by_key.update(reduce_groups(scan.group_exchange, reduction, n_threads, counter.advance))
+                reduction = group_reduction(part, statistics, new_states, slice_sets(part.slices))
+                states.by_key.update(reduce_groups(part.group_exchange, reduction, n_threads, counter.advance))
             if last:
-                spare = scan.group_exchange.store.drop_columns([HASH, HEAD, TAIL])
-                spare = spare if scan.group_exchange.store.in_memory else []
-        resolve_slices(scan, by_slices, states, n_threads, spare, counter.advance)
+                spare = part.group_exchange.store.drop_columns([HASH, HEAD, TAIL])
+                spare = spare if part.group_exchange.store.in_memory else []
+        resolve_slices(part, by_slices, states, n_threads, spare, counter.advance)
         if others:
-            for slice_pass in iterate_passes(scan):
+            for slice_pass in iterate_passes(part):
                 of_pass = FinalStates({})
-                resolve_range_exchange(scan, others, of_pass, n_threads, spare, counter.advance)
+                resolve_range_exchange(part, others, of_pass, n_threads, spare, counter.advance)
                 states.by_key.update(slice_pass.rename(of_pass.by_key))
     counter.finish()
     return states
 
 
-def merge_slices(scan: Scan) -> dict[StateKey, Any]:
+def merge_slices(part: PartState) -> dict[StateKey, Any]:
     """The additive states of all slices, and those of all rows, which are their sums."""
-    states = dict(scan.merge_additive_states().sums)
-    for by_unit in scan.states_by_unit:
+    states = dict(part.merge_additive_states().sums)
+    for by_unit in part.states_by_unit:
         for key, sums in by_unit.totals().items():
             of_stored_rows = states.get(key)
             if isinstance(of_stored_rows, Sums):
                 sums.merge(of_stored_rows)
             states[key] = sums
-    if scan.slices.sets:
-        add_coarser_sets(states, scan.slices)
+    if part.slices.sets:
+        add_coarser_sets(states, part.slices)
     return states
 
 
@@ -147,18 +147,18 @@ def add_coarser_sets(states: dict[StateKey, Any], sets: GroupingSets) -> None:
 
 
 def group_reduction(
-    scan: Scan,
+    part: PartState,
     statistics: Sequence[Any],
     new_states: Callable[[Sequence[Any]], Any],
     sets: Sequence[SliceSet] | None = None,
 ) -> GroupReduction:
-    """The reduction of statistics that share one kind of table, over the groups of a scan.
+    """The reduction of statistics that share one kind of table, over the groups of a part.
 
     `sets` are by default the slices of the current pass.
     """
-    sets = stored_slices(scan.slice_pass.n_slices) if sets is None else sets
-    texts = scan.reader.key_texts.rank()
-    return GroupReduction(statistics, scan.outputs, sets, new_states, texts, scan.slice_pass.all_rows)
+    sets = stored_slices(part.slice_pass.n_slices) if sets is None else sets
+    texts = part.reader.key_texts.rank()
+    return GroupReduction(statistics, part.outputs, sets, new_states, texts, part.slice_pass.all_rows)
 
 
 def group_statistics_by_table(plan: Plan) -> list[list[Any]]:
@@ -166,17 +166,17 @@ def group_statistics_by_table(plan: Plan) -> list[list[Any]]:
     return list(grouped((statistic.table, statistic) for statistic in plan.statistics["hash"]).values())
 
 
-def split_ranges(scan: Scan) -> tuple[list[Any], list[Any]]:
+def split_ranges(part: PartState) -> tuple[list[Any], list[Any]]:
     """The statistics of ranges that take all slices in one pass, and those that take set after set."""
-    statistics = list(scan.plan.statistics["range"])
-    if scan.names.weight is not None or not len(scan.slices):
+    statistics = list(part.plan.statistics["range"])
+    if part.names.weight is not None or not len(part.slices):
         return [], statistics
     by_slices = [statistic for statistic in statistics if isinstance(statistic, BySlices)]
     return by_slices, [statistic for statistic in statistics if statistic not in by_slices]
 
 
 def resolve_slices(
-    scan: Scan,
+    part: PartState,
     statistics: Sequence[Any],
     states: FinalStates,
     n_threads: int,
@@ -184,11 +184,11 @@ def resolve_slices(
     advance: Callable[[int], None],
 ) -> None:
     """Statistics of score ranges that take all rows and the slices of all sets in one pass."""
-    for output_number, output in enumerate(scan.outputs if statistics else ()):
+    for output_number, output in enumerate(part.outputs if statistics else ()):
         for statistic in statistics:
-            for sets in split_sets([ALL_ROWS, *slice_sets(scan.slices)]):
+            for sets in split_sets([ALL_ROWS, *slice_sets(part.slices)]):
                 own = statistic.by_slices(sets)
-                reduction = RangeReduction(scan.range_store(), output, False, [own], n_threads)
+                reduction = RangeReduction(part.range_store(), output, False, [own], n_threads)
                 found = reduce_ranges(reduction, spare=spare, advance=advance)[own, None]
                 for slice_number, state in own.by_slice(found):
                     states.by_key[statistic, output_number, slice_number] = state
@@ -205,7 +205,7 @@ def split_sets(sets: Sequence[SliceSet]) -> list[list[SliceSet]]:
 
 
 def resolve_range_exchange(
-    scan: Scan,
+    part: PartState,
     all_statistics: Sequence[Any],
     states: FinalStates,
     n_threads: int,
@@ -213,19 +213,19 @@ def resolve_range_exchange(
     advance: Callable[[int], None],
 ) -> None:
     """The range exchange, one output after the other: all rows, then slice by slice."""
-    is_weighted = scan.names.weight is not None
-    slice_pass = scan.slice_pass
+    is_weighted = part.names.weight is not None
+    slice_pass = part.slice_pass
     statistics, row_statistics = split_statistics(all_statistics)
-    for output_number, output in enumerate(scan.outputs):
+    for output_number, output in enumerate(part.outputs):
         if row_statistics:
             row_ranges = RowRangeReduction(
-                scan.range_store(), output, row_statistics, slice_pass.n_slices, n_threads, all_rows=slice_pass.all_rows
+                part.range_store(), output, row_statistics, slice_pass.n_slices, n_threads, all_rows=slice_pass.all_rows
             )
             for (statistic, slice_number), state in reduce_row_ranges(row_ranges, advance).items():
                 states.by_key[statistic, output_number, slice_number] = state
         if not statistics:
             continue
-        reductions = OutputReduction(scan.range_store(), output, is_weighted, statistics, n_threads)
+        reductions = OutputReduction(part.range_store(), output, is_weighted, statistics, n_threads)
         found: dict[Any, Any] = {}
         for slices in slice_pass.slice_counts():
             found |= reductions.reduce(partial(reduce_ranges, n_slices=slices, spare=spare, advance=advance))

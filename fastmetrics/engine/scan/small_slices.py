@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fastmetrics._core.results.slice_order import check_count
-from fastmetrics.engine.scan.plan_scan import LogScan
+from fastmetrics.engine.partial.task_state import TaskState
 
 
 class SmallSlices:
@@ -17,17 +17,17 @@ class SmallSlices:
         self.slices = 0
         self.rows = 0
 
-    def keep_large(self, log_scan: LogScan) -> Iterator[tuple[int | None, dict[str, Any]]]:
+    def keep_large(self, state: TaskState) -> Iterator[tuple[int | None, dict[str, Any]]]:
         """Number and values of all rows (None), then of the slices that are not small, in order."""
-        for slice_number, values in log_scan.slices.in_order():
-            if slice_number is None or not self.is_small(log_scan, slice_number):
+        for slice_number, values in state.slices.in_order():
+            if slice_number is None or not self.is_small(state, slice_number):
                 yield slice_number, values
 
-    def is_small(self, log_scan: LogScan, slice_number: int) -> bool:
+    def is_small(self, state: TaskState, slice_number: int) -> bool:
         """Has a slice too few rows? It is counted then."""
         if not self.min_rows:
             return False
-        count = log_scan.scans[0].row_count(slice_number)
+        count = state.parts[0].row_count(slice_number)
         is_small = count.rows < self.min_rows
         self.slices += is_small
         self.rows += count.rows * is_small

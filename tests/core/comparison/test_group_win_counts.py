@@ -10,10 +10,11 @@ from fastmetrics._core.comparison.win_counts import count_group_wins, has_group_
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.registry import parse
 from fastmetrics.engine.input.sources import open_source
+from fastmetrics.engine.partial.partial_state import PartialState
+from fastmetrics.engine.partial.slice_passes import slice_sets
+from fastmetrics.engine.partial.state_options import StateOptions
 from fastmetrics.engine.plan.tasks import IntervalArguments, Task, plan_task
-from fastmetrics.engine.scan.log_pass import LogPass
-from fastmetrics.engine.scan.log_scan import run_scan
-from fastmetrics.engine.scan.slice_passes import slice_sets
+from fastmetrics.engine.scan.read_log import read_source
 from support.states.spilled_logs import counted
 
 METRICS = [
@@ -42,18 +43,18 @@ def wins_of(log, metrics, label="click", by=None, n_threads=2, budget=None, weig
     task = plan_task(columns, by, IntervalArguments())
     plan, names = task.plan, task.names
     source = open_source(log)
-    log_pass = LogPass([task], "raise", source, budget)
-    (scan,) = log_pass.log_scans[0].scans
+    state = PartialState([task], StateOptions("raise", budget, source.rows))
+    (part,) = state.parts
     try:
-        run_scan(log_pass, source, n_threads, None)
-        sets = slice_sets(scan.slices)
-        found = count_group_wins(scan.group_exchange, plan.metrics, scan.outputs, sets, n_threads)
-        slices = {number: values[1:] for values, number in scan.slices.numbers.items()} | {None: ()}
+        read_source(state, source, n_threads)
+        sets = slice_sets(part.slices)
+        found = count_group_wins(part.group_exchange, plan.metrics, part.outputs, sets, n_threads)
+        slices = {number: values[1:] for values, number in part.slices.numbers.items()} | {None: ()}
     finally:
-        scan.close()
+        part.close()
     counts = {}
     for (metric, output_number, slice_number), wins in found.items():
-        pair = scan.outputs[output_number]
+        pair = part.outputs[output_number]
         key = repr(metric), names.labels[pair.label], names.scores[pair.score], slices[slice_number]
         counts[key] = wins.won, wins.lost, wins.tied
     return counts

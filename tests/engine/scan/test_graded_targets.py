@@ -284,7 +284,7 @@ class TestGrades:
         for metrics, n_bytes in ((["gauc"], 1), (["gauc", "anygrades"], 1), (["anygrades"], 8)):
             state = updated(new(metrics, label="click"), log)
             state.flush()
-            assert state._states[0].parts[0].scan.range_store().types["label 0"].itemsize == n_bytes
+            assert state._state.parts[0].range_store().types["label 0"].itemsize == n_bytes
 
     def test_metrics_that_share_tables_share_a_pass(self):
         MADE.clear()

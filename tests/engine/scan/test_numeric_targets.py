@@ -114,7 +114,7 @@ class TestNumbers:
     def test_no_rows_are_kept(self, log):
         state = updated(new(by="channel"), log)
         assert len(state.to_bytes()) < 2 * ROWS
-        assert not state._states[0].parts[0].scan.range_store().rows
+        assert not state._state.parts[0].range_store().rows
 
     def test_the_log_is_only_read(self, log):
         frozen = {name: own.copy() for name, own in log.items()}
@@ -248,8 +248,8 @@ class TestAccumulator:
     def test_refused_batches_change_nothing(self, log, options):
         state = updated(new(**options), log)
         before = state.to_bytes()
-        label = state._states[0].names.labels[0]
-        score = state._states[0].names.scores[0]
+        label = state._state.states[0].names.labels[0]
+        score = state._state.states[0].names.scores[0]
         for column, value in ((label, math.inf), (label, math.nan), (score, math.inf), (score, math.nan)):
             assert_raises(
                 ValueError, rf"column '{column}' has {str(value).replace('nan', 'NaN')} at row 5",

@@ -353,7 +353,7 @@ class TestAccumulator:
     def test_refused_batches_change_nothing(self, log, options):
         state = updated(new(**options), log)
         before = state.to_bytes()
-        label, score = state._states[0].names.labels[0], state._states[0].names.scores[0]
+        label, score = state._state.states[0].names.labels[0], state._state.states[0].names.scores[0]
         for column, values in ((label, [*log[label][:-1], None]), (score, [[1]] * ROWS), (label, [1] * ROWS)):
             assert_raises((ValueError, TypeError), f"'{column}'.* (has|holds) ", state.update, {**log, column: values})
             assert state.to_bytes() == before

@@ -228,7 +228,7 @@ def test_classes_and_sets_do_not_mix():
     classes.update({"y": [1], "p": [1]})
     sets.update({"y": [[1]], "p": [[1]]})
     assert_raises(TypeError, "list of number", classes.merge, sets)
-    tables = [next(iter(own._states[0].parts[0].additive.sums.values())) for own in (classes, sets)]
+    tables = [next(iter(own._state.parts[0].additive.sums.values())) for own in (classes, sets)]
     assert_raises(ValueError, "one class in a row cannot be combined with sets of labels", tables[0].merge, tables[1])
 
 

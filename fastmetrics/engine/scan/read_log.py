@@ -1,6 +1,6 @@
-"""One pass over a log, from anything that `evaluate` reads to scans with its rows.
+"""One pass over a log, from anything that `evaluate` reads to a state of its rows.
 
-Rows reach the scan in the calling thread, through a pool of threads, or by partitions. Every batch carries its first
+Rows reach the state in the calling thread, through a pool of threads, or by partitions. Every batch carries its first
 row's number in the log, so results and errors are the same in all three cases.
 """
 
@@ -21,10 +21,11 @@ from fastmetrics._core.parallel import submit
 from fastmetrics.engine.input.batches import MixedKeysError, Source, SourcePartition
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.input.row_selection import ZERO_WEIGHT, find_column_uses
+from fastmetrics.engine.partial.partial_state import BatchCounts, PartialState
+from fastmetrics.engine.partial.state_options import StateOptions
+from fastmetrics.engine.partial.task_state import TaskState
 from fastmetrics.engine.plan.plan_parts import distinct_columns
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
-from fastmetrics.engine.scan.log_pass import LogPass, PassBatch
-from fastmetrics.engine.scan.plan_scan import LogScan
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -41,47 +42,73 @@ def scan_log(
     n_threads: int,
     progress: Progress | None,
     by_unit: bool = False,
-) -> Iterator[LogPass]:
-    """Read a log; yield the pass, which holds its rows until the context ends. `by_unit` is that of `Scan`."""
-    # Imported here because it takes milliseconds, which `import fastmetrics` should not take.
-    from fastmetrics.engine.input.computed_columns import open_columns
-    from fastmetrics.engine.input.sources import open_source
+) -> Iterator[PartialState]:
+    """Read a log; yield the state of its rows, which holds them until the context ends.
 
-    opened = source = open_source(data, input_options)
-    source.memory_limit, source.n_threads = budget.explicit_limit, n_threads
+    `by_unit` is that of `StateOptions`.
+    """
+    opened = source = open_log(data, input_options, budget, n_threads)
     with ExitStack() as copies:
         if any(own.edges is None for task in tasks for own in task.names.bins):
             from fastmetrics.engine.scan.quantile_slices import find_edges
 
             source, tasks = copies.enter_context(find_edges(source, tasks, budget, n_threads))
-        parts = [part for task in tasks for part in task.parts]
-        columns = open_columns(source, parts, [task.where for task in tasks])
-        columns.expect(find_column_uses(tuple(parts)))
-        log_pass = LogPass(tasks, on_invalid, columns, budget, by_unit)
+        columns = open_task_columns(source, tasks)
+        options = StateOptions(on_invalid, budget, columns.rows, by_unit)
+        state = PartialState(tasks, options)
         if columns.rows is not None and on_invalid == "raise" and not any(task.where for task in tasks):
             # Nothing is read yet. How many rows would be left out is not known, and how many rows a stream has.
-            scans = [scan for own in log_pass.log_scans for scan in own.scans]
-            budget.check_disk_space(columns.rows * sum(scan.least_row_bytes() for scan in scans))
+            budget.check_disk_space(columns.rows * sum(part.least_row_bytes() for part in state.parts))
         try:
             while True:
                 try:
-                    run_scan(log_pass, columns, n_threads, progress)
+                    read_source(state, columns, n_threads, progress)
                     break
                 except MixedKeysError as found:
                     columns.expect_mixed_keys(found.column)
-                    log_pass.close()
-                    log_pass = LogPass(tasks, on_invalid, columns, budget, by_unit)
-            for task, log_scan in zip(tasks, log_pass.log_scans, strict=True):
-                with name_task_in_errors(task.name):
-                    check_rows(log_scan)
-            log_pass.notes = opened.notes()
+                    state.close()
+                    state = PartialState(tasks, options)
+            check_rows(state)
+            state.notes = opened.notes()
             if progress is not None:
-                progress("scan", log_pass.rows, log_pass.rows)
-            if log_pass.has_memory_limit:
+                progress("scan", state.rows, state.rows)
+            if state.has_memory_limit:
                 release_arrow_memory()
-            yield log_pass
+            yield state
         finally:
-            log_pass.close()
+            state.close()
+
+
+def update_state(state: PartialState, data: Any, input_options: InputOptions, n_threads: int) -> None:
+    """Take in the rows of a log. After an error the state is as before."""
+    columns = open_task_columns(open_log(data, input_options, state.options.budget, n_threads), state.tasks)
+    while True:
+        try:
+            with state.update(n_threads):
+                read_source(state, columns, n_threads)
+            return
+        except MixedKeysError as found:
+            columns.expect_mixed_keys(found.column)
+
+
+def open_log(data: Any, input_options: InputOptions, budget: MemoryBudget | None, n_threads: int) -> Source:
+    """The source of a log."""
+    # Imported here because it takes milliseconds, which `import fastmetrics` should not take.
+    from fastmetrics.engine.input.sources import open_source
+
+    source = open_source(data, input_options)
+    source.memory_limit, source.n_threads = None if budget is None else budget.explicit_limit, n_threads
+    return source
+
+
+def open_task_columns(source: Source, tasks: Sequence[PlannedTask]) -> Source:
+    """A source with the computed columns and filters of tasks."""
+    from fastmetrics.engine.input.computed_columns import open_columns
+
+    parts = [part for task in tasks for part in task.parts]
+    columns = open_columns(source, parts, [task.where for task in tasks])
+    columns.expect(find_column_uses(tuple(parts)))
+    return columns
 
 
 def make_memory_budget(
@@ -98,39 +125,47 @@ def make_memory_budget(
     return MemoryBudget(limit, folder, n_threads, processes)
 
 
-def check_rows(scan: LogScan) -> None:
-    """Check that labels are of one kind, and that there are rows to evaluate."""
-    for part in scan.scans:
+def check_rows(state: PartialState) -> None:
+    """Check that labels are of one kind, and that every task has rows to evaluate."""
+    for task, own in zip(state.tasks, state.states, strict=True):
+        with name_task_in_errors(task.name):
+            check_task_rows(own)
+
+
+def check_task_rows(state: TaskState) -> None:
+    for part in state.parts:
         part.check_labels()
-    if scan.rows_kept == 0 and ZERO_WEIGHT not in scan.dropped:
-        raise ValueError(explain_no_rows(scan))
+    if state.counts.rows_kept == 0 and ZERO_WEIGHT not in state.counts.dropped:
+        raise ValueError(explain_no_rows(state))
 
 
-def explain_no_rows(scan: LogScan) -> str:
-    if scan.rows == 0:
+def explain_no_rows(state: TaskState) -> str:
+    counts = state.counts
+    if counts.rows == 0:
         return "data has no rows: at least one is needed"
-    reasons = ", ".join(f"{count} with {reason}" for reason, count in scan.dropped.items())
-    if scan.filtered:
-        where = "where" if scan.selector.where is None else f"where={scan.selector.where!r}"
-        left_out = f"{where} leaves out {scan.filtered}"
+    reasons = ", ".join(f"{count} with {reason}" for reason, count in counts.dropped.items())
+    if counts.filtered:
+        where = "where" if state.selector.where is None else f"where={state.selector.where!r}"
+        left_out = f"{where} leaves out {counts.filtered}"
         reasons = f"{left_out}, then {reasons}" if reasons else left_out
-    return f"no row is left of {scan.rows} read: {reasons}"
+    return f"no row is left of {counts.rows} read: {reasons}"
 
 
-def run_scan(log_pass: LogPass, source: Source, n_threads: int, progress: Progress | None) -> None:
-    """Feed all rows to the pass, in the way that suits the source and the number of threads."""
-    columns = distinct_columns(part for task in log_pass.tasks for part in task.parts)
-    partitions = source.partitions(columns) if n_threads > 1 else []
+def read_source(state: PartialState, source: Source, n_threads: int, progress: Progress | None = None) -> None:
+    """Take in all rows of a source, in the way that suits it and the number of threads."""
+    state.open_source(source)
+    columns = distinct_columns(part for task in state.tasks for part in task.parts)
+    partitions = source.partitions(columns) if n_threads > 1 and not state.waits else []
     if partitions:
-        PartitionWorkers(log_pass, partitions).run(source.rows, n_threads, progress)
+        PartitionWorkers(state, partitions).run(source.rows, n_threads, progress)
         return
     one_batch = source.rows is not None and source.rows <= source.batch_rows
     batches = source.batches(columns, use_threads=n_threads > 1 and not one_batch)
     try:
         if n_threads == 1 or one_batch:  # threads would cost more than they save
-            scan_in_calling_thread(log_pass, batches, source.rows, progress)
+            scan_in_calling_thread(state, batches, source.rows, progress)
         else:
-            scan_in_pool(log_pass, batches, source.rows, n_threads, progress)
+            scan_in_pool(state, batches, source.rows, n_threads, progress)
     finally:
         # The traceback of an error would keep the batches: files have to be closed and threads to end nevertheless.
         if isinstance(batches, Generator):
@@ -138,21 +173,21 @@ def run_scan(log_pass: LogPass, source: Source, n_threads: int, progress: Progre
 
 
 def scan_in_calling_thread(
-    log_pass: LogPass, batches: Iterator[Any], total: int | None, progress: Progress | None
+    state: PartialState, batches: Iterator[Any], total: int | None, progress: Progress | None
 ) -> None:
     """Process all batches in the calling thread, each before the next one is read."""
     first_row = 0
     for batch in batches:
-        log_pass.record_batch(log_pass.process_batch(batch, first_row))
+        state.record_batch(state.process_batch(batch, first_row))
         first_row += batch.num_rows
         if progress is not None:
-            progress("scan", log_pass.rows, total)
+            progress("scan", state.rows, total)
         if first_row % RELEASE_ROWS < batch.num_rows:
             release_arrow_memory()
 
 
 def scan_in_pool(
-    log_pass: LogPass, batches: Iterator[Any], total: int | None, n_threads: int, progress: Progress | None
+    state: PartialState, batches: Iterator[Any], total: int | None, n_threads: int, progress: Progress | None
 ) -> None:
     """Read one stream of batches while earlier ones are processed by a pool; only a few wait in memory."""
     from concurrent.futures import ThreadPoolExecutor
@@ -161,14 +196,14 @@ def scan_in_pool(
     pending: deque[Any] = deque()
 
     def finish_one() -> None:
-        log_pass.record_batch(pending.popleft().result())
+        state.record_batch(pending.popleft().result())
         if progress is not None:
-            progress("scan", log_pass.rows, total)
+            progress("scan", state.rows, total)
 
     with ThreadPoolExecutor(n_threads) as pool:
         try:
             for batch in batches:
-                pending.append(submit(pool, log_pass.process_batch, batch, first_row))
+                pending.append(submit(pool, state.process_batch, batch, first_row))
                 first_row += batch.num_rows
                 while len(pending) > n_threads:
                     finish_one()
@@ -203,12 +238,12 @@ class PartitionWorkers:
     that is raised is the first of the log, whatever the order of the threads.
     """
 
-    def __init__(self, log_pass: LogPass, partitions: list[SourcePartition]) -> None:
+    def __init__(self, state: PartialState, partitions: list[SourcePartition]) -> None:
         from queue import SimpleQueue
 
-        self.log_pass = log_pass
+        self.state = state
         self.waiting = deque(partitions)
-        self.done: SimpleQueue[PassBatch | None] = SimpleQueue()
+        self.done: SimpleQueue[BatchCounts | None] = SimpleQueue()
         self.first_error = FirstError()
 
     def run(self, total: int | None, n_threads: int, progress: Progress | None) -> None:
@@ -225,9 +260,9 @@ class PartitionWorkers:
                     if batch is None:
                         running -= 1
                         continue
-                    self.log_pass.record_batch(batch)
+                    self.state.record_batch(batch)
                     if progress is not None:
-                        progress("scan", self.log_pass.rows, total)
+                        progress("scan", self.state.rows, total)
             finally:
                 if running:
                     # An interrupt, or an error in this thread: all threads have to stop.
@@ -254,7 +289,7 @@ class PartitionWorkers:
                     release_arrow_memory()
                     rows = 0
             # Only the thread that allocated Arrow memory can release it. Without a limit, the next scan uses it again.
-            if self.log_pass.has_memory_limit:
+            if self.state.has_memory_limit:
                 release_arrow_memory()
         finally:
             self.done.put(None)
@@ -265,7 +300,7 @@ class PartitionWorkers:
             for batch in partition.read():
                 if row > self.first_error.row:
                     return
-                self.done.put(self.log_pass.process_batch(batch, row))
+                self.done.put(self.state.process_batch(batch, row))
                 row += batch.num_rows
         except Exception as error:  # noqa: BLE001 - raised by run, once it is known to be the first
             self.first_error.record(row, error)

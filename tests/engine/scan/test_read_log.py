@@ -13,7 +13,7 @@ import fastmetrics as fm
 from fastmetrics.engine.input.batches import SourcePartition
 from fastmetrics.engine.input.files import file_source
 from fastmetrics.engine.input.sources import open_source
-from fastmetrics.engine.scan.log_scan import FirstError, PartitionWorkers
+from fastmetrics.engine.scan.read_log import FirstError, PartitionWorkers
 from support.cases import assert_raises, each_case
 
 METRICS = ["auc", "gauc", "logloss", "ks"]

@@ -67,24 +67,24 @@ def number_set(slices: GroupingSets, set_number: int, codes: Sequence[np.ndarray
     slices.number_columns(set_number, codes, out=out)
 
 
-def iterate_passes(scan: Any) -> Iterator[SlicePass]:
-    """The passes over the rows that a `Scan` has stored; the column of slices is that of the pass."""
-    for slice_pass in passes_of(scan.slices):
-        with within_pass(scan, slice_pass):
+def iterate_passes(part: Any) -> Iterator[SlicePass]:
+    """The passes over the rows that a `PartState` has stored; the column of slices is that of the pass."""
+    for slice_pass in passes_of(part.slices):
+        with within_pass(part, slice_pass):
             yield slice_pass
 
 
 @contextmanager
-def within_pass(scan: Any, slice_pass: SlicePass) -> Iterator[None]:
-    """Let the stores of a scan have the column of slices of a pass."""
-    before, scan.slice_pass = scan.slice_pass, slice_pass
-    if scan.counted_rows is not None:
-        scan.counted_rows.set_number = slice_pass.set_number
+def within_pass(part: Any, slice_pass: SlicePass) -> Iterator[None]:
+    """Let the stores of a part have the column of slices of a pass."""
+    before, part.slice_pass = part.slice_pass, slice_pass
+    if part.counted_rows is not None:
+        part.counted_rows.set_number = slice_pass.set_number
     try:
-        with compute_slices(scan.stores(), scan.slices, slice_pass):
+        with compute_slices(part.stores(), part.slices, slice_pass):
             yield
     finally:
-        scan.slice_pass = before
+        part.slice_pass = before
 
 
 @contextmanager

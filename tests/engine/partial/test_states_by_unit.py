@@ -8,8 +8,8 @@ import pytest
 import fastmetrics as fm
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
-from fastmetrics.engine.scan import scan as scan_module
-from fastmetrics.engine.scan import states_by_unit
+from fastmetrics.engine.partial import states_by_unit
+from fastmetrics.engine.partial.part_state import PartState
 from support.cases import each_case
 
 METRICS = ["logloss", "ne", "brier", "copc", "ctr", "accuracy", "f1", "mse", "mae", "mape", "rmsle", "pinball"]
@@ -79,9 +79,9 @@ def test_rows_as_units(log):
 
 def test_rows_are_not_stored(log, monkeypatch):
     stored = []
-    exchange_block = scan_module.Scan.exchange_block
+    exchange_block = PartState.exchange_block
     monkeypatch.setattr(
-        scan_module.Scan, "exchange_block",
+        PartState, "exchange_block",
         lambda own, batch, worker: (stored.append(batch.columns.rows), exchange_block(own, batch, worker)),
     )  # fmt: skip
     intervals(log, ["logloss"], n_threads=1)

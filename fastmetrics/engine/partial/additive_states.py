@@ -17,9 +17,9 @@ from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.state import State
 from fastmetrics._core.statistic import ByUnit
 from fastmetrics.engine.input.grouping_sets import GroupingSets
+from fastmetrics.engine.partial.covered_states import CoveredStates
+from fastmetrics.engine.partial.slice_counts import SliceCounts
 from fastmetrics.engine.plan.metric_plan import Plan
-from fastmetrics.engine.scan.covered_states import CoveredStates
-from fastmetrics.engine.scan.slice_counts import SliceCounts
 
 if TYPE_CHECKING:
     from fastmetrics._core.resampling.counted_row_replicates import CountedRows

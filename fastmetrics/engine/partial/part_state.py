@@ -1,0 +1,472 @@
+"""What the rows of a log leave for one part of a plan: the metrics that read the same columns.
+
+Every batch is validated, added to the additive states and kept for the exchanges. Several threads may process batches.
+They share nothing but lists.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastmetrics._core.columns.arrow_columns import type_name
+from fastmetrics._core.columns.key_types import dtype_of_arrow, dtype_of_columns
+from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SLICE, RowBlock, role_name, slice_code_name
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS, HashExchange, initial_partition_bits
+from fastmetrics._core.group_accumulators import StateKey
+from fastmetrics._core.kinds import Vector
+from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.parallel import for_each
+from fastmetrics._core.score_statistics.score_histogram import ScoreHistogram
+from fastmetrics._core.statistic import Bounded
+from fastmetrics.engine.input.batch_validation import ColumnReader, ValidatedBatch
+from fastmetrics.engine.input.grouping_sets import GroupingSets
+from fastmetrics.engine.input.row_selection import SelectedBatch
+from fastmetrics.engine.partial.additive_states import AdditiveStates, split_by_slice
+from fastmetrics.engine.partial.part_types import PartTypes
+from fastmetrics.engine.partial.part_worker import HistogramKey, PartWorker, retain_rows
+from fastmetrics.engine.partial.row_counts import RowCounts
+from fastmetrics.engine.partial.slice_counts import RowCount, SliceCounts
+from fastmetrics.engine.partial.slice_passes import SlicePass
+from fastmetrics.engine.partial.state_options import StateOptions
+from fastmetrics.engine.partial.waiting_rows import count_rows, group_batches, join_batches
+from fastmetrics.engine.plan.column_names import ROW_UNITS, Key, describe_column, key_columns
+from fastmetrics.engine.plan.plan_parts import PlanPart
+
+if TYPE_CHECKING:
+    from fastmetrics._core.resampling.counted_row_replicates import CountedRows
+    from fastmetrics.engine.partial.states_by_unit import StatesByUnit
+
+MAX_INITIAL_BITS = 12
+LABEL_BYTES, SCORE_BYTES, WEIGHT_BYTES, HASH_BYTES = 1, 4, 8, 8  # of a stored row, at least
+ROW_BYTES = 32  # roughly the memory of a row in the hash exchange by group
+FLUSH_ROWS = 8 * BLOCK_ROWS  # rows that wait until the exchange is worth several threads
+
+
+class PartMark(NamedTuple):
+    """What a part is restored to after an update that fails."""
+
+    stores: list[tuple[BlockStore, Any]]
+    exchanges: tuple[HashExchange | None, HashExchange | None]
+    waiting: list[ValidatedBatch]
+    counts: RowCounts
+    types: tuple[str, ...] | None
+    kind_of_keys: str | None
+    float_keys: set[str]
+    class_forms: set[tuple[str, str]]
+
+
+class PartState:
+    """What the rows of a log leave for one part of a plan.
+
+    Attributes
+    ----------
+    outputs : list of Output
+        Every score column with every label column; states refer to an output by its number.
+    workers, idle_workers : list and deque of PartWorker
+        One worker for every thread that has processed a batch. They hold the additive states, those of an accumulator
+        between its updates in the first.
+    group_exchange : HashExchange or None
+        Rows by group.
+    unit_exchange : HashExchange or None
+        Rows by resampling unit. It is the exchange by group if groups are the units.
+    store : BlockStore
+        Rows for the range exchange, if no hash exchange keeps them.
+    waiting : list of ValidatedBatch
+        Few rows that wait for the exchanges.
+    states_by_unit : list of StatesByUnit
+        The additive states by unit bucket of every thread, for intervals, if no exchange keeps the rows for them.
+    counted_rows : CountedRows or None
+        Counts of every row, for resampling metrics of text and of partitions: no exchange keeps such rows.
+    types : PartTypes
+    counts : RowCounts
+    slice_counts : SliceCounts or None
+        After the additive states were merged: the rows of every slice. None without slices.
+    """
+
+    def __init__(self, part: PlanPart, slices: GroupingSets, options: StateOptions) -> None:
+        plan, names, budget, rows = part.plan, part.names, options.budget, options.expected_rows
+        self.plan = plan
+        self.names = names
+        self.slices = slices
+        self.options = options
+        self.slice_pass = SlicePass(0)  # the slices of the current pass over stored rows: see `iterate_passes`
+        self.outputs = names.outputs()
+        self.reader = ColumnReader(plan, names, None if options.is_merged else budget)
+        self.memory_budget = budget
+        self.expected_rows = UNKNOWN_ROWS if rows is None else rows
+        self.block_rows = max(1, min(BLOCK_ROWS, self.expected_rows))
+        self.idle_workers: deque[PartWorker] = deque()
+        self.workers: list[PartWorker] = []
+        self.group_exchange: HashExchange | None = None
+        self.unit_exchange: HashExchange | None = None
+        self.counted_rows = None if names.unit is None or plan.is_numeric else new_counted_rows()
+        by_unit = options.by_unit and names.unit is not None and not names.by
+        self.new_by_unit = self.find_states_by_unit() if by_unit else None
+        self.states_by_unit: list[StatesByUnit] = []
+        self.score_epsilons: tuple[float | None, ...] = ()
+        self.store = BlockStore(1, budget)
+        self.waiting: list[ValidatedBatch] = []
+        self.types = PartTypes(plan, names)
+        self.counts = RowCounts(plan, names)
+        self.earlier = self.counts  # those of the updates before the current one
+        self.slice_counts: SliceCounts | None = None
+
+    def find_states_by_unit(self) -> Callable[[], StatesByUnit] | None:
+        """What makes the states by unit bucket of a thread; None if rows have to be kept."""
+        from fastmetrics.engine.partial.states_by_unit import StatesByUnit, can_add_by_unit  # imports resampling
+
+        outputs = self.outputs
+        if self.counted_rows is not None or not can_add_by_unit(self.plan, len(outputs), self.memory_budget):
+            return None
+        return lambda: StatesByUnit(self.plan.statistics["none"], outputs)
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Do exchanges keep the rows?"""
+        return self.names.unit is not None or (not self.options.n_bins and self.plan.keeps_rows)
+
+    @property
+    def reads_vectors(self) -> bool:
+        """Are the columns of models probabilities of classes, or other lists?"""
+        return isinstance(self.reader.model_kind, Vector)
+
+    # ------------------------------------------------------------------------------------------------ rows come in
+
+    def process_rows(self, rows: SelectedBatch, waits: bool = False) -> ValidatedBatch:
+        """Read the columns of selected rows; add them to the additive states and to the exchanges.
+
+        Several threads may call this at the same time. Rows that wait are given to the exchanges later.
+        """
+        batch = self.reader.read(rows)
+        if self.options.is_merged:
+            self.earlier.check_batch(batch)
+        if batch.columns is None:
+            return batch
+        try:
+            worker = self.idle_workers.popleft()
+        except IndexError:
+            worker = self.new_worker()
+            self.workers.append(worker)
+            if worker.by_unit is not None:
+                self.states_by_unit.append(worker.by_unit)
+        columns, by_unit, hashes = batch.columns, worker.by_unit, None
+        if batch.unit_keys is not None and (by_unit is not None or self.counted_rows is not None):
+            hashes = worker.hash_keys("unit", batch.unit_keys).keys.hashes[: columns.rows]
+        if by_unit is not None and hashes is not None and by_unit.takes(hashes):
+            by_unit.update(columns, hashes)
+        else:
+            worker.additive.update(columns, hashes)
+            if self.options.n_bins:
+                self.fill_histograms(worker.histograms, columns)
+            if waits and self.keeps_rows:
+                self.waiting.append(batch)
+            elif self.counted_rows is None:
+                self.exchange_block(batch, worker)
+        self.idle_workers.append(worker)
+        return batch
+
+    def new_worker(self) -> PartWorker:
+        """The states of a further thread. Tables of states that are merged stay in memory."""
+        merged = self.options.is_merged
+        worker = PartWorker(
+            self.plan, self.outputs, self.slices, self.block_rows, None if merged else self.memory_budget,
+            self.counted_rows, None if self.new_by_unit is None else self.new_by_unit(),
+        )  # fmt: skip
+        if merged:
+            worker.slabs.slab_blocks = 1
+        return worker
+
+    def exchange_block(self, batch: ValidatedBatch, worker: PartWorker) -> None:
+        """Add the rows of a batch to the exchanges that need them."""
+        columns = batch.columns
+        if columns is None:
+            return
+        self.score_epsilons = columns.eps
+        units: np.ndarray | None = None
+        if batch.unit_keys is not None and batch.unit_keys is not batch.keys:
+            scratch = worker.hash_keys("unit", batch.unit_keys)
+            units = scratch.keys.hashes[: columns.rows]
+            if self.unit_exchange is not None:
+                self.unit_exchange.add(columns, scratch, worker.slabs.allocate)
+        if self.group_exchange is not None and batch.keys is not None:
+            scratch = worker.hash_keys("group", batch.keys)
+            self.group_exchange.add(columns, scratch, worker.slabs.allocate, units)
+        elif self.unit_exchange is None and self.plan.needs("range") and not self.options.n_bins:
+            retain_rows(self.store, columns, worker.slabs)
+
+    def fill_histograms(self, histograms: dict[HistogramKey, ScoreHistogram], columns: RowBlock) -> None:
+        """Add the scores of a block to those of an approximate state."""
+        if not self.plan.needs("range"):
+            return
+        for slice_number, block in split_by_slice(columns, self.slices, range(len(self.slices.sets))):
+            for output_number, output in enumerate(self.outputs):
+                histogram = histograms.setdefault((output_number, slice_number), ScoreHistogram(self.options.n_bins))
+                histogram.add(block.labels[output.label], block.scores[output.score])
+
+    def create_exchanges(self, batch: Any) -> None:
+        """Create the exchanges when the first batch shows the types of their keys."""
+        self.create_exchanges_of_types(lambda column: type_name(batch.schema.field(column).type))
+
+    def create_exchanges_of_types(self, type_of: Callable[[str], str]) -> None:
+        """Create the exchanges that are not there yet; `type_of` gives the name of a column's Arrow type."""
+        if self.plan.needs("hash") and self.group_exchange is None:
+            self.group_exchange = self.new_exchange(key_dtype("group", self.names.group, type_of))
+        unit = self.names.unit
+        if unit is None or self.unit_exchange is not None or self.counted_rows is not None:
+            return
+        if unit == self.names.group:
+            self.unit_exchange = self.group_exchange
+        elif self.plan.needs("none") or self.plan.needs("range") or self.plan.unsliced:
+            # Rows as units are identified by their numbers.
+            self.unit_exchange = self.new_exchange(key_dtype("unit", unit, type_of))
+
+    def least_row_bytes(self) -> int:
+        """The least bytes that the exchanges store of a row; 0 if they store no rows."""
+        names, plan = self.names, self.plan
+        if self.new_by_unit is not None:
+            return 0
+        has_units = names.unit is not None and names.unit != names.group and self.counted_rows is None
+        columns = LABEL_BYTES * len(names.labels) + SCORE_BYTES * len(names.scores)
+        columns += WEIGHT_BYTES * (names.weight is not None)
+        by_unit = HASH_BYTES + columns if has_units and (plan.needs("none") or plan.needs("range")) else 0
+        if plan.needs("hash"):
+            return by_unit + HASH_BYTES + columns + HASH_BYTES * has_units
+        return by_unit or (columns if plan.needs("range") else 0)
+
+    def new_exchange(self, dtype: np.dtype) -> HashExchange:
+        """An exchange by keys of a type."""
+        bits = initial_partition_bits(self.expected_rows)
+        if self.memory_budget is not None and self.expected_rows > BLOCK_ROWS and not self.options.is_merged:
+            # One partition should fit into what a thread may load.
+            n_partitions = self.expected_rows * ROW_BYTES // self.memory_budget.bytes_per_range
+            bits = max(bits, min(MAX_INITIAL_BITS, n_partitions.bit_length()))
+        return HashExchange(dtype, bits, self.memory_budget)
+
+    # ------------------------------------------------------------------- updates, which can be undone, and merging
+
+    @property
+    def additive(self) -> AdditiveStates:
+        """The additive states, while no thread processes rows."""
+        return self.first_worker().additive
+
+    @property
+    def histograms(self) -> dict[HistogramKey, ScoreHistogram]:
+        """The histograms of scores of an approximate state, by output and slice."""
+        return self.first_worker().histograms
+
+    def first_worker(self) -> PartWorker:
+        if not self.workers:
+            self.workers.append(PartWorker(self.plan, self.outputs, self.slices, 1))
+        return self.workers[0]
+
+    def check_labels(self) -> None:
+        """Check, after all rows, that labels are of one kind; those of classes numbers, or texts."""
+        self.reader.check_class_forms()
+        self.counts.check_labels()
+
+    def merge_additive_states(self) -> AdditiveStates:
+        """Merge the states of all threads into those of the first, since states may be large."""
+        first, others = self.first_worker(), self.workers[1:]
+        self.workers = [first]
+        self.idle_workers.clear()
+        for worker in others:
+            first.additive.merge(worker.additive)
+            worker.additive.clear()
+            merge_histograms(first.histograms, worker.histograms)
+        first.additive.settle()
+        self.slice_counts = first.additive.counts
+        return first.additive
+
+    def start_update(self) -> PartMark:
+        """Begin an update of a state that may have rows already. Its rows get workers of their own."""
+        self.first_worker()
+        reader, self.earlier = self.reader, self.counts.copy()
+        return PartMark(
+            [(store, store.mark()) for store in self.stores()],
+            (self.group_exchange, self.unit_exchange),
+            list(self.waiting),
+            self.earlier,
+            self.types.found,
+            reader.key_texts.kind,
+            set(reader.float_keys),
+            set(reader.class_forms),
+        )
+
+    def undo_update(self, mark: PartMark) -> None:
+        """Leave the state as it was."""
+        for store, of_store in mark.stores:
+            store.restore(of_store)
+        self.group_exchange, self.unit_exchange = mark.exchanges
+        self.waiting = mark.waiting
+        self.counts, self.types.found = mark.counts, mark.types
+        self.reader.key_texts.kind = mark.kind_of_keys
+        self.reader.float_keys, self.reader.class_forms = mark.float_keys, mark.class_forms
+        del self.workers[1:]
+        self.idle_workers.clear()
+
+    def exchange_update(self, mark: PartMark, n_threads: int) -> None:
+        """Give rows that wait to the exchanges if they are many; otherwise they wait for more rows."""
+        if sum(map(count_rows, self.waiting)) >= FLUSH_ROWS:
+            self.flush(n_threads)
+            return
+        # Rows that wait are copied: the batch may be far larger than what is read of it, and the caller may use its
+        # memory again (an Arrow table too can stand on a NumPy array).
+        first_new = len(mark.waiting)
+        self.waiting[first_new:] = [join_batches([batch]) for batch in self.waiting[first_new:]]
+
+    def flush(self, n_threads: int) -> None:
+        """Move waiting rows to the exchanges, in blocks of a good size, with several threads."""
+        if not self.waiting:
+            return
+        groups = group_batches(self.waiting)
+        block_rows = max(sum(map(count_rows, group)) for group in groups)
+
+        def make_worker() -> Callable[[int], None]:
+            worker = PartWorker(self.plan, self.outputs, self.slices, block_rows)
+            worker.slabs.slab_blocks = 1
+
+            def exchange(group: int) -> None:
+                batches = groups[group]
+                self.exchange_block(batches[0] if len(batches) == 1 else join_batches(batches), worker)
+
+            return exchange
+
+        marks = [(store, store.mark()) for store in self.stores()]
+        try:
+            for_each(len(groups), make_worker, n_threads)
+        except BaseException:
+            # Out of memory or disk, or an interrupt: the rows still wait, so none of them may stay in a store.
+            for store, mark in marks:
+                store.restore(mark)
+            raise
+        self.waiting = []
+
+    @contextmanager
+    def flushed(self, n_threads: int) -> Iterator[None]:
+        """All rows are in the stores for a while. Waiting rows wait again afterwards.
+
+        Otherwise many results of a growing state would leave many small blocks.
+        """
+        marks, waiting = [(store, store.mark()) for store in self.stores()], self.waiting
+        self.flush(n_threads)
+        try:
+            yield
+        finally:
+            for store, mark in marks:
+                store.restore(mark)
+            self.waiting = waiting
+
+    def check_mergeable(self, other: PartState) -> None:
+        """Row counts, column types and kinds of labels have to fit each other."""
+        self.counts.check_mergeable(other.counts)
+        self.types.check_mergeable(other.types)
+        self.reader.key_texts.check_mergeable(other.reader.key_texts)
+
+    def merge_additive(self, states: Mapping[StateKey, Any], counts: SliceCounts | None, numbers: np.ndarray) -> None:
+        """Take in additive states and counts of slices; their slice s is numbers[s] here."""
+        for (statistic, output, number), state in states.items():
+            self.additive.state(statistic, output, None if number is None else int(numbers[number])).merge(state)
+        self.additive.merge_counts(counts, numbers)
+
+    def merge_rows(self, other: PartState, numbers: np.ndarray | None = None) -> None:
+        """Take in the rows of another state, none of which wait; its slice s is numbers[s] here, or s."""
+        merge_histograms(self.histograms, other.histograms, numbers)
+        self.adopt_rows(other)
+        self.types.merge(other.types)
+        self.counts.merge(other.counts)
+        self.reader.float_keys |= other.reader.float_keys
+        self.reader.class_forms |= other.reader.class_forms
+
+    def bounds(self) -> dict[StateKey, tuple[Any, Any]]:
+        """For every statistic of the range exchange, output and slice: a state below and one above the exact one."""
+        totals = dict(self.histograms)
+        in_first = self.slices.set_of_slices() == 0
+        for (output, number), histogram in self.histograms.items():
+            if number is not None and in_first[number]:
+                totals.setdefault((output, None), ScoreHistogram(self.options.n_bins)).merge(histogram)
+        return {
+            (statistic, output, number): statistic.bounds(histogram)
+            for (output, number), histogram in totals.items()
+            for statistic in self.plan.statistics["range"]
+            if isinstance(statistic, Bounded)
+        }
+
+    def row_count(self, slice_number: int | None) -> RowCount:
+        """The rows of a slice, or of all rows (None), that were not dropped."""
+        if self.slice_counts is None:
+            return RowCount(self.counts.rows_kept)
+        return self.slice_counts.count(slice_number)
+
+    def range_store(self) -> BlockStore:
+        """The store with the rows of the range exchange."""
+        exchange = self.unit_exchange if self.group_exchange is None else self.group_exchange
+        return self.store if exchange is None else exchange.store
+
+    def stores(self) -> list[BlockStore]:
+        """All stores that may keep rows."""
+        exchanges = (self.group_exchange, None if self.unit_exchange is self.group_exchange else self.unit_exchange)
+        return [self.store, *(exchange.store for exchange in exchanges if exchange is not None)]
+
+    def renumber_slices(self, other: PartState) -> dict[str, np.ndarray | None]:
+        """The codes of columns of slices of another state here; the slices of rows are to be computed again."""
+        renumbered: dict[str, np.ndarray | None] = {SLICE: None}
+        for number, (own, its) in enumerate(zip(self.slices.columns, other.slices.columns, strict=True)):
+            renumbered[slice_code_name(number)] = np.array([own.code(value) for value in its.values], np.uint16)
+        return renumbered
+
+    def adopt_rows(self, other: PartState) -> None:
+        """Share the blocks of another state, whose slices are registered here."""
+        if self.group_exchange is None and other.group_exchange is not None:
+            self.group_exchange = other.group_exchange.empty(self.memory_budget)
+        if self.unit_exchange is None and other.unit_exchange is not None:
+            is_group = other.unit_exchange is other.group_exchange
+            self.unit_exchange = self.group_exchange if is_group else other.unit_exchange.empty(self.memory_budget)
+        self.score_epsilons = self.score_epsilons or other.score_epsilons
+        key_texts = self.reader.key_texts
+        of_texts = key_texts.merge(other.reader.key_texts)
+        renumbered = self.renumber_slices(other)
+        if of_texts is not None:
+            renumbered |= {role_name(role): of_texts for role in key_texts.roles}
+        for store, other_store in zip(self.stores(), other.stores(), strict=False):
+            store.share_blocks(other_store, renumbered)
+
+    def close(self) -> None:
+        """Release all rows, in memory and on disk."""
+        for store in self.stores():
+            store.close()
+        self.reader.key_texts.close()
+
+
+def new_counted_rows() -> CountedRows:
+    """Empty counts of rows."""
+    from fastmetrics._core.resampling.counted_row_replicates import CountedRows  # only intervals need resampling
+
+    return CountedRows()
+
+
+def key_dtype(role: str, key: Key | None, type_of: Callable[[str], str]) -> np.dtype:
+    """The type of the keys of a group or unit; `type_of` gives the name of a column's Arrow type."""
+    if key == ROW_UNITS and role == "unit":
+        return np.dtype(np.int64)
+    names = key_columns(key)
+    return dtype_of_columns(names, [dtype_of_arrow(type_of(name), describe_column(role, name)) for name in names])
+
+
+def merge_histograms(
+    into: dict[HistogramKey, ScoreHistogram],
+    others: Mapping[HistogramKey, ScoreHistogram],
+    numbers: np.ndarray | None = None,
+) -> None:
+    """Merge histograms; slice s of the others is numbers[s], or s."""
+    for (output, number), histogram in others.items():
+        key = (output, number if number is None or numbers is None else int(numbers[number]))
+        if key in into:
+            into[key].merge(histogram)
+        else:
+            into[key] = histogram.copy()

@@ -1,0 +1,123 @@
+"""What a set of rows leaves for a question: a state for each of its tasks. Every batch is read once for all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from itertools import chain
+from typing import Any
+
+from fastmetrics.engine.input.batch_validation import ValidatedBatch
+from fastmetrics.engine.input.batches import Source
+from fastmetrics.engine.input.column_types import convert_batch
+from fastmetrics.engine.partial.part_state import PartState
+from fastmetrics.engine.partial.row_counts import check_row_count
+from fastmetrics.engine.partial.state_options import StateOptions
+from fastmetrics.engine.partial.task_state import TaskState
+from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
+
+BatchCounts = list[list[ValidatedBatch]]  # of every task: of every part
+
+
+class PartialState:
+    """The rows of any batches, logs and states that were taken in.
+
+    Attributes
+    ----------
+    tasks : list of PlannedTask
+    states : list of TaskState
+        One for each task.
+    notes : list of str
+        What the source says of the rows that were read.
+    """
+
+    def __init__(self, tasks: Sequence[PlannedTask], options: StateOptions) -> None:
+        self.tasks = list(tasks)
+        self.options = options
+        self.notes: list[str] = []
+        self.states = [TaskState(task.parts, options) for task in tasks]
+        self.only_numbers: Collection[str] = ()  # columns that are only read as numbers
+        self.waits = False  # do the rows of the current update wait for more?
+
+    @property
+    def rows(self) -> int:
+        """Rows taken in so far, the dropped ones included."""
+        return self.states[0].counts.rows
+
+    @property
+    def parts(self) -> list[PartState]:
+        """The states of all parts of all tasks."""
+        return [part for state in self.states for part in state.parts]
+
+    @property
+    def has_memory_limit(self) -> bool:
+        return self.options.budget is not None and self.options.budget.explicit_limit is not None
+
+    def open_source(self, source: Source) -> None:
+        """Be ready for the batches of a source."""
+        self.only_numbers = source.uses.only_numbers
+        # Small batches of an accumulator are not worth a block of their own.
+        self.waits = self.options.is_merged and source.rows is not None and source.rows <= source.batch_rows
+        for state in self.states:
+            state.find_numerals(source)
+
+    def process_batch(self, batch: Any, first_row: int) -> BatchCounts:
+        """Select and take in the rows of a batch for every task. Several threads may call this at the same time."""
+        if self.options.is_merged:
+            known = dict(chain.from_iterable(part.types.known().items() for part in self.parts))
+            slices = dict(chain.from_iterable(state.slices_by_value() for state in self.states))
+            batch = convert_batch(batch, known, self.only_numbers, slices, first_row)
+        processed = []
+        for task, state in zip(self.tasks, self.states, strict=True):
+            with name_task_in_errors(task.name):
+                of_task = state.process_batch(batch, first_row, self.waits)
+                processed.append([own._replace(columns=None, keys=None, unit_keys=None) for own in of_task])
+        return processed
+
+    def record_batch(self, processed: BatchCounts) -> None:
+        """Add the counts of a batch to those of all tasks. Only one thread may call this."""
+        for task, state, of_task in zip(self.tasks, self.states, processed, strict=True):
+            with name_task_in_errors(task.name):
+                state.record_batch(of_task)
+
+    @contextmanager
+    def update(self, n_threads: int) -> Iterator[None]:
+        """Take in the rows that are processed inside the context. After an error the state is as before."""
+        marks = [state.start_update() for state in self.states]
+        try:
+            yield
+            check_row_count(self.rows)
+            for task, state, mark in zip(self.tasks, self.states, marks, strict=True):
+                with name_task_in_errors(task.name):
+                    state.exchange_update(mark, n_threads)
+        except BaseException:
+            for state, mark in zip(self.states, marks, strict=True):
+                state.undo_update(mark)
+            raise
+        for part in self.parts:
+            part.merge_additive_states()
+
+    def flush(self, n_threads: int) -> None:
+        """Move waiting rows to the exchanges."""
+        for part in self.parts:
+            part.flush(n_threads)
+
+    def merge(self, other: PartialState) -> None:
+        """Take in all rows of another state of the same question; it stays as it is. No rows of either wait."""
+        for task, own, their in zip(self.tasks, self.states, other.states, strict=True):
+            with name_task_in_errors(task.name):
+                own.check_mergeable(their)
+        for own, their in zip(self.states, other.states, strict=True):
+            own.merge(their)
+
+    def copy(self) -> PartialState:
+        """A state of the same rows, none of which wait."""
+        new = copy(self)
+        new.states = [state.copy() for state in self.states]
+        return new
+
+    def close(self) -> None:
+        """Release all rows, in memory and on disk."""
+        for state in self.states:
+            state.close()
