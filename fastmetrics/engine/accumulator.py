@@ -18,11 +18,9 @@ from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
 from fastmetrics.engine.partial.state_options import StateOptions
-from fastmetrics.engine.plan.column_names import ROW_UNITS
 from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind
 from fastmetrics.engine.plan.resampling_options import Resampling
-from fastmetrics.engine.plan.row_filters import read_filter, refuse_native
-from fastmetrics.engine.plan.slice_bins import refuse_quantiles
+from fastmetrics.engine.plan.row_filters import read_filter
 from fastmetrics.engine.plan.tasks import Task, name_task_in_errors, show
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask, make_report, resolve_part
@@ -158,6 +156,11 @@ class Accumulator:
     tasks : dict of str and Task, optional
         Several questions of one log, answered in one scan: ``{"ctr": Task(label="click", score="pctr"), "cvr": ...}``.
         What a task does not name is that of the call. Every `Result` has the name of its `task`.
+    time_zone : str, optional
+        The zone in which expressions count days and hours, such as "Asia/Tokyo" or "+09:00": `date_trunc`, `extract`,
+        casts to dates and timestamps, and texts beside times. Timestamps without a zone are then instants in UTC. By
+        default those of a zone are in their own zone, and those without one are as they are written; those of Spark are
+        in UTC.
 
     Examples
     --------
@@ -214,17 +217,17 @@ class Accumulator:
         probabilities: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None = None,
         roles: Mapping[str, ColumnName] | None = None,
         tasks: Mapping[str, Task] | None = None,
+        time_zone: str | None = None,
     ) -> None:
-        question = question_of_call(ACCUMULATOR, Accumulator.__init__, locals())
+        question = question_of_call(Accumulator.__init__, locals())
         self.evaluation = question
         self.n_threads = n_threads
         self.memory_limit = memory_limit
         self.spill_dir = spill_dir
         budget = make_memory_budget(memory_limit, spill_dir, count_threads(n_threads))
-        planned = question.plan()
+        planned = question.plan_for(ACCUMULATOR)
         for task in planned:
             with name_task_in_errors(task.name):
-                refuse_quantiles(task.names.bins, "an Accumulator")
                 if question.approximate:
                     check_approximate(task.plan, task.names.weight)
                 if task.resampling is not None:
@@ -253,7 +256,6 @@ class Accumulator:
         format: Format | None = None,  # noqa: A002
         format_options: Mapping[str, Any] | None = None,
         missing_columns: MissingColumns = "raise",
-        time_zone: str | None = None,
     ) -> None:
         """Take in rows. If they are refused, the accumulator is unchanged.
 
@@ -262,8 +264,8 @@ class Accumulator:
         batch : Arrow data, data frame, dict of arrays or path
             Anything that `evaluate` reads, with the columns named. Column types have to stay the same from batch to
             batch.
-        filesystem, storage_options, version, timestamp, format, format_options, time_zone : optional
-            How the batch is read: as for `evaluate`. `time_zone` is for every batch, the others for paths.
+        filesystem, storage_options, version, timestamp, format, format_options : optional
+            How a batch of paths is read: as for `evaluate`.
         missing_columns : {"raise", "null"}
             As for `evaluate`. A column that no file of the batch has is an error also with ``"null"``.
 
@@ -278,8 +280,9 @@ class Accumulator:
             More than 2**63 - 1 rows in all.
         """
         options = InputOptions(
-            filesystem, storage_options, version, timestamp, format, format_options, missing_columns, time_zone
-        )
+            filesystem, storage_options, version, timestamp, format, format_options, missing_columns,
+            self.evaluation.time_zone,
+        )  # fmt: skip
         update_state(self._state, batch, options, count_threads(self.n_threads))
 
     def flush(self) -> None:
@@ -384,8 +387,6 @@ class Accumulator:
         """
         from fastmetrics.engine.state_writing import write_states
 
-        for task in self._state.tasks:
-            refuse_native(task.where, "to_bytes of an Accumulator")
         self.flush()
         return write_states(self._state, self.evaluation)
 
@@ -454,11 +455,6 @@ def check_resampling(resampling: Resampling, plan: Plan, approximate: bool) -> N
     """Refuse intervals that an accumulator cannot have."""
     if approximate:
         raise ValueError("approximate=True keeps no rows to resample; leave out ci=, or approximate=")
-    if resampling.unit_to_read == ROW_UNITS:
-        raise ValueError(
-            "rows of batches have no places in a log, so they cannot be resampled one by one: name a column whose "
-            "values are the units, unit=..."
-        )
     if not plan.is_numeric:
         which = describe_metrics_by_kind(plan.metrics)[-1]
         raise ValueError(f"an Accumulator has no intervals for metrics {which}; use evaluate")

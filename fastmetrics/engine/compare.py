@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
-from fastmetrics._core.columns.probability_types import describe_sums
-from fastmetrics._core.comparison.comparison import Comparison, Difference
-from fastmetrics._core.comparison.multiple_testing import adjust_pvalues
+from fastmetrics._core.comparison.comparison import Comparison
 from fastmetrics._core.comparison.test_results import check_level
 from fastmetrics._core.kinds import PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_ROLE
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.results.result_set import TaskRows
-from fastmetrics._version import __version__
 from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
 from fastmetrics.engine.evaluation.options import COMPARE
 from fastmetrics.engine.input.input_options import InputOptions
-from fastmetrics.engine.partial.task_state import TaskState
 from fastmetrics.engine.plan.column_names import (
     Key,
     as_column_tuple,
@@ -34,9 +29,8 @@ from fastmetrics.engine.plan.metric_plan import list_metric_names
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
 from fastmetrics.engine.plan.tasks import PlannedTask, Task, name_task_in_errors, show
-from fastmetrics.engine.scan.final_report import edges_of_tasks, notes_on_words, rows_of_task
+from fastmetrics.engine.scan.final_report import ResolvedTask, resolve_part
 from fastmetrics.engine.scan.read_log import Progress, make_memory_budget, scan_log
-from fastmetrics.engine.scan.small_slices import SmallSlices
 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ColumnName, Log
@@ -258,21 +252,11 @@ def compare(
     >>> round(one.difference, 4), (one.won, one.lost, one.tied)
     (0.3333, (1, 0, 2))
     """
-    arguments = locals() | {"probabilities": models_of(probabilities)}
-    if isinstance(tasks, Mapping):
-        arguments["tasks"] = {name: with_models(task) for name, task in tasks.items()}
-    # Imported here because it imports all of resampling, which takes milliseconds.
-    from fastmetrics.engine.tested_differences import compare_part, explain_missing_counts, iterate_differences
-
     started = time.perf_counter()
-    question = question_of_call(COMPARE, compare, arguments, KEYWORDS)
-    if question is metrics and question.ci is None:
-        question = question.replace(ci=ci)
-    check_level(question.ci, required=True)
-    planned = question.plan(lambda task: order_models(task, question.baseline, question.ci_method))
-    for task in planned:
-        with name_task_in_errors(task.name):
-            check_models(task.parts)
+    question, planned = plan_comparison(COMPARE, compare, locals())
+    # Imported here because it imports all of resampling, which takes milliseconds.
+    from fastmetrics.engine.tested_differences import make_comparison
+
     threads = count_threads(n_threads)
     input_options = InputOptions(
         filesystem,
@@ -285,50 +269,38 @@ def compare(
         question.time_zone,
     )
     budget = make_memory_budget(memory_limit, spill_dir, threads)
-    notes: list[str] = []
-    by_task: list[tuple[str | None, TaskState]] = []
-    differences: list[Difference] = []
-    rows: dict[str | None, TaskRows] = {}
-    small = SmallSlices(question.min_rows)
+    resolved = []
     # Rows that are not kept are of more units than win counts are for.
     with scan_log(
         data, input_options, planned, question.on_invalid, budget, threads, progress, by_unit=True
     ) as state:
         for task, of_task in zip(planned, state.states, strict=True):
-            compared = []
-            resampling = cast("Resampling", task.resampling)
             with name_task_in_errors(task.name):
-                for part in of_task.parts:
-                    compared.append(compare_part(part, task.names.group, resampling, threads, progress))
-                    notes += explain_missing_counts(part.plan, compared[-1].replicates)
-                    notes += [f"{name}: {describe_sums(far)}" for name, far in part.counts.noted_sums().items()]
-                    notes += notes_on_words(part, compared[-1].states)
-            differences += [
-                difference if task.name is None else difference.replace(task=task.name)
-                for slice_number, slice_values in small.keep_large(of_task)
-                for of_part in compared
-                for difference in iterate_differences(of_part, slice_number, slice_values)
-            ]
-            by_task.append((task.name, of_task))
-            rows[task.name] = rows_of_task(task, of_task)
-    only = rows.pop(None, None)
-    return Comparison(
-        adjust_pvalues(differences, question.correction),
-        level=question.ci,
-        correction=question.correction,
-        unit=units_of(planned),
-        version=__version__,
-        notes=[*state.notes, *(dict.fromkeys(notes) if question.tasks else notes)],
-        rows=state.rows,
-        filtered=None if only is None else only.filtered,
-        dropped={} if only is None else only.dropped,
-        columns={} if only is None else only.columns,
-        seconds=time.perf_counter() - started,
-        evaluation=question,
-        tasks={name: of_task for name, of_task in rows.items() if name is not None},
-        bins=edges_of_tasks(by_task),
-        small_slices=small.as_dict(),
+                parts = [resolve_part(part, task.resampling, threads, progress) for part in of_task.parts]
+            resolved.append(ResolvedTask(task, of_task, parts))
+    return make_comparison(resolved, question, time.perf_counter() - started, state.notes)
+
+
+def plan_comparison(
+    entry_point: str, function: Callable[..., Any], arguments: Mapping[str, Any]
+) -> tuple[Evaluation, list[PlannedTask]]:
+    """The question that the arguments of an entry point ask, and its tasks, with intervals in pairs of models."""
+    given = {**arguments, "probabilities": models_of(arguments["probabilities"])}
+    if isinstance(given["tasks"], Mapping):
+        given["tasks"] = {name: with_models(task) for name, task in given["tasks"].items()}
+    question = question_of_call(function, given, KEYWORDS)
+    if question is given["metrics"] and question.ci is None:
+        question = question.replace(ci=given["ci"])
+    check_level(question.ci, required=True)
+    planned = question.plan_for(
+        entry_point, lambda task: order_models(task, question.baseline, question.ci_method)
     )
+    for task in planned:
+        with name_task_in_errors(task.name):
+            check_models(task.parts)
+    return question, [
+        task._replace(resampling=cast("Resampling", task.resampling)._replace(in_pairs=True)) for task in planned
+    ]
 
 
 def models_of(probabilities: Any) -> Any:
@@ -383,9 +355,3 @@ def order_columns(columns: Any, baseline: Any, argument: str) -> tuple[Key, ...]
     if first not in known:
         raise ValueError(f"baseline must be one of the {argument}, {', '.join(map(repr, names))}; found {baseline!r}")
     return (known[first], *(name for name in names if name != known[first]))
-
-
-def units_of(planned: Sequence[PlannedTask]) -> str:
-    """The resampling unit; the units of several tasks, if they differ."""
-    units = (format_key(cast("Resampling", task.resampling).unit) for task in planned)
-    return " / ".join(dict.fromkeys(units))

@@ -236,8 +236,8 @@ def evaluate(
     """
     arguments = locals()
     started = time.perf_counter()
-    question = question_of_call(EVALUATE, evaluate, arguments)
-    planned = question.plan()
+    question = question_of_call(evaluate, arguments)
+    planned = question.plan_for(EVALUATE)
     plots: list[PlotPlan] = []
     if question.curves:
         from fastmetrics.engine.scan.plots import plan_plots

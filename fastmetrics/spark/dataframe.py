@@ -1,4 +1,4 @@
-"""`evaluate`: metrics of a Spark DataFrame. This module runs on the driver.
+"""`evaluate` and `compare`: metrics of a Spark DataFrame. This module runs on the driver.
 
 Spark is the exchange of the engine's plan: it shuffles rows by group (`repartition`), and shards of score ranges by
 range. `passes` starts the passes over the rows; the functions of `tasks` turn rows into states (`mapInArrow`), and the
@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.optional_imports import check_version
 from fastmetrics._core.registry import Metric
+from fastmetrics.engine.compare import plan_comparison
 from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
-from fastmetrics.engine.evaluation.options import SPARK
-from fastmetrics.engine.plan.resampling_options import refuse_row_units
-from fastmetrics.engine.plan.slice_bins import refuse_quantiles
-from fastmetrics.engine.plan.tasks import Task, name_task_in_errors
+from fastmetrics.engine.evaluation.options import SPARK, SPARK_COMPARE
+from fastmetrics.engine.plan.tasks import PlannedTask, Task
 from fastmetrics.engine.results.report import Report
-from fastmetrics.engine.scan.final_report import make_report
+from fastmetrics.engine.scan.final_report import ResolvedTask, make_report
 from fastmetrics.spark.passes import PassSettings, SparkRun
 from fastmetrics.spark.plugins import pack_plugins
 
 if TYPE_CHECKING:
+    from fastmetrics._core.comparison.comparison import Comparison
     from fastmetrics._core.types.arrays import ColumnName
 
-__all__ = ["evaluate"]
+__all__ = ["compare", "evaluate"]
 
 
 def evaluate(
@@ -195,21 +195,207 @@ def evaluate(
     ...     df, ["auc", "gauc", "logloss"], label="click", score="pctr", group="user_id"
     ... )
     """
-    arguments = locals()
     started = time.perf_counter()
-    if not hasattr(df, "mapInArrow") or not hasattr(df, "repartitionByRange"):
-        raise TypeError(
-            f"df must be a Spark DataFrame; found {type(df).__name__}. For other data use fastmetrics.evaluate"
-        )
-    check_version("pyspark", "fastmetrics.spark.evaluate")
-    question = question_of_call(SPARK, evaluate, arguments)
-    planned = question.plan()
-    for task in planned:
-        with name_task_in_errors(task.name):
-            refuse_row_units(task.resampling)
-            refuse_quantiles(task.names.bins, "a partition on Spark")
-    plugins = pack_plugins([metric for task in planned for metric in task.plan.metrics])
-    limit = parse_size(memory_limit, "memory_limit")
-    settings = PassSettings(question.on_invalid, limit, spill_dir, n_partitions, plugins, question.time_zone)
-    resolved = SparkRun(df, planned, settings).resolve()
+    arguments = locals()
+    check_frame(df, SPARK)
+    question = question_of_call(evaluate, arguments)
+    resolved = run_tasks(question.plan_for(SPARK), question, arguments)
     return make_report(resolved, time.perf_counter() - started, question)
+
+
+def compare(
+    df: Any,
+    metrics: str | Metric | Sequence[str | Metric] | Evaluation,
+    *,
+    scores: Sequence[ColumnName] | None = None,
+    label: ColumnName | Sequence[ColumnName] | None = None,
+    group: ColumnName | Sequence[ColumnName] | None = None,
+    weight: ColumnName | None = None,
+    where: Any = None,
+    min_rows: int = 0,
+    by: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None = None,
+    unit: ColumnName | Sequence[ColumnName] | None = None,
+    ci: float = 0.95,
+    ci_method: str = "bootstrap",
+    replicates: int = 1000,
+    seed: int = 0,
+    correction: str | None = "holm",
+    baseline: ColumnName | Sequence[ColumnName] | None = None,
+    n_partitions: int | None = None,
+    memory_limit: int | str | None = None,
+    spill_dir: str | None = None,
+    on_invalid: str = "raise",
+    item: ColumnName | None = None,
+    treatment: ColumnName | None = None,
+    propensity: ColumnName | None = None,
+    predictions: Sequence[ColumnName] | None = None,
+    probabilities: Sequence[ColumnName | Sequence[ColumnName]] | None = None,
+    roles: Mapping[str, ColumnName] | None = None,
+    time_zone: str | None = None,
+    tasks: Mapping[str, Task] | None = None,
+) -> Comparison:
+    """Compare models on a Spark DataFrame: the same differences, to the same bits, as `fastmetrics.compare` finds.
+
+    The passes over the rows are those of `evaluate` with intervals. If there are at most 16,384 units, every partition
+    also sends the sums of its units, from which units won and lost are counted.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+        Of a classic session or of Spark Connect.
+    metrics : sequence of str, or str
+        Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
+        them all. A metric string may name its own columns, "rmse(label=minutes, score=forecast)" or
+        "ndcg(group=[user,day])@10": metrics of different columns, kinds and groups share one scan. A metric by group
+        takes another statistic of the groups than their mean: "ndcg(stat=p10)@10", also min, max, and "stat=below,
+        at=0.5" for the share of groups below 0.5; the `rule` of quantiles is linear, lower or higher.
+    scores : list of str, optional
+        As for `fastmetrics.compare`.
+    predictions : list of str, optional
+        As for `fastmetrics.compare`.
+    probabilities : str or list of str, optional
+        The probability of every class: a column of lists, or a list of columns, one for each class. They lie in [0, 1]
+        and sum to 1 in every row, to within 1e-8 and the greatest of: the square root of the epsilon of their type
+        (float64 1.5e-8, float32 3.5e-4, float16 0.03); 5e-7 for each class, as rounding to six digits leaves; 2**-7 in
+        rows that have only the digits of bfloat16, and 2**-10 in those of float16. They are used as they are, and a sum
+        that is not 1 is noted in the report. For ap and top_k_accuracy they may be any scores. Metrics such as logloss,
+        brier, auc, ap, ece and top_k_accuracy are then of several classes, and labels of any type; the parameter
+        `labels` names the classes in the order of the probabilities, "logloss(labels=[ant, bee, cat])". Without it,
+        labels are the numbers 0, 1, 2 and so on. A list of lists of columns has several models. With `score` or
+        `prediction`, a metric is of probabilities if its string says so, such as "logloss(probabilities=probs)".
+    label : str or list of str, optional
+        The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1. Other metrics read other labels;
+        `describe_metrics` has the target of each. Target "real": any finite numbers. Target "graded": finite numbers
+        that are not negative. Together with metrics of classes, both read only 0 and 1. Target "text": the column of
+        references, by default "reference"; strings, or lists of strings if rows have several references (a null in a
+        list is a missing reference). Target "partition": the column of classes, by default "label"; integers, strings,
+        dates or any other labels. With several columns, every score is evaluated against every label.
+    group : str or list of str, optional
+        The column of group (user) keys: integers, strings, booleans, dates, times, decimals, bytes or floats; -0.0 is
+        0.0. Several columns are one key, ``["user_id", "session_id"]``: rows with equal values in all of them are one
+        group. Metrics that are computed inside groups need it, and intervals resample by it; others do not read it.
+    weight : str, optional
+        The column of row weights, from 0 to 1e300; a row of weight zero is left out.
+    where : str or expression, optional
+        Which rows are evaluated: a condition in SQL, such as ``"clicked = 1 and country in ('DE', 'FR')"``; rows for
+        which it is false or null are left out before anything else is checked. Wherever a column is named, an
+        expression of columns may stand too, such as ``score="p_ctr * p_cvr"``: docs/expressions.md has the grammar.
+    by : str, list of str or list of lists, optional
+        Columns whose values divide the rows into slices (numbers, strings, booleans or dates; at most 10,000
+        combinations). Every metric is computed for every slice and for all rows. Nulls are a slice, None, and so are
+        NaN. A list of lists has grouping sets, ``[["channel"], ["channel", "day"]]``: the slices of each, in one scan,
+        at most 10,000 of each set. ``"cut(price, [0, 10])"`` makes slices of numbers by intervals that are closed on
+        the left, the first and the last without end; ``"qcut(price, 10)"`` has as many rows in each as ties allow: edge
+        i of n is the least value that i of n parts of the rows do not exceed, and the log is read once more for the
+        edges. Slices take memory beyond the limit: some kilobytes per slice for every label, score and thread.
+
+        Models are compared on all rows and on every slice.
+    unit : str or list of str, optional
+        The column of resampling units, such as users or days: the rows of a unit are resampled together. By default the
+        group, if there is one, else every row by itself, which is also the meaning of "row". Rows are identified by
+        their number in the log. Every group has to be inside one unit. If users have several rows, resample users, not
+        rows: rows of one user are alike, and intervals would be too narrow.
+
+        Rows of a DataFrame have no position, so the unit has to be a column.
+    ci : float
+        The level of the intervals, between 0 and 1, such as 0.95. Every `Result` then has an `interval` and a
+        `standard_error`. If there is no interval (fewer than two units, or more than one replicate in twenty
+        undefined), `coverage["interval"]` has the reason.
+    ci_method : {"bootstrap", "normal", "delong"}
+        "bootstrap": percentiles of the replicates. "normal": the value plus and minus normal quantiles times the
+        standard deviation of the replicates. "delong": DeLong's variance, for the AUC of independent rows.
+    replicates : int
+        Number of bootstrap replicates, at least 1. In each, a unit counts Poisson(1) times. All replicates are computed
+        in one pass, except those of AUC, average precision, KS and EER of rows with `weight`: they take as long as that
+        many evaluations.
+
+        With 1000, the smallest possible p-value is 1/1001.
+    seed : int
+        From 0 to 2**64 - 1. Weights depend only on the seed, the replicate and the unit's key, so intervals are the
+        same for any order of rows and any number of threads.
+    correction : {"holm", "benjamini-hochberg", "none"} or None
+        How p-values are adjusted for the number of differences. Holm's method controls the probability of any false
+        discovery, the method of Benjamini and Hochberg the share of false discoveries.
+
+        The differences are those of all metrics, slices, labels and models.
+    baseline : str, optional
+        The score column (or the columns) of the model that all others are compared with, by default the first.
+    n_partitions : int, optional
+        Partitions of a shuffle; by default Spark decides (`spark.sql.shuffle.partitions`, adaptive execution).
+    memory_limit : int or str, optional
+        Memory of a task in its Python worker; rows that do not fit spill to a file. By default half of the memory
+        available on the executor, divided by its cores.
+    spill_dir : str, optional
+        A folder on the executors for spill files; by default their folder for temporary files.
+    min_rows : int
+        Slices of fewer rows have no results; `small_slices` of the report counts them and their rows.
+    on_invalid : {"raise", "drop"}
+        For a null or NaN in a column that is read: raise an error that names the row, or drop the row and count it.
+    item, treatment, propensity : str, optional
+        Columns of other roles, for metrics that read them: `describe_metrics` has the roles of each metric.
+    roles : dict of str and str, optional
+        Columns of any other role, such as ``{"reward": "revenue"}``. Metrics of your own may have any roles:
+        `fastmetrics.extend`.
+    time_zone : str, optional
+        The zone in which expressions count days and hours, such as "Asia/Tokyo" or "+09:00": `date_trunc`, `extract`,
+        casts to dates and timestamps, and texts beside times. Timestamps without a zone are then instants in UTC. By
+        default those of a zone are in their own zone, and those without one are as they are written; those of Spark are
+        in UTC.
+    tasks : dict of str and Task, optional
+        Several questions of one log, answered in one scan: ``{"ctr": Task(label="click", score="pctr"), "cvr": ...}``.
+        What a task does not name is that of the call. Every `Result` has the name of its `task`.
+
+    Returns
+    -------
+    Comparison
+        Equal to that of `fastmetrics.compare` over the same rows.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `fastmetrics.compare`. The message names the Spark partition in which the row is counted.
+    OSError
+        An executor cannot spill.
+
+    Examples
+    --------
+    >>> import fastmetrics.spark                                                             # doctest: +SKIP
+    >>> df = spark.read.parquet("clicks/")                                                   # doctest: +SKIP
+    >>> fastmetrics.spark.compare(                                                           # doctest: +SKIP
+    ...     df, ["auc", "gauc"], label="click", scores=["pctr", "pctr_new"], group="user_id"
+    ... )
+    """
+    started = time.perf_counter()
+    arguments = locals()
+    check_frame(df, SPARK_COMPARE)
+    question, planned = plan_comparison(SPARK_COMPARE, compare, arguments)
+    from fastmetrics.engine.tested_differences import make_comparison  # it imports all of resampling
+
+    resolved = run_tasks(planned, question, arguments)
+    return make_comparison(resolved, question, time.perf_counter() - started)
+
+
+def check_frame(df: Any, entry_point: str) -> None:
+    """Check that there is a DataFrame, and a version of Spark that has what is needed."""
+    if not hasattr(df, "mapInArrow") or not hasattr(df, "repartitionByRange"):
+        function = entry_point.removeprefix("spark.")
+        raise TypeError(
+            f"df must be a Spark DataFrame; found {type(df).__name__}. For other data use fastmetrics.{function}"
+        )
+    check_version("pyspark", f"fastmetrics.{entry_point}")
+
+
+def run_tasks(
+    planned: Sequence[PlannedTask], question: Evaluation, arguments: Mapping[str, Any]
+) -> list[ResolvedTask]:
+    """Run all passes over the DataFrame; `arguments` are those of the entry point."""
+    plugins = pack_plugins([metric for task in planned for metric in task.plan.metrics])
+    settings = PassSettings(
+        question.on_invalid,
+        parse_size(arguments["memory_limit"], "memory_limit"),
+        arguments["spill_dir"],
+        arguments["n_partitions"],
+        plugins,
+        question.time_zone,
+    )
+    return SparkRun(arguments["df"], planned, settings).resolve()

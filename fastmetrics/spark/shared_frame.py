@@ -12,7 +12,6 @@ from typing import Any
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.input.computed_columns import WHERE
 from fastmetrics.engine.plan.column_names import describe_column, filter_column, key_columns
-from fastmetrics.engine.plan.row_filters import refuse_native
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.spark.expressions import quote_path, sql_of_column, sql_of_condition
 
@@ -148,7 +147,6 @@ class SharedFrame:
 
 def read_task(df: Any, task: PlannedTask, filters: dict[str, str], time_zone: str | None) -> TaskColumns:
     """The columns and the filter of a task. `filters` are those of all tasks so far: an equal one is shared."""
-    refuse_native(task.where, "Spark")
     start = "" if task.name is None else f"task {task.name!r}: "
     where = "" if task.where is None else task.where.name
     if where and where not in filters:

@@ -51,7 +51,8 @@ def test_code_runs(name, tmp_path, monkeypatch):
 
 def test_code_for_spark_runs(spark, tmp_path, capsys):
     """`getOrCreate` returns the tests' session. Java does not change its folder, so the path of the log is absolute."""
-    (block,) = [found["code"] for found in pages.BLOCKS.finditer(page("docs/spark.md")) if found["mark"] == "spark"]
+    found = [own["code"] for own in pages.BLOCKS.finditer(page("docs/spark.md")) if own["mark"] == "spark"]
+    block = "\n".join(found)
     with chdir(tmp_path):
         pages.run_command("fastmetrics sample-log clicks.parquet --rows 50000")
     assert '"clicks.parquet"' in block
@@ -63,6 +64,7 @@ def test_code_for_spark_runs(spark, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "gauc" in printed
     assert "feed" in printed
+    assert namespace["comparison"]["gauc"].won
 
 
 def test_functions_of_both_libraries_are_those_listed():

@@ -17,7 +17,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 ROOT = Path(__file__).resolve().parents[2]
-BLOCKS = re.compile(r"^(?:<!-- (?P<mark>.+) -->\n)?```(?P<language>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCKS = re.compile(
+    r"^(?:<!-- (?P<mark>[^\n]+) -->\n)?```(?P<language>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
+)
 # Programs that install something or start a browser are not run.
 OTHER_PROGRAMS = ("pip", "apt-get", "python3", ".venv/bin/pip", "source")
 # Tests with these markers run only where `-m` names them.

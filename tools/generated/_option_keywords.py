@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from fastmetrics.engine.evaluation import options as kinds
-from fastmetrics.engine.evaluation.options import ACCUMULATOR, COMPARE, EVALUATE, OPTIONS, SPARK, Option
+from fastmetrics.engine.evaluation.options import ACCUMULATOR, COMPARE, EVALUATE, OPTIONS, SPARK, SPARK_COMPARE, Option
 
 QUESTION, TASK = "Evaluation", "Task"
 # Where each entry point stands: module, and class or None, and function.
@@ -19,6 +19,7 @@ PLACES = {
     COMPARE: ("engine.compare", None, "compare"),
     ACCUMULATOR: ("engine.accumulator", "Accumulator", "__init__"),
     SPARK: ("spark.dataframe", None, "evaluate"),
+    SPARK_COMPARE: ("spark.dataframe", None, "compare"),
     QUESTION: ("engine.evaluation.evaluation", "Evaluation", "__init__"),
     TASK: ("engine.plan.tasks", "Task", "__init__"),
 }

@@ -28,7 +28,10 @@ from generated.public_names import public_places
 TEXTS = ROOT / "tools" / "parameter_texts.toml"
 LINE_LENGTH = 120
 # Where the keywords of options stand, by entry point.
-PLACES = {"evaluate": "engine.evaluate", "spark.evaluate": "spark.dataframe"}
+PLACES = {
+    "evaluate": "engine.evaluate", "compare": "engine.compare",
+    "spark.evaluate": "spark.dataframe", "spark.compare": "spark.dataframe",
+}  # fmt: skip
 
 
 class Text(NamedTuple):
@@ -93,7 +96,7 @@ def read_texts(path: Path = TEXTS) -> dict[str, list[Text]]:
         taken = {found.place for found in own}
         places = [PLACES.get(name, name) for name in group[0].entry_points]
         places += ["Evaluation", *(["Task"] if group[0].of_tasks else [])]
-        own += [Text(place, group[0].type, text) for place in places if place not in taken]
+        own += [Text(place, group[0].type, text) for place in dict.fromkeys(places) if place not in taken]
     return texts
 
 

@@ -10,7 +10,7 @@ one partition, so units are completed partition by partition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -158,6 +158,14 @@ class UnitSums:
         self.width = int(template.counts.size + template.exact.size)
         self.states: dict[int, Sums] = {}
 
+    def merge(self, other: UnitSums) -> None:
+        """Take in the states of other rows, perhaps of the same units."""
+        for number, state in other.states.items():
+            if number in self.states:
+                self.states[number].merge(state)
+            else:
+                self.states[number] = state
+
     def add(self, weights: Any, numbers: np.ndarray, table: UnitStateTable) -> None:
         """Add the states of the units with these numbers, or of parts of them."""
         for index, number in enumerate(numbers.tolist()):
@@ -201,7 +209,6 @@ def count_unit_wins(
 
     Every unit bucket must be one unit. The store has the hash of every row's unit.
     """
-    names = [*names_of(store.types, LABEL, SCORE), *(name for name in (HASH, WEIGHT, SLICE) if name in store.types)]
     # The parts of a large partition stay together: a unit must be complete before its values are compared.
     by_partition = groupby(row_ranges(store, max_loaded_bytes(store)), lambda bounds: bounds[:2])
     ranges = [list(parts) for _, parts in by_partition]
@@ -209,9 +216,7 @@ def count_unit_wins(
     def count(own: tuple[dict[WinKey, WinCounts], Scratch], number: int) -> None:
         counts, scratch = own
         states = UnitStates(unit_buckets)
-        for start, stop, blocks in ranges[number]:
-            loaded = store.load_partitions(names, start, stop, scratch, blocks)
-            add_loaded_rows(loaded.columns, reduction, states)
+        add_units(store, reduction, states, ranges[number], scratch)
         for key, wins in compare_units(states, metrics, reduction.outputs):
             counts.setdefault(key, WinCounts()).merge(wins)
 
@@ -222,20 +227,26 @@ def count_unit_wins(
     return merged
 
 
-def count_wins_of_counted_rows(
-    counted: CountedRows,
-    metrics: Sequence[Metric],
-    outputs: Sequence[Output],
-    n_slices: int,
-    unit_buckets: UnitBuckets,
-) -> dict[WinKey, WinCounts]:
+def add_units(
+    store: BlockStore,
+    reduction: RowReduction,
+    states: UnitStates,
+    ranges: Iterable[tuple[int, int, range | None]] | None = None,
+    scratch: Scratch | None = None,
+) -> None:
+    """Add the rows of a store, by default all of them, to the states of their units."""
+    names = [*names_of(store.types, LABEL, SCORE), *(name for name in (HASH, WEIGHT, SLICE) if name in store.types)]
+    for start, stop, blocks in row_ranges(store, max_loaded_bytes(store)) if ranges is None else ranges:
+        loaded = store.load_partitions(names, start, stop, scratch, blocks)
+        add_loaded_rows(loaded.columns, reduction, states)
+
+
+def add_counted_units(counted: CountedRows, metrics: Sequence[Metric], n_slices: int, states: UnitStates) -> None:
     """The same for columns that are not numeric, from the integers that were counted of each row."""
     needed = {statistic for metric in metrics for statistic in metric.statistics()}
-    states = UnitStates(unit_buckets)
-    for key, numbers, rows in counted.by_slice(unit_buckets, n_slices):
+    for key, numbers, rows in counted.by_slice(states.weights.unit_buckets, n_slices):
         if key[0] in needed:
             add_counted_rows(states.sums_of(*key), key[0], states.weights, numbers, rows)
-    return dict(compare_units(states, metrics, outputs))
 
 
 def compare_units(

@@ -10,6 +10,7 @@ from fastmetrics._core.immutable import EMPTY, Immutable
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.upper_layers import ask, render
 from fastmetrics.engine.evaluation.options import BY_NAME, OF_TASKS, OPTIONS
+from fastmetrics.engine.evaluation.refusals import refuse
 from fastmetrics.engine.evaluation.values import DEFAULTS, canonical_values
 from fastmetrics.engine.plan.row_filters import read_filter
 from fastmetrics.engine.plan.tasks import IntervalArguments, PlannedTask, Task, plan_tasks, show, unchanged
@@ -238,6 +239,12 @@ class Evaluation(Immutable):
         intervals = IntervalArguments(self.ci, self.ci_method, self.replicates, self.seed, self.unit)
         return plan_tasks(call, self.tasks, self.by, intervals, prepare)
 
+    def plan_for(self, entry_point: str, prepare: Callable[[Task], Task] = unchanged) -> list[PlannedTask]:
+        """The tasks of the question; what the entry point cannot do is an error."""
+        planned = self.plan(prepare)
+        refuse(entry_point, self.options(), planned)
+        return planned
+
     def replace(self, **changes: Any) -> Evaluation:
         """The same question with other options.
 
@@ -371,7 +378,7 @@ class Evaluation(Immutable):
 
 
 def question_of_call(
-    entry_point: str, function: Callable[..., Any], arguments: Mapping[str, Any], renamed: Mapping[str, str] = EMPTY
+    function: Callable[..., Any], arguments: Mapping[str, Any], renamed: Mapping[str, str] = EMPTY
 ) -> Evaluation:
     """The question that the arguments of an entry point ask, or the one that stands in place of the metrics.
 
@@ -387,8 +394,4 @@ def question_of_call(
             raise TypeError(
                 f"{word}= is a part of the question, which is given: say evaluation.replace({name}=...)"
             )
-    differing = question.options()
-    for option in OPTIONS:
-        if entry_point in option.refused_by and option.name in differing:
-            raise ValueError(f"{entry_point} has no {option.name}={differing[option.name]!r}; {option.refusal}")
     return question

@@ -30,11 +30,37 @@ UNITS = "units"
 BASELINE = "baseline"
 
 # The entry points that have an option.
-EVALUATE, COMPARE, ACCUMULATOR, SPARK = "evaluate", "compare", "Accumulator", "spark.evaluate"
-EVERYWHERE = (EVALUATE, COMPARE, ACCUMULATOR, SPARK)
+EVALUATE, COMPARE, ACCUMULATOR = "evaluate", "compare", "Accumulator"
+SPARK, SPARK_COMPARE = "spark.evaluate", "spark.compare"
+EVERYWHERE = (EVALUATE, COMPARE, ACCUMULATOR, SPARK, SPARK_COMPARE)
 OF_ONE_MODEL = (EVALUATE, ACCUMULATOR, SPARK)  # compare has a list of models in its place
 
+# What entry points refuse that is not a whole option.
+ROWS, QUANTILES, NATIVE_FILTERS, DELONG_TEST = "rows as units", "quantiles", "native filters", "DeLong's test"
+# Beside the entry points: questions in files, and with the bytes of states.
+STORED = "a stored question"
+
 OTHER_ROLES = "Columns of other roles, for metrics that read them: `describe_metrics` has the roles of each metric."
+
+
+class Refusal(NamedTuple):
+    """What some entry points cannot do.
+
+    Attributes
+    ----------
+    entry_points : tuple of str
+    text : str
+        What the error says, of the `entry_point` and what was `found`.
+    of : str or None
+        Which values; None: all but the default.
+    error : type
+        The class of the error.
+    """
+
+    entry_points: tuple[str, ...]
+    text: str
+    of: str | None = None
+    error: type[Exception] = ValueError
 
 
 class Option(NamedTuple):
@@ -58,10 +84,8 @@ class Option(NamedTuple):
         May every task have its own?
     choices : tuple of str
         The values of a choice.
-    refused_by : tuple of str
-        The entry points that cannot do it, and say so.
-    refusal : str
-        What they say.
+    refusals : tuple of Refusal
+        What entry points cannot do, and say so.
     help : str
         What `--help` says; by default the first sentence of the text.
     metavar : str
@@ -80,8 +104,7 @@ class Option(NamedTuple):
     entry_points: tuple[str, ...] = EVERYWHERE
     of_tasks: bool = False
     choices: tuple[str, ...] = ()
-    refused_by: tuple[str, ...] = ()
-    refusal: str = ""
+    refusals: tuple[Refusal, ...] = ()
     help: str = ""
     metavar: str = ""
     flags: tuple[str, ...] = ()
@@ -251,6 +274,15 @@ OPTIONS = (
             "Rows for which it is false or null are left out. Wherever a column is named, an expression may "
             "stand too."
         ),
+        refusals=(
+            Refusal(
+                (SPARK, SPARK_COMPARE, STORED),
+                "{entry_point} cannot run an expression of {found}: write where= in SQL, such as "
+                'where="clicked = 1"',
+                NATIVE_FILTERS,
+                TypeError,
+            ),
+        ),
         metavar="CONDITION",
     ),
     Option(
@@ -267,6 +299,15 @@ OPTIONS = (
         "limit: some kilobytes per slice for every label, score and thread.",
         help=(
             "A slice for every value of the column, beside all rows. May be repeated, for every combination of values."
+        ),
+        refusals=(
+            Refusal(
+                (ACCUMULATOR, SPARK, SPARK_COMPARE),
+                "by: {found.title!r} needs all rows before the first is divided, which {entry_point} does not have: "
+                'give the edges, by="cut({found.column}, [...])"; report.bins of fastmetrics.evaluate has those of a '
+                "log",
+                QUANTILES,
+            ),
         ),
         metavar="COLUMN",
     ),
@@ -296,7 +337,6 @@ OPTIONS = (
         "`extract`, casts to dates and timestamps, and texts beside times. Timestamps without a zone are then "
         "instants in UTC. By default those of a zone are in their own zone, and those without one are as they "
         "are written; those of Spark are in UTC.",
-        entry_points=(EVALUATE, COMPARE, SPARK),
         help=(
             "The zone in which expressions count days and hours, such as Asia/Tokyo. Timestamps without a "
             "zone are then in UTC. Default: the zone of a column."
@@ -337,6 +377,14 @@ OPTIONS = (
         entry_points=OF_ONE_MODEL,
         choices=("bootstrap", "normal", "delong"),
         help="Percentiles of the resampled values, their standard error, or DeLong's formula (for AUC).",
+        refusals=(
+            Refusal(
+                (SPARK_COMPARE,),
+                "{entry_point} has no ci_method='delong', which reads the rows of both models in one place; "
+                "'bootstrap' and 'normal' resample units",
+                DELONG_TEST,
+            ),
+        ),
     ),
     Option(
         "replicates",
@@ -372,6 +420,14 @@ OPTIONS = (
             "The resampling unit: a column as for groups, which may be repeated, or 'row'. Default: the "
             "group, otherwise rows."
         ),
+        refusals=(
+            Refusal(
+                (ACCUMULATOR, SPARK, SPARK_COMPARE),
+                "rows of batches and partitions have no places in a log, so {entry_point} cannot resample them one by "
+                "one: name a column whose values are the units, unit=...",
+                ROWS,
+            ),
+        ),
     ),
     Option(
         "curves",
@@ -383,8 +439,12 @@ OPTIONS = (
         "reasons why plots are missing.",
         default=False,
         entry_points=(EVALUATE,),
-        refused_by=(COMPARE, ACCUMULATOR, SPARK),
-        refusal="evaluate draws plots, of rows on one machine",
+        refusals=(
+            Refusal(
+                (COMPARE, ACCUMULATOR, SPARK, SPARK_COMPARE),
+                "{entry_point} has no curves={found}; evaluate draws plots, of rows on one machine",
+            ),
+        ),
     ),
     Option(
         "approximate",
@@ -396,8 +456,13 @@ OPTIONS = (
         "metrics of global order, are errors.",
         default=False,
         entry_points=(ACCUMULATOR,),
-        refused_by=(EVALUATE, COMPARE, SPARK),
-        refusal="an Accumulator has it; evaluate is exact within its memory limit",
+        refusals=(
+            Refusal(
+                (EVALUATE, COMPARE, SPARK, SPARK_COMPARE),
+                "{entry_point} has no approximate={found}; an Accumulator has it; evaluate is exact within its memory "
+                "limit",
+            ),
+        ),
     ),
     Option(
         "state_size",
@@ -413,7 +478,7 @@ OPTIONS = (
         BASELINE,
         "str",
         "The score column (or the columns) of the model that all others are compared with, by default the first.",
-        entry_points=(COMPARE,),
+        entry_points=(COMPARE, SPARK_COMPARE),
     ),
     Option(
         "correction",
@@ -422,7 +487,7 @@ OPTIONS = (
         "How p-values are adjusted for the number of differences. Holm's method controls the probability of "
         "any false discovery, the method of Benjamini and Hochberg the share of false discoveries.",
         default="holm",
-        entry_points=(COMPARE, "compare_runs", "compare_texts"),
+        entry_points=(COMPARE, SPARK_COMPARE, "compare_runs", "compare_texts"),
         choices=("holm", "benjamini-hochberg", "none"),
     ),
 )

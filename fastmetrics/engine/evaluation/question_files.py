@@ -11,9 +11,8 @@ from typing import Any
 from fastmetrics._core.registry import Metric, is_own, parse
 from fastmetrics._core.suggestions import suggest
 from fastmetrics.engine.evaluation import options
-from fastmetrics.engine.evaluation.options import BY_NAME, OF_TASKS, Option
+from fastmetrics.engine.evaluation.options import BY_NAME, OF_TASKS, STORED, Option
 from fastmetrics.engine.evaluation.values import DEFAULTS, canonical_value
-from fastmetrics.engine.plan.row_filters import read_filter, refuse_native
 from fastmetrics.engine.plan.tasks import Task
 
 SCHEMA, PLUGINS, TASKS = "schema", "plugins", "tasks"
@@ -26,7 +25,7 @@ MOST_INTEGER = (1 << 63) - 1  # of TOML
 
 def question_to_dict(question: Any) -> dict[str, Any]:
     """The question in plain types; options at their default are left out."""
-    planned = {task.name: task for task in question.plan()}
+    planned = {task.name: task for task in question.plan_for(STORED)}
     metrics = [metric for task in planned.values() for metric in task.plan.metrics]
     given = question.options()
     content: dict[str, Any] = {SCHEMA: VERSION, **options_to_dict(given, metrics)}
@@ -49,8 +48,6 @@ def option_to_plain(option: Option, value: Any, metrics: Any) -> Any:
     if option.kind == options.METRICS:
         full = {repr(metric): metric.full_text for metric in metrics}
         return [full.get(name, name) for name in value]
-    if option.kind == options.FILTER:
-        refuse_native(read_filter(value), "a stored question")
     if option.kind == options.SEED and value > MOST_INTEGER:
         return str(value)  # JSON and TOML have integers of 64 bits with a sign
     return as_plain(value)

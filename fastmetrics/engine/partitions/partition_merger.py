@@ -26,6 +26,7 @@ from fastmetrics.engine.partitions.partition_state import (
 )
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.intervals import MetricReplicates, ReplicateStates, finalise_replicates
+from fastmetrics.engine.scan.paired_models import merged_wins
 from fastmetrics.engine.scan.resolve import FinalStates
 
 
@@ -127,7 +128,10 @@ class PartitionMerger:
             return MetricReplicates({}, resampling.unit_buckets, options)
         self.scan.slice_pass = SlicePass(len(self.scan.slices))  # the slices of all sets have their own numbers
         values = finalise_replicates(self.scan, self.replicates_by_key, options.replicates)
-        return MetricReplicates(values, resampling.unit_buckets, options)
+        found = MetricReplicates(values, resampling.unit_buckets, options)
+        if not options.in_pairs:
+            return found
+        return found._replace(wins=merged_wins(self.scan, self.replicates_by_key, resampling.unit_buckets))
 
     def state_key(self, slice_key: SliceStateKey) -> StateKey:
         """The key of a state with the number of its slice instead of the slice's values."""

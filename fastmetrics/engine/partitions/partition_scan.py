@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from fastmetrics._core.columns.key_columns import KeyScratch
+from fastmetrics._core.comparison.win_counts import UnitSums, WinCounts
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.named_tuples import NamedTuple
@@ -41,9 +42,10 @@ from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.scan.group_units import find_units_of_groups
 from fastmetrics.engine.scan.intervals import ReplicateStates, replicate_additive, slices_of_pass
+from fastmetrics.engine.scan.paired_models import states_for_wins
 from fastmetrics.engine.scan.resolve import FinalStates, resolve
 
-TRAVELLING_REPLICATES = (AdditiveReplicates, ValueReplicates)  # these merge, and are small when pickled
+TRAVELLING = (AdditiveReplicates, ValueReplicates, UnitSums, WinCounts)  # these merge, and are small when pickled
 
 
 class PartPass(NamedTuple):
@@ -199,12 +201,12 @@ def replicate_partition(scan: PartState, resampling: PartitionResampling) -> dic
     options = resampling.options
     weights = ReplicateWeights(resampling.unit_buckets, options.seed, options.replicates)
     plan, units_of = scan.plan.without_plots(), find_units_of_groups(scan)
-    replicates: dict[Any, Any] = {}
+    replicates = states_for_wins(scan, resampling.unit_buckets) if options.in_pairs else {}
     for slice_pass in iterate_passes(scan):
         found = replicate_additive(scan, plan, weights, units_of, 1, slices_of_pass(slice_pass))
         replicates |= slice_pass.rename(found)
     return {
-        key: states if isinstance(states, TRAVELLING_REPLICATES) else ReplicateStates(list(states.states()))
+        key: states if isinstance(states, TRAVELLING) else ReplicateStates(list(states.states()))
         for key, states in replicates.items()
     }
 

@@ -18,13 +18,17 @@ MAX_REPLICATES = (1 << 31) - 1
 
 
 class Resampling(NamedTuple):
-    """How intervals are made; `unit` is the column or columns of resampling units, or ROW_UNITS."""
+    """How intervals are made; `unit` is the column or columns of resampling units, or ROW_UNITS.
+
+    If models are compared in pairs, units won and lost are counted, or the rows of both are tested.
+    """
 
     level: float
     method: str
     replicates: int
     seed: int
     unit: Key
+    in_pairs: bool = False
 
     @property
     def unit_to_read(self) -> Key | None:
@@ -122,12 +126,3 @@ def add_interval_statistics(plan: Plan, resampling: Resampling | None) -> Plan:
         planned = statistics[metric.spec.exchange]
         statistics[metric.spec.exchange] = tuple(dict.fromkeys([*planned, *metric.interval_statistics()]))
     return plan.with_statistics(**statistics)
-
-
-def refuse_row_units(resampling: Resampling | None) -> None:
-    """Refuse rows as units: rows of a partition have no position in a log to hash."""
-    if resampling is not None and resampling.unit_to_read == ROW_UNITS:
-        raise ValueError(
-            "rows have no places here, so they cannot be resampled one by one: name a column whose values are the "
-            "units, unit=..."
-        )

@@ -55,13 +55,5 @@ def join_filters(first: Any, second: Any) -> Any:
     raise TypeError("where of a call and where of a task are joined if both are SQL; write one of them only")
 
 
-def refuse_native(where: RowFilter | None, user: str) -> None:
-    """Engines that cannot run the expressions of other libraries say so."""
-    if where is not None and where.native is not None:
-        raise TypeError(
-            f"{user} cannot run an expression of {library_of(where.native)}: write where= in SQL, such as {EXAMPLE}"
-        )
-
-
 def library_of(where: object) -> str:
     return type(where).__module__.partition(".")[0]

@@ -89,13 +89,3 @@ def check_edges(title: str, edges: Sequence[Edge]) -> tuple[Edge, ...]:
         if not first < second:
             raise ValueError(f"by: the edges in {title!r} have to ascend; {second!r} comes after {first!r}")
     return tuple(edges)
-
-
-def refuse_quantiles(bins: Sequence[SliceBins], user: str) -> None:
-    """An accumulator and partitions of a cluster never see all rows before they divide them."""
-    for own in bins:
-        if own.edges is None:
-            raise ValueError(
-                f"by: {own.title!r} needs all rows before the first is divided, which {user} does not have: give the "
-                f"edges, by=\"cut({own.column}, [...])\"; report.bins of fastmetrics.evaluate has those of a log"
-            )

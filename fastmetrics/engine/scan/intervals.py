@@ -7,12 +7,13 @@ the unit's weight says. Weights are a function of seed, replicate and unit, so a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.comparison.win_counts import WinCounts
 from fastmetrics._core.distributions.normal import two_sided_quantile
 from fastmetrics._core.exchange.class_ranges import OutputReduction, join_replicates
 from fastmetrics._core.exchange.group_reduction import Advance, reduce_groups
@@ -42,6 +43,7 @@ from fastmetrics.engine.partial.states_by_unit import replicate_units
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
 from fastmetrics.engine.scan.group_units import UnitsOfGroups, find_units
+from fastmetrics.engine.scan.paired_models import TestedDifference, count_wins, test_rows
 from fastmetrics.engine.scan.read_log import Progress
 from fastmetrics.engine.scan.resolve import (
     FinalStates,
@@ -72,13 +74,14 @@ class Interval(NamedTuple):
 class MetricReplicates(NamedTuple):
     """The values of all replicates by metric, output and slice; undefined values are NaN.
 
-    `units_of` maps groups to units, if units are larger than groups.
+    `units_of` maps groups to units, if units are larger than groups; `wins` are the units won and lost by models.
     """
 
     values: dict[ReplicateKey, np.ndarray]
     unit_buckets: UnitBuckets
     resampling: Resampling
     units_of: Callable[[np.ndarray], np.ndarray] | None = None
+    wins: Mapping[ReplicateKey, WinCounts] | None = None
 
     def interval(self, metric: Metric, output: int, slice_number: int | None, value: Value) -> Interval:
         values = self.values.get((metric, output, slice_number))
@@ -86,10 +89,11 @@ class MetricReplicates(NamedTuple):
 
 
 class AnalyticIntervals(NamedTuple):
-    """Intervals from a formula over the states of all rows, without resampling."""
+    """Intervals from a formula over the states of all rows, without resampling; `tests` are those of two models."""
 
     states: FinalStates
     resampling: Resampling
+    tests: Mapping[ReplicateKey, TestedDifference] | None = None
 
     def interval(self, metric: Metric, output: int, slice_number: int | None, value: Value) -> Interval:
         if math.isnan(value.value):
@@ -108,7 +112,8 @@ def resolve_intervals(
     """Resolve a part: the states of all statistics, and the intervals of all metrics. `last` is that of `resolve`."""
     if resampling.method == DELONG:
         states = resolve(part, n_threads, progress, last)
-        return states, AnalyticIntervals(states, resampling)
+        tests = test_rows(part, resampling.level, n_threads) if resampling.in_pairs else None
+        return states, AnalyticIntervals(states, resampling, tests)
     units = find_units(part) if part.counts.rows_kept else None
     plan = part.plan.without_plots()
     if units is None or not plan.needs("hash") or not fits_in_one_pass(part, plan, resampling.replicates, n_threads):
@@ -162,7 +167,8 @@ def resample(
             found, every = slice_pass.rename(found), slices_of_pass(slice_pass)
             values |= finalise_replicates(part, found, resampling.replicates, by_score, every, counter.advance)
     counter.finish()
-    return MetricReplicates(values, unit_buckets, resampling, units_of)
+    wins = count_wins(part, unit_buckets, n_threads) if resampling.in_pairs else None
+    return MetricReplicates(values, unit_buckets, resampling, units_of, wins)
 
 
 def count_passes(

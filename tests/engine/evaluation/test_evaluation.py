@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
+from fastmetrics.engine.evaluation import options as table
 from fastmetrics.engine.evaluation.options import OPTIONS
 from support.cases import assert_raises, each_case
 
@@ -191,6 +192,30 @@ def test_options_of_a_question_are_not_said_twice(call):
 def test_what_an_entry_point_cannot_do_is_said(call, change, words):
     question = fm.Evaluation("auc", label="click", score=["old", "new"], **change)
     assert_raises(ValueError, words, call, LOG, question)
+
+
+REFUSED = {
+    ("curves", None): ({"curves": True}, "has no curves=True"),
+    ("approximate", None): ({"approximate": True, "group": None}, "has no approximate=True"),
+    ("by", table.QUANTILES): ({"by": "qcut(old, 4)"}, r"'qcut\(old, 4\)' needs all rows"),
+    ("unit", table.ROWS): ({"ci": 0.9, "group": None}, "rows of batches and partitions have no places in a log"),
+    ("ci_method", table.DELONG_TEST): ({"ci": 0.9, "ci_method": "delong"}, "has no ci_method='delong'"),
+    ("where", table.NATIVE_FILTERS): ({"where": "an expression"}, "cannot run an expression of pyarrow"),
+}  # fmt: skip
+
+
+@each_case(("option", "refusal"), [(option, refusal) for option in OPTIONS for refusal in option.refusals])
+def test_every_refusal_of_the_table_is_an_error(option, refusal):
+    compute, _ = tables()
+    options, words = REFUSED[option.name, refusal.of]
+    if "where" in options:
+        options = {"where": compute.field("old") > 0.5}
+    question = fm.Evaluation(**({"metrics": "auc", **COLUMNS} | options))
+    for name in (*table.EVERYWHERE, table.STORED):
+        if name in refusal.entry_points:
+            assert_raises(refusal.error, f"{name}.*{words}|{words}.*", question.plan_for, name)
+        else:
+            assert question.plan_for(name) == question.plan()
 
 
 @each_case(

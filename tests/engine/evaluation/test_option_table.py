@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import fastmetrics as fm
-from fastmetrics.engine.evaluation.options import ACCUMULATOR, COMPARE, EVALUATE, OPTIONS
+import fastmetrics.spark
+from fastmetrics.engine.evaluation.options import ACCUMULATOR, COMPARE, EVALUATE, OPTIONS, SPARK, SPARK_COMPARE
 from support.cases import each_case
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -35,7 +36,8 @@ report = fm.evaluate(log, "auc", **columns, sampled=True)
 assert report == fm.evaluate(log, "auc", **columns) and report.evaluation.sampled
 assert fm.compare(log, "auc", label="y", scores=["p", "q"], sampled=True, replicates=5).evaluation.sampled
 assert fm.Accumulator("auc", **columns, sampled=True).evaluation.sampled
-for function in (fm.evaluate, fm.compare, fm.Accumulator, fm.Evaluation, fm.Task, fastmetrics.spark.evaluate):
+of_spark = (fastmetrics.spark.evaluate, fastmetrics.spark.compare)
+for function in (fm.evaluate, fm.compare, fm.Accumulator, fm.Evaluation, fm.Task, *of_spark):
     assert "sampled" in inspect.signature(function).parameters, function
     assert "Is the log a sample?" in function.__doc__, function
 assert "sampled" in json.loads(pathlib.Path("docs/evaluation.schema.json").read_text())["properties"]
@@ -43,11 +45,16 @@ assert "| `sampled` |" in pathlib.Path("docs/options.md").read_text()
 """
 
 
+FUNCTIONS = {
+    EVALUATE: fm.evaluate, COMPARE: fm.compare, ACCUMULATOR: fm.Accumulator,
+    SPARK: fastmetrics.spark.evaluate, SPARK_COMPARE: fastmetrics.spark.compare,
+}  # fmt: skip
+
+
 @each_case("option", OPTIONS, ids=[option.name for option in OPTIONS])
 def test_keywords_and_docstrings_are_those_of_the_table(option):
     """Every entry point that has the keyword has its default, and describes it in the words of the table."""
-    functions = {EVALUATE: fm.evaluate, COMPARE: fm.compare, ACCUMULATOR: fm.Accumulator}
-    for name, function in functions.items():
+    for name, function in FUNCTIONS.items():
         parameters = inspect.signature(function).parameters
         if name in option.entry_points:
             own = parameters[option.name]

@@ -101,8 +101,8 @@ class TestDays:
             report = fm.evaluate(data, "rmse", label="y", score="p", by=DAYS, time_zone=zone)
             assert rows_of(report) == wanted, data
             start = max(wanted).astimezone(UTC)
-            accumulator = fm.Accumulator("rmse", label="y", score="p", by=DAYS)
-            accumulator.update(data, time_zone=zone)
+            accumulator = fm.Accumulator("rmse", label="y", score="p", by=DAYS, time_zone=zone)
+            accumulator.update(data)
             assert rows_of(accumulator.result()) == wanted
             report = fm.evaluate(data, "rmse", label="y", score="p", where=f"t >= '{start}'", time_zone=zone)
             assert report.rows - report.filtered == wanted[start]

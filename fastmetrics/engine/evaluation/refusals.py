@@ -1,0 +1,49 @@
+"""What entry points cannot do: errors made from the table of options, before any row is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from fastmetrics.engine.evaluation.options import DELONG_TEST, NATIVE_FILTERS, OPTIONS, QUANTILES, ROWS
+from fastmetrics.engine.plan.column_names import ROW_UNITS
+from fastmetrics.engine.plan.resampling_options import DELONG
+from fastmetrics.engine.plan.row_filters import library_of
+from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
+
+
+def refuse(entry_point: str, given: Mapping[str, Any], planned: Sequence[PlannedTask]) -> None:
+    """Raise an error for what an entry point cannot do; `given` are the options that differ from their defaults."""
+    for option in OPTIONS:
+        for refusal in option.refusals:
+            if entry_point not in refusal.entry_points:
+                continue
+            if refusal.of is None:
+                if option.name in given:
+                    raise refusal.error(refusal.text.format(entry_point=entry_point, found=given[option.name]))
+                continue
+            for task in planned:
+                with name_task_in_errors(task.name):
+                    for found in FIND[refusal.of](task):
+                        raise refusal.error(refusal.text.format(entry_point=entry_point, found=found))
+
+
+def find_rows(task: PlannedTask) -> list[Any]:
+    return [own.unit for own in (task.resampling,) if own is not None and own.unit_to_read == ROW_UNITS]
+
+
+def find_delong(task: PlannedTask) -> list[Any]:
+    return [own.method for own in (task.resampling,) if own is not None and own.method == DELONG]
+
+
+def find_quantiles(task: PlannedTask) -> list[Any]:
+    return [own for own in task.names.bins if own.edges is None]
+
+
+def find_native_filters(task: PlannedTask) -> list[Any]:
+    return [library_of(own.native) for own in (task.where,) if own is not None and own.native is not None]
+
+
+FIND: dict[str, Callable[[PlannedTask], list[Any]]] = {
+    ROWS: find_rows, DELONG_TEST: find_delong, QUANTILES: find_quantiles, NATIVE_FILTERS: find_native_filters,
+}  # fmt: skip
