@@ -302,7 +302,7 @@ class Accumulator:
         TypeError
             Not an accumulator, or one whose columns have other types.
         ValueError
-            Other metrics, columns or options.
+            Other metrics, columns or options; rows that are in both: of a copy, or of a state that was merged before.
         OverflowError
             More than 2**63 - 1 rows in all.
         """

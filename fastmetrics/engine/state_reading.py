@@ -55,6 +55,10 @@ def fill_states(state: PartialState, header: dict[str, Any], body: memoryview) -
     arrays = ArrayReader(body, header["arrays"])
     for own, of_task in zip(state.states, header["tasks"], strict=True):
         fill_state(own, of_task, arrays)
+    sources = header["sources"]
+    are_ids = isinstance(sources, list) and all(isinstance(own, str) for own in sources)
+    require(are_ids and bool(sources) == bool(state.rows), "its sources are no ids")
+    state.sources = frozenset(sources)
     require(all(own.counts.rows == state.rows for own in state.states), "its tasks have different rows")
 
 

@@ -26,7 +26,8 @@ def write_states(state: PartialState, question: Evaluation) -> bytes:
     """The bytes of the states of all tasks, whose rows are flushed, with the question that they answer."""
     arrays = ArrayWriter()
     headers = [write_state(own, arrays) for own in state.states]
-    return pack_state({"evaluation": question.to_dict(), "tasks": headers}, arrays)
+    header = {"evaluation": question.to_dict(), "sources": sorted(state.sources), "tasks": headers}
+    return pack_state(header, arrays)
 
 
 def write_state(state: TaskState, arrays: ArrayWriter) -> dict[str, Any]:

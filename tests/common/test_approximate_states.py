@@ -18,6 +18,7 @@ from oracles import histogram as oracle
 from support import strategies
 from support.cases import assert_raises, each_case
 from support.registry_cases import JOINT_METRICS
+from support.states.accumulators import with_other_source
 
 COLUMNS = {"label": "y", "score": "s"}
 SPECS = {spec.name: spec for spec in fm.describe_metrics()}
@@ -278,7 +279,7 @@ def test_copies_and_merges_share_nothing_that_changes():
     before = state.to_bytes()
     copied = state.copy()
     copied.update(rows_of(log, 1000, 2000))
-    copied.merge(copied)
+    copied.merge(with_other_source(copied))
     new(state_size=4096).merge(state).update(rows_of(log, 1000, 3000))
     state.result()
     assert state.to_bytes() == before
@@ -289,7 +290,7 @@ def test_the_same_rows_twice():
     log = {"y": log["label"], "s": log["prob"]}
     state = filled(log, state_size=4096)
     twice = {name: np.concatenate((own, own)) for name, own in log.items()}
-    assert state.merge(state).result() == filled(twice, state_size=4096).result()
+    assert state.merge(with_other_source(state)).result() == filled(twice, state_size=4096).result()
 
 
 def test_other_sizes_do_not_merge():

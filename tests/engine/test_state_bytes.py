@@ -15,6 +15,7 @@ from fastmetrics import _version
 from fastmetrics.engine.state_format import FORMAT
 from support.cases import assert_raises, each_case
 from support.states.accumulator_states import PREFIX, STATES, log_of, make, outcome
+from support.states.accumulators import with_other_source
 from support.states.state_bytes_parts import take_apart
 
 DAMAGED = r"no state of an Accumulator|damaged|in format"
@@ -64,7 +65,7 @@ class TestEveryState:
         log["other"] = log["label"]
         for own in (state, again):
             own.update(log)
-            own.merge(own)
+            own.merge(with_other_source(own))
         assert again.rows == 2 * (rows + 30)
         assert outcome(again) == outcome(state)
 
@@ -158,12 +159,12 @@ for path in sorted(folder.glob("*.state")):
 
 def test_another_process_reads_them(tmp_path):
     for number in range(3):
-        (tmp_path / f"{number}.state").write_bytes(GOOD)
+        (tmp_path / f"{number}.state").write_bytes(with_other_source(fm.Accumulator.from_bytes(GOOD)).to_bytes())
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", READER, str(tmp_path)], capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stderr
     here = make("long text")
-    here.merge(make("long text")).merge(make("long text"))
+    here.merge(with_other_source(here)).merge(with_other_source(make("long text")))
     assert (tmp_path / "report.json").read_text(encoding="utf-8") == here.result().to_json()
     assert fm.Accumulator.from_bytes((tmp_path / "whole.state").read_bytes()).result() == here.result()

@@ -54,6 +54,7 @@ class PartMark(NamedTuple):
     stores: list[tuple[BlockStore, Any]]
     exchanges: tuple[HashExchange | None, HashExchange | None]
     waiting: list[ValidatedBatch]
+    waiting_rows: int
     counts: RowCounts
     types: tuple[str, ...] | None
     kind_of_keys: str | None
@@ -112,6 +113,7 @@ class PartState:
         self.score_epsilons: tuple[float | None, ...] = ()
         self.store = BlockStore(1, budget)
         self.waiting: list[ValidatedBatch] = []
+        self.waiting_rows = 0
         self.types = PartTypes(plan, names)
         self.counts = RowCounts(plan, names)
         self.earlier = self.counts  # those of the updates before the current one
@@ -291,6 +293,7 @@ class PartState:
             [(store, store.mark()) for store in self.stores()],
             (self.group_exchange, self.unit_exchange),
             list(self.waiting),
+            self.waiting_rows,
             self.earlier,
             self.types.found,
             reader.key_texts.kind,
@@ -303,7 +306,7 @@ class PartState:
         for store, of_store in mark.stores:
             store.restore(of_store)
         self.group_exchange, self.unit_exchange = mark.exchanges
-        self.waiting = mark.waiting
+        self.waiting, self.waiting_rows = mark.waiting, mark.waiting_rows
         self.counts, self.types.found = mark.counts, mark.types
         self.reader.key_texts.kind = mark.kind_of_keys
         self.reader.float_keys, self.reader.class_forms = mark.float_keys, mark.class_forms
@@ -312,12 +315,13 @@ class PartState:
 
     def exchange_update(self, mark: PartMark, n_threads: int) -> None:
         """Give rows that wait to the exchanges if they are many; otherwise they wait for more rows."""
-        if sum(map(count_rows, self.waiting)) >= FLUSH_ROWS:
+        first_new = len(mark.waiting)
+        self.waiting_rows = mark.waiting_rows + sum(map(count_rows, self.waiting[first_new:]))
+        if self.waiting_rows >= FLUSH_ROWS:
             self.flush(n_threads)
             return
         # Rows that wait are copied: the batch may be far larger than what is read of it, and the caller may use its
         # memory again (an Arrow table too can stand on a NumPy array).
-        first_new = len(mark.waiting)
         self.waiting[first_new:] = [join_batches([batch]) for batch in self.waiting[first_new:]]
 
     def flush(self, n_threads: int) -> None:
@@ -345,7 +349,7 @@ class PartState:
             for store, mark in marks:
                 store.restore(mark)
             raise
-        self.waiting = []
+        self.waiting, self.waiting_rows = [], 0
 
     @contextmanager
     def flushed(self, n_threads: int) -> Iterator[None]:
@@ -353,14 +357,14 @@ class PartState:
 
         Otherwise many results of a growing state would leave many small blocks.
         """
-        marks, waiting = [(store, store.mark()) for store in self.stores()], self.waiting
+        marks, waiting = [(store, store.mark()) for store in self.stores()], (self.waiting, self.waiting_rows)
         self.flush(n_threads)
         try:
             yield
         finally:
             for store, mark in marks:
                 store.restore(mark)
-            self.waiting = waiting
+            self.waiting, self.waiting_rows = waiting
 
     def check_mergeable(self, other: PartState) -> None:
         """Row counts, column types and kinds of labels have to fit each other."""
@@ -368,14 +372,12 @@ class PartState:
         self.types.check_mergeable(other.types)
         self.reader.key_texts.check_mergeable(other.reader.key_texts)
 
-    def merge_additive(self, states: Mapping[StateKey, Any], counts: SliceCounts | None, numbers: np.ndarray) -> None:
-        """Take in additive states and counts of slices; their slice s is numbers[s] here."""
-        for (statistic, output, number), state in states.items():
-            self.additive.state(statistic, output, None if number is None else int(numbers[number])).merge(state)
-        self.additive.merge_counts(counts, numbers)
-
-    def merge_rows(self, other: PartState, numbers: np.ndarray | None = None) -> None:
+    def merge(self, other: PartState, numbers: np.ndarray | None = None) -> None:
         """Take in the rows of another state, none of which wait; its slice s is numbers[s] here, or s."""
+        own = self.additive
+        for (statistic, output, number), state in other.additive.sums.items():
+            own.state(statistic, output, number_of(number, numbers)).merge(state)
+        own.merge_counts(other.additive.counts, numbers)
         merge_histograms(self.histograms, other.histograms, numbers)
         self.adopt_rows(other)
         self.types.merge(other.types)
@@ -458,6 +460,11 @@ def key_dtype(role: str, key: Key | None, type_of: Callable[[str], str]) -> np.d
     return dtype_of_columns(names, [dtype_of_arrow(type_of(name), describe_column(role, name)) for name in names])
 
 
+def number_of(slice_number: int | None, numbers: np.ndarray | None) -> int | None:
+    """The number here of a slice of another state; None is all rows."""
+    return slice_number if slice_number is None or numbers is None else int(numbers[slice_number])
+
+
 def merge_histograms(
     into: dict[HistogramKey, ScoreHistogram],
     others: Mapping[HistogramKey, ScoreHistogram],
@@ -465,7 +472,7 @@ def merge_histograms(
 ) -> None:
     """Merge histograms; slice s of the others is numbers[s], or s."""
     for (output, number), histogram in others.items():
-        key = (output, number if number is None or numbers is None else int(numbers[number]))
+        key = output, number_of(number, numbers)
         if key in into:
             into[key].merge(histogram)
         else:

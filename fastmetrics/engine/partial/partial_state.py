@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from copy import copy
 from itertools import chain
 from typing import Any
+from uuid import uuid4
 
 from fastmetrics.engine.input.batch_validation import ValidatedBatch
 from fastmetrics.engine.input.batches import Source
@@ -28,6 +29,9 @@ class PartialState:
     tasks : list of PlannedTask
     states : list of TaskState
         One for each task.
+    sources : frozenset of str
+        Ids of the states whose updates took in the rows, this one's and those of merged ones. Copies keep them, so no
+        rows are counted twice.
     notes : list of str
         What the source says of the rows that were read.
     """
@@ -38,6 +42,8 @@ class PartialState:
         self.notes: list[str] = []
         self.states = [TaskState(task.parts, options) for task in tasks]
         self.only_numbers: Collection[str] = ()  # columns that are only read as numbers
+        self.sources: frozenset[str] = frozenset()
+        self.source_id = ""  # of the rows of own updates; given with the first of them
         self.waits = False  # do the rows of the current update wait for more?
 
     @property
@@ -84,7 +90,7 @@ class PartialState:
     @contextmanager
     def update(self, n_threads: int) -> Iterator[None]:
         """Take in the rows that are processed inside the context. After an error the state is as before."""
-        marks = [state.start_update() for state in self.states]
+        rows, marks = self.rows, [state.start_update() for state in self.states]
         try:
             yield
             check_row_count(self.rows)
@@ -97,6 +103,9 @@ class PartialState:
             raise
         for part in self.parts:
             part.merge_additive_states()
+        if self.rows > rows:
+            self.source_id = self.source_id or uuid4().hex
+            self.sources |= {self.source_id}
 
     def flush(self, n_threads: int) -> None:
         """Move waiting rows to the exchanges."""
@@ -105,11 +114,17 @@ class PartialState:
 
     def merge(self, other: PartialState) -> None:
         """Take in all rows of another state of the same question; it stays as it is. No rows of either wait."""
+        if shared := self.sources & other.sources:
+            raise ValueError(
+                f"both states have rows of source {min(shared)}, which would count twice: one is a copy of the other, "
+                "or was merged before"
+            )
         for task, own, their in zip(self.tasks, self.states, other.states, strict=True):
             with name_task_in_errors(task.name):
                 own.check_mergeable(their)
         for own, their in zip(self.states, other.states, strict=True):
             own.merge(their)
+        self.sources |= other.sources
 
     def copy(self) -> PartialState:
         """A state of the same rows, none of which wait."""

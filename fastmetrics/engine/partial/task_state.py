@@ -127,34 +127,23 @@ class TaskState:
 
     def merge(self, other: TaskState) -> None:
         """Take in all rows of another state of the same columns and options, none of which wait; it stays as it is."""
-        # Where both are the same state, it must not grow while it is read.
-        additive = [(dict(part.additive.sums), part.additive.counts) for part in other.parts]
-        other = other.copy_rows()
         mark = self.slices.mark()
         try:
             numbers = self.slices.number_slices(other.slices.values())
         except ValueError:
             self.slices.restore(mark)
             raise
-        for part, other_part, (states, counts) in zip(self.parts, other.parts, additive, strict=True):
-            part.merge_additive(states, counts, numbers)
-            part.merge_rows(other_part, numbers)
+        for part, other_part in zip(self.parts, other.parts, strict=True):
+            part.merge(other_part, numbers)
 
-    def copy_rows(self) -> TaskState:
-        """A state of the same rows without the additive states. Blocks of rows are shared: they never change."""
+    def copy(self) -> TaskState:
+        """A state of the same rows, none of which wait. Blocks of rows are shared: they never change."""
         budget = self.options.budget
         options = self.options._replace(budget=None if budget is None else budget.empty())
         new = TaskState(self.plan_parts, options)
         new.slices.number_slices(self.slices.values())
         for part, own in zip(new.parts, self.parts, strict=True):
-            part.merge_rows(own)
-        return new
-
-    def copy(self) -> TaskState:
-        """A state of the same rows, none of which wait."""
-        new = self.copy_rows()
-        for part, own in zip(new.parts, self.parts, strict=True):
-            part.additive.merge(own.additive)
+            part.merge(own)
         return new
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import fastmetrics as fm
 from support.cases import each_case
+from support.states.accumulators import with_other_source
 
 TEXTS = {"Thai": "สวัสดีครับ ทุกคน", "Chinese": "今天天气很好", "Greek": "καλημέρα κόσμε", "digits": "٣٤"}
 TYPE = "use tokenizer='unicode'"
@@ -101,7 +102,7 @@ def test_logs_have_a_note(text):
     first, second = (fm.Accumulator(metrics, **columns, by="day") for _ in range(2))
     for state in (first, second):
         state.update(log)
-    first.merge(fm.Accumulator.from_bytes(second.to_bytes())).merge(pickle.loads(pickle.dumps(second)))
+    first.merge(fm.Accumulator.from_bytes(second.to_bytes())).merge(with_other_source(pickle.loads(pickle.dumps(second))))
     assert_noted(first.result(), times=3)
     both = {"label": "reference", "scores": ["hypothesis", "reference"], "unit": "id", "replicates": 20}
     compared = fm.compare(log, ["rouge1", "rougeL"], **both)

@@ -1,6 +1,7 @@
 """Accumulators of one small log, filled in batches; reports are compared to the last bit."""
 
 import copy
+import itertools
 import json
 import pickle
 
@@ -13,6 +14,7 @@ from support.registry_cases import BINARY, CLASS_COLUMNS, JOINT_METRICS, NUMBER_
 
 COLUMNS = {"label": "label", "score": "prob", "group": "group"}
 SMALL = 600
+SOURCES = itertools.count()
 
 
 def new(metrics=JOINT_METRICS, **options):
@@ -37,6 +39,13 @@ def same(report, expected):
 def pieces(log, size):
     rows = len(next(iter(log.values())))
     return [{name: column[start : start + size] for name, column in log.items()} for start in range(0, rows, size)]
+
+
+def with_other_source(state):
+    """A copy of a state as if its rows had come from elsewhere: equal rows, which may be merged with it."""
+    found = state.copy()
+    found._state.sources = frozenset({f"source {next(SOURCES)}"})
+    return found
 
 
 def updated(state, *batches):

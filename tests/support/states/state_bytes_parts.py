@@ -9,7 +9,7 @@ from fastmetrics.engine.state_format import FORMAT
 from support.states.accumulator_states import PREFIX
 
 # Fields of a file, and of the parts of a task. All others are fields of a task.
-OF_FILES = ("library", "arrays", "evaluation")
+OF_FILES = ("library", "arrays", "evaluation", "sources")
 OF_PARTS = {
     "types", "seen", "minus_one_rows", "n_classes", "float_keys", "sums", "histograms", "exchange", "units", "blocks",
     "unit_blocks", "key_texts", "counts",
@@ -44,7 +44,7 @@ def nested(header):
         return header
     part = {name: own for name, own in header.items() if name in OF_PARTS}
     task = {name: own for name, own in header.items() if name not in OF_PARTS.union(OF_FILES)} | {"parts": [part]}
-    return {name: header[name] for name in ("library", "evaluation") if name in header} | {"tasks": [task]}
+    return {name: header[name] for name in ("library", "evaluation", "sources") if name in header} | {"tasks": [task]}
 
 
 def encoded(header):
