@@ -10,6 +10,7 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics._core.exchange.spill import SpillFile
+from fastmetrics._core.tables.key_table import KeyTable
 from support.cases import assert_raises, each_case
 
 ROWS = 120_000
@@ -124,3 +125,59 @@ def test_nothing_is_left_in_the_spill_folder(log, tmp_path):
     state = fill(log, 30_000, spill_dir=tmp_path)
     assert state.result()["auc"] == fm.evaluate(log, "auc", **COLUMNS)["auc"]
     assert os.listdir(tmp_path) == []
+
+
+class TestTables:
+    """Tables of label pairs and of keys spill in accumulators as they do in `evaluate`."""
+
+    @pytest.fixture
+    def spills(self, monkeypatch):
+        """How many shards of tables were written."""
+        written = []
+        spill = KeyTable.spill
+
+        def count_and_spill(own, number, *how, **options):
+            written.append(number)
+            return spill(own, number, *how, **options)
+
+        monkeypatch.setattr(KeyTable, "spill", count_and_spill)
+        return written
+
+    @pytest.fixture
+    def labels(self):
+        chance = np.random.default_rng(3)
+        return pa.table({
+            "y": chance.integers(0, 200, ROWS), "p": chance.integers(0, 200, ROWS), "w": chance.random(ROWS).round(2),
+            "by": chance.integers(0, 2, ROWS),
+        })  # fmt: skip
+
+    @each_case("options", [{}, {"by": "by"}])
+    def test_pairs_of_labels(self, labels, spills, options):
+        metrics, columns = ["ari", "purity", "mutual_info"], {"label": "y", "score": "p", **options}
+        expected = fm.evaluate(labels, metrics, **columns)
+        spills.clear()
+        parts = []
+        for rows in (labels.slice(0, 50_000), labels.slice(50_000)):
+            state = fm.Accumulator(metrics, **columns, memory_limit=LIMIT)
+            for batch in rows.to_batches(max_chunksize=7000):
+                state.update(batch)
+            parts.append(state)
+        assert spills
+        first, second = parts
+        before = second.result()
+        again = fm.Accumulator.from_bytes(second.to_bytes(), memory_limit=LIMIT)
+        copied = first.copy()
+        assert first.merge(second).result() == expected
+        assert copied.merge(again).result() == expected
+        assert second.result() == before
+
+    def test_a_refused_batch_leaves_nothing(self, labels, spills):
+        columns = {"label": "y", "score": "p"}
+        state = fm.Accumulator("ari", **columns, memory_limit=LIMIT)
+        state.update(labels)
+        before, found = state.to_bytes(), state.result()
+        bad = pa.table({"y": pa.array([*range(60_000), None]), "p": pa.array([*range(60_001)])})
+        assert spills
+        assert_raises(ValueError, "null at row 60000", state.update, bad)
+        assert state.result() == found
+        assert state.to_bytes() == before

@@ -98,7 +98,7 @@ class PartState:
         self.options = options
         self.slice_pass = SlicePass(0)  # the slices of the current pass over stored rows: see `iterate_passes`
         self.outputs = names.outputs()
-        self.reader = ColumnReader(plan, names, None if options.is_merged else budget)
+        self.reader = ColumnReader(plan, names, budget)
         self.memory_budget = budget
         self.expected_rows = UNKNOWN_ROWS if rows is None else rows
         self.block_rows = max(1, min(BLOCK_ROWS, self.expected_rows))
@@ -174,13 +174,12 @@ class PartState:
         return batch
 
     def new_worker(self) -> PartWorker:
-        """The states of a further thread. Tables of states that are merged stay in memory."""
-        merged = self.options.is_merged
+        """The states of a further thread."""
         worker = PartWorker(
-            self.plan, self.outputs, self.slices, self.block_rows, None if merged else self.memory_budget,
+            self.plan, self.outputs, self.slices, self.block_rows, self.memory_budget,
             self.counted_rows, None if self.new_by_unit is None else self.new_by_unit(),
         )  # fmt: skip
-        if merged:
+        if self.options.is_merged:
             worker.slabs.slab_blocks = 1
         return worker
 
@@ -264,7 +263,7 @@ class PartState:
 
     def first_worker(self) -> PartWorker:
         if not self.workers:
-            self.workers.append(PartWorker(self.plan, self.outputs, self.slices, 1))
+            self.workers.append(PartWorker(self.plan, self.outputs, self.slices, 1, self.memory_budget))
         return self.workers[0]
 
     def check_labels(self) -> None:
@@ -310,6 +309,8 @@ class PartState:
         self.counts, self.types.found = mark.counts, mark.types
         self.reader.key_texts.kind = mark.kind_of_keys
         self.reader.float_keys, self.reader.class_forms = mark.float_keys, mark.class_forms
+        for worker in self.workers[1:]:
+            worker.additive.clear()
         del self.workers[1:]
         self.idle_workers.clear()
 

@@ -14,7 +14,7 @@ class StateOptions(NamedTuple):
     on_invalid : str
         "raise" or "drop".
     budget : MemoryBudget or None
-        Blocks of rows beyond it are spilled.
+        Blocks of rows and tables beyond it are spilled.
     expected_rows : int or None
         How many rows will come, if that is known.
     by_unit : bool
