@@ -6,19 +6,18 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.score_statistics.score_histogram import BIN_BYTES
-from fastmetrics._core.statistic import Bounded
 from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
 from fastmetrics.engine.evaluation.options import ACCUMULATOR, BY_NAME
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
-from fastmetrics.engine.partial.state_options import StateOptions
-from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind
+from fastmetrics.engine.partial.state_options import StateOptions, check_approximate, check_resampling, count_bins
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.plan.row_filters import read_filter
 from fastmetrics.engine.plan.tasks import Task, name_task_in_errors, show
@@ -32,10 +31,6 @@ if TYPE_CHECKING:
     from fastmetrics._core.types.options import Format, IntervalMethod, MissingColumns, OnInvalid
 
 __all__ = ["Accumulator"]
-
-# Of a state of at least so many bytes, a 64th is left for everything beside its bins.
-LARGE_STATE = 1 << 16
-OTHER_SHARE = 64
 
 
 class Accumulator:
@@ -286,7 +281,7 @@ class Accumulator:
         update_state(self._state, batch, options, count_threads(self.n_threads))
 
     def flush(self) -> None:
-        """Move waiting rows to where they are kept. It is never needed: `result` and `to_bytes` do it."""
+        """Move waiting rows to where they are kept. It is never needed: `result`, `save` and `to_bytes` do it."""
         self._state.flush(count_threads(self.n_threads))
 
     def merge(self, other: Accumulator) -> Accumulator:
@@ -371,24 +366,77 @@ class Accumulator:
         with part.flushed(n_threads):
             return resolve_part(part, resampling, n_threads, None, last=False)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to a file, for `load`.
+
+        The file is written under another name in the same folder, and gets its name when it is complete: a file that is
+        there stays as it is until then, whatever happens. Rows are written as they are kept, without a copy of all:
+        docs/internals/state-files.md has the layout.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Raises
+        ------
+        TypeError
+            The filter is an expression of pyarrow or polars: files hold filters in SQL.
+        OSError
+            The file cannot be written, such as in a folder that is not there, or on a full disk.
+        """
+        from fastmetrics._core.results.output_files import complete_or_nothing
+
+        with complete_or_nothing(Path(path)) as temporary, temporary.open("wb") as file:
+            self._write(file)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        n_threads: int | None = None,
+        memory_limit: int | str | None = None,
+        spill_dir: str | os.PathLike[str] | None = None,
+    ) -> Accumulator:
+        """The state that `save` wrote.
+
+        Rows are read piece by piece, and spilled if they do not fit `memory_limit`.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; or a file of the bytes that `to_bytes` returned.
+        n_threads, memory_limit, spill_dir : optional
+            As for the class.
+
+        Raises
+        ------
+        ValueError
+            Not a state, a damaged one, or one of another format than this version of the library reads.
+        OSError
+            The file cannot be read.
+        """
+        with open(path, "rb") as file:
+            return cls._read(file, n_threads, memory_limit, spill_dir)
+
     def to_bytes(self) -> bytes:
-        """The state for another process: a versioned header, a checksum, and the numbers.
+        """The state for another process: what `save` writes, as bytes.
 
         Returns
         -------
         bytes
-            `from_bytes` of this and every later version of the library reads them, on any machine, with the same
-            result.
+            `from_bytes` of every version of the library with the same format reads them, on any machine, with the same
+            result; another version is an error that names both.
 
         Raises
         ------
         TypeError
             The filter is an expression of pyarrow or polars: bytes hold filters in SQL.
         """
-        from fastmetrics.engine.state_writing import write_states
-
-        self.flush()
-        return write_states(self._state, self.evaluation)
+        file = BytesIO()
+        self._write(file)
+        return file.getvalue()
 
     @classmethod
     def from_bytes(
@@ -404,7 +452,7 @@ class Accumulator:
         Parameters
         ----------
         data : bytes
-            Also a bytearray or memoryview.
+            Also a bytearray or memoryview; the content of a file that `save` wrote.
         memory_limit, spill_dir : optional
             As for the class.
         n_threads : int, optional
@@ -415,14 +463,32 @@ class Accumulator:
         ValueError
             Not a state, a damaged one, or one of another format than this version of the library reads.
         """
-        from fastmetrics.engine.state_format import errors_mean_damage, unpack_state
-        from fastmetrics.engine.state_reading import fill_states
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(f"a state is bytes, as to_bytes gives them; found {type(data).__name__}")
+        return cls._read(BytesIO(data), n_threads, memory_limit, spill_dir)
 
-        header, body = unpack_state(data)
-        with errors_mean_damage():
-            question = Evaluation.from_dict(header["evaluation"])
-            new = Accumulator(question, n_threads=n_threads, memory_limit=memory_limit, spill_dir=spill_dir)
-            fill_states(new._state, header, body)
+    def _write(self, file: BinaryIO) -> None:
+        from fastmetrics.engine.partial.state_writing import write_states
+
+        self.flush()
+        write_states(file, self._state, self.evaluation, count_threads(self.n_threads))
+
+    @classmethod
+    def _read(
+        cls,
+        file: BinaryIO,
+        n_threads: int | None,
+        memory_limit: int | str | None,
+        spill_dir: str | os.PathLike[str] | None,
+    ) -> Accumulator:
+        from fastmetrics.engine.partial.state_files import StateReader, errors_mean_damage
+        from fastmetrics.engine.partial.state_reading import fill_states
+
+        reader = StateReader(file)
+        with errors_mean_damage("its header does not fit its numbers"):
+            question = Evaluation.from_dict(reader.header["evaluation"])
+            new = cls(question, n_threads=n_threads, memory_limit=memory_limit, spill_dir=spill_dir)
+            fill_states(new._state, reader)
         return new
 
 
@@ -431,30 +497,3 @@ def restore(
 ) -> Accumulator:
     """Unpickle an accumulator."""
     return Accumulator.from_bytes(data, n_threads=n_threads, memory_limit=memory_limit, spill_dir=spill_dir)
-
-
-def count_bins(state_size: int) -> int:
-    """Bins of an approximate state's histogram."""
-    return (state_size - (state_size // OTHER_SHARE if state_size >= LARGE_STATE else 0)) // BIN_BYTES
-
-
-def check_approximate(plan: Plan, weight: str | None) -> None:
-    """Refuse metrics that have no approximate state."""
-    if plan.needs("hash"):
-        metric = plan.first_metric("hash")
-        raise ValueError(f"approximate=True: metric {metric!r} is computed inside groups and needs every row")
-    if weight is not None and plan.needs("range"):
-        metric = plan.first_metric("range")
-        raise ValueError(f"approximate=True: metric {metric!r} has no certified interval for weighted rows")
-    for metric in plan.metrics:
-        if metric.spec.exchange == "range" and not all(isinstance(own, Bounded) for own in metric.statistics()):
-            raise ValueError(f"approximate=True: metric {metric!r} has no certified interval")
-
-
-def check_resampling(resampling: Resampling, plan: Plan, approximate: bool) -> None:
-    """Refuse intervals that an accumulator cannot have."""
-    if approximate:
-        raise ValueError("approximate=True keeps no rows to resample; leave out ci=, or approximate=")
-    if not plan.is_numeric:
-        which = describe_metrics_by_kind(plan.metrics)[-1]
-        raise ValueError(f"an Accumulator has no intervals for metrics {which}; use evaluate")

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from fastmetrics._core.grouping import grouped
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.results.output_files import write_text
 from fastmetrics.reporting.html_tables import escape_text, shortened
 from fastmetrics.reporting.number_formats import format_counts
-from fastmetrics.reporting.output_files import write_text
 from fastmetrics.reporting.page_style import SCRIPT, script_hash, style_sheet
 from fastmetrics.reporting.report_table import column_roles, task_facts
 from fastmetrics.reporting.svg_plots import plot_svg

@@ -276,7 +276,7 @@ def test_json_in_a_missing_folder(click_log, tmp_path):
 
 def test_json_in_a_read_only_folder(tmp_path, monkeypatch):
     """The error comes before the work and has the typed name. Root may write anywhere, so the error is simulated."""
-    from fastmetrics.reporting.output_files import complete_or_nothing
+    from fastmetrics._core.results.output_files import complete_or_nothing
 
     def refuse(path: Path) -> None:
         raise PermissionError(13, "Permission denied", str(path))

@@ -4,6 +4,10 @@ They are refused with ValueError. No kernel reads or writes beyond its arrays, w
 """
 
 import contextlib
+import io
+import json
+import warnings
+import zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -15,48 +19,59 @@ import fastmetrics as fm
 from support.cases import assert_raises, each_case
 from support.states.accumulator_states import STATES, make, outcome
 from support.states.accumulators import with_other_source
-from support.states.state_bytes_parts import body_of, encoded, nested, put_together, seal, shapes_of, take_apart
+from support.states.state_bytes_parts import (
+    HEADER,
+    ROWS,
+    VALUES,
+    array_sections,
+    code_of,
+    nested,
+    put_rows,
+    put_together,
+    rows_of,
+    seal,
+    sections_of,
+    set_value,
+    shapes_of,
+    take_apart,
+)
 
 GOOD = make("long text").to_bytes()
-FIELDS = list(take_apart(GOOD)[0])
+FIELDS = list(take_apart(GOOD).header)
 
 def refuse(data, what="damaged"):
     assert_raises(ValueError, what, fm.Accumulator.from_bytes, data)
 
 
 def changed(name, change):
-    header, arrays = take_apart(make(name).to_bytes())
-    change(header, arrays)
-    return put_together(header, arrays)
+    parts = take_apart(make(name).to_bytes())
+    change(parts)
+    return put_together(*parts)
 
 
 @pytest.mark.parametrize("name", STATES)
 def test_taking_apart_and_together_is_exact(name):
-    assert changed(name, lambda header, arrays: None) == make(name).to_bytes()
-
-
-def column(header, name, block=0):
-    """The number of a block's array."""
-    return header["blocks"][block][0][name]
+    same = changed(name, lambda parts: None)
+    assert fm.Accumulator.from_bytes(same).to_bytes() == make(name).to_bytes()
 
 
 def set_question(**values):
-    def change(header, arrays):  # None leaves an option out
-        question = header["evaluation"] | values
-        header["evaluation"] = {name: own for name, own in question.items() if own is not None}
+    def change(parts):  # None leaves an option out
+        question = parts.header["evaluation"] | values
+        parts.header["evaluation"] = {name: own for name, own in question.items() if own is not None}
 
     return change
 
 
 def set_header(**values):
-    return lambda header, arrays: header.update(values)
+    return lambda parts: parts.header.update(values)
 
 
 def set_in(name, *path):
     """Replace the value at a path in the header: the last argument is the new value."""
 
-    def change(header, arrays):
-        place = header[name]
+    def change(parts):
+        place = parts.header[name]
         for step in path[:-2]:
             place = place[step]
         place[path[-2]] = path[-1]
@@ -64,29 +79,44 @@ def set_in(name, *path):
     return change
 
 
-def set_column(name, index, value):
-    def change(header, arrays):
-        arrays[column(header, name)][index] = value
+def rows(change):
+    """Change the columns of the rows: a function of all columns that returns new ones."""
 
-    return change
+    def apply(parts):
+        put_rows(parts.sections, change(rows_of(parts.sections)))
+
+    return apply
+
+
+def set_column(name, index, value):
+    return lambda parts: set_value(parts.sections, name, index, value)
+
+
+def without(name):
+    return rows(lambda columns: {own: values for own, values in columns.items() if own != name})
+
+
+def cast(name, function):
+    return rows(lambda columns: columns | {name: function(columns[name])})
+
+
+def without_first_key(columns):
+    keys = columns["key"]
+    return columns | {"key": pa.array([None, *keys.to_pylist()[1:]], keys.type)}
+
+
+def without_keys(columns):
+    return columns | {"key": pa.nulls(len(columns["key"]), columns["key"].type)}
 
 
 def replace_array(find, new):
     """Replace the array whose number `find` returns."""
 
-    def change(header, arrays):
-        number = find(header)
-        arrays[number] = new(arrays[number])
+    def change(parts):
+        number = find(parts.header)
+        parts.arrays[number] = new(parts.arrays[number])
 
     return change
-
-
-def first_offsets(header):
-    return header["blocks"][0][1]
-
-
-def first_scores(header):
-    return column(header, "score 0")
 
 
 def first_counts(header):
@@ -109,19 +139,6 @@ def first_bins(header):
     return header["histograms"][0][4]
 
 
-def values_array(header):
-    """The values of the first column of slices."""
-    return header["slice_values"][0]
-
-
-def as_integers(array):
-    return array.view(np.int64)
-
-
-def as_table(array):
-    return array.reshape(1, -1)
-
-
 def repeated(array):
     return array.repeat(2, 1)
 
@@ -134,94 +151,32 @@ def without_last_column(array):
     return array[:, :-1]
 
 
-def long_row(header, arrays):
-    """A row of the first block whose key is long."""
-    return int(np.flatnonzero((arrays[column(header, "head")] & np.uint64(0xFFFFFFFF)) > 12)[0])
-
-
-def move_text(place):
-    def change(header, arrays):
-        arrays[column(header, "tail")][long_row(header, arrays)] = place
-
-    return change
-
-
-def lengthen_text(length):
-    def change(header, arrays):
-        arrays[column(header, "head")][long_row(header, arrays)] = length
-
-    return change
-
-
-def without_text(header, arrays):
-    arrays[header["blocks"][0][2]] = np.empty(0, np.uint8)
-
-
-def short_becomes_long(header, arrays):
-    arrays[column(header, "head")][0] = 40
-    arrays[column(header, "tail")][0] = 1
-
-
-def next_partition(header, arrays):
-    offsets = arrays[header["blocks"][0][1]]
-    offsets[int(np.flatnonzero(offsets)[0])] -= 1
-
-
-def other_hash(header, arrays):
-    arrays[column(header, "hash")][0] ^= np.uint64(1 << 63)
-
-
-def drop_column(name):
-    return lambda header, arrays: header["blocks"][0][0].pop(name) and None
-
-
-def add_column(header, arrays):
-    header["blocks"][0][0]["label 9"] = column(header, "label 0")
-
-
-def offsets(change):
-    def apply(header, arrays):
-        change(arrays[header["blocks"][0][1]])
-
-    return apply
-
-
-def set_last(values):
-    values[-1] += 1
-
-
-def set_first(values):
-    values[0] = 1
-
-
-def set_negative(values):
-    values[1] = -1
-
-
-def set_all_zero(values):
-    values[:] = 0
+def set_section(name, content):
+    """Replace a section by what a function of its bytes returns."""
+    return lambda parts: parts.sections.update({name: content(parts.sections.get(name, b""))})
 
 
 def values_of(table):
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    return replace_array(values_array, lambda _: np.frombuffer(sink.getvalue(), np.uint8))
+    return set_section(VALUES, lambda _: sink.getvalue().to_pybytes())
 
 
-def random_values(header, arrays):
-    arrays[values_array(header)] = np.random.default_rng(0).integers(0, 256, 500).astype(np.uint8)
+def random_bytes(_):
+    return np.random.default_rng(0).integers(0, 256, 500).astype(np.uint8).tobytes()
 
 
-def values_beyond(header, arrays):
+def values_beyond(content):
     """The last of three texts ends far beyond Arrow's buffer."""
-    words = arrays[values_array(header)].view(np.int32)
+    words = np.frombuffer(content, np.int32).copy()
     ends = [
         place
         for place in range(3, len(words))
         if words[place - 3] == 0 < words[place - 2] < words[place - 1] < words[place] == len("kölnulmrom".encode())
     ]
     words[ends] = 1 << 20
+    return words.tobytes()
 
 
 def slices(change):
@@ -238,9 +193,9 @@ def set_slice(row, place, value):
 
 
 def bins(change):
-    def apply(header, arrays):
-        prefixes, counts = header["histograms"][0][3:]
-        change(arrays[prefixes], arrays[counts])
+    def apply(parts):
+        prefixes, counts = parts.header["histograms"][0][3:]
+        change(parts.arrays[prefixes], parts.arrays[counts])
 
     return apply
 
@@ -263,6 +218,7 @@ def more_rows(prefixes, counts):
     counts[0, 0] += 1
 
 
+ROWS_AGAIN = take_apart(make("integers").to_bytes()).sections[ROWS]
 NONSENSE = {
     # fields of the header
     "metric": ("integers", set_question(metrics=["aucc"]), "unknown metric"),
@@ -301,51 +257,34 @@ NONSENSE = {
     "single scores": ("integers", set_header(types=["float", "int64"]), "damaged"),
     "text keys": ("integers", set_header(types=["double", "string"]), "damaged"),
     "unsigned keys": ("integers", set_header(types=["double", "uint64"]), "damaged"),
-    # the exchange
-    "no exchange": ("integers", set_header(exchange=None), "damaged"),
-    "an exchange": ("only global", set_header(exchange=[False, "<i8", 9]), "damaged"),
-    "an exchange of text": ("integers", set_header(exchange=[True, "|O", 9]), "damaged"),
-    "an exchange of 2**60": ("integers", set_header(exchange=[False, "<i8", 60]), "damaged"),
-    "an exchange of one": ("integers", set_header(exchange=[False, "<i8", 0]), "damaged"),
-    # blocks
-    "blocks of another kind": ("integers", set_header(blocks=[1]), "damaged"),
-    "no blocks": ("integers", set_header(blocks=[]), "damaged"),
-    "blocks that no metric needs": ("only additive", set_header(blocks=[[{}, 0, 0]]), "damaged"),
-    "label of 7": ("integers", set_column("label 0", 3, 7), "label"),
-    "label of 255": ("only global", set_column("label 0", 0, 255), "label"),
-    "score of NaN": ("integers", set_column("score 0", 0, np.nan), "NaN"),
-    "weight of zero": ("short text", set_column("weight", 0, 0.0), "weight"),
-    "weight of NaN": ("short text", set_column("weight", 0, np.nan), "weight"),
-    "weight of infinity": ("only global", set_column("weight", 0, np.inf), "weight"),
+    # kept rows
+    "no rows": ("integers", lambda parts: parts.sections.pop(ROWS), "not the rows it counts"),
+    "rows that no metric needs": ("only additive", set_section(ROWS, lambda _: b""), "no metric needs"),
+    "rows of another part": ("integers", set_section("tasks/0/parts/1/rows/0.parquet", lambda _: b""), "no metric"),
+    "rows of noise": ("integers", set_section(ROWS, random_bytes), "rows/0.parquet"),
+    "rows of nothing": ("integers", set_section(ROWS, lambda _: b""), "rows/0.parquet"),
+    "rows cut off": ("integers", set_section(ROWS, lambda own: own[: len(own) // 2]), "rows/0.parquet"),
+    "rows twice": ("integers", set_section(ROWS.replace("0.p", "1.p"), lambda _: ROWS_AGAIN), "the rows it counts"),
+    "a row less": ("integers", rows(lambda own: {name: values[:-1] for name, values in own.items()}), "rows it counts"),
+    "score of NaN": ("integers", set_column("score 0", 0, code_of(np.nan)), "NaN"),
+    "score of negative NaN": ("integers", set_column("score 0", 0, code_of(-np.nan)), "NaN"),
+    "weight of zero": ("short text", set_column("weight", 0, code_of(0.0)), "weight"),
+    "weight of NaN": ("short text", set_column("weight", 0, code_of(np.nan)), "weight"),
+    "weight of infinity": ("only global", set_column("weight", 0, code_of(np.inf)), "weight"),
     "slice out of range": ("unsigned", set_column("slice code 0", 0, 3), "a code of a slice has no value"),
     "slice far out of range": ("only global", set_column("slice code 0", 0, 65_535), "a code of a slice has no value"),
-    "offsets beyond": ("integers", offsets(set_last), "damaged"),
-    "offsets not from 0": ("integers", offsets(set_first), "damaged"),
-    "offsets negative": ("integers", offsets(set_negative), "damaged"),
-    "offsets of nothing": ("integers", offsets(set_all_zero), "damaged"),
-    "offsets of another partition": ("integers", next_partition, "partition"),
-    "hash of another partition": ("integers", other_hash, "partition"),
-    "fewer offsets": ("integers", replace_array(first_offsets, all_but_last), "damaged"),
-    "wide offsets": ("integers", replace_array(first_offsets, np.int64), "damaged"),
-    "a column less": ("integers", drop_column("hash"), "damaged"),
-    "a label less": ("integers", drop_column("label 0"), "damaged"),
-    "a slice less": ("unsigned", drop_column("slice code 0"), "damaged"),
-    "a column more": ("integers", add_column, "damaged"),
-    "a short column": ("integers", replace_array(first_scores, all_but_last), "damaged"),
-    "a single column": ("integers", replace_array(first_scores, np.float32), "damaged"),
-    "a column of integers": ("integers", replace_array(first_scores, as_integers), "damaged"),
-    "a column of two": ("integers", replace_array(first_scores, as_table), "damaged"),
-    "an array that is not there": ("integers", set_in("blocks", 0, 1, 99), "damaged"),
-    "an array before the first": ("integers", set_in("blocks", 0, 1, -1), "damaged"),
-    "an array of no number": ("integers", set_in("blocks", 0, 2, "2"), "damaged"),
-    # text
-    "text beyond": ("long text", move_text(10_000), "text"),
-    "text at its end": ("long text", move_text(1 << 40), "text"),
-    "text before": ("long text", move_text(2**64 - 5), "text"),
-    "text too long": ("long text", lengthen_text(0xFFFFFFFF), "text"),
-    "text a little too long": ("long text", lengthen_text(20_000), "text"),
-    "text without text": ("long text", without_text, "text"),
-    "short text that is long": ("short text", short_becomes_long, "text"),
+    "labels of numbers": ("integers", cast("label 0", lambda own: own.astype(np.int64) + 7), "it has columns"),
+    "a label less": ("integers", without("label 0"), "it has columns"),
+    "a slice less": ("unsigned", without("slice code 0"), "it has columns"),
+    "a column more": ("integers", rows(lambda own: own | {"label 9": own["label 0"]}), "it has columns"),
+    "a single column": ("integers", cast("score 0", lambda own: own.astype(np.int32)), "it has columns"),
+    "a column of floats": ("integers", cast("score 0", lambda own: own.astype(float)), "it has columns"),
+    "a column of lists": ("integers", cast("score 0", lambda own: [[1]] * len(own)), "it has columns"),
+    "no keys": ("integers", without("key"), "it has columns"),
+    "keys of text": ("integers", cast("key", lambda own: own.cast(pa.string()).cast(pa.binary())), "it has columns"),
+    "keys of another sign": ("integers", cast("key", lambda own: own.cast(pa.uint64())), "it has columns"),
+    "the first key is missing": ("integers", rows(without_first_key), "a row has no key"),
+    "all keys are missing": ("long text", rows(without_keys), "a row has no key"),
     # sums
     "sums of no statistic": ("only additive", set_in("sums", 0, 0, 99), "damaged"),
     "sums of the last statistic": ("only additive", set_in("sums", 0, 0, -1), "damaged"),
@@ -359,11 +298,11 @@ NONSENSE = {
     "negative counts": ("only additive", replace_array(first_counts, lambda own: own - 1000), "negative"),
     "sums of nothing": ("only additive", set_header(sums=3), "damaged"),
     # slices
-    "no values": ("unsigned", replace_array(values_array, lambda _: np.empty(0, np.uint8)), "a slice has no values"),
-    "values of noise": ("unsigned", random_values, "slices cannot be read"),
-    "values beyond their text": ("unsigned", values_beyond, "slices cannot be read"),
-    "values cut off": ("unsigned", replace_array(values_array, lambda own: own[:-40]), "damaged"),
-    "values without a column": ("integers", set_header(slice_values=[0]), "damaged"),
+    "no values": ("unsigned", lambda parts: parts.sections.pop(VALUES), "a slice has no values"),
+    "values of noise": ("unsigned", set_section(VALUES, random_bytes), "slices/0.arrow"),
+    "values beyond their text": ("unsigned", set_section(VALUES, values_beyond), "slices/0.arrow"),
+    "values cut off": ("unsigned", set_section(VALUES, lambda own: own[:-40]), "damaged"),
+    "values without a column": ("integers", values_of(pa.table({"0": ["a"]})), "no metric needs"),
     "values of two columns": ("unsigned", values_of(pa.table({"0": ["a", "b", "c"], "1": [1, 2, 3]})), "lack values"),
     "values there twice": ("unsigned", values_of(pa.table({"0": ["a", "b", "a"]})), "a value is there twice"),
     "values that are lists": ("unsigned", values_of(pa.table({"0": [[1], [2], [3]]})), "damaged"),
@@ -373,7 +312,7 @@ NONSENSE = {
     "slices of a set below": ("unsigned", set_slice(0, 0, -1), "a slice is of no grouping set"),
     "slices beyond the values": ("unsigned", set_slice(0, 1, 3), "a slice has no values"),
     "slices there twice": ("unsigned", set_slice(2, 1, 0), "a slice is there twice"),
-    "slices of two columns": ("unsigned", slices(lambda own: own.repeat(2, 1)), "another type or shape"),
+    "slices of two columns": ("unsigned", slices(lambda own: own.repeat(2, 1)), "of other columns"),
     "rows of a slice that is not there": ("only global", slices(lambda own: own[:-1]), "slices that it does not count"),
     # counts of slices
     "no counts": ("unsigned", set_header(counts=None), "damaged"),
@@ -423,11 +362,10 @@ def test_lists_that_are_too_short(change):
 @each_case("value", [None, 0, -1, 1.5, "text", [], {}, [[]], True, 10**30, {"a": 1}], ids=str)
 def test_any_other_value_of_a_header_field(name, value):
     """Any other value of a field is refused with ValueError, or harmless: there is no other error."""
-    header, arrays = take_apart(GOOD)
+    parts = take_apart(GOOD)
+    bad = put_together({**parts.header, name: value}, parts.arrays, parts.sections)
     if name == "arrays":
-        bad = seal(encoded(nested(header) | {"arrays": value}), body_of(arrays))
-    else:
-        bad = put_together({**header, name: value}, arrays)
+        bad = seal(sections_of(GOOD) | {HEADER: json.dumps(nested(parts.header) | {"arrays": value}).encode()})
     try:
         state = fm.Accumulator.from_bytes(bad)
     except ValueError:
@@ -438,60 +376,102 @@ def test_any_other_value_of_a_header_field(name, value):
 
 @each_case("missing", FIELDS)
 def test_a_missing_header_field(missing):
-    header, arrays = take_apart(GOOD)
-    if missing == "arrays":
-        refuse(seal(encoded(nested(header)), b""))
-        return
-    del header[missing]
-    refuse(put_together(header, arrays))
+    header = nested(take_apart(GOOD).header)
+    for place in (header, *header["tasks"], *header["tasks"][0]["parts"]):
+        place.pop(missing, None)
+    refuse(seal(sections_of(GOOD) | {HEADER: json.dumps(header).encode()}))
 
 
 @each_case(
     "text",
-    [b"", b"null", b"3", b"[]", b"{}", b'"text"', b'{"library": ', b"\xff\xfe", b"[" * 100_000, b'{"library": null}'],
+    [
+        b"", b"null", b"3", b"[]", b"{}", b'"text"', b'{"library": ', b"\xff\xfe", b"[" * 100_000,
+        b'{"format": 7, "library": null}', b'{"format": "7", "library": "1"}',
+    ],
     ids=lambda text: repr(text[:20]),
-)
+)  # fmt: skip
 def test_text_that_is_not_a_header(text):
-    refuse(seal(text + b" " * (-len(text) % 8), b""), "damaged|written by fastmetrics None")
+    refuse(seal(sections_of(GOOD) | {HEADER: text}), "damaged: (state.json|it does not name)")
 
 
 @each_case(
     ("kind", "shape"),
     [
-        ("|O", [1]), ("<U4", [1]), ("|V8", [1]), ("<i8,<i8", [1]), ("(2,)<i8", [1]), ("no type", [1]), (None, [1]),
-        (3, [1]), ([], [1]), ("<i8", [-1]), ("<i8", [1.0]), ("<i8", ["1"]), ("<i8", None), ("<i8", [10**20]),
-        ("<i8", [2**62, 4]), ("<i8", [0, 2**70]), ("<i8", [2**32, 2**32]), ("<i8", [1] * 100), ("<c16", [1]),
-        ("<M8[s]", [1]), ("|b1", [8]),
+        ("object", [1]), ("|O", [1]), ("<U4", [1]), ("|V8", [1]), ("<i8,<i8", [1]), ("no type", [1]), (None, [1]),
+        (3, [1]), ([], [1]), ("int64", [-1]), ("int64", [1.0]), ("int64", ["1"]), ("int64", None), ("int64", [10**20]),
+        ("int64", [2**62, 4]), ("int64", [0, 2**70]), ("int64", [2**32, 2**32]), ("int64", [1] * 100),
+        ("complex128", [1]), ("bool", [8]), ("../x", [1]),
     ],
     ids=str,
 )  # fmt: skip
 def test_impossible_arrays(kind, shape):
-    header, arrays = take_apart(GOOD)
-    shapes = shapes_of(arrays)
-    shapes[header["blocks"][0][1]] = [kind, shape]
-    refuse(seal(encoded(nested(header) | {"arrays": shapes}), body_of(arrays)))
+    parts = take_apart(GOOD)
+    shapes = shapes_of(parts.arrays)
+    shapes[parts.header["slices"]] = [kind, shape]
+    header = json.dumps(nested(parts.header) | {"arrays": shapes}).encode()
+    refuse(seal(sections_of(GOOD) | {HEADER: header}))
 
 
-def test_arrays_that_do_not_begin_at_eight_bytes():
-    header, arrays = take_apart(GOOD)
-    text = encoded(nested(header) | {"arrays": shapes_of(arrays)})
-    refuse(seal(text + b"   ", body_of(arrays)), "begin")
-    refuse(seal(text, body_of(arrays) + bytes(8)), "shorter than its bytes")
-    refuse(seal(text, body_of(arrays)[:-8]), "longer than its bytes")
+def array_bytes(array, **options):
+    out = io.BytesIO()
+    np.lib.format.write_array(out, array, options.pop("version", (1, 0)))
+    return out.getvalue()
+
+
+@each_case(
+    "content",
+    [
+        b"", b"\x93NUMPY", array_bytes(np.array(["a"], object)), array_bytes(np.zeros((2, 2), np.int64)),
+        array_bytes(np.zeros(3)), array_bytes(np.zeros(3, np.int64), version=(2, 0)),
+        array_bytes(np.zeros(3, np.int64))[:-8], array_bytes(np.zeros(3, np.int64))[:-3], GOOD,
+        array_bytes(np.zeros(3, np.int64)).replace(b"(3,)", b"(9,)"), array_bytes(np.zeros(3, "M8[s]")),
+    ],
+    ids=lambda content: repr(content[:40]),
+)  # fmt: skip
+def test_sections_that_are_no_arrays(content):
+    refuse(seal(sections_of(GOOD) | {"arrays/int64.npy": content}))
+
+
+def test_arrays_of_other_lengths():
+    parts = take_apart(GOOD)
+    for arrays, message in ((parts.arrays[:-1], "too short|missing"), ([*parts.arrays, np.arange(1)], "longer than")):
+        refuse(seal(sections_of(GOOD) | array_sections(arrays)), message)
+
+
+def test_archives_that_no_state_is():
+    sections = sections_of(GOOD)
+    first, *others = sections
+    refuse(seal({name: sections[name] for name in (*others, first)}), "no state of an Accumulator")
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in sections.items():
+            archive.writestr(name, content)
+    refuse(out.getvalue(), "section state.json is compressed")
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in (*sections, ROWS):
+            archive.writestr(name, sections[name])
+    refuse(out.getvalue(), "a section is there twice")
 
 
 @given(st.sampled_from([name for name in STATES if name != "empty"]), st.data())
 def test_any_number_in_any_array(name, data):
     """A state with other numbers is refused, or gives some report; no kernel reads or writes beyond its arrays."""
-    header, arrays = take_apart(make(name).to_bytes())
-    arrays = [own.copy() for own in arrays]
-    filled = [number for number, own in enumerate(arrays) if own.size]
+    parts = take_apart(make(name).to_bytes())
+    columns = {number: own for number, own in enumerate(parts.arrays) if own.size}
+    stored = {own: rows_of(parts.sections, own) for own in parts.sections if own.endswith("parquet")}
+    for own, of_section in stored.items():
+        columns |= {(own, column): of_section[column].copy() for column in of_section if column[:3] != "key"}
     for _ in range(data.draw(st.integers(1, 3))):
-        array = arrays[data.draw(st.sampled_from(filled))].reshape(-1).view(np.uint8)
+        array = columns[data.draw(st.sampled_from(list(columns)))].reshape(-1).view(np.uint8)
         place = array[data.draw(st.integers(0, len(array) - 1)) :][:8]
         place[:] = np.frombuffer(data.draw(st.binary(min_size=8, max_size=8)), np.uint8)[: len(place)]
+    for own, of_section in stored.items():
+        changed_columns = {column: columns.get((own, column), of_section[column]) for column in of_section}
+        put_rows(parts.sections, changed_columns, own)
     try:
-        state = fm.Accumulator.from_bytes(put_together(header, arrays))
+        state = fm.Accumulator.from_bytes(put_together(*parts))
     except ValueError:
         return
     assert fm.Accumulator.from_bytes(state.to_bytes()).rows == state.rows

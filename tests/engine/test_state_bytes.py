@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import fastmetrics as fm
 from fastmetrics import _version
-from fastmetrics.engine.state_format import FORMAT
+from fastmetrics.engine.partial.state_files import FORMAT
 from support.cases import assert_raises, each_case
-from support.states.accumulator_states import PREFIX, STATES, log_of, make, outcome
+from support.states.accumulator_states import STATES, log_of, make, outcome
 from support.states.accumulators import with_other_source
-from support.states.state_bytes_parts import take_apart
+from support.states.state_bytes_parts import put_together, take_apart
 
 DAMAGED = r"no state of an Accumulator|damaged|in format"
 
@@ -70,22 +70,48 @@ class TestEveryState:
         assert outcome(again) == outcome(state)
 
     def test_a_flipped_byte(self, name, data):
-        """Every byte before the arrays, and many bytes of the arrays."""
+        """Every part of the archive. What archives record beside names, places and checksums has no meaning."""
         good = data[name]
-        header = PREFIX.size + PREFIX.unpack_from(good)[2]
-        places = {*range(PREFIX.size), *range(PREFIX.size, header, 7), *range(header, len(good), 211), len(good) - 1}
-        for place in sorted(places):
+        refused = 0
+        for place in sorted({*range(0, len(good), 97), *range(200), *range(len(good) - 200, len(good))}):
             bad = bytearray(good)
             bad[place] ^= 0x80 if place % 2 else 0x01
-            assert_raises(ValueError, DAMAGED, fm.Accumulator.from_bytes, bad)
+            refused += refuse_or_equal(bad, good)
+        assert refused > 100
 
     def test_missing_and_additional_bytes(self, name, data):
         good = data[name]
-        for length in {*range(PREFIX.size + 9), len(good) // 2, len(good) - 8, len(good) - 1}:
+        for length in {*range(60), len(good) // 2, len(good) - 23, len(good) - 8, len(good) - 1}:
             assert_raises(ValueError, DAMAGED, fm.Accumulator.from_bytes, good[:length])
-        for more in (b"\0", b"        ", good):
-            assert_raises(ValueError, "damaged: it has", fm.Accumulator.from_bytes, good + more)
+        for more in (b"\0", b"        ", bytes(30)):
+            assert_raises(ValueError, "damaged: its end is missing", fm.Accumulator.from_bytes, good + more)
+        assert_raises(ValueError, "not where they should be", fm.Accumulator.from_bytes, good + good)
         assert_raises(ValueError, "no state of an Accumulator", fm.Accumulator.from_bytes, good[1:])
+
+    def test_a_missing_section(self, name, data):
+        parts = take_apart(data[name])
+        for missing in parts.sections:
+            left = {own: content for own, content in parts.sections.items() if own != missing}
+            bad = put_together(parts.header, parts.arrays, left)
+            assert_raises(ValueError, "damaged|no values", fm.Accumulator.from_bytes, bad)
+
+    def test_a_section_more(self, name, data):
+        parts = take_apart(data[name])
+        bad = put_together(parts.header, parts.arrays, parts.sections | {"tasks/0/parts/9/rows/0.parquet": b""})
+        assert_raises(ValueError, "sections that no metric needs: tasks/0/parts/9", fm.Accumulator.from_bytes, bad)
+
+
+def refuse_or_equal(bad, good):
+    """Is it refused? Otherwise it is the same state."""
+    try:
+        state = fm.Accumulator.from_bytes(bytes(bad))
+    except ValueError as error:
+        message = str(error)
+    else:
+        assert state.to_bytes() == good
+        return False
+    assert re.search(DAMAGED, message)
+    return True
 
 
 @given(st.data())
@@ -96,9 +122,7 @@ def test_any_damage(data):
         start = data.draw(st.integers(0, len(bad)))
         stop = min(len(bad), start + data.draw(st.integers(0, 20)))
         bad[start:stop] = data.draw(st.binary(max_size=20))
-    if bytes(bad) == good:
-        return
-    assert_raises(ValueError, DAMAGED, fm.Accumulator.from_bytes, bytes(bad))
+    refuse_or_equal(bad, good)
 
 
 GOOD = make("long text").to_bytes()
@@ -107,7 +131,7 @@ GOOD = make("long text").to_bytes()
 def test_objects_that_are_not_states():
     for data in (None, "text", 3, [1, 2], np.zeros(3), make("empty")):
         assert_raises(TypeError, "a state is bytes", fm.Accumulator.from_bytes, data)
-    for data in (b"", b"PAR1", b"\x80\x04", b"FMSTATE\n", bytes(1000)):
+    for data in (b"", b"PAR1", b"\x80\x04", b"FMSTATE\n", b"PK\3\4", bytes(1000)):
         assert_raises(ValueError, "no state of an Accumulator", fm.Accumulator.from_bytes, data)
 
 
@@ -118,16 +142,13 @@ def test_the_reader_chooses_the_threads():
     assert_raises(ValueError, "n_threads must be", fm.Accumulator.from_bytes, GOOD, n_threads=0)
 
 
-def with_format(data, number):
-    magic, _, *rest = PREFIX.unpack_from(data)
-    return PREFIX.pack(magic, number, *rest) + data[PREFIX.size :]
-
-
 @pytest.mark.parametrize("number", [0, FORMAT - 1, FORMAT + 1, 2**32 - 1])
 def test_another_format_is_refused_with_both_numbers_and_the_version_that_wrote_it(number):
+    parts = take_apart(GOOD)
+    bad = put_together({**parts.header, "format": number}, parts.arrays, parts.sections)
     version = re.escape(fm.__version__)
     message = rf"fastmetrics {version} wrote the state in format {number}, and {version} reads format {FORMAT}: read it"
-    assert_raises(ValueError, message, fm.Accumulator.from_bytes, with_format(GOOD, number))
+    assert_raises(ValueError, message, fm.Accumulator.from_bytes, bad)
 
 
 def test_the_version_of_the_library_decides_nothing(monkeypatch):
@@ -137,9 +158,9 @@ def test_the_version_of_the_library_decides_nothing(monkeypatch):
     by_later_version = fm.Accumulator.from_bytes(GOOD)
     assert outcome(by_later_version) == expected
     written_later = by_later_version.to_bytes()
-    assert take_apart(written_later)[0]["library"] == "9.9.9"
+    assert take_apart(written_later).header["library"] == "9.9.9"
     monkeypatch.undo()
-    assert take_apart(GOOD)[0]["library"] == fm.__version__
+    assert take_apart(GOOD).header["library"] == fm.__version__
     assert outcome(fm.Accumulator.from_bytes(written_later)) == expected
 
 

@@ -27,6 +27,7 @@ revealed: list[object] = [
     reveal_type(copy.deepcopy(state)),  # reveals: Accumulator
     reveal_type(state.to_bytes()),  # reveals: bytes
     reveal_type(fm.Accumulator.from_bytes(state.to_bytes(), n_threads=1)),  # reveals: Accumulator
+    reveal_type(fm.Accumulator.load("day.state", memory_limit="1GiB")),  # reveals: Accumulator
     reveal_type(fm.Accumulator("bleu")),  # reveals: Accumulator
     reveal_type(fm.Accumulator(fm.Evaluation("bleu"), memory_limit="1GiB")),  # reveals: Accumulator
     reveal_type(fm.Evaluation("auc", label="y", score="p").replace(seed=1)),  # reveals: Evaluation

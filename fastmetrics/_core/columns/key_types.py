@@ -93,16 +93,24 @@ def decode_texts(dtype: np.dtype, encoded: list[bytes]) -> np.ndarray:
 
 
 def decode_numbers(dtype: np.dtype, hashes: np.ndarray, heads: np.ndarray) -> np.ndarray:
-    """The values of keys of one number or two; a head is the second number."""
-    numbers = np.empty(hashes.shape[0], np.uint64)
-    hash_partition.unhash_keys(hashes, numbers)
+    """The values of keys of one number or two."""
+    numbers = numbers_of_slots(hashes, None if dtype.names is None else heads)
     if dtype.names is None:
-        return numbers_of(numbers, dtype)
-    hash_partition.unhash_keys(numbers ^ heads, numbers)
+        return numbers_of(numbers[0], dtype)
     out = np.empty(hashes.shape[0], dtype)
-    for name, own_numbers in zip(dtype.names, (numbers, np.ascontiguousarray(heads)), strict=True):
+    for name, own_numbers in zip(dtype.names, numbers, strict=True):
         out[name] = numbers_of(own_numbers, dtype[name])
     return out
+
+
+def numbers_of_slots(hashes: np.ndarray, heads: np.ndarray | None) -> list[np.ndarray]:
+    """The 64 bits of the number of each of a key's columns; a head is the second number, if there is one."""
+    numbers = np.empty(hashes.shape[0], np.uint64)
+    hash_partition.unhash_keys(hashes, numbers)
+    if heads is None:
+        return [numbers]
+    hash_partition.unhash_keys(numbers ^ heads, numbers)
+    return [numbers, np.ascontiguousarray(heads)]
 
 
 def kind_of(dtype: np.dtype) -> int:

@@ -229,7 +229,7 @@ class BlockStore:
             if self.file is None:
                 self.file = SpillFile(self.budget.folder if self.budget is not None else None)
         joined = join_blocks(blocks, self.n_partitions) if len(blocks) > 1 else blocks[0]
-        position = self.file.append([*joined.columns.values(), joined.offsets, joined.text])
+        position = self.file.append([*(joined.columns[name] for name in self.types), joined.offsets, joined.text])
         with self.lock:
             self.written_blocks.append(SpilledBlock(position, joined.rows, int(joined.text.shape[0])))
 

@@ -23,6 +23,12 @@ def copy_long_texts(
     out: NDArray[np.uint8],
 ) -> None: ...
 def read_text_slots(heads: NDArray[np.uint64], tails: NDArray[np.uint64]) -> list[bytes]: ...
+def copy_texts(
+    heads: NDArray[np.uint64],
+    tails: NDArray[np.uint64],
+    offsets: NDArray[np.int64],
+    out: NDArray[np.uint8],
+) -> None: ...
 def partition_block(
     hashes: NDArray[np.uint64],
     shift: int,

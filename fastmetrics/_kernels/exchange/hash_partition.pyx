@@ -236,6 +236,31 @@ def read_text_slots(const uint64_t[::1] heads, const uint64_t[::1] tails) -> lis
     return texts
 
 
+def copy_texts(const uint64_t[::1] heads, const uint64_t[::1] tails, const int64_t[::1] offsets, uint8_t[::1] out):
+    """Write the text of slot i to out[offsets[i]:offsets[i + 1]], which is as long as the text."""
+    cdef Py_ssize_t i
+    cdef Py_ssize_t n = heads.shape[0]
+    cdef uint64_t words[2]
+    cdef const void* text
+    cdef int64_t length
+    cdef bint fits = True
+    need_length(b"tails", tails.shape[0], n)
+    need_length(b"offsets", offsets.shape[0], n + 1)
+    with nogil:
+        for i in range(n):
+            length = <int64_t>(heads[i] & 0xFFFFFFFFu)
+            if not (0 <= offsets[i] <= out.shape[0] - length and offsets[i + 1] == offsets[i] + length):
+                fits = False
+                break
+            words[0] = (heads[i] >> 32) | (tails[i] << 32)
+            words[1] = tails[i] >> 32
+            text = <const void*><uintptr_t>tails[i] if length > SHORT_TEXT else <const void*>words
+            if length:
+                memcpy(&out[offsets[i]], text, <size_t>length)
+    if not fits:
+        raise ValueError(f"offsets: text {i} has {length} bytes, and not those of {out.shape[0]} bytes")
+
+
 cdef void count_partitions(
     const uint64_t* hashes, Py_ssize_t n, int shift, uint64_t first_partition, int32_t[::1] offsets
 ) noexcept nogil:

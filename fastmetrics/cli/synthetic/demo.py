@@ -10,12 +10,12 @@ from rich.console import Console
 from rich.text import Text
 
 import fastmetrics
+from fastmetrics._core.results.output_files import complete_or_nothing
 from fastmetrics.cli.log_evaluation import call_on_log, default_metrics
 from fastmetrics.cli.options import LogUsers
 from fastmetrics.cli.synthetic.sample_log import default_users, evaluate_command, write_click_log
 from fastmetrics.cli.terminal import examples, program
 from fastmetrics.reporting.number_formats import format_megabytes
-from fastmetrics.reporting.output_files import complete_or_nothing
 from fastmetrics.reporting.terminal.console import standard_output
 
 EXAMPLES = examples("demo", "demo --rows 10000000 --seed 7", "demo --keep clicks.parquet")

@@ -10,10 +10,10 @@ import typer
 from rich.text import Text
 
 from fastmetrics._core.exchange.memory_size import format_size
+from fastmetrics._core.results.output_files import complete_or_nothing
 from fastmetrics.cli.options import LogUsers
 from fastmetrics.cli.terminal import examples, program, shown_path, standard_error
 from fastmetrics.reporting.number_formats import format_megabytes, format_row_rate
-from fastmetrics.reporting.output_files import complete_or_nothing
 from fastmetrics.reporting.terminal.console import standard_output
 
 # Four blocks of the generator: a block is still in the cache when it is encoded, and memory stays below 200 MB.

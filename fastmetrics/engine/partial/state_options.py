@@ -1,9 +1,17 @@
-"""What a partial state has to know about the run, beside its question."""
+"""What a partial state has to know about the run, beside its question; which questions have a state that merges."""
 
 from __future__ import annotations
 
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.score_statistics.score_histogram import BIN_BYTES
+from fastmetrics._core.statistic import Bounded
+from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind
+from fastmetrics.engine.plan.resampling_options import Resampling
+
+# Of a state of at least so many bytes, a 64th is left for everything beside its bins.
+LARGE_STATE = 1 << 16
+OTHER_SHARE = 64
 
 
 class StateOptions(NamedTuple):
@@ -32,3 +40,30 @@ class StateOptions(NamedTuple):
     by_unit: bool = False
     is_merged: bool = False
     n_bins: int = 0
+
+
+def count_bins(state_size: int) -> int:
+    """Bins of an approximate state's histogram."""
+    return (state_size - (state_size // OTHER_SHARE if state_size >= LARGE_STATE else 0)) // BIN_BYTES
+
+
+def check_approximate(plan: Plan, weight: str | None) -> None:
+    """Refuse metrics that have no approximate state."""
+    if plan.needs("hash"):
+        metric = plan.first_metric("hash")
+        raise ValueError(f"approximate=True: metric {metric!r} is computed inside groups and needs every row")
+    if weight is not None and plan.needs("range"):
+        metric = plan.first_metric("range")
+        raise ValueError(f"approximate=True: metric {metric!r} has no certified interval for weighted rows")
+    for metric in plan.metrics:
+        if metric.spec.exchange == "range" and not all(isinstance(own, Bounded) for own in metric.statistics()):
+            raise ValueError(f"approximate=True: metric {metric!r} has no certified interval")
+
+
+def check_resampling(resampling: Resampling, plan: Plan, approximate: bool) -> None:
+    """Refuse intervals that an accumulator cannot have."""
+    if approximate:
+        raise ValueError("approximate=True keeps no rows to resample; leave out ci=, or approximate=")
+    if not plan.is_numeric:
+        which = describe_metrics_by_kind(plan.metrics)[-1]
+        raise ValueError(f"an Accumulator has no intervals for metrics {which}; use evaluate")

@@ -13,10 +13,10 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics._core.comparison.comparison import Comparison, Difference
+from fastmetrics._core.results import output_files
 from fastmetrics._core.results.table_columns import csv_cell
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.results.result import Result
-from fastmetrics.reporting import output_files
 from support.cases import assert_raises, each_case
 from support.peers import pandas, polars
 

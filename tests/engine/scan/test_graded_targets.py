@@ -30,7 +30,7 @@ from support.registry_cases import own_metrics
 from support.states.accumulators import updated
 from support.states.partition_merges import merged_partitions
 from support.states.spilled_logs import KEYS, counted, log_of, repeated, small_batches
-from support.states.state_bytes_parts import put_together, take_apart
+from support.states.state_bytes_parts import code_of, put_rows, put_together, rows_of, set_value, take_apart
 
 COLUMNS = {"label": "grade", "score": "score", "group": "user"}
 MADE: list[tuple[int, int]] = []  # statistics and outputs of every set of tables
@@ -358,17 +358,18 @@ class TestEveryEntryPoint:
         options, log = OPTIONS[name], log_with_grades(40)
         state = updated(new(**options), log)
         is_graded = "classes" not in name
-        for value in (math.nan, math.inf, -1.0) if is_graded else (2,):
-            header, arrays = take_apart(state.to_bytes())
-            arrays[header["blocks"][0][0]["label 0"]][3] = value
+        for value in (math.nan, math.inf, -1.0) if is_graded else ():
+            header, arrays, sections = take_apart(state.to_bytes())
+            set_value(sections, "label 0", 3, code_of(value))
             assert_raises(
-                ValueError, r"a grade is (not finite|negative)|a label is neither",
-                fm.Accumulator.from_bytes, put_together(header, arrays),
-            )
-        header, arrays = take_apart(state.to_bytes())
-        number = header["blocks"][0][0]["label 0"]
-        arrays[number] = arrays[number].astype(np.uint8 if is_graded else np.float64)
-        assert_raises(ValueError, "damaged", fm.Accumulator.from_bytes, put_together(header, arrays))
+                ValueError, "a grade is (not finite|negative)",
+                fm.Accumulator.from_bytes, put_together(header, arrays, sections),
+            )  # fmt: skip
+        header, arrays, sections = take_apart(state.to_bytes())
+        columns = rows_of(sections)
+        columns["label 0"] = columns["label 0"].astype(np.bool_ if is_graded else np.int64)
+        put_rows(sections, columns)
+        assert_raises(ValueError, "damaged", fm.Accumulator.from_bytes, put_together(header, arrays, sections))
 
 
 def test_a_state_of_any_grades_may_have_negative_ones():

@@ -358,9 +358,9 @@ def test_a_square_beyond_float64_has_a_reason():
     ],
 )
 def test_states_with_label_kinds_that_no_scan_records(log, metrics, label, seen):
-    header, arrays = take_apart(updated(new(metrics, label=label), log).to_bytes())
-    assert fm.Accumulator.from_bytes(put_together(header, arrays)).rows == ROWS
+    header, arrays, sections = take_apart(updated(new(metrics, label=label), log).to_bytes())
+    assert fm.Accumulator.from_bytes(put_together(header, arrays, sections)).rows == ROWS
     assert_raises(
         ValueError, "the state is damaged: its labels are not of one kind",
-        fm.Accumulator.from_bytes, put_together({**header, "seen": [seen]}, arrays),
+        fm.Accumulator.from_bytes, put_together({**header, "seen": [seen]}, arrays, sections),
     )

@@ -468,14 +468,15 @@ class TestStates:
     )
     def test_damaged_tables(self, array, change, message):
         state = updated(new(), {"class": ["aaa", "bbb", "ccc", "aaa"], "cluster": [1, 1, 2, 2]})
-        header, arrays = take_apart(state.to_bytes())
-        assert fm.Accumulator.from_bytes(put_together(header, arrays)).result() == state.result()
+        header, arrays, sections = take_apart(state.to_bytes())
+        assert fm.Accumulator.from_bytes(put_together(header, arrays, sections)).result() == state.result()
         _, _, _, *places = header["sums"][0]
         arrays[places[array]] = change(arrays[places[array]])
-        assert_raises(ValueError, f"damaged: .*{message}", fm.Accumulator.from_bytes, put_together(header, arrays))
+        bad = put_together(header, arrays, sections)
+        assert_raises(ValueError, f"damaged: .*{message}", fm.Accumulator.from_bytes, bad)
 
     def test_damaged_headers(self, log):
-        header, arrays = take_apart(updated(new(), log).to_bytes())
+        header, arrays, sections = take_apart(updated(new(), log).to_bytes())
         sums = header["sums"][0]
         for change, message in (
             ({"sums": []}, "not the rows it counts"),
@@ -486,4 +487,5 @@ class TestStates:
             ({"types": ["int64"]}, "no types"),
             ({"seen": [1]}, "labels are not of one kind"),
         ):
-            assert_raises(ValueError, message, fm.Accumulator.from_bytes, put_together({**header, **change}, arrays))
+            bad = put_together({**header, **change}, arrays, sections)
+            assert_raises(ValueError, message, fm.Accumulator.from_bytes, bad)

@@ -451,14 +451,15 @@ class TestStates:
 
     def test_damaged_states(self, log):
         state = updated(new_accumulator(by="day"), log)
-        header, arrays = take_apart(state.to_bytes())
-        assert fm.Accumulator.from_bytes(put_together(header, arrays)).result() == state.result()
+        header, arrays, sections = take_apart(state.to_bytes())
+        assert fm.Accumulator.from_bytes(put_together(header, arrays, sections)).result() == state.result()
         for change, message in (
             ({"seen": [1]}, "labels are not of one kind"),
             ({"types": None}, "rows without types"),
             ({"sums": [[5, 0, 0, 1, 2]]}, "no statistic"),
         ):
-            assert_raises(ValueError, message, fm.Accumulator.from_bytes, put_together({**header, **change}, arrays))
+            bad = put_together({**header, **change}, arrays, sections)
+            assert_raises(ValueError, message, fm.Accumulator.from_bytes, bad)
 
 
 def test_a_report_as_json(log):

@@ -1,6 +1,4 @@
-"""Small accumulators of every kind, and the layout of their bytes, for the tests of states."""
-
-import struct
+"""Small accumulators of every kind, for the tests of states."""
 
 import numpy as np
 
@@ -20,7 +18,6 @@ from support.registry_cases import (
 )
 
 COLUMNS = {"label": "label", "score": "prob", "group": "group"}
-PREFIX = struct.Struct("<8sIIQ16s")
 RANKS = ["auc", "gauc"]
 
 

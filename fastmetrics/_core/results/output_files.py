@@ -23,6 +23,8 @@ COUNTER = itertools.count()
 def complete_or_nothing(path: Path) -> Iterator[Path]:
     """Yield a temporary name in the same folder; rename it to ``path`` at the end, remove it on any exception.
 
+    The system has stored the content before the file gets its name.
+
     The temporary file is created at once: a folder that cannot be written to is an error before the work, not after it.
     A path that is not a regular file (a pipe, /dev/null) is written to directly. A file that is replaced keeps its
     permissions; a link keeps pointing to it.
@@ -38,7 +40,13 @@ def complete_or_nothing(path: Path) -> Iterator[Path]:
         yield temporary
         if target.exists():
             shutil.copymode(target, temporary)
+        with temporary.open("rb+") as written:
+            os.fsync(written.fileno())
         temporary.replace(target)
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise type(error)(error.errno, error.strerror, str(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -1,18 +1,18 @@
-"""The content of a state's bytes, read: options, counts of rows, additive states, histograms, and blocks of rows.
+"""The content of a state, read: question, counts of rows, additive states, histograms, and rows by exchange.
 
-`state_format` describes the container. Whatever is read is checked before a kernel sees it: a checksum can be right for
-content that no accumulator ever had. `state_writing` writes the content.
+Whatever is read is checked before a kernel sees it: a checksum can be right for content that no accumulator ever had.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterator
+from itertools import count
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fastmetrics._core.columns.arrow_columns import widened_epsilon
-from fastmetrics._core.columns.key_types import HEAD, TAIL
 from fastmetrics._core.columns.role_columns import is_allowed, stored_dtype
 from fastmetrics._core.columns.row_blocks import (
     SCORE,
@@ -26,8 +26,8 @@ from fastmetrics._core.columns.row_blocks import (
     vector_name,
 )
 from fastmetrics._core.exchange.block_store import BlockStore
-from fastmetrics._core.exchange.blocks import TEXT_PADDING, Block
-from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, HashExchange
+from fastmetrics._core.exchange.blocks import Block
+from fastmetrics._core.exchange.hash_exchange import UNIT, HashExchange
 from fastmetrics._core.kinds import ClassNumber, Distribution, Probability
 from fastmetrics._core.object_keys import value_of_numeral
 from fastmetrics._core.optional_imports import pyarrow
@@ -35,34 +35,48 @@ from fastmetrics._core.score_statistics.score_histogram import ScoreHistogram
 from fastmetrics._core.state import State
 from fastmetrics._core.tables.key_texts import TEXTS, KeyTexts
 from fastmetrics._kernels.columns import column_checks as kernels
-from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics.engine.input.batch_validation import mixes_zero_and_minus_one
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import ZERO_WEIGHT
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
 from fastmetrics.engine.partial.slice_counts import SliceCounts
+from fastmetrics.engine.partial.state_files import (
+    MARKED,
+    NUMBER_MARK,
+    READING,
+    TEXT_MARK,
+    ArrayReader,
+    StateReader,
+    errors_mean_damage,
+    is_count,
+    require,
+)
+from fastmetrics.engine.partial.state_writing import stores_of
+from fastmetrics.engine.partial.stored_rows import exchange_rows, read_rows
 from fastmetrics.engine.partial.task_state import TaskState
-from fastmetrics.engine.state_format import MARKED, NUMBER_MARK, TEXT_MARK, ArrayReader, is_count, require
-from fastmetrics.engine.state_writing import describe_exchange
 
+Item = TypeVar("Item")
 ALL_KINDS = kernels.SAW_ZERO | kernels.SAW_ONE | kernels.SAW_MINUS_ONE
 SINGLE_SCORES = ("halffloat", "float")  # kept as float32; all other types as float64
 
 
-def fill_states(state: PartialState, header: dict[str, Any], body: memoryview) -> None:
-    """Fill an empty state of the same options with what a header and its arrays hold."""
-    arrays = ArrayReader(body, header["arrays"])
-    for own, of_task in zip(state.states, header["tasks"], strict=True):
-        fill_state(own, of_task, arrays)
-    sources = header["sources"]
+def fill_states(state: PartialState, reader: StateReader) -> None:
+    """Fill the empty state of a question with what a file of it holds."""
+    arrays = ArrayReader(reader)
+    for number, (own, header) in enumerate(zip(state.states, reader.header["tasks"], strict=True)):
+        fill_state(own, header, arrays, reader, f"tasks/{number}")
+    sources = reader.header["sources"]
     are_ids = isinstance(sources, list) and all(isinstance(own, str) for own in sources)
     require(are_ids and bool(sources) == bool(state.rows), "its sources are no ids")
     state.sources = frozenset(sources)
     require(all(own.counts.rows == state.rows for own in state.states), "its tasks have different rows")
+    require(not reader.unread, f"it has sections that no metric needs: {', '.join(sorted(reader.unread))}")
 
 
-def fill_state(state: TaskState, header: dict[str, Any], arrays: ArrayReader) -> None:
+def fill_state(
+    state: TaskState, header: dict[str, Any], arrays: ArrayReader, reader: StateReader, place: str
+) -> None:
     """Fill an empty state of a task."""
     headers = header["parts"]
     require(len(headers) == len(state.parts), "its parts are not those of its metrics")
@@ -76,8 +90,8 @@ def fill_state(state: TaskState, header: dict[str, Any], arrays: ArrayReader) ->
         part.counts.rows, part.counts.rows_kept, part.counts.dropped = rows, rows - sum(counts), dict(dropped)
         part.counts.filtered = filtered
         read_labels(part, part_header)
-    read_slices(state.slices, header, arrays)
-    for part, part_header in zip(state.parts, headers, strict=True):
+    read_slices(state.slices, arrays.get(header["slices"], np.int64, None, None), reader, place)
+    for number, (part, part_header) in enumerate(zip(state.parts, headers, strict=True)):
         read_key_texts(part.reader.key_texts, part_header, arrays)
         float_keys = part_header.get("float_keys", [])
         require(
@@ -94,17 +108,17 @@ def fill_state(state: TaskState, header: dict[str, Any], arrays: ArrayReader) ->
         part.counts.sum_distances = distances
         read_sums(part, part_header, arrays)
         read_histograms(part, part_header, arrays)
-        read_rows(part, part_header, arrays)
+        read_stores(part, reader, f"{place}/parts/{number}")
         read_counts(part, part_header, arrays)
 
 
-def read_slices(slices: GroupingSets, header: dict[str, Any], arrays: ArrayReader) -> None:
+def read_slices(slices: GroupingSets, found: np.ndarray, reader: StateReader, place: str) -> None:
     """Register the values of columns, and the slices, in the order of their numbers."""
-    require(len(header["slice_values"]) == len(slices.columns), "a column of slices has no values")
-    for own, number in zip(slices.columns, header["slice_values"], strict=True):
-        values = values_from_array(arrays.get(number, np.uint8, None), len(own.names))
-        require(list(map(own.code, values)) == [*range(len(values))], "a value is there twice")
-    found = arrays.get(header["slices"], np.int64, None, 1 + len(slices.columns))
+    require(found.shape[1] == 1 + len(slices.columns), "its slices are of other columns")
+    for number, own in enumerate(slices.columns):
+        name = f"{place}/slices/{number}.arrow"
+        values = values_of_stream(reader.read(name), name, len(own.names)) if name in reader.unread else []
+        require(list(map(own.code, values)) == [*range(len(values))], f"{name}: a value is there twice")
     for number, (set_number, *codes) in enumerate(found.tolist()):
         require(is_count(set_number, len(slices.sets)), "a slice is of no grouping set")
         positions = slices.sets[set_number].positions
@@ -115,18 +129,14 @@ def read_slices(slices: GroupingSets, header: dict[str, Any], arrays: ArrayReade
     slices.check_sizes()
 
 
-def values_from_array(data: np.ndarray, n_columns: int) -> list[tuple[Any, ...]]:
+def values_of_stream(data: bytes, name: str, n_columns: int) -> list[tuple[Any, ...]]:
     """The values of columns of slices."""
-    if not data.shape[0]:
-        return []
-    try:
-        table = pyarrow.ipc.open_stream(pyarrow.py_buffer(data)).read_all()
+    with errors_mean_damage(name, *READING):
+        table = pyarrow.ipc.open_stream(data).read_all()
         table.validate(full=True)
-    except (pyarrow.ArrowException, OSError) as error:
-        raise ValueError(f"the state is damaged: its slices cannot be read ({error})") from error
-    require(table.num_columns == n_columns, "slices lack values")
-    columns = zip(table.column_names, table.columns, strict=True)
-    return list(zip(*(read_values(name, column.to_pylist()) for name, column in columns), strict=True))
+        require(table.num_columns == n_columns, f"{name}: slices lack values")
+        columns = zip(table.column_names, table.columns, strict=True)
+        return list(zip(*(read_values(name, column.to_pylist()) for name, column in columns), strict=True))
 
 
 def read_values(name: str, values: list[Any]) -> list[Any]:
@@ -266,43 +276,45 @@ def read_histograms(part: PartState, header: dict[str, Any], arrays: ArrayReader
     )
 
 
-def read_rows(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
-    """The exchanges and their blocks."""
+def read_stores(part: PartState, reader: StateReader, place: str) -> None:
+    """The exchanges and their rows."""
     if part.types.found is not None:
         part.score_epsilons = tuple(widened_epsilon(own) for own in part.types.of_models())
         part.create_exchanges_of_types(part.types.of_keys().__getitem__)
-    units = None if part.unit_exchange is part.group_exchange else part.unit_exchange
-    found = describe_exchange(part.group_exchange), describe_exchange(units)
-    require(found == (header["exchange"], header["units"]), "its exchange is not that of its metrics and keys")
-    main = units if part.group_exchange is None else part.group_exchange
-    read_blocks(part, arrays, part.range_store(), header["blocks"], main, part.keeps_rows)
-    is_other = units is not main
-    store = units.store if units is not None and is_other else BlockStore(1)
-    read_blocks(part, arrays, store, header["unit_blocks"], units, units is not None and is_other)
+    for folder, (store, exchange) in stores_of(part).items():
+        if part.keeps_rows and part.counts.rows_kept:
+            read_store(part, store, exchange, reader, f"{place}/{folder}")
 
 
-def read_blocks(
-    part: PartState,
-    arrays: ArrayReader,
-    store: BlockStore,
-    blocks: list[Any],
-    exchange: HashExchange | None,
-    is_used: bool,
+def read_store(
+    part: PartState, store: BlockStore, exchange: HashExchange | None, reader: StateReader, place: str
 ) -> None:
-    """The blocks of one store, which holds all rows if it is used."""
-    expected = types_of_columns(part, exchange) if is_used and part.types.found is not None else {}
-    for columns, offsets, text in blocks:
-        require(expected, "it has rows that no metric needs")
-        block = read_block(arrays, columns, offsets, text, store.n_partitions, expected)
-        check_block(block, part)
-        codes = read_codes(part.slices, block)
-        block = block._replace(columns=block.columns | slice_columns(codes))
-        store.add(block, store.try_reserve(block.n_bytes()))
-    require(store.rows == (part.counts.rows_kept if expected else 0), "it has not the rows it counts")
+    """The rows of a store."""
+    key_dtype = None if exchange is None else exchange.key_dtype
+    types = types_of_columns(part, exchange)
+    for number in count():
+        name = f"{place}/{number}.parquet"
+        if name not in reader.unread:
+            break
+        for columns, keys in damage_of(name, read_rows(reader.read(name), types, key_dtype)):
+            check_columns(columns, part)
+            columns |= slice_columns(read_codes(part.slices, columns))
+            if exchange is not None and keys is not None:
+                exchange_rows(exchange, columns, keys)
+                continue
+            block = Block(columns, np.array([0, len(next(iter(columns.values())))], np.int32))
+            store.add(block, store.try_reserve(block.n_bytes()))
+    require(store.rows == part.counts.rows_kept, f"{place} has not the rows it counts")
+
+
+def damage_of(name: str, rows: Iterator[Item]) -> Iterator[Item]:
+    """The same; errors of reading it name the section."""
+    with errors_mean_damage(name, *READING):
+        yield from rows
 
 
 def types_of_columns(part: PartState, exchange: HashExchange | None) -> dict[str, Any]:
-    """The columns that every block of an exchange has; without an exchange, those of rows that only scores order."""
+    """The columns of the rows of an exchange beside their keys; without one, those of rows that only scores order."""
     names, kind = part.names, part.reader.label_kind
     label_dtype: Any = np.uint8 if part.plan.label_kinds.binary else np.float64
     if isinstance(kind, ClassNumber):
@@ -316,8 +328,6 @@ def types_of_columns(part: PartState, exchange: HashExchange | None) -> dict[str
         expected |= dict.fromkeys(scores, dtype)
     for role, _ in names.others:
         expected[role_name(role)] = stored_dtype(part.plan.kind(role))
-    if exchange is not None:
-        expected |= dict.fromkeys((HASH, *exchange.slots), np.uint64)
     read = part.names
     if exchange is not None and exchange is part.group_exchange and read.unit not in (None, read.group):
         expected[UNIT] = np.uint64
@@ -326,37 +336,9 @@ def types_of_columns(part: PartState, exchange: HashExchange | None) -> dict[str
     return expected | {slice_code_name(number): np.uint16 for number in range(len(part.slices.columns))}
 
 
-def read_block(
-    arrays: ArrayReader, columns: dict[str, int], offsets: int, text: int, n_partitions: int, types: dict[str, Any]
-) -> Block:
-    block_offsets = arrays.get(offsets, np.int32, n_partitions + 1)
-    rows = int(block_offsets[-1])
-    require(
-        block_offsets[0] == 0 and (block_offsets[1:] >= block_offsets[:-1]).all() and rows > 0,
-        "a block's partitions are out of order",
-    )
-    require(columns.keys() == types.keys(), "a block lacks columns, or has others")
-    keys = {name: name for name in types}  # a header has their texts
-    found = {keys[name]: arrays.get(number, types[name], rows) for name, number in columns.items()}
-    block_text = arrays.get(text, np.uint8, None)
-    if HASH in found:
-        partitions = found[HASH] >> np.uint64(64 - (n_partitions - 1).bit_length())
-        fits = (partitions == np.repeat(np.arange(n_partitions, dtype=np.uint64), np.diff(block_offsets))).all()
-        require(fits, "a row stands in another partition than its key")
-    if TAIL in found:
-        lengths = found[HEAD] & np.uint64(0xFFFFFFFF)
-        is_long = lengths > hash_partition.SHORT_TEXT_BYTES
-        end = np.uint64(max(0, block_text.shape[0] - TEXT_PADDING))
-        # Compared such that no sum of two numbers overflows.
-        fits = (lengths[is_long] <= end).all() and (found[TAIL][is_long] <= end - lengths[is_long]).all()
-        require(fits, "a text key ends beyond the text")
-        found[TAIL] = np.where(is_long, found[TAIL] + np.uint64(block_text.ctypes.data), found[TAIL])
-    return Block(found, block_offsets, block_text)
-
-
-def read_codes(slices: GroupingSets, block: Block) -> list[np.ndarray]:
-    """The codes of the rows of a block. Every row has to be in a slice of every grouping set."""
-    codes = [block.columns[slice_code_name(number)] for number in range(len(slices.columns))]
+def read_codes(slices: GroupingSets, columns: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """The codes of rows. Every row has to be in a slice of every grouping set."""
+    codes = [columns[slice_code_name(number)] for number in range(len(slices.columns))]
     for own, column in zip(slices.columns, codes, strict=True):
         require((column < len(own.values)).all(), "a code of a slice has no value")
     mark = slices.mark()
@@ -368,10 +350,10 @@ def read_codes(slices: GroupingSets, block: Block) -> list[np.ndarray]:
     return codes
 
 
-def check_block(block: Block, part: PartState) -> None:
+def check_columns(columns: dict[str, np.ndarray], part: PartState) -> None:
     """Check numbers that kernels use as indices, and numbers that they could not count with."""
     plan = part.plan
-    columns, names, targets = block.columns, part.names, plan.label_kinds
+    names, targets = part.names, plan.label_kinds
     labels = [columns[label_name(number)] for number in range(len(names.labels))]
     if part.reads_vectors:
         n_classes = part.counts.n_classes or 0

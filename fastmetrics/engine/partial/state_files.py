@@ -1,0 +1,196 @@
+"""The container of a state: a ZIP archive without compression, in a file or in memory. Any tool can open it.
+
+| section | content |
+|---|---|
+| `state.json` | format, library version, question, counts of rows, types of columns, kinds of labels; it comes first |
+| `arrays/<type>.npy` | all small arrays of a type, one after the other; `state.json` has their types and shapes |
+| `tasks/T/slices/C.arrow` | the different values of the columns of slices, as an Arrow stream |
+| `tasks/T/parts/P/rows/N.parquet` | the rows that an exchange keeps: `stored_rows` |
+| `tasks/T/parts/P/unit_rows/N.parquet` | the same rows by resampling unit, if that is not the group |
+
+The format number decides who can read a state: a version of the library reads the format that it writes, and names both
+versions where a state has another one. The header records the version that wrote it.
+
+Nothing in a state is executed, and every number that a kernel uses as an index is checked first. The checksums of the
+archive are no signature: anybody who can write a state can write one with other numbers.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import struct
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from fastmetrics import _version
+from fastmetrics._core.grouping import grouped
+
+FORMAT = 7
+HEADER = "state.json"
+WRITTEN = (1980, 1, 1, 0, 0, 0)  # equal states have equal bytes, whenever they are written
+MARK = b"PK\3\4"  # begins every section
+NAME_PLACE = 30  # of the first section
+END_MARK, END_BYTES = b"PK\5\6", 22  # of the record that ends an archive without a comment
+MAX_DIMENSIONS = 2
+MARKED = "marked"  # ends the name of a column of slices whose values are texts that begin with one of these
+NUMBER_MARK, TEXT_MARK = "n", "t"
+
+
+class StateWriter:
+    """The arrays and the sections of a state that is written. The header refers to arrays by their numbers."""
+
+    def __init__(self) -> None:
+        self.arrays: list[np.ndarray] = []
+        self.sections: list[Iterable[tuple[str, Any]]] = []  # name and bytes, made while they are written
+
+    def add(self, array: np.ndarray) -> int:
+        """Append an array; return its number."""
+        self.arrays.append(np.ascontiguousarray(array))
+        return len(self.arrays) - 1
+
+    def write(self, file: Any, header: dict[str, Any]) -> None:
+        """Write header, arrays and sections."""
+        known = {"format": FORMAT, "library": _version.__version__}
+        shapes = [(own.dtype.name, own.shape) for own in self.arrays]
+        text = json.dumps(known | header | {"arrays": shapes}, allow_nan=False)
+        by_type = grouped((own.dtype.name, own) for own in self.arrays)
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr(zipfile.ZipInfo(HEADER, WRITTEN), text)
+            for name, arrays in by_type.items():
+                with archive.open(zipfile.ZipInfo(array_section(name), WRITTEN), "w", force_zip64=True) as out:
+                    write_arrays(arrays, out)
+            for name, data in chain.from_iterable(self.sections):
+                archive.writestr(zipfile.ZipInfo(name, WRITTEN), memoryview(data))
+
+
+def array_section(type_name: str) -> str:
+    return f"arrays/{type_name}.npy"
+
+
+def write_arrays(arrays: Sequence[np.ndarray], out: Any) -> None:
+    """Write arrays of a type one after the other, as one array."""
+    size = sum(array.size for array in arrays)
+    header = {"descr": arrays[0].dtype.str, "fortran_order": False, "shape": (size,)}
+    np.lib.format.write_array_header_1_0(out, header)
+    for array in arrays:
+        out.write(array.reshape(-1).view(np.uint8))
+
+
+class DamagedStateError(ValueError):
+    """A state is not what any accumulator writes."""
+
+
+def require(holds: Any, what: str) -> None:
+    """Raise an error that says what is wrong with the state, unless the condition holds."""
+    if not holds:
+        raise DamagedStateError(f"the state is damaged: {what}")
+
+
+def is_count(value: Any, below: int | None = None) -> bool:
+    return type(value) is int and value >= 0 and (below is None or value < below)
+
+
+@contextmanager
+def errors_mean_damage(section: str, *more: type[Exception]) -> Iterator[None]:
+    """Errors of what does not fit, and more, mean that a section is damaged."""
+    kinds: tuple[type[Exception], ...] = (LookupError, TypeError, AttributeError, OverflowError, *more)
+    try:
+        yield
+    except DamagedStateError:
+        raise
+    except kinds as error:
+        raise DamagedStateError(f"the state is damaged: {section}: {error}") from error
+
+
+# What zipfile, json, numpy and pyarrow raise when they read damaged bytes.
+READING: tuple[type[Exception], ...] = (ValueError, RuntimeError, EOFError, OSError, struct.error, zipfile.BadZipFile)
+
+
+class StateReader:
+    """The sections of a state that is read from a file."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        start = file.read(NAME_PLACE + len(HEADER))
+        if start[: len(MARK)] != MARK or start[NAME_PLACE:] != HEADER.encode():
+            raise ValueError(
+                f"this is no state of an Accumulator: as of format {FORMAT}, a state is a ZIP archive that begins "
+                f"with {HEADER}"
+            )
+        file.seek(max(0, file.seek(0, io.SEEK_END) - END_BYTES))
+        require(file.read(len(END_MARK)) == END_MARK, "its end is missing, or something follows it")
+        with errors_mean_damage("its list of sections", *READING):
+            self.archive = zipfile.ZipFile(file)
+        sections = self.archive.infolist()
+        self.unread = {section.filename for section in sections}
+        require(sections and sections[0].header_offset == 0, "its sections are not where they should be")
+        require(len(self.unread) == len(sections), "a section is there twice")
+        with errors_mean_damage(HEADER, *READING):
+            self.header: dict[str, Any] = json.loads(self.read(HEADER))
+            number, library = self.header["format"], self.header["library"]
+            require(is_count(number) and isinstance(library, str), "it does not name its format")
+        if number != FORMAT:
+            raise ValueError(
+                f"fastmetrics {library} wrote the state in format {number}, and {_version.__version__} reads "
+                f"format {FORMAT}: read it with the version that wrote it, or evaluate the rows again"
+            )
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a section, whose checksum fits."""
+        require(name in self.unread, f"section {name} is missing")
+        self.unread.discard(name)
+        section = self.archive.getinfo(name)
+        require(section.compress_type == zipfile.ZIP_STORED, f"section {name} is compressed")
+        with errors_mean_damage(name, *READING):
+            return self.archive.read(section)
+
+
+class ArrayReader:
+    """The arrays of a state, by number; views of the bytes of their sections."""
+
+    def __init__(self, state: StateReader) -> None:
+        self.arrays: list[np.ndarray] = []
+        left: dict[str, np.ndarray] = {}
+        for kind, shape in state.header["arrays"]:
+            require(
+                isinstance(kind, str) and len(shape) <= MAX_DIMENSIONS and all(is_count(own, 1 << 48) for own in shape),
+                "an array has no known type or shape",
+            )
+            if kind not in left:
+                with errors_mean_damage(array_section(kind), *READING):
+                    left[kind] = read_array(state.read(array_section(kind)))
+                require(left[kind].dtype.name == kind, f"{array_section(kind)} has another type")
+            count = math.prod(shape)
+            require(count <= len(left[kind]), f"{array_section(kind)} is too short")
+            self.arrays.append(left[kind][:count].reshape(shape))
+            left[kind] = left[kind][count:]
+        require(not any(map(len, left.values())), "its arrays are longer than their shapes")
+
+    def get(self, number: Any, dtype: Any, *shape: int | None) -> np.ndarray:
+        """The array of that number, which has to have the type and shape; None fits any length."""
+        require(isinstance(number, int) and 0 <= number < len(self.arrays), "an array is missing")
+        array: np.ndarray = self.arrays[number]
+        require(
+            array.dtype == np.dtype(dtype)
+            and len(shape) == array.ndim
+            and all(expected in (None, length) for expected, length in zip(shape, array.shape, strict=True)),
+            "an array has another type or shape than expected",
+        )
+        return array
+
+
+def read_array(data: bytes) -> np.ndarray:
+    """The numbers of a .npy file: a view of its bytes."""
+    file = io.BytesIO(data)
+    require(np.lib.format.read_magic(file) == (1, 0), "an array is of another version of its format")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+    require(dtype.kind in "iuf" and len(shape) == 1, "an array has no known type or shape")
+    array = np.frombuffer(data, dtype, offset=file.tell())
+    require(array.shape == shape, "an array has another length than expected")
+    return array.astype(dtype.newbyteorder("="), copy=False)

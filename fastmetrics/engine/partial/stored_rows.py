@@ -1,0 +1,302 @@
+"""The rows that exchanges keep, as Parquet.
+
+Every column is integers, so that differences are short: `DELTA_BINARY_PACKED`. A float is its `ordered_bits`, a label
+of two classes is a boolean. Rows are in the order of the first column of floats, a score where there are scores; those
+of an exchange by keys are in the order of the keys' hashes: the key of a group stands at its first row, the next rows
+have null there. Hashes are not stored. Neither order is needed: rows in another order give the same results.
+
+The rows of a store are in several files. A thread makes one at a time, from rows that it loads at once, and the next
+rows are in the next file. A row group has the rows whose order is found in cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, TypeVar
+
+import numpy as np
+
+from fastmetrics._core.columns.arrow_columns import text_buffers
+from fastmetrics._core.columns.key_columns import Keys, NumberKeys, TextKeys, TupleKeys
+from fastmetrics._core.columns.key_types import HEAD, TAIL, numbers_of_slots, parts_of, slots_of
+from fastmetrics._core.columns.row_blocks import SLICE
+from fastmetrics._core.exchange.block_store import BlockReader, BlockStore
+from fastmetrics._core.exchange.blocks import Block
+from fastmetrics._core.exchange.hash_exchange import HASH, HashExchange, HashExchangeScratch
+from fastmetrics._core.exchange.range_exchange import (
+    LARGE_FACTOR,
+    ordered_keys,
+    reorder_by_value,
+    sample_columns,
+    split_scores,
+)
+from fastmetrics._core.exchange.stored_ranges import StoredRange
+from fastmetrics._core.grouping import grouped
+from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.optional_imports import compute, parquet, pyarrow
+from fastmetrics._core.parallel import for_each
+from fastmetrics._kernels.columns.column_blocks import ColumnBlocks
+from fastmetrics._kernels.exchange import hash_partition, slice_rows
+from fastmetrics.engine.partial.state_files import require
+
+FILE_ROWS = 1 << 20
+ROW_GROUP_ROWS = 1 << 16
+ROW_GROUP_TEXT = 1 << 30  # bytes of keys, about: Arrow has at most 2 GiB in one array
+MOST_ROWS = 1 << 30  # of an order, whose numbers have further bits
+KEY = "key"
+Task = TypeVar("Task")
+
+
+def ordered_bits(numbers: np.ndarray) -> np.ndarray:
+    """The bits of floats as integers of the same order; of such integers, the bits of the floats."""
+    bits: np.ndarray = numbers.view(f"i{numbers.dtype.itemsize}")
+    ordered: np.ndarray = bits ^ ((bits >> (8 * bits.itemsize - 1)) & np.iinfo(bits.dtype).max)
+    return ordered
+
+
+def is_stored(name: str) -> bool:
+    """Is it a column of a file? Slots of keys are made from keys, and slices are computed from their codes."""
+    return name not in (HASH, HEAD, TAIL, SLICE)
+
+
+def arrow_type(dtype: np.dtype) -> Any:
+    """The type in which a column of the dtype is stored."""
+    if dtype == np.uint8:
+        return pyarrow.bool_()
+    return pyarrow.from_numpy_dtype(f"i{dtype.itemsize}" if dtype.kind == "f" else dtype)
+
+
+def value_fields(types: Mapping[str, Any]) -> list[Any]:
+    """The columns that are stored, in the order of their types."""
+    names = filter(is_stored, types)
+    return [pyarrow.field(str(name), arrow_type(np.dtype(types[name])), nullable=False) for name in names]
+
+
+def key_fields(dtype: np.dtype | None, text_type: Any) -> list[Any]:
+    """The columns of keys of a type."""
+    if dtype is None:
+        return []
+    if TAIL in slots_of(dtype):
+        return [pyarrow.field(KEY, text_type)]
+    parts = parts_of(dtype)
+    names = [KEY] if len(parts) == 1 else [f"{KEY} {number}" for number in range(len(parts))]
+    types = [pyarrow.uint64() if part.kind == "u" else pyarrow.int64() for part in parts]
+    return list(map(pyarrow.field, names, types))
+
+
+# ---------------------------------------------------------------------------------------------------------- writing
+
+
+class Piece(NamedTuple):
+    """Rows of a file: the partitions start to stop of a store, of all its blocks or of those in a range."""
+
+    file: int
+    start: int
+    stop: int
+    blocks: range | None
+
+
+class RowsWriter(NamedTuple):
+    """Writes the rows of a store. `key_dtype` is the type of their keys, `order` the column that orders them."""
+
+    store: BlockStore
+    key_dtype: np.dtype | None
+    order: str | None
+    schema: Any
+
+    def write(self, pieces: Sequence[Piece]) -> Any:
+        """The bytes of a file."""
+        out = pyarrow.BufferOutputStream()
+        encodings = {pyarrow.large_binary(): "DELTA_LENGTH_BYTE_ARRAY", pyarrow.bool_(): "PLAIN"}
+        with parquet.ParquetWriter(
+            out, self.schema, compression="none", use_dictionary=False, store_schema=False, write_page_checksum=True,
+            column_encoding={own.name: encodings.get(own.type, "DELTA_BINARY_PACKED") for own in self.schema},
+            write_statistics=[] if self.order in (None, HASH) else [str(self.order)],
+        ) as writer:  # fmt: skip
+            for piece in pieces:
+                writer.write_batch(*self.load(piece))
+        return out.getvalue()
+
+    def load(self, piece: Piece) -> tuple[Any, int]:
+        """The rows of a piece in order as a record batch, and the rows of a row group."""
+        names = [name for name in self.store.types if name != SLICE]
+        loaded = self.store.load_partitions(names, piece.start, piece.stop, numbers=piece.blocks)
+        order = slice(None) if self.order is None else ascending_order(loaded.columns[self.order])
+        columns = {name: column[order] for name, column in loaded.columns.items()}
+        step, keys = ROW_GROUP_ROWS, list[Any]()
+        if self.key_dtype is not None:
+            keys, is_first = key_arrays(self.key_dtype, columns)
+            step = max(1, step // (1 + sum(own.nbytes for own in keys) // ROW_GROUP_TEXT))
+            is_first[::step] = True
+            keys = [compute.if_else(pyarrow.array(is_first), own, pyarrow.scalar(None, own.type)) for own in keys]
+        values = [value_array(column) for name, column in columns.items() if is_stored(name)]
+        return pyarrow.record_batch([*keys, *values], schema=self.schema), step
+
+
+def parquet_files(store: BlockStore, key_dtype: np.dtype | None, n_threads: int) -> Iterator[Any]:
+    """The rows of a store as the bytes of Parquet files. `key_dtype` is the type of the keys of its exchange."""
+    types = store.types
+    schema = pyarrow.schema([*key_fields(key_dtype, pyarrow.large_binary()), *value_fields(types)])
+    value = next((name for name in types if types[name].kind == "f"), None) if key_dtype is None else None
+    with nullcontext(store) if value is None else ordered_by(store, value, n_threads) as ordered:
+        writer = RowsWriter(ordered, key_dtype, value if key_dtype is None else HASH, schema)
+        files = [list(pieces) for _, pieces in groupby(find_pieces(ordered), key=attrgetter("file"))]
+        yield from in_order(writer.write, files, n_threads)
+
+
+def in_order(work: Callable[[Task], Any], tasks: Sequence[Task], n_threads: int) -> Iterator[Any]:
+    """The results of all tasks in their order; few are made before they are taken."""
+    for first in range(0, len(tasks), n_threads):
+        some = tasks[first : first + n_threads]
+        yield from for_each(len(some), partial(partial, call, work, some), n_threads)
+
+
+def call(work: Callable[[Task], Any], tasks: Sequence[Task], number: int) -> Any:
+    return work(tasks[number])
+
+
+@contextmanager
+def ordered_by(store: BlockStore, name: str, n_threads: int) -> Iterator[BlockStore]:
+    """A store of the same rows whose partitions are ranges of the values of a column, for a while."""
+    most_rows = None if store.budget is None else max(1, store.budget.bytes_per_range // store.row_bytes)
+    splitter = split_scores(sample_columns(store.block_readers([name]))[name], store.rows, most_rows)
+    ranged = BlockStore(splitter.n_buckets, store.budget)
+    readers = store.block_readers(list(filter(is_stored, store.types)))
+
+    def reorder(reader: BlockReader) -> Block:
+        columns = reader.load()
+        return reorder_by_value(splitter, columns[name], columns)
+
+    try:
+        for block in in_order(reorder, readers, n_threads):
+            ranged.add(block, ranged.try_reserve(block.n_bytes()))
+        yield ranged
+    finally:
+        ranged.close()
+
+
+def find_pieces(store: BlockStore) -> Iterator[Piece]:
+    """The rows of a store in pieces that fit its budget; a partition that is larger is cut between blocks."""
+    row_bytes = store.loaded_row_bytes
+    file_rows = FILE_ROWS if store.budget is None else max(1, min(FILE_ROWS, store.budget.bytes_per_range // row_bytes))
+    piece_rows, before = min(file_rows, ROW_GROUP_ROWS), 0
+    for start, stop in store.partition_ranges(piece_rows * row_bytes):
+        rows = int(store.partition_rows[start:stop].sum())
+        whole = StoredRange(store, [], start, rows)
+        parts = [whole] if rows <= LARGE_FACTOR * piece_rows else whole.parts(piece_rows)
+        for blocks, of_blocks in grouped((part.blocks, part.rows) for part in parts).items():
+            yield Piece(before // file_rows, start, stop, blocks)
+            before += sum(of_blocks)
+
+
+def ascending_order(values: np.ndarray) -> np.ndarray:
+    """The numbers of rows in the order of a column of floats or hashes."""
+    keys = ordered_keys(values) if values.dtype.kind == "f" else values
+    n = keys.shape[0]
+    order, no_codes = np.empty(n, np.uint32), np.empty((0, n), np.uint16)
+    working_memory = np.empty((3, n), np.uint64), np.empty(n, np.uint16)
+    bounds = np.array([[0, n, n]], np.int32)
+    slice_rows.order_bucket(ColumnBlocks([keys]), [], bounds, 0, *working_memory, no_codes, order)
+    return order & np.uint32(MOST_ROWS - 1)
+
+
+def value_array(values: np.ndarray) -> Any:
+    """A column as it is stored."""
+    if values.dtype.kind == "f":
+        return pyarrow.array(ordered_bits(values))
+    return pyarrow.array(values.view(np.bool_) if values.dtype == np.uint8 else values)
+
+
+def key_arrays(dtype: np.dtype, columns: dict[str, np.ndarray]) -> tuple[list[Any], np.ndarray]:
+    """The keys of all rows, and which rows have another key than the row before."""
+    hashes, heads = columns[HASH], columns.get(HEAD)
+    is_first = np.ones(hashes.shape[0], np.bool_)
+    if heads is not None and TAIL in columns:
+        texts = texts_of_slots(heads, columns[TAIL])
+        is_first[1:] = compute.not_equal(texts[1:], texts[:-1])
+        return [texts], is_first
+    is_first[1:] = hashes[1:] != hashes[:-1]
+    if heads is not None:
+        is_first[1:] |= heads[1:] != heads[:-1]
+    numbers = zip(parts_of(dtype), numbers_of_slots(hashes, heads), strict=True)
+    return [pyarrow.array(own if part.kind == "u" else own.view(np.int64)) for part, own in numbers], is_first
+
+
+def texts_of_slots(heads: np.ndarray, tails: np.ndarray) -> Any:
+    """The texts of slots as an Arrow array of bytes."""
+    offsets = np.zeros(heads.shape[0] + 1, np.int64)
+    np.cumsum(heads & np.uint64(0xFFFFFFFF), out=offsets[1:])
+    data = np.empty(int(offsets[-1]), np.uint8)
+    hash_partition.copy_texts(heads, tails, offsets, data)
+    buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(data)]
+    return pyarrow.LargeBinaryArray.from_buffers(pyarrow.large_binary(), heads.shape[0], buffers)
+
+
+# ---------------------------------------------------------------------------------------------------------- reading
+
+
+class StoredKeys(NamedTuple):
+    """The keys of groups of neighbouring rows, and how many rows each has."""
+
+    keys: Keys
+    rows: np.ndarray
+
+
+def read_rows(
+    data: bytes, types: Mapping[str, Any], key_dtype: np.dtype | None
+) -> Iterator[tuple[dict[str, np.ndarray], StoredKeys | None]]:
+    """The columns and the keys of a file, a row group at a time; an error if it has others than expected."""
+    keys = key_fields(key_dtype, pyarrow.binary())
+    expected = {field.name: field for field in (*keys, *value_fields(types))}
+    with parquet.ParquetFile(pyarrow.BufferReader(data), page_checksum_verification=True) as file:
+        found = {field.name: field for field in file.schema_arrow}
+        require(found == expected, f"it has columns {[*found.values()]}, and not {[*expected.values()]}")
+        for number in range(file.metadata.num_row_groups):
+            rows = file.metadata.row_group(number).num_rows
+            require(0 < rows <= ROW_GROUP_ROWS, "a row group has too many rows, or none")
+            table = file.read_row_group(number, use_threads=False)
+            table.validate(full=True)
+            require(table.num_rows == rows, "a row group has not the rows it counts")
+            columns = {name: table[name].combine_chunks() for name in found}
+            values = {name: values_of_array(columns[name], np.dtype(dtype)) for name, dtype in types.items()}
+            yield values, keys_of_arrays([columns[field.name] for field in keys], key_dtype)
+
+
+def values_of_array(array: Any, dtype: np.dtype) -> np.ndarray:
+    """A column as exchanges store it."""
+    require(not array.null_count, "a value is missing")
+    values: np.ndarray = array.to_numpy(zero_copy_only=False)
+    return values.view(dtype) if dtype.kind != "f" else ordered_bits(values).view(dtype)
+
+
+def keys_of_arrays(arrays: list[Any], dtype: np.dtype | None) -> StoredKeys | None:
+    """The keys of rows: one without a key has that of the row before."""
+    if dtype is None:
+        return None
+    is_first = [array.is_valid().to_numpy(zero_copy_only=False) for array in arrays]
+    require(is_first[0][0] and all((own == is_first[0]).all() for own in is_first), "a row has no key")
+    present = [array.drop_null() for array in arrays]
+    rows = np.diff(np.flatnonzero(is_first[0]), append=len(is_first[0]))
+    if TAIL in slots_of(dtype):
+        return StoredKeys(TextKeys(*text_buffers(present[0])), rows)
+    numbers = [NumberKeys(own.to_numpy(), part) for own, part in zip(present, parts_of(dtype), strict=True)]
+    return StoredKeys(numbers[0] if len(numbers) == 1 else TupleKeys(numbers, dtype), rows)
+
+
+def exchange_rows(exchange: HashExchange, columns: dict[str, np.ndarray], found: StoredKeys) -> None:
+    """Add rows to an exchange, by the hashes of their keys."""
+    n = found.keys.rows
+    scratch = HashExchangeScratch(int(found.rows.sum()), exchange.key_dtype)
+    own = scratch.keys
+    found.keys.hash_block(0, n, own)
+    slots = {HASH: own.hashes, HEAD: own.heads, TAIL: own.tails}
+    arrays = {name: np.repeat(slots[name][:n], found.rows) for name in (HASH, *exchange.slots)}
+    long_bytes = 0
+    if TAIL in arrays:
+        lengths = (own.heads[:n] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        long_bytes = int((lengths * found.rows)[lengths > hash_partition.SHORT_TEXT_BYTES].sum())
+    exchange.add_arrays(arrays | columns, long_bytes, own.data, scratch)
