@@ -2,20 +2,12 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 from fastmetrics.cli.input_names import STANDARD_INPUT
 
-InputFormat = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="The format of the files, if their names do not say it: parquet, csv, tsv, jsonl, orc or arrow. That of "
-        "standard input is recognised.",
-    ),
-]
 Delimiter = Annotated[
     str | None, typer.Option(metavar="CHARACTER", help="What divides the fields of CSV. Default: a comma.")
 ]
@@ -34,10 +26,6 @@ Encoding = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="The encoding of CSV or JSON lines, such as latin-1 or utf-16. Default: utf-8."),
 ]
-MissingColumns = Annotated[
-    Literal["raise", "null"],
-    typer.Option(help="A column that some of the files lack: raise an error, or read it as null in them."),
-]
 ColumnTypes = Annotated[
     list[str] | None,
     typer.Option(
@@ -46,27 +34,6 @@ ColumnTypes = Annotated[
         help="The type of a column of CSV or JSON lines, such as user_id=string: 007 then stays a text. Types are "
         "string, int64, float32, double, bool, date, timestamp, decimal(10,2). May be repeated.",
     ),
-]
-
-
-StorageOptions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--storage-option",
-        metavar="KEY=VALUE",
-        help="An option of the store that a path such as s3://bucket/logs names, such as region=eu-west-1 or "
-        "endpoint_url=http://localhost:9000. Credentials are found as the store defines it. May be repeated.",
-    ),
-]
-TableVersion = Annotated[
-    str | None,
-    typer.Option(
-        metavar="N", help="The version of a Delta table, or the snapshot of an Iceberg table. Default: the latest."
-    ),
-]
-Timestamp = Annotated[
-    str | None,
-    typer.Option(metavar="TIME", help="Read a Delta or Iceberg table as of a time, such as 2026-11-01T00:00:00Z."),
 ]
 
 

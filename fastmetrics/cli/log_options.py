@@ -1,6 +1,6 @@
 """The options that the commands for logs share, as one record.
 
-Those of the question have their types and texts from the table of options; one that has no field here is in `more`.
+Those of the table of options have their types and texts from there; one that has no field here is in `more`.
 `shared_options` puts the fields of a record into the signature of a command, from which typer makes options.
 """
 
@@ -15,9 +15,10 @@ import typer
 
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.cli import input_options, options
-from fastmetrics.cli.question_options import command_option, further_options
+from fastmetrics.cli.question_options import OF_LOGS, command_option, further_options
 from fastmetrics.cli.task_options import read_tasks
-from fastmetrics.engine.evaluation.options import BY_NAME
+from fastmetrics.engine.evaluation.options import options_of
+from fastmetrics.engine.evaluation.options.option import EVALUATE
 
 
 class LogOptions(NamedTuple):
@@ -44,10 +45,10 @@ class LogOptions(NamedTuple):
     seed: int = 0
     unit: list[str] | None = None
     on_invalid: str = "raise"
-    storage_option: input_options.StorageOptions = None
-    table_version: input_options.TableVersion = None
-    timestamp: input_options.Timestamp = None
-    input_format: input_options.InputFormat = None
+    storage_options: list[str] | None = None
+    version: str | None = None
+    timestamp: str | None = None
+    format: str | None = None
     delimiter: input_options.Delimiter = None
     quote: input_options.Quote = None
     no_header: input_options.NoHeader = False
@@ -55,11 +56,11 @@ class LogOptions(NamedTuple):
     column_type: input_options.ColumnTypes = None
     decimal_point: input_options.DecimalPoint = None
     encoding: input_options.Encoding = None
-    missing_columns: input_options.MissingColumns = "raise"
+    missing_columns: str = "raise"
     time_zone: str | None = None
-    threads: options.Threads = None
-    memory_limit: options.MemoryLimit = None
-    spill_dir: options.SpillFolder = None
+    n_threads: int | None = None
+    memory_limit: str | None = None
+    spill_dir: str | None = None
     json: options.JsonFile = None
     html: options.HtmlFile = None
     output: options.OutputFiles = None
@@ -77,34 +78,19 @@ class LogOptions(NamedTuple):
     def arguments(self) -> dict[str, Any]:
         """The arguments that `fastmetrics.evaluate` and `fastmetrics.compare` have under the same name."""
         return {
-            "label": self.label or None,
-            "group": self.group,
-            "weight": self.weight,
-            "where": self.where,
-            "by": options.read_slices(self.by, self.grouping_set),
-            "min_rows": self.min_rows,
+            **{name: own for name, own in self._asdict().items() if name in OF_LOGS and name != "metrics"},
+            "ci_method": self.ci_method,
             "sort": self.sort,
+            "label": self.label or None,
+            "by": options.read_slices(self.by, self.grouping_set),
             "roles": options.read_roles(self.roles),
             "tasks": read_tasks(self.tasks),
             "probabilities": options.read_probabilities(self.probabilities),
-            "ci_method": self.ci_method,
-            "replicates": self.replicates,
-            "seed": self.seed,
-            "unit": self.unit,
-            "on_invalid": self.on_invalid,
-            "storage_options": input_options.read_storage_options(self.storage_option),
-            "version": self.table_version,
-            "timestamp": self.timestamp,
-            "format": self.input_format,
+            "storage_options": input_options.read_storage_options(self.storage_options),
             "format_options": input_options.read_format_options(
                 self.delimiter, self.quote, self.no_header, self.null_value, self.column_type,
                 self.decimal_point, self.encoding,
             ),
-            "missing_columns": self.missing_columns,
-            "time_zone": self.time_zone,
-            "n_threads": self.threads,
-            "memory_limit": self.memory_limit,
-            "spill_dir": self.spill_dir,
             **self.more,
         }
 
@@ -119,7 +105,7 @@ PANELS = {
     "roles": "Metrics",
     "ci_method": options.INTERVALS,
     "on_invalid": "Input",
-    "threads": "Resources",
+    "n_threads": "Resources",
     "json": options.OUTPUT,
 }
 
@@ -127,15 +113,15 @@ PANELS = {
 def fields_in_panels() -> dict[str, tuple[Any, Any]]:
     """The type of each option, with its panel, and its default."""
     fields = {}
-    panel = ""
+    panel, own = "", options_of(EVALUATE)
     for name, hint in get_type_hints(LogOptions, include_extras=True).items():
         if name == "more":
             continue
         panel = PANELS.get(name, panel)
-        option = command_option(BY_NAME[name]) if name in BY_NAME else hint
+        option = command_option(own[name]) if name in own else hint
         fields[name] = in_panel(option, panel), LogOptions._field_defaults[name]
-    for own in further_options(LogOptions._fields):
-        fields[own.name] = in_panel(command_option(own), MORE), own.default
+    for further in further_options(LogOptions._fields):
+        fields[further.name] = in_panel(command_option(further), MORE), further.default
     return fields
 
 

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from fastmetrics.cli.question_options import OF_LOGS, command_option
+
 # Panels of --help for options of one command beside shared ones.
 COLUMNS, INTERVALS, OUTPUT = "Columns", "Intervals", "Output"
 
@@ -47,19 +49,7 @@ Plugins = Annotated[
         "May be repeated.",
     ),
 ]
-Threads = Annotated[int | None, typer.Option(metavar="N", min=1, help="Default: all cores.")]
-MemoryLimit = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SIZE",
-        help="For example 2GiB or 500MB. When half of it is used, rows go to a spill file. "
-        "Default: half of the free memory.",
-    ),
-]
-SpillFolder = Annotated[
-    str | None,
-    typer.Option(metavar="DIR", help="The folder of the spill file, if one is needed. Default: the system's folder."),
-]
+Threads = command_option(OF_LOGS["n_threads"])
 JsonFile = Annotated[
     str | None, typer.Option(metavar="FILE", help="Also write the result as JSON; '-' prints only JSON.")
 ]

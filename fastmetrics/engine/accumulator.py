@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
-from fastmetrics.engine.evaluation.options import ACCUMULATOR, BY_NAME
+from fastmetrics.engine.evaluation.options import BY_NAME
+from fastmetrics.engine.evaluation.options.option import ACCUMULATOR
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
@@ -274,10 +275,7 @@ class Accumulator:
         OverflowError
             More than 2**63 - 1 rows in all.
         """
-        options = InputOptions(
-            filesystem, storage_options, version, timestamp, format, format_options, missing_columns,
-            self.evaluation.time_zone,
-        )  # fmt: skip
+        options = InputOptions.of_call(locals(), self.evaluation.time_zone)
         update_state(self._state, batch, options, count_threads(self.n_threads))
 
     def flush(self) -> None:

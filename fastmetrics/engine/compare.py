@@ -14,7 +14,7 @@ from fastmetrics._core.kinds import PREDICTION_ROLE, PROBABILITIES_ROLE, SCORE_R
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
-from fastmetrics.engine.evaluation.options import COMPARE
+from fastmetrics.engine.evaluation.options.option import COMPARE
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.plan.column_names import (
     Key,
@@ -253,21 +253,13 @@ def compare(
     (0.3333, (1, 0, 2))
     """
     started = time.perf_counter()
-    question, planned = plan_comparison(COMPARE, compare, locals())
+    arguments = locals()
+    question, planned = plan_comparison(COMPARE, compare, arguments)
     # Imported here because it imports all of resampling, which takes milliseconds.
     from fastmetrics.engine.tested_differences import make_comparison
 
     threads = count_threads(n_threads)
-    input_options = InputOptions(
-        filesystem,
-        storage_options,
-        version,
-        timestamp,
-        format,
-        format_options,
-        missing_columns,
-        question.time_zone,
-    )
+    input_options = InputOptions.of_call(arguments, question.time_zone)
     budget = make_memory_budget(memory_limit, spill_dir, threads)
     resolved = []
     # Rows that are not kept are of more units than win counts are for.

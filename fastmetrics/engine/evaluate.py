@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
-from fastmetrics.engine.evaluation.options import EVALUATE
+from fastmetrics.engine.evaluation.options.option import EVALUATE
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.plan.tasks import Task, name_task_in_errors
 from fastmetrics.engine.results.report import Report
@@ -246,16 +246,7 @@ def evaluate(
         pairs = zip(planned, plots, strict=True)
         planned = [task._replace(parts=own.add_statistics(task.parts)) for task, own in pairs]
     threads = count_threads(n_threads)
-    input_options = InputOptions(
-        filesystem,
-        storage_options,
-        version,
-        timestamp,
-        format,
-        format_options,
-        missing_columns,
-        question.time_zone,
-    )
+    input_options = InputOptions.of_call(arguments, question.time_zone)
     budget = make_memory_budget(memory_limit, spill_dir, threads)
     by_unit = question.ci is not None and not plots
     resolved, bands = [], []

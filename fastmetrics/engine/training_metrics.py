@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -36,12 +37,21 @@ class TrainingMetrics:
         Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
         them all.
     approximate : bool
-        Keep scores in histograms of at most `state_size` bytes instead of all rows, as `Accumulator` does. The value of
-        `auc` is then the midpoint of an interval that contains the exact value, which `report` has.
+        Keep scores in histograms over their ordered bits, of at most `state_size` for every label, score and slice. The
+        value of a metric of global order is then the midpoint of `Result.interval`, which contains the exact value.
+        Metrics without an exchange stay exact. Group metrics, and weights with metrics of global order, are errors.
     state_size : int or str
-        Bytes, or text such as "4MiB", for the histogram of an approximate state.
+        Bytes, or text such as "4MiB", for the histogram of an approximate state. Larger states give narrower intervals.
     n_threads : int, optional
         Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+    memory_limit : int or str, optional
+        Bytes, or text such as "2GiB". When the rows that metrics keep take half of it, further rows are written to a
+        spill file and read back partition by partition. By default half of the memory available to the process. The
+        results do not depend on it. Reading takes memory on top: about 100 MiB for Parquet. The different labels of
+        classes and of partitions stay in memory; if they take more than half of the limit, it is an error.
+    spill_dir : path, optional
+        Folder for the spill file, by default the system's folder for temporary files. The file has no name: nothing is
+        left of it, however the process ends.
 
     Examples
     --------
@@ -67,10 +77,13 @@ class TrainingMetrics:
         approximate: bool = False,
         state_size: int | str = "4MiB",
         n_threads: int | None = None,
+        memory_limit: int | str | None = None,
+        spill_dir: str | os.PathLike[str] | None = None,
     ) -> None:
         make_plan(metrics, MODEL_ROLES)  # a wrong name is an error here, not in the first epoch
         self._metrics = metrics if isinstance(metrics, str | Metric) else list(metrics)
-        self._options: dict[str, Any] = {"approximate": approximate, "state_size": state_size, "n_threads": n_threads}
+        self._question: dict[str, Any] = {"approximate": approximate, "state_size": state_size}
+        self._run: dict[str, Any] = {"n_threads": n_threads, "memory_limit": memory_limit, "spill_dir": spill_dir}
         self._roles: tuple[str, ...] | None = None  # of the first batch; None before it
         self._rows: Accumulator | None = None
 
@@ -146,7 +159,7 @@ class TrainingMetrics:
         """An accumulator whose columns have the names of their roles."""
         usual: dict[str, Any] = {role: role for role in columns if role in USUAL_ROLES}
         others = {role: role for role in columns if role not in USUAL_ROLES}
-        return Accumulator(self._metrics, **self._options, **usual, roles=others or None)
+        return Accumulator(self._metrics, **self._question, **self._run, **usual, roles=others or None)
 
     def compute(self) -> dict[str, float]:
         """The value of every metric over all rows since the last `reset`; more rows may follow.
@@ -220,7 +233,7 @@ class TrainingMetrics:
         return self
 
     def _read(self, data: bytes) -> Accumulator | None:
-        return Accumulator.from_bytes(data, n_threads=self._options["n_threads"]) if data else None
+        return Accumulator.from_bytes(data, **self._run) if data else None
 
     def _adopt(self, rows: Accumulator) -> Accumulator:
         """The rows of another process before the first own batch: its metrics and options have to be ours."""

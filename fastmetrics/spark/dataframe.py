@@ -16,7 +16,7 @@ from fastmetrics._core.optional_imports import check_version
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.compare import plan_comparison
 from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
-from fastmetrics.engine.evaluation.options import SPARK, SPARK_COMPARE
+from fastmetrics.engine.evaluation.options.option import SPARK, SPARK_COMPARE
 from fastmetrics.engine.plan.tasks import PlannedTask, Task
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import ResolvedTask, make_report

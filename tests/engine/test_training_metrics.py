@@ -55,6 +55,20 @@ def bytes_of_rank(parts):
     return subprocess.run([sys.executable, "-c", RANK], input=rank, stdout=subprocess.PIPE, check=True).stdout
 
 
+def test_rows_beyond_the_memory_limit_are_spilled(tmp_path):
+    """The values do not depend on it, nor those of a checkpoint that is read under the limit."""
+    columns, parts = batches(rows=200_000, size=50_000)
+    options = {"memory_limit": "1MiB", "spill_dir": tmp_path, "n_threads": 1}
+    state = of_batches(parts, **options)
+    assert state.compute() == evaluated(columns)
+    again = fm.TrainingMetrics(METRICS, **options)
+    again.load_state_dict(state.state_dict())
+    assert again.compute() == state.compute()
+    nowhere = of_batches([], memory_limit="1MiB", spill_dir=tmp_path / "nowhere")
+    with pytest.raises(OSError, match="nowhere"):
+        nowhere.update(**columns)
+
+
 def test_batches_equal_one_evaluation():
     columns, parts = batches()
     state = of_batches(reversed(parts))

@@ -1,6 +1,6 @@
-"""The options of questions as keywords: a new entry of the table stands in every signature and docstring that takes it.
+"""The options of the table as keywords: a new entry of the table stands in every signature and docstring that takes it.
 
-The table is `fastmetrics/engine/evaluation/options.py`. Keywords that a function has stay where they are.
+The table is `fastmetrics/engine/evaluation/options`. Keywords that a function has stay where they are.
 """
 
 from __future__ import annotations
@@ -9,8 +9,19 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from fastmetrics.engine.evaluation import options as kinds
-from fastmetrics.engine.evaluation.options import ACCUMULATOR, COMPARE, EVALUATE, OPTIONS, SPARK, SPARK_COMPARE, Option
+from fastmetrics.engine.evaluation.options import OF_TASKS, OPTIONS, options_of
+from fastmetrics.engine.evaluation.options import option as kinds
+from fastmetrics.engine.evaluation.options.option import (
+    ACCUMULATOR,
+    COMPARE,
+    EVALUATE,
+    FROM_BYTES,
+    SPARK,
+    SPARK_COMPARE,
+    TRAINING,
+    UPDATE,
+    Option,
+)
 
 QUESTION, TASK = "Evaluation", "Task"
 # Where each entry point stands: module, and class or None, and function.
@@ -18,6 +29,9 @@ PLACES = {
     EVALUATE: ("engine.evaluate", None, "evaluate"),
     COMPARE: ("engine.compare", None, "compare"),
     ACCUMULATOR: ("engine.accumulator", "Accumulator", "__init__"),
+    FROM_BYTES: ("engine.accumulator", "Accumulator", "from_bytes"),
+    UPDATE: ("engine.accumulator", "Accumulator", "update"),
+    TRAINING: ("engine.training_metrics", "TrainingMetrics", "__init__"),
     SPARK: ("spark.dataframe", None, "evaluate"),
     SPARK_COMPARE: ("spark.dataframe", None, "compare"),
     QUESTION: ("engine.evaluation.evaluation", "Evaluation", "__init__"),
@@ -42,15 +56,24 @@ ANNOTATIONS = {
     kinds.ZONE: "str | None",
     kinds.SIZE: "int | str",
     kinds.CHOICE: "str",
+    kinds.PATH: "str | os.PathLike[str]",
+    kinds.TEXT: "str",
+    kinds.TEXTS: "Mapping[str, str]",
+    kinds.CALLABLE: "Callable[..., None]",
+    kinds.OBJECT: "object",
 }
 
 
 class Places(NamedTuple):
-    """The lines of a module before which an option is written: a keyword, a docstring's entry, a class's attribute."""
+    """The lines of a module before which an option is written: a keyword, a docstring's entry, a class's attribute.
+
+    `indent` is that of the entry.
+    """
 
     keyword: int
     entry: int
     attribute: int | None
+    indent: str
 
 
 def with_keywords(lines: list[str], module: str) -> list[str]:
@@ -66,10 +89,8 @@ def with_keywords(lines: list[str], module: str) -> list[str]:
 def missing_options(name: str, lines: list[str], owner: str | None, function: str) -> Iterator[Option]:
     node, _ = find_function(lines, owner, function)
     known = {own.arg for own in (*node.args.args, *node.args.kwonlyargs)}
-    for option in OPTIONS:
-        is_wanted = name == QUESTION or name in option.entry_points or (name == TASK and option.of_tasks)
-        if is_wanted and option.name not in known:
-            yield option
+    wanted = {QUESTION: OPTIONS, TASK: OF_TASKS}.get(name) or tuple(options_of(name).values())
+    yield from (option for option in wanted if option.name not in known)
 
 
 def with_option(lines: list[str], option: Option, default: Any, places: Places) -> list[str]:
@@ -82,7 +103,7 @@ def with_option(lines: list[str], option: Option, default: Any, places: Places) 
     inside = " " * (len(closing) - len(closing.lstrip()) + 4)
     written = {
         places.keyword: f"{inside}{annotation} = {value},",
-        places.entry: f"    {option.name} : {option.type}{optional}",
+        places.entry: f"{places.indent}{option.name} : {option.type}{optional}",
     }
     if places.attribute is not None:
         written[places.attribute] = f"    {annotation}"
@@ -104,7 +125,7 @@ def find_function(lines: list[str], owner: str | None, function: str) -> tuple[a
 def find_places(lines: list[str], owner: str | None, function: str) -> Places:
     node, inside = find_function(lines, owner, function)
     keyword = next(line for line in range(node.lineno, len(lines)) if lines[line].strip().startswith(") ->"))
-    documented = inside or node
+    documented = inside if inside is not None and function == "__init__" else node
     start = documented.body[0].lineno - 1
     heading = next(line for line in range(start, len(lines)) if lines[line].strip() == "Parameters")
     blank = next(
@@ -112,5 +133,6 @@ def find_places(lines: list[str], owner: str | None, function: str) -> Places:
         for line in range(heading + 2, len(lines))
         if not lines[line].strip() and set(lines[line + 2].strip()) == {"-"}
     )
-    typed = [own for own in (inside.body if inside is not None else ()) if isinstance(own, ast.AnnAssign)]
-    return Places(keyword, blank, typed[-1].lineno if typed else None)
+    typed = [own for own in (documented.body if documented is inside else ()) if isinstance(own, ast.AnnAssign)]
+    indent = lines[heading][: -len(lines[heading].lstrip())]
+    return Places(keyword, blank, typed[-1].lineno if typed else None, indent)

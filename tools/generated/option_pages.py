@@ -1,14 +1,16 @@
-"""docs/options.md and docs/evaluation.schema.json: the options of questions, from the one table of them."""
+"""docs/options.md and docs/evaluation.schema.json: the options of questions and of runs, from the one table of them."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from fastmetrics.cli.question_options import flags_of
-from fastmetrics.engine.evaluation import options as kinds
-from fastmetrics.engine.evaluation.options import OF_TASKS, OPTIONS, Option
+from fastmetrics.engine.evaluation.options import OF_TASKS, OPTIONS, RUN_OPTIONS
+from fastmetrics.engine.evaluation.options import option as kinds
+from fastmetrics.engine.evaluation.options.option import COMPARE, EVALUATE, STORED, Option, Refusal
 from fastmetrics.engine.evaluation.question_files import PLUGINS, SCHEMA, TASKS, VERSION
 from generated import ROOT
 
@@ -31,17 +33,27 @@ TYPES: dict[str, dict[str, Any]] = {
     kinds.SEED: {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^[0-9]+$"}]},
     kinds.SIZE: {"anyOf": [{"type": "integer", "minimum": 1}, NAME]},
 }
-# The roles go by --role, plots by --html, and approximate states have no command.
-WITHOUT_FLAGS = ("item", "treatment", "propensity", "curves", "approximate", "state_size")
 HEAD = """\
 # Options
 
-A question says what is computed. Its options are keywords of `evaluate`, `compare`, `Accumulator` and
-`fastmetrics.spark.evaluate`, parts of an `Evaluation`, keys of its TOML, and
-options of the commands. `python tools/generate.py` writes this page from
-`fastmetrics/engine/evaluation/options.py`.
+A question says what is computed. Its options are keywords of `evaluate`, `compare`, `Accumulator`,
+`fastmetrics.spark.evaluate` and `fastmetrics.spark.compare`, parts of an `Evaluation`, keys of its TOML, and
+options of the commands. How a log is read, memory, threads and progress belong to a run.
+`python tools/generate.py` writes this page from `fastmetrics/engine/evaluation/options`.
 
-How a log is read, memory, threads and progress belong to a run, not to the question: see [inputs.md](inputs.md).
+## Of a question
+
+"""
+OF_RUNS = """
+## Of a run
+
+Memory, threads and progress change no number. How files are read is in [inputs.md](inputs.md).
+
+"""
+REFUSED = """
+## What functions cannot do
+
+It is an error before any row is read.
 
 """
 FILES = f"""\
@@ -76,22 +88,41 @@ An option that is typed replaces its key. `report.evaluation` is the question of
 
 
 def outputs() -> dict[Path, str]:
-    lines = ["| option | default | kind | functions | command | meaning |", "|---|---|---|---|---|---|"]
-    lines += map(row_of, OPTIONS)
+    refused = [(option, refusal) for option in OPTIONS for refusal in option.refusals]
+    page = [
+        HEAD, *table("option | default | kind | functions | command | meaning", map(cells_of, OPTIONS)),
+        OF_RUNS, *table("option | default | kind | functions | command | meaning", map(cells_of, RUN_OPTIONS)),
+        REFUSED, *table("option | functions | what", (cells_of_refusal(*own) for own in refused)),
+    ]  # fmt: skip
     schema = json.dumps(schema_of_questions(), indent=2, ensure_ascii=False) + "\n"
     return {
-        ROOT / "docs" / "options.md": HEAD + "\n".join(lines) + "\n" + FILES,
+        ROOT / "docs" / "options.md": "".join([*page, FILES]),
         ROOT / "docs" / "evaluation.schema.json": schema,
     }
 
 
-def row_of(option: Option) -> str:
+def table(head: str, rows: Iterable[list[str]]) -> Iterator[str]:
+    """The lines of a table in Markdown."""
+    yield f"| {head} |\n{'|---' * len(head.split(' | '))}|\n"
+    for cells in rows:
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+
+
+def cells_of(option: Option) -> list[str]:
     default = "" if option.default is None else f"`{option.default!r}`"
-    functions = ", ".join(f"`{name}`" for name in option.entry_points)
-    command = "" if option.name in WITHOUT_FLAGS else ", ".join(f"`{flag}`" for flag in flags_of(option))
+    of_commands = EVALUATE in option.entry_points or COMPARE in option.entry_points
+    flags = as_code(flags_of(option)) if of_commands else ""
     meaning = option.text.partition(". ")[0].removesuffix(".") + "."
-    cells = [f"`{option.name}`", default, option.type, functions, command, meaning]
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return [as_code([option.name]), default, option.type, as_code(option.entry_points), flags, meaning]
+
+
+def cells_of_refusal(option: Option, refusal: Refusal) -> list[str]:
+    functions = as_code(name for name in refusal.entry_points if name != STORED)
+    return [as_code([option.name]), functions, refusal.of or "all but the default"]
+
+
+def as_code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def schema_of_questions() -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Docstrings: the texts of shared parameters, which stand in `tools/parameter_texts.toml`.
 
-The options of questions have their texts in `fastmetrics/engine/evaluation/options.py`.
+Options have their texts in `fastmetrics/engine/evaluation/options`.
 
 In a "Parameters" section, the type and the first paragraph of a shared parameter are written; later paragraphs are the
 function's own. A parameter that is listed without a text gets one. Parameters that are not in the file stay as they
@@ -19,7 +19,7 @@ from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fastmetrics.engine.evaluation.options import OPTIONS
+from fastmetrics.engine.evaluation.options import OPTIONS, RUN_OPTIONS
 from generated import PACKAGE, ROOT
 from generated._option_keywords import with_keywords
 from generated._overloads import with_overloads
@@ -27,9 +27,10 @@ from generated.public_names import public_places
 
 TEXTS = ROOT / "tools" / "parameter_texts.toml"
 LINE_LENGTH = 120
-# Where the keywords of options stand, by entry point.
+# Where the texts of options stand, by entry point. The methods of `Accumulator` describe most of them together.
 PLACES = {
-    "evaluate": "engine.evaluate", "compare": "engine.compare",
+    "evaluate": "engine.evaluate", "compare": "engine.compare", "functions": "",
+    "Accumulator.update": None, "Accumulator.from_bytes": None,
     "spark.evaluate": "spark.dataframe", "spark.compare": "spark.dataframe",
 }  # fmt: skip
 
@@ -90,13 +91,15 @@ def read_texts(path: Path = TEXTS) -> dict[str, list[Text]]:
     """The texts of every shared parameter."""
     entries = tomllib.loads(path.read_text(encoding="utf-8"))
     texts = {name: list(texts_of_parameter(entry)) for name, entry in entries.items()}
-    for text, options in groupby(OPTIONS, key=lambda option: option.text):
+    for text, options in groupby((*OPTIONS, *RUN_OPTIONS), key=lambda option: option.text):
         group = list(options)
+        first = group[0]
         own = texts.setdefault(", ".join(option.name for option in group), [])
         taken = {found.place for found in own}
-        places = [PLACES.get(name, name) for name in group[0].entry_points]
-        places += ["Evaluation", *(["Task"] if group[0].of_tasks else [])]
-        own += [Text(place, group[0].type, text) for place in dict.fromkeys(places) if place not in taken]
+        places = [PLACES.get(name, name) for name in first.entry_points]
+        places += ["Evaluation"] * (first in OPTIONS) + ["Task"] * first.of_tasks
+        places = [place for place in dict.fromkeys(places) if place is not None and place not in taken]
+        own += [Text(place, first.type, text) for place in places]
     return texts
 
 

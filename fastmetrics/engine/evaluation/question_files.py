@@ -10,8 +10,9 @@ from typing import Any
 
 from fastmetrics._core.registry import Metric, is_own, parse
 from fastmetrics._core.suggestions import suggest
-from fastmetrics.engine.evaluation import options
-from fastmetrics.engine.evaluation.options import BY_NAME, OF_TASKS, STORED, Option
+from fastmetrics.engine.evaluation.options import BY_NAME, OF_TASKS
+from fastmetrics.engine.evaluation.options import option as kinds
+from fastmetrics.engine.evaluation.options.option import STORED, Option
 from fastmetrics.engine.evaluation.values import DEFAULTS, canonical_value
 from fastmetrics.engine.plan.tasks import Task
 
@@ -45,10 +46,10 @@ def options_to_dict(given: Mapping[str, Any], metrics: Any) -> dict[str, Any]:
 
 
 def option_to_plain(option: Option, value: Any, metrics: Any) -> Any:
-    if option.kind == options.METRICS:
+    if option.kind == kinds.METRICS:
         full = {repr(metric): metric.full_text for metric in metrics}
         return [full.get(name, name) for name in value]
-    if option.kind == options.SEED and value > MOST_INTEGER:
+    if option.kind == kinds.SEED and value > MOST_INTEGER:
         return str(value)  # JSON and TOML have integers of 64 bits with a sign
     return as_plain(value)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from fastmetrics.engine.evaluation.options import DELONG_TEST, NATIVE_FILTERS, OPTIONS, QUANTILES, ROWS
+from fastmetrics.engine.evaluation.options import OPTIONS
+from fastmetrics.engine.evaluation.options.option import DELONG_TEST, NATIVE_FILTERS, QUANTILES, ROWS
 from fastmetrics.engine.plan.column_names import ROW_UNITS
 from fastmetrics.engine.plan.resampling_options import DELONG
 from fastmetrics.engine.plan.row_filters import library_of

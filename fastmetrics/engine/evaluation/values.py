@@ -10,8 +10,9 @@ from fastmetrics._core.exchange.memory_size import parse_integer, parse_text
 from fastmetrics._core.immutable import EMPTY, freeze
 from fastmetrics._core.registry import Metric, parse
 from fastmetrics._core.results.slice_order import check_count
-from fastmetrics.engine.evaluation import options
-from fastmetrics.engine.evaluation.options import BY_NAME, OF_TASKS, Option
+from fastmetrics.engine.evaluation.options import BY_NAME, OF_TASKS
+from fastmetrics.engine.evaluation.options import option as kinds
+from fastmetrics.engine.evaluation.options.option import Option
 from fastmetrics.engine.expressions.time_zones import explain_zone
 from fastmetrics.engine.plan.column_names import (
     KEYWORD_ROLES,
@@ -195,23 +196,23 @@ def read_baseline(option: Option, value: Any, values: Values) -> Any:
 
 
 READERS: dict[str, Callable[[Option, Any, Values], Any]] = {
-    options.METRICS: read_metrics,
-    options.COLUMN: read_column,
-    options.COLUMNS: read_columns,
-    options.MODELS: read_models,
-    options.ROLES: read_roles,
-    options.FILTER: read_where,
-    options.SLICES: read_slices,
-    options.TASKS: read_tasks,
-    options.LEVEL: read_level,
-    options.COUNT: read_count,
-    options.SEED: read_seed,
-    options.UNITS: read_units,
-    options.FLAG: read_flag,
-    options.CHOICE: read_choice,
-    options.ZONE: read_zone,
-    options.SIZE: read_size,
-    options.BASELINE: read_baseline,
+    kinds.METRICS: read_metrics,
+    kinds.COLUMN: read_column,
+    kinds.COLUMNS: read_columns,
+    kinds.MODELS: read_models,
+    kinds.ROLES: read_roles,
+    kinds.FILTER: read_where,
+    kinds.SLICES: read_slices,
+    kinds.TASKS: read_tasks,
+    kinds.LEVEL: read_level,
+    kinds.COUNT: read_count,
+    kinds.SEED: read_seed,
+    kinds.UNITS: read_units,
+    kinds.FLAG: read_flag,
+    kinds.CHOICE: read_choice,
+    kinds.ZONE: read_zone,
+    kinds.SIZE: read_size,
+    kinds.BASELINE: read_baseline,
 }
 # In the form of all values.
 DEFAULTS: dict[str, Any] = {name: own.default for name, own in BY_NAME.items()} | {"state_size": DEFAULT_STATE}

@@ -41,6 +41,12 @@ class InputOptions(NamedTuple):
     missing_columns: str = "raise"
     time_zone: str | None = None
 
+    @classmethod
+    def of_call(cls, arguments: Mapping[str, Any], time_zone: str | None) -> InputOptions:
+        """Those among the arguments of an entry point; the time zone is that of its question."""
+        given = {name: arguments[name] for name in cls._fields if name in arguments}
+        return cls(**given | {"time_zone": time_zone})
+
 
 NO_INPUT_OPTIONS = InputOptions()
 OF_MISSING_COLUMNS = ("raise", "null")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics.engine.evaluation import options as table
 from fastmetrics.engine.evaluation.options import OPTIONS
+from fastmetrics.engine.evaluation.options import option as table
 from support.cases import assert_raises, each_case
 
 ROWS = 240

@@ -12,16 +12,29 @@ import pytest
 
 import fastmetrics as fm
 import fastmetrics.spark
-from fastmetrics.engine.evaluation.options import ACCUMULATOR, COMPARE, EVALUATE, OPTIONS, SPARK, SPARK_COMPARE
+from fastmetrics.engine.evaluation.options import OPTIONS, RUN_OPTIONS, options_of
+from fastmetrics.engine.evaluation.options.option import (
+    ACCUMULATOR,
+    COMPARE,
+    EVALUATE,
+    FROM_BYTES,
+    SPARK,
+    SPARK_COMPARE,
+    TRAINING,
+    UPDATE,
+)
 from support.cases import each_case
 
 ROOT = Path(__file__).resolve().parents[3]
 IN_A_CHECKOUT = Path(fm.__file__).parents[1] == ROOT and (ROOT / "tools").is_dir()
-ENTRY = (
-    'Option(\n        "sampled", FLAG, "bool", "Is the log a sample? It changes nothing.", '
-    "default=False, of_tasks=True\n    ),\n"
-)
-# Each entry point, a file, a schema and a command have the new option; the numbers are as before.
+# An option of a question, and one of a run, by the module that has the others.
+ENTRIES = {
+    "question.py": 'Option("sampled", "flag", "bool", "Is the log a sample? It changes nothing.", default=False, '
+    "of_tasks=True),",
+    "run.py": 'Option("hurried", "flag", "bool", "Is there a hurry? It changes nothing.", default=False, '
+    "entry_points=(*OF_MEMORY, *OF_LOGS)),",
+}
+# Each entry point, a file, a schema and a command have the new options; the numbers are as before.
 USE = """
 import inspect, json, pathlib, sys
 import fastmetrics as fm
@@ -40,27 +53,68 @@ of_spark = (fastmetrics.spark.evaluate, fastmetrics.spark.compare)
 for function in (fm.evaluate, fm.compare, fm.Accumulator, fm.Evaluation, fm.Task, *of_spark):
     assert "sampled" in inspect.signature(function).parameters, function
     assert "Is the log a sample?" in function.__doc__, function
-assert "sampled" in json.loads(pathlib.Path("docs/evaluation.schema.json").read_text())["properties"]
-assert "| `sampled` |" in pathlib.Path("docs/options.md").read_text()
+schema = json.loads(pathlib.Path("docs/evaluation.schema.json").read_text())
+assert "sampled" in schema["properties"] and "hurried" not in schema["properties"]
+assert fm.evaluate(log, "auc", **columns, hurried=True) == report
+fm.Accumulator("auc", **columns, hurried=True).update(log, hurried=True)
+fm.TrainingMetrics("auc", hurried=True)
+for function in (fm.evaluate, fm.compare, fm.Accumulator, fm.Accumulator.update, fm.TrainingMetrics):
+    assert "Is there a hurry?" in function.__doc__, function
+page = pathlib.Path("docs/options.md").read_text()
+assert "| `sampled` |" in page and "| `hurried` |" in page
 """
-
-
 FUNCTIONS = {
-    EVALUATE: fm.evaluate, COMPARE: fm.compare, ACCUMULATOR: fm.Accumulator,
+    EVALUATE: fm.evaluate, COMPARE: fm.compare, ACCUMULATOR: fm.Accumulator, UPDATE: fm.Accumulator.update,
+    FROM_BYTES: fm.Accumulator.from_bytes, TRAINING: fm.TrainingMetrics,
     SPARK: fastmetrics.spark.evaluate, SPARK_COMPARE: fastmetrics.spark.compare,
 }  # fmt: skip
+# These refer to `evaluate` and to their class.
+WITHOUT_TEXTS = (UPDATE, FROM_BYTES)
+# Data; and what a comparison has in place of one model's columns, and of intervals that are asked for.
+NO_OPTIONS = {"self", "data", "df", "batch", "metrics", "scores", "predictions", "probabilities", "ci", "ci_method"}
+ALL_OPTIONS = (*OPTIONS, *RUN_OPTIONS)
 
 
-@each_case("option", OPTIONS, ids=[option.name for option in OPTIONS])
+@each_case("option", ALL_OPTIONS, ids=[f"{own.name} of {own.entry_points[0]}" for own in ALL_OPTIONS])
 def test_keywords_and_docstrings_are_those_of_the_table(option):
     """Every entry point that has the keyword has its default, and describes it in the words of the table."""
-    for name, function in FUNCTIONS.items():
-        parameters = inspect.signature(function).parameters
-        if name in option.entry_points:
-            own = parameters[option.name]
-            assert option.name == "metrics" or own.default == option.default
+    for name in FUNCTIONS.keys() & set(option.entry_points):
+        function = FUNCTIONS[name]
+        own = inspect.signature(function).parameters[option.name]
+        assert option.name == "metrics" or own.default == option.default
+        if name not in WITHOUT_TEXTS:
             assert " ".join(option.text.split()) in " ".join(function.__doc__.split())
-    assert inspect.signature(fm.Evaluation).parameters[option.name].default == option.default
+    if option in OPTIONS:
+        assert inspect.signature(fm.Evaluation).parameters[option.name].default == option.default
+
+
+@each_case("name", FUNCTIONS)
+def test_every_keyword_is_in_the_table(name):
+    assert inspect.signature(FUNCTIONS[name]).parameters.keys() - options_of(name).keys() <= NO_OPTIONS
+
+
+def test_commands_have_the_options_of_the_table():
+    """Those of both commands for logs stand in their shared record, with the flags and defaults of the table."""
+    pytest.importorskip("typer")
+    from fastmetrics.cli.log_options import FIELDS
+    from fastmetrics.cli.question_options import OF_LOGS, flags_of
+
+    for option in OF_LOGS.values():
+        if flags_of(option):
+            hint, default = FIELDS[option.name]
+            (given,) = hint.__metadata__
+            assert {given.default, *given.param_decls} == set(flags_of(option))  # typer takes the first for a default
+            assert default == option.default
+
+
+@pytest.mark.skipif(not IN_A_CHECKOUT, reason="not a checkout with docs")
+def test_the_page_and_the_schema_have_the_options_of_the_table():
+    page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
+    schema = json.loads((ROOT / "docs" / "evaluation.schema.json").read_text(encoding="utf-8"))
+    assert [line.split("`")[1] for line in page.splitlines() if line.startswith("| `") and line.count("|") == 7] == [
+        option.name for option in ALL_OPTIONS
+    ]
+    assert schema["properties"].keys() == {option.name for option in OPTIONS} | {"schema", "plugins"}
 
 
 @pytest.mark.slow
@@ -68,18 +122,19 @@ def test_keywords_and_docstrings_are_those_of_the_table(option):
 def test_a_new_option_is_one_entry(tmp_path):
     for folder in ("fastmetrics", "tools", "docs", "tests/oracles"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.c", "*.pyc"))
-    table = tmp_path / "fastmetrics" / "engine" / "evaluation" / "options.py"
-    text = table.read_text(encoding="utf-8")
-    before, after = text.split(")\nBY_NAME = ", 1)
-    table.write_text(f"{before}    {ENTRY})\nBY_NAME = {after}", encoding="utf-8")
+    for name, entry in ENTRIES.items():
+        table = tmp_path / "fastmetrics" / "engine" / "evaluation" / "options" / name
+        text = table.read_text(encoding="utf-8")
+        assert text.endswith("\n)\n")
+        table.write_text(f"{text[:-2]}    {entry}\n)\n", encoding="utf-8")
     assert run([sys.executable, "tools/generate.py"], tmp_path).returncode == 0
     done = run([sys.executable, "-c", USE], tmp_path)
     assert done.returncode == 0, done.stderr
     again = run([sys.executable, "tools/generate.py", "--check"], tmp_path)
     assert again.returncode == 0, again.stdout
     (tmp_path / "log.csv").write_text("y,p\n1,0.9\n0,0.2\n", encoding="utf-8")
-    words = ["evaluate", "log.csv", "--label", "y", "--score", "p", "-m", "auc", "--sampled", "--json", "-"]
-    command = run([sys.executable, "-m", "fastmetrics", *words], tmp_path)
+    words = ["evaluate", "log.csv", "--label", "y", "--score", "p", "-m", "auc", "--json", "-", "--sampled"]
+    command = run([sys.executable, "-m", "fastmetrics", *words, "--hurried"], tmp_path)
     assert json.loads(command.stdout)["evaluation"]["sampled"] is True, command.stderr
 
 

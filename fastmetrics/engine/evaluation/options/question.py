@@ -1,115 +1,40 @@
-"""The options of a question: the one table from which keywords, docstrings, files, the schema and commands come.
+"""The options of a question. An entry is all that a new one needs."""
 
-An entry is all that a new option needs. `python tools/generate.py` writes it into signatures, docstrings, the schema
-and the reference page; the command line and the files of questions read the table itself.
-"""
-
-from __future__ import annotations
-
-from typing import Any
-
-from fastmetrics._core.named_tuples import NamedTuple
-
-# What a value is, and so how it is read, written and compared.
-METRICS = "metrics"
-COLUMN = "column"
-COLUMNS = "columns"
-MODELS = "models"
-ROLES = "roles"
-FILTER = "filter"
-SLICES = "slices"
-TASKS = "tasks"
-LEVEL = "level"
-COUNT = "count"
-SEED = "seed"
-FLAG = "flag"
-ZONE = "zone"
-SIZE = "size"
-CHOICE = "choice"
-UNITS = "units"
-BASELINE = "baseline"
-
-# The entry points that have an option.
-EVALUATE, COMPARE, ACCUMULATOR = "evaluate", "compare", "Accumulator"
-SPARK, SPARK_COMPARE = "spark.evaluate", "spark.compare"
-EVERYWHERE = (EVALUATE, COMPARE, ACCUMULATOR, SPARK, SPARK_COMPARE)
-OF_ONE_MODEL = (EVALUATE, ACCUMULATOR, SPARK)  # compare has a list of models in its place
-
-# What entry points refuse that is not a whole option.
-ROWS, QUANTILES, NATIVE_FILTERS, DELONG_TEST = "rows as units", "quantiles", "native filters", "DeLong's test"
-# Beside the entry points: questions in files, and with the bytes of states.
-STORED = "a stored question"
+from fastmetrics.engine.evaluation.options.option import (
+    ACCUMULATOR,
+    BASELINE,
+    CHOICE,
+    COLUMN,
+    COLUMNS,
+    COMPARE,
+    COUNT,
+    DELONG_TEST,
+    EVALUATE,
+    FILTER,
+    FLAG,
+    LEVEL,
+    METRICS,
+    MODELS,
+    NATIVE_FILTERS,
+    OF_ONE_MODEL,
+    QUANTILES,
+    ROLES,
+    ROWS,
+    SEED,
+    SIZE,
+    SLICES,
+    SPARK,
+    SPARK_COMPARE,
+    STORED,
+    TASKS,
+    TRAINING,
+    UNITS,
+    ZONE,
+    Option,
+    Refusal,
+)
 
 OTHER_ROLES = "Columns of other roles, for metrics that read them: `describe_metrics` has the roles of each metric."
-
-
-class Refusal(NamedTuple):
-    """What some entry points cannot do.
-
-    Attributes
-    ----------
-    entry_points : tuple of str
-    text : str
-        What the error says, of the `entry_point` and what was `found`.
-    of : str or None
-        Which values; None: all but the default.
-    error : type
-        The class of the error.
-    """
-
-    entry_points: tuple[str, ...]
-    text: str
-    of: str | None = None
-    error: type[Exception] = ValueError
-
-
-class Option(NamedTuple):
-    """An option of a question.
-
-    Attributes
-    ----------
-    name : str
-        The keyword, and the key in files.
-    kind : str
-        What its value is.
-    type : str
-        The type, as docstrings write it.
-    text : str
-        What it means: the first paragraph of its entry in docstrings.
-    default : object
-        The value where none is given.
-    entry_points : tuple of str
-        The functions that have it as a keyword. All take it as a part of an `Evaluation`.
-    of_tasks : bool
-        May every task have its own?
-    choices : tuple of str
-        The values of a choice.
-    refusals : tuple of Refusal
-        What entry points cannot do, and say so.
-    help : str
-        What `--help` says; by default the first sentence of the text.
-    metavar : str
-        What stands for the value on the command line; by default that of the kind.
-    flags : tuple of str
-        The names on the command line, if they are not its name.
-    least : int or None
-        The least number.
-    """
-
-    name: str
-    kind: str
-    type: str
-    text: str
-    default: Any = None
-    entry_points: tuple[str, ...] = EVERYWHERE
-    of_tasks: bool = False
-    choices: tuple[str, ...] = ()
-    refusals: tuple[Refusal, ...] = ()
-    help: str = ""
-    metavar: str = ""
-    flags: tuple[str, ...] = ()
-    least: int | None = None
-
 
 OPTIONS = (
     Option(
@@ -231,6 +156,7 @@ OPTIONS = (
         "str",
         OTHER_ROLES,
         of_tasks=True,
+        flags=(),  # --role has it
     ),
     Option(
         "treatment",
@@ -238,6 +164,7 @@ OPTIONS = (
         "str",
         OTHER_ROLES,
         of_tasks=True,
+        flags=(),  # --role has it
     ),
     Option(
         "propensity",
@@ -245,6 +172,7 @@ OPTIONS = (
         "str",
         OTHER_ROLES,
         of_tasks=True,
+        flags=(),  # --role has it
     ),
     Option(
         "roles",
@@ -439,6 +367,7 @@ OPTIONS = (
         "reasons why plots are missing.",
         default=False,
         entry_points=(EVALUATE,),
+        flags=(),  # --html asks for them
         refusals=(
             Refusal(
                 (COMPARE, ACCUMULATOR, SPARK, SPARK_COMPARE),
@@ -455,7 +384,8 @@ OPTIONS = (
         "contains the exact value. Metrics without an exchange stay exact. Group metrics, and weights with "
         "metrics of global order, are errors.",
         default=False,
-        entry_points=(ACCUMULATOR,),
+        entry_points=(ACCUMULATOR, TRAINING),
+        flags=(),
         refusals=(
             Refusal(
                 (EVALUATE, COMPARE, SPARK, SPARK_COMPARE),
@@ -471,7 +401,8 @@ OPTIONS = (
         'Bytes, or text such as "4MiB", for the histogram of an approximate state. Larger states give '
         "narrower intervals.",
         default="4MiB",
-        entry_points=(ACCUMULATOR,),
+        entry_points=(ACCUMULATOR, TRAINING),
+        flags=(),
     ),
     Option(
         "baseline",
@@ -491,5 +422,3 @@ OPTIONS = (
         choices=("holm", "benjamini-hochberg", "none"),
     ),
 )
-BY_NAME = {option.name: option for option in OPTIONS}
-OF_TASKS = tuple(option for option in OPTIONS if option.of_tasks)

@@ -1,0 +1,171 @@
+"""The options of a run: how a log is read, and with which memory and threads."""
+
+from fastmetrics.engine.evaluation.options.option import (
+    ACCUMULATOR,
+    CALLABLE,
+    CHOICE,
+    COMPARE,
+    COUNT,
+    EVALUATE,
+    FROM_BYTES,
+    FUNCTIONS,
+    OBJECT,
+    PATH,
+    SIZE,
+    SPARK,
+    SPARK_COMPARE,
+    TEXT,
+    TEXTS,
+    TRAINING,
+    UPDATE,
+    Option,
+)
+
+OF_LOGS = (EVALUATE, COMPARE, UPDATE)
+OF_MEMORY = (EVALUATE, COMPARE, ACCUMULATOR, FROM_BYTES, TRAINING)
+ON_SPARK = (SPARK, SPARK_COMPARE)
+
+RUN_OPTIONS = (
+    Option(
+        "n_threads",
+        COUNT,
+        "int",
+        "Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.",
+        entry_points=(*OF_MEMORY, FUNCTIONS),
+        help="Default: all cores.",
+        flags=("--threads",),
+        least=1,
+    ),
+    Option(
+        "memory_limit",
+        SIZE,
+        "int or str",
+        'Bytes, or text such as "2GiB". When the rows that metrics keep take half of it, further rows are written to a '
+        "spill file and read back partition by partition. By default half of the memory available to the process. The "
+        "results do not depend on it. Reading takes memory on top: about 100 MiB for Parquet. The different labels of "
+        "classes and of partitions stay in memory; if they take more than half of the limit, it is an error.",
+        entry_points=OF_MEMORY,
+        help=(
+            "For example 2GiB or 500MB. When half of it is used, rows go to a spill file. Default: half of the free "
+            "memory."
+        ),
+    ),
+    Option(
+        "memory_limit",
+        SIZE,
+        "int or str",
+        "Memory of a task in its Python worker; rows that do not fit spill to a file. By default half of the memory "
+        "available on the executor, divided by its cores.",
+        entry_points=ON_SPARK,
+    ),
+    Option(
+        "spill_dir",
+        PATH,
+        "path",
+        "Folder for the spill file, by default the system's folder for temporary files. The file has no name: nothing "
+        "is left of it, however the process ends.",
+        entry_points=OF_MEMORY,
+        help="The folder of the spill file, if one is needed. Default: the system's folder.",
+    ),
+    Option(
+        "spill_dir",
+        PATH,
+        "str",
+        "A folder on the executors for spill files; by default their folder for temporary files.",
+        entry_points=ON_SPARK,
+    ),
+    Option(
+        "n_partitions",
+        COUNT,
+        "int",
+        "Partitions of a shuffle; by default Spark decides (`spark.sql.shuffle.partitions`, adaptive execution).",
+        entry_points=ON_SPARK,
+        least=1,
+    ),
+    Option(
+        "progress",
+        CALLABLE,
+        "callable",
+        'Called as progress(stage, rows_done, rows_total) with stage "scan", "resolve" and, with intervals, '
+        '"resample"; rows_total is None while unknown.',
+        entry_points=(EVALUATE, COMPARE),
+        flags=(),
+    ),
+    Option(
+        "filesystem",
+        OBJECT,
+        "file system",
+        'Where paths are looked up: a pyarrow or fsspec file system. By default a path that begins as in "s3://" says '
+        "it, and any other path is local.",
+        entry_points=OF_LOGS,
+        flags=(),
+    ),
+    Option(
+        "storage_options",
+        TEXTS,
+        "dict of str and str",
+        'Options of the file system that a path names, such as ``{"region": "eu-west-1"}``. Credentials are found as '
+        "that file system finds them.",
+        entry_points=OF_LOGS,
+        help=(
+            "An option of the store that a path such as s3://bucket/logs names, such as region=eu-west-1 or "
+            "endpoint_url=http://localhost:9000. Credentials are found as the store defines it. May be repeated."
+        ),
+        metavar="KEY=VALUE",
+        flags=("--storage-option",),
+    ),
+    Option(
+        "version",
+        TEXT,
+        "int",
+        "The version of a Delta table, or the snapshot of an Iceberg table, that is read; by default the latest.",
+        entry_points=OF_LOGS,
+        help="The version of a Delta table, or the snapshot of an Iceberg table. Default: the latest.",
+        metavar="N",
+        flags=("--table-version",),
+    ),
+    Option(
+        "timestamp",
+        TEXT,
+        "str or datetime",
+        'Read a table as it was at this time, such as "2026-11-01T00:00:00Z".',
+        entry_points=OF_LOGS,
+        help="Read a Delta or Iceberg table as of a time, such as 2026-11-01T00:00:00Z.",
+        metavar="TIME",
+    ),
+    Option(
+        "format",
+        TEXT,
+        "str",
+        "The format of the files, if their names do not say it: parquet, csv, tsv, jsonl, orc or arrow.",
+        entry_points=OF_LOGS,
+        help=(
+            "The format of the files, if their names do not say it: parquet, csv, tsv, jsonl, orc or arrow. That of "
+            "standard input is recognised."
+        ),
+        metavar="NAME",
+        flags=("--input-format",),
+    ),
+    Option(
+        "format_options",
+        OBJECT,
+        "dict",
+        "Of CSV and TSV: `delimiter`, `quote`, `escape`, `header` (False: columns are f0, f1 and so on; or a list of "
+        'names), `null_values` (texts that mean null), `column_types` (column -> type, ``{"user_id": "string"}``), '
+        "`decimal_point`, `encoding`. Of JSON lines: `column_types`, `encoding`.",
+        entry_points=OF_LOGS,
+        flags=(),
+    ),
+    Option(
+        "missing_columns",
+        CHOICE,
+        '{"raise", "null"}',
+        "For a column that some of the files lack: raise an error that names the first of them, or read it as null in "
+        "them; `notes` of the result names these files. A column that no file has is an error. Tables of Delta Lake "
+        "and Iceberg have nulls where an older file lacks a column.",
+        default="raise",
+        entry_points=OF_LOGS,
+        choices=("raise", "null"),
+        help="A column that some of the files lack: raise an error, or read it as null in them.",
+    ),
+)
