@@ -25,7 +25,10 @@ upper_layers.RENDERERS |= {
     "text": f"{__name__}.reporting.text_tables:document_text",
     "text file": f"{__name__}._core.results.output_files:write_text",
 }
-upper_layers.ENTRY_POINTS["evaluate"] = f"{__name__}.engine.evaluate:evaluate"
+upper_layers.ENTRY_POINTS |= {
+    "evaluate": f"{__name__}.engine.evaluate:evaluate",
+    "plan": f"{__name__}.distributed.plan:plan_question",
+}
 
 # Its lines are `from MODULE import NAME`. The loader also reads it from an archive.
 STUB = __spec__.loader.get_data(f"{__path__[0]}/__init__.pyi").decode()

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 MOST_SUGGESTED = 3
-PUBLIC_MODULES = ("extend", "spark", "testing")  # of the package; they are listed once they were imported
+# Of the package; they are listed once they were imported.
+PUBLIC_MODULES = ("distributed", "extend", "spark", "testing")
 
 
 def suggest(name: str, known: list[str]) -> str:

@@ -390,12 +390,6 @@ def run_tasks(
 ) -> list[ResolvedTask]:
     """Run all passes over the DataFrame; `arguments` are those of the entry point."""
     plugins = pack_plugins([metric for task in planned for metric in task.plan.metrics])
-    settings = PassSettings(
-        question.on_invalid,
-        parse_size(arguments["memory_limit"], "memory_limit"),
-        arguments["spill_dir"],
-        arguments["n_partitions"],
-        plugins,
-        question.time_zone,
-    )
+    limit = parse_size(arguments["memory_limit"], "memory_limit")
+    settings = PassSettings(question, limit, arguments["spill_dir"], arguments["n_partitions"], plugins)
     return SparkRun(arguments["df"], planned, settings).resolve()

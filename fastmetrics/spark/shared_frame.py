@@ -6,12 +6,12 @@ pyspark passes on whatever the original names are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.input.computed_columns import WHERE
-from fastmetrics.engine.plan.column_names import describe_column, filter_column, key_columns
+from fastmetrics.engine.plan.column_names import describe_column, filter_column
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
 from fastmetrics.spark.expressions import quote_path, sql_of_column, sql_of_condition
 
@@ -52,13 +52,13 @@ class TaskColumns(NamedTuple):
 
 
 class FramePass(NamedTuple):
-    """The rows and columns that a pass over the DataFrame reads for some tasks.
+    """The rows and columns that a pass over the DataFrame reads.
 
     Attributes
     ----------
     rows : pyspark.sql.DataFrame
         The columns, under their aliases.
-    positions : dict
+    positions : list of dict
         For every task, its columns by name: their places among those of `rows`.
     masks : dict
         For filtered tasks, if there are rows of others: the name of the column that tells which are their own.
@@ -67,21 +67,9 @@ class FramePass(NamedTuple):
     """
 
     rows: Any
-    positions: dict[int, dict[str, int]]
+    positions: list[dict[str, int]]
     masks: dict[int, str]
     conditions: tuple[str, ...]
-
-    def mask(self, task: int) -> Any:
-        """The column that tells which rows are those of a task; None if all are."""
-        return self.column(task, self.masks[task]) if task in self.masks else None
-
-    def alias(self, task: int, name: str) -> str:
-        return alias_of(self.positions[task][name])
-
-    def column(self, task: int, name: str) -> Any:
-        from pyspark.sql import functions
-
-        return functions.col(self.alias(task, name))
 
 
 class SharedFrame:
@@ -95,54 +83,39 @@ class SharedFrame:
             with name_task_in_errors(task.name):
                 self.tasks.append(read_task(df, task, filters, time_zone))
 
-    def is_masked(self, task: int, names: Iterable[str]) -> bool:
-        """Is one of these columns computed for the rows of the task's filter only?"""
-        return any(self.tasks[task].columns[name].condition is not None for name in names)
-
-    def columns_of_key(self, task: int, key: Any) -> tuple[tuple[str, str | None], ...]:
-        """The columns of a group's key. Equal ones have the same values."""
-        return tuple(self.tasks[task].columns[name].key for name in key_columns(key))
-
-    def open_pass(self, tasks: Iterable[int]) -> FramePass:
-        """What a pass for these tasks reads."""
+    def open_pass(self) -> FramePass:
+        """What a pass over the rows reads."""
         from pyspark.sql import functions
 
-        numbers = sorted(set(tasks))
-        conditions = self.conditions_of(numbers)
+        found = dict.fromkeys(task.condition for task in self.tasks)
+        conditions = () if None in found else tuple(filter(None, found))
         is_filtered = len(conditions) == 1
         masks = {
-            number: filter_column(self.tasks[number].where) for number in numbers
-            if self.tasks[number].condition is not None and not is_filtered
+            number: filter_column(task.where) for number, task in enumerate(self.tasks)
+            if task.condition is not None and not is_filtered
         }  # fmt: skip
         selected: dict[tuple[str, str | None], FrameColumn] = {}
-        positions: dict[int, dict[str, int]] = {}
+        positions: list[dict[str, int]] = []
         places: dict[tuple[str, str | None], int] = {}
-        for number in numbers:
-            columns = self.tasks[number].with_mask(masks[number]) if number in masks else self.tasks[number].columns
+        for number, task in enumerate(self.tasks):
+            columns = task.with_mask(masks[number]) if number in masks else task.columns
             for column in columns.values():
                 selected.setdefault(column.key, column)
                 places.setdefault(column.key, len(places))
-            positions[number] = {name: places[column.key] for name, column in columns.items()}
+            positions.append({name: places[column.key] for name, column in columns.items()})
         values = [column.value(is_filtered).alias(alias_of(place)) for place, column in enumerate(selected.values())]
         rows = self.df if not conditions else self.df.where(functions.expr(any_of(conditions)))
         return FramePass(rows.select(*values), positions, masks, conditions)
 
-    def conditions_of(self, tasks: Sequence[int]) -> tuple[str, ...]:
-        """The filters of some tasks; none if one of the tasks reads all rows."""
-        found = dict.fromkeys(self.tasks[number].condition for number in tasks)
-        return () if None in found else tuple(filter(None, found))
-
-    def count(self, passes: Sequence[FramePass]) -> tuple[int | None, list[int | None]]:
-        """How many rows there are, and how many the filters of each pass keep. None is counted without a filter."""
+    def count(self, own: FramePass) -> tuple[int, int] | None:
+        """How many rows there are, and how many the filters of a pass leave out; None if there is no filter."""
         from pyspark.sql import functions
 
-        filtered = [one for one in passes if one.conditions]
-        if not filtered:
-            return None, [None] * len(passes)
-        kept = [functions.count(functions.expr(f"CASE WHEN {any_of(one.conditions)} THEN 1 END")) for one in filtered]
-        rows, *counts = self.df.agg(functions.count(functions.lit(1)), *kept).first()
-        found = iter(counts)
-        return rows, [next(found) if one.conditions else None for one in passes]
+        if not own.conditions:
+            return None
+        left_out = functions.count(functions.expr(f"CASE WHEN {any_of(own.conditions)} THEN NULL ELSE 1 END"))
+        rows, filtered = self.df.agg(functions.count(functions.lit(1)), left_out).first()
+        return rows, filtered
 
 
 def read_task(df: Any, task: PlannedTask, filters: dict[str, str], time_zone: str | None) -> TaskColumns:

@@ -37,20 +37,20 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("engine.results",),
     ("engine.partial",),
     ("engine.scan",),
-    ("engine.partitions",),
     ("engine",),
     ("reporting",),
     ("testing", "extend"),
     ("selfcheck",),
+    ("distributed",),
     ("cli", "spark"),
     ("__main__",),
     ("",),
 )  # fmt: skip
 
 # These reach metrics through the registry alone: a new metric needs no line in them.
-KNOW_NO_METRIC_BY_NAME = ("engine", "reporting", "cli", "spark", "testing", "__main__")
+KNOW_NO_METRIC_BY_NAME = ("engine", "reporting", "distributed", "cli", "spark", "testing", "__main__")
 # Where users start: `import fastmetrics` does not load them.
-ENTRY_POINTS = ("cli", "spark", "testing", "selfcheck")
+ENTRY_POINTS = ("cli", "distributed", "spark", "testing", "selfcheck")
 
 
 def entry_of(module: str) -> str | None:

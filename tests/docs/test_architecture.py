@@ -65,7 +65,7 @@ def test_the_way_of_a_row_is_drawn(page):
 def test_the_way_of_gauc_is_that_of_the_code(page, tmp_path):
     """Every function of the picture is called, in this order."""
     drawn = re.findall(r'\["([\w.]+)[^"]*<br><i>([\w/]+\.py)</i>"\]', picture(page, "gauc"))
-    assert len(drawn) == 15
+    assert len(drawn) == 18
     path = tmp_path / "clicks.csv"
     path.write_text("click,pctr,user_id\n1,0.5,1\n0,0.25,1\n", encoding="utf-8")
     called: dict[tuple[str, str], None] = {}

@@ -49,20 +49,7 @@ def df(spark, log, tmp_path_factory):
     return spark.read.parquet(str(path)).repartition(3).cache()
 
 
-@pytest.fixture
-def passes(monkeypatch):
-    """The tasks of every pass that computes states: the numbers of those whose parts it computes."""
-    from fastmetrics.spark.passes import SparkRun
-
-    found = []
-    run_pass = SparkRun.run_pass
-
-    def record(self, rows, options):
-        found.append([task.number for task in options.tasks if task.passes])
-        return run_pass(self, rows, options)
-
-    monkeypatch.setattr(SparkRun, "run_pass", record)
-    return found
+ONE_SHUFFLE = ["summarize_rows", "summarize_targets"]
 
 
 def same_as_on_one_machine(df, log, metrics, **options):
@@ -86,7 +73,7 @@ def same_as_on_one_machine(df, log, metrics, **options):
     ],
     ids=lambda options: "-".join(options) or "plain",
 )
-def test_clicks_and_sales_share_one_pass(df, log, passes, options):
+def test_clicks_and_sales_share_one_pass(df, log, steps, options):
     import fastmetrics.spark
 
     metrics = ["auc", "gauc", "logloss"]
@@ -94,17 +81,17 @@ def test_clicks_and_sales_share_one_pass(df, log, passes, options):
     n_partitions = columns.pop("n_partitions", None)
     found = fastmetrics.spark.evaluate(df, metrics, n_partitions=n_partitions, **columns)
     assert found == fm.evaluate(log, metrics, **columns)
-    assert passes == [[0, 1, 2]]
-    passes.clear()
+    assert steps == ONE_SHUFFLE
+    steps.clear()
     assert found.tasks["cvr"].filtered == fm.evaluate(log, metrics, **columns).tasks["cvr"].filtered > 0
 
 
-def test_filters_of_every_task(df, log, passes):
+def test_filters_of_every_task(df, log, steps):
     """Spark leaves out the rows that no task reads, and every task counts those that are not its own."""
     late_rows = Task(where="day = 3")
     tasks = {"app": Task(where="channel = 'app' and day = 1"), "late": late_rows, "same": late_rows}
     found = same_as_on_one_machine(df, log, ["auc", "logloss"], tasks=tasks, label="click", score="p_ctr")
-    assert passes == [[0, 1, 2]]
+    assert steps == ONE_SHUFFLE
     assert {name: found.tasks[name].filtered for name in tasks} == {
         "app": ROWS - len(log.filter((pa.compute.field("channel") == "app") & (pa.compute.field("day") == 1))),
         "late": (late := ROWS - len(log.filter(pa.compute.field("day") == 3))),
@@ -112,15 +99,15 @@ def test_filters_of_every_task(df, log, passes):
     }
 
 
-def test_groups_have_a_pass_each(df, log, passes):
+def test_several_groups_share_one_shuffle(df, log, steps):
     metrics = ["ks", "auc", "gauc", "gauc(group=channel)", "ndcg(group=user)@3", "rmse(label=w, score=p_cvr)"]
     tasks = {"all": Task(), "late": Task(where="day = 3")}
     same_as_on_one_machine(df, log, metrics, label="click", score="p_ctr", group="user", tasks=tasks)
-    assert passes == [[0, 1], [0, 1], [0, 1]]  # by user, by channel, and the ranges of ks
+    assert steps == [*ONE_SHUFFLE, "summarize_targets"]  # ks needs the totals of ranges
 
 
-def test_keys_of_filtered_rows_are_not_shuffled_with_other_rows(df, log, passes):
-    """The key of the other rows would be an error, and null: all of them would be in one partition."""
+def test_keys_of_filtered_rows_are_not_computed_for_other_rows(df, log, steps):
+    """The key of the other rows would be an error."""
     numbers = {"group": "cast(text as int)", "where": "text <> 'x' and cast(day as int) < 4"}
     tasks = {
         "numbers": Task(metrics=["gauc", "logloss"], **numbers),
@@ -128,13 +115,13 @@ def test_keys_of_filtered_rows_are_not_shuffled_with_other_rows(df, log, passes)
         "again": Task(metrics=["gauc"], score="p_cvr", **numbers),
     }
     same_as_on_one_machine(df, log, None, label="click", score="p_ctr", tasks=tasks)
-    assert passes == [[0, 2], [1]]
+    assert steps == ONE_SHUFFLE
 
 
-def test_computed_columns_are_not_computed_for_rows_of_others(df, log, passes):
+def test_computed_columns_are_not_computed_for_rows_of_others(df, log, steps):
     tasks = {"all": Task(), "numbers": Task(score="cast(text as int) / 2", where="text <> 'x'")}
     same_as_on_one_machine(df, log, ["auc"], label="click", score="p_ctr", tasks=tasks)
-    assert passes == [[0, 1]]
+    assert steps == ONE_SHUFFLE
 
 
 @each_case("metrics", [["ks", "logloss"], ["ap", "gauc"]], ids="-".join)

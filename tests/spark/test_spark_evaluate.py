@@ -82,26 +82,14 @@ def name_case(value):
     return "-".join([*value, *["sets"] * has_sets])
 
 
-def count_passes(monkeypatch):
-    """A list that gets the options of every pass over the rows that computes states."""
-    from fastmetrics.spark.passes import SparkRun
+def use_all_targets(monkeypatch):
+    from fastmetrics.spark import passes
 
-    passes = []
-    run_pass = SparkRun.run_pass
-    monkeypatch.setattr(
-        SparkRun, "run_pass", lambda self, rows, options: passes.append(options) or run_pass(self, rows, options)
-    )
-    return passes
+    monkeypatch.setattr(passes, "TARGETS", 64)
 
 
-def use_all_ranges(monkeypatch):
-    from fastmetrics.spark import passes, tasks
-
-    monkeypatch.setattr(passes, "N_RANGES", tasks.N_RANGES)
-
-
-def test_every_metric_of_all_ranges(df, log, monkeypatch):
-    use_all_ranges(monkeypatch)
+def test_every_metric_of_all_targets(df, log, monkeypatch):
+    use_all_targets(monkeypatch)
     assert evaluate(df) == fm.evaluate(log, METRICS, **COLUMNS)
 
 
@@ -278,10 +266,9 @@ def test_metrics_without_an_exchange_need_no_group(df, log):
 
 
 @pytest.mark.parametrize("options", [{}, {"by": "channel"}, {"by": SETS}, {"weight": "w", "score": ["pctr", "coarse"]}])
-def test_ranges_are_resolved_in_the_first_pass(df, log, options, monkeypatch):
-    passes = count_passes(monkeypatch)
+def test_ranges_are_resolved_in_one_shuffle(df, log, options, steps):
     assert evaluate(df, ["auc"], group=None, **options) == fm.evaluate(log, ["auc"], **(COLUMNS | options | NO_GROUP))
-    assert len(passes) == 1
+    assert steps == ["summarize_rows", "summarize_targets"]
 
 
 def test_one_class_is_undefined_with_its_reason(spark):
@@ -416,20 +403,15 @@ def test_a_changing_dataframe_is_an_error(spark, tmp_path):
 
 def test_no_rows_reach_the_driver(df, monkeypatch):
     """Only a few states of every partition come back, no columns."""
-    from fastmetrics.spark import tasks
+    from fastmetrics.distributed import DistributedPlan
 
-    sizes = []
-
-    def record_size(payload):
-        sizes.append(len(payload))
-        return unpickle(payload)
-
-    unpickle = tasks.pickle.loads
-    monkeypatch.setattr(tasks.pickle, "loads", record_size)
-    use_all_ranges(monkeypatch)
+    sizes, decide = [], DistributedPlan.decide
+    monkeypatch.setattr(
+        DistributedPlan, "decide", lambda plan, found: sizes.extend(map(len, found)) or decide(plan, found)
+    )
     evaluate(df, ["auc", "gauc", "logloss"], n_partitions=2)
-    assert len(sizes) <= 2 + tasks.N_RANGES
-    assert max(sizes) < ROWS // 2
+    assert len(sizes) == 3 + 2
+    assert max(sizes) < 8 * 3000  # a sample of the scores of a partition
 
 
 CONNECT = """

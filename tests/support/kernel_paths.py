@@ -120,44 +120,21 @@ def namespace() -> dict[str, Any]:
 
 
 def run_tasks(log: Any, metric: str, label: str, score: str, group: str | None = None) -> Any:
-    """What Spark runs: two tasks that scan partitions, then one that resolves the ranges of the scores."""
-    import pyarrow as pa
+    """What Spark runs: the steps of a plan for two partitions of rows."""
+    import fastmetrics as fm
 
-    from fastmetrics.engine.partitions.partition_merger import PartitionMerger
-    from fastmetrics.engine.partitions.partition_scan import PartPass
-    from fastmetrics.engine.partitions.range_shards import needs_range_totals
-    from fastmetrics.engine.plan.column_names import read_column_names
-    from fastmetrics.engine.plan.metric_plan import make_plan
-    from fastmetrics.engine.plan.plan_parts import divide_plan
-    from fastmetrics.spark import tasks
-
-    plan = make_plan([metric])
-    names = read_column_names(plan, label, score, group, None, None)
-    (part,) = divide_plan(plan, names)
-    cuts = [[0.25, 0.5, 0.75]] if plan.needs("range") else []
-    strings = [([metric], part.names)]
-    own = PartPass(0, cuts, not needs_range_totals(plan))
-    positions = {name: place for place, name in enumerate(part.names.distinct_columns)}
-    merger = PartitionMerger(part, "raise")
-    halves = [log[: len(log) // 2], log[len(log) // 2 :]]
-
-    def run(own: PartPass) -> list[tuple[str, Any]]:
-        options = tasks.PassOptions([tasks.TaskOptions(0, None, strings, [own], positions)], "raise")
-        outcomes = [
-            outcome
-            for half in halves
-            for outcome in tasks.scan_partition_rows(options, half.select(list(positions)).to_batches())
-        ]
-        if options.sends_shards():
-            outcomes = list(tasks.resolve_shards(options, iter(outcomes)))
-        return tasks.read_outcomes(pa.Table.from_batches(outcomes))
-
-    contents = run(own)
-    merger.add_partitions([content[1] for kind, content in contents if kind == tasks.PARTITION])
-    if needs_range_totals(plan):
-        contents = run(own._replace(totals=merger.totals))
-    merger.add_range_states([content[2] for kind, content in contents if kind == tasks.RANGE], 0)
-    return merger.states
+    plan = fm.Evaluation(metric, label=label, score=score, group=group).plan(targets=2)
+    states, decision = [plan.partial(number) for number in range(2)], plan.first
+    for number, state in enumerate(states):
+        state.update(log[number * len(log) // 2 : (number + 1) * len(log) // 2])
+    while True:
+        summaries = [state.summary(decision) for state in states]
+        decision = plan.decide(summaries)
+        if decision.is_final:
+            return plan.resolve(summaries)[0].parts[0].states
+        if decision.moves_rows:
+            pieces = [piece for state in states for piece in state.pieces(decision)]
+            states = list(plan.combine_targets(pieces, decision))
 
 
 def trace() -> dict[str, list[str]]:

@@ -90,7 +90,7 @@ def spark_session(folder, **more):
         from pyspark import SparkContext
         from pyspark.sql import SparkSession
 
-        builder = SparkSession.builder.master("local[2]").appName("fastmetrics tests")
+        builder = SparkSession.builder.master("local[2,4]").appName("fastmetrics tests")
         for key, value in (settings(folder) | more).items():
             builder = builder.config(key, value)
         session = builder.getOrCreate()

@@ -12,7 +12,9 @@ from fastmetrics._core.registry import describe_metrics
 from generated.reference_pages import METRICS, one_line, public_objects
 
 FOLDER = "reference"
-MODULES = {"spark": "Spark", "extend": "Metrics of your own", "testing": "Checks of metrics"}
+MODULES = {
+    "spark": "Spark", "distributed": "Other engines", "extend": "Metrics of your own", "testing": "Checks of metrics",
+}  # fmt: skip
 BASES = "float, tuple, dict, Mapping, Sequence, UserWarning"  # the members of these are not repeated
 HEAD = """\
 # Reference

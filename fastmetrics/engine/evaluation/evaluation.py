@@ -224,7 +224,7 @@ class Evaluation(Immutable):
     ) -> None:
         given = locals()
         self._set(**canonical_values({name: given[name] for name in BY_NAME}))
-        self.plan()  # it has the errors of the question
+        self.planned_tasks()  # it has the errors of the question
 
     @classmethod
     def of_call(cls, arguments: Mapping[str, Any], renamed: Mapping[str, str] = EMPTY) -> Self:
@@ -233,7 +233,7 @@ class Evaluation(Immutable):
         new._set(**canonical_values(arguments, renamed))
         return new
 
-    def plan(self, prepare: Callable[[Task], Task] = unchanged) -> list[PlannedTask]:
+    def planned_tasks(self, prepare: Callable[[Task], Task] = unchanged) -> list[PlannedTask]:
         """The tasks of the question, resolved to statistics and columns; see `plan_tasks`."""
         call = Task(**{option.name: getattr(self, option.name) for option in OF_TASKS})
         intervals = IntervalArguments(self.ci, self.ci_method, self.replicates, self.seed, self.unit)
@@ -241,9 +241,28 @@ class Evaluation(Immutable):
 
     def plan_for(self, entry_point: str, prepare: Callable[[Task], Task] = unchanged) -> list[PlannedTask]:
         """The tasks of the question; what the entry point cannot do is an error."""
-        planned = self.plan(prepare)
+        planned = self.planned_tasks(prepare)
         refuse(entry_point, self.options(), planned)
         return planned
+
+    def plan(self, targets: int = 1) -> Any:
+        """The question as steps for an engine that moves rows itself: `fastmetrics.distributed`, which is provisional.
+
+        Parameters
+        ----------
+        targets : int
+            Into how many places rows are moved, if some have to meet.
+
+        Returns
+        -------
+        DistributedPlan
+
+        Raises
+        ------
+        ValueError
+            Plots, approximate values, quantiles as slices, or rows as resampling units.
+        """
+        return ask("plan", self, targets)
 
     def replace(self, **changes: Any) -> Evaluation:
         """The same question with other options.

@@ -101,6 +101,9 @@ class Plan:
     statistics: Mapping[str, tuple[Any, ...]]
     unsliced: tuple[Any, ...] = ()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return unpickle_plan, (self.metrics, dict(self.statistics), self.unsliced)
+
     def with_statistics(self, **by_exchange: tuple[Any, ...]) -> Plan:
         """The plan with other statistics of some exchanges."""
         return replace(self, statistics=MappingProxyType({**self.statistics, **by_exchange}))
@@ -208,6 +211,13 @@ class Plan:
     def finalise(self, metric: Metric, states: dict[Any, Any]) -> Value:
         """The value of a metric, from the states of all statistics."""
         return metric.finalise(*(states[statistic] for statistic in metric.statistics()))
+
+
+def unpickle_plan(
+    metrics: tuple[Metric, ...], statistics: dict[str, tuple[Any, ...]], unsliced: tuple[Any, ...]
+) -> Plan:
+    """The plan that was pickled."""
+    return Plan(metrics, MappingProxyType(statistics), unsliced)
 
 
 def needs_columns(metric: Metric, roles: Sequence[str]) -> bool:

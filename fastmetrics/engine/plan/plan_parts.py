@@ -33,6 +33,9 @@ class PlanPart:
     plan: Plan
     names: ColumnNames
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PlanPart, (self.plan, self.names)
+
     @cached_property
     def column_kinds(self) -> tuple[tuple[str, str, Kind | None], ...]:
         """Role, column, and the kind of its values: that of the metrics, None for keys, weights and slices."""

@@ -92,8 +92,8 @@ def states_by_unit(part: PartState, metrics: list[Metric], unit_buckets: UnitBuc
 
 
 def states_for_wins(part: PartState, unit_buckets: UnitBuckets) -> dict[Any, Any]:
-    """What win counts need of some rows, with whole groups: the states of all rows, merged, are for `merged_wins`."""
-    found: dict[Any, Any] = {**count_wins_of_groups(part, 1)}
+    """What win counts of units need of some rows: the states of all rows, merged, are for `merged_wins`."""
+    found: dict[Any, Any] = {}
     metrics = metrics_by_unit(part, unit_buckets)
     for slice_pass in iterate_passes(part) if metrics else ():
         sums = states_by_unit(part, metrics, unit_buckets).sums
@@ -102,7 +102,7 @@ def states_for_wins(part: PartState, unit_buckets: UnitBuckets) -> dict[Any, Any
 
 
 def merged_wins(part: PartState, states: Mapping[Any, Any], unit_buckets: UnitBuckets) -> dict[WinKey, WinCounts]:
-    """The win counts of all rows, from what `states_for_wins` found of each part of them; `part` has their counts."""
+    """The win counts of all rows, from those of groups and what `states_for_wins` found; `part` has their counts."""
     by_unit = UnitStates(unit_buckets)
     by_unit.sums = {(key[0].statistic, *key[1:]): own for key, own in states.items() if isinstance(key[0], UnitsOf)}
     of_groups = {key: own for key, own in states.items() if isinstance(own, WinCounts)}

@@ -211,11 +211,11 @@ def test_every_refusal_of_the_table_is_an_error(option, refusal):
     if "where" in options:
         options = {"where": compute.field("old") > 0.5}
     question = fm.Evaluation(**({"metrics": "auc", **COLUMNS} | options))
-    for name in (*table.EVERYWHERE, table.STORED):
+    for name in (*table.EVERYWHERE, table.DISTRIBUTED, table.STORED):
         if name in refusal.entry_points:
             assert_raises(refusal.error, f"{name}.*{words}|{words}.*", question.plan_for, name)
         else:
-            assert question.plan_for(name) == question.plan()
+            assert question.plan_for(name) == question.planned_tasks()
 
 
 @each_case(

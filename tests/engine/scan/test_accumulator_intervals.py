@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core.resampling import resampling_units
-from fastmetrics.engine.partitions import range_shards
 from support.cases import assert_raises, each_case
 
 pytest.importorskip("pyarrow")
@@ -134,13 +132,3 @@ def test_metrics_without_intervals_are_an_early_error(metrics, options, message)
 
 def test_texts_have_intervals_in_evaluate_only():
     assert_raises(ValueError, "use evaluate", fm.Accumulator, ["bleu"], ci=0.9, unit="document")
-
-
-def test_rows_that_change_between_two_passes_are_refused():
-    """Engines that move rows count the units first: a unit that was not counted has no weight."""
-    counted = resampling_units.find_unit_buckets([np.array([3, 5, 8], np.uint64)])
-    range_shards.check_unit_hashes([np.array([5, 3], np.uint64)], counted)
-    assert_raises(
-        ValueError, "the rows changed between two passes",
-        range_shards.check_unit_hashes, [np.array([5], np.uint64), np.array([8, 4], np.uint64)], counted,
-    )

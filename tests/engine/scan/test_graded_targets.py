@@ -28,9 +28,9 @@ from fastmetrics._kernels.numeric import sums
 from support.cases import assert_raises, each_case
 from support.registry_cases import own_metrics
 from support.states.accumulators import updated
-from support.states.partition_merges import merged_partitions
 from support.states.spilled_logs import KEYS, counted, log_of, repeated, small_batches
 from support.states.state_bytes_parts import code_of, put_rows, put_together, rows_of, set_value, take_apart
+from support.states.toy_engine import distributed_report, split_rows
 
 COLUMNS = {"label": "grade", "score": "score", "group": "user"}
 MADE: list[tuple[int, int]] = []  # statistics and outputs of every set of tables
@@ -348,11 +348,13 @@ class TestEveryEntryPoint:
         assert state.result() == whole
         assert fm.Accumulator.from_bytes(state.to_bytes()).result() == whole
 
-    @each_case("n_partitions", [1, 3])
-    def test_partitions_that_an_engine_moves(self, name, n_partitions):
+    @each_case("n_sources", [1, 3])
+    def test_rows_that_an_engine_moves(self, name, n_sources):
         log = log_with_grades()
-        found = merged_partitions(log, {**COLUMNS, "metrics": ["sumgrades"], **OPTIONS[name]}, n_partitions, "user")
-        assert found == evaluate(log, **OPTIONS[name])
+        options = {**COLUMNS, "metrics": ["sumgrades"], **OPTIONS[name]}
+        assert distributed_report(options.pop("metrics"), options, split_rows(log, n_sources)) == evaluate(
+            log, **OPTIONS[name]
+        )
 
     def test_wrong_grades_in_a_state(self, name):
         options, log = OPTIONS[name], log_with_grades(40)

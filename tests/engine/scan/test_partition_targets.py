@@ -21,9 +21,9 @@ from fastmetrics.engine.plan.metric_plan import make_plan
 from support import partition_logs
 from support.cases import assert_raises, each_case
 from support.states.accumulators import merged, pieces, updated, with_other_source
-from support.states.partition_merges import of_partitions
 from support.states.spilled_logs import MEMORY
 from support.states.state_bytes_parts import put_together, take_apart
+from support.states.toy_engine import distributed_report
 
 ROWS = 600
 METRICS = partition_logs.partition_metrics()
@@ -359,7 +359,7 @@ class TestAccumulator:
             assert state.to_bytes() == before
 
     def test_partitions_as_spark_makes_them(self, log, options):
-        assert of_partitions(METRICS, COLUMNS | options, pieces(log, 90)) == evaluate(log, **options)
+        assert distributed_report(METRICS, COLUMNS | options, pieces(log, 90)) == evaluate(log, **options)
 
 
 class TestStates:

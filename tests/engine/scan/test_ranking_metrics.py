@@ -22,7 +22,6 @@ from oracles.ranking import ranking_lists as oracle
 from support.cases import assert_raises, each_case
 from support.registry_cases import GRADED
 from support.states.accumulators import merged, same
-from support.states.partition_merges import merged_partitions
 from support.states.spilled_logs import (
     KEYS,
     MEMORY,
@@ -33,6 +32,7 @@ from support.states.spilled_logs import (
     slice_rows,
     small_batches,
 )
+from support.states.toy_engine import distributed_report, split_rows
 
 pytestmark = pytest.mark.usefixtures("scaled")
 COLUMNS = {"label": "grade", "score": "score", "group": "user"}
@@ -129,10 +129,11 @@ class TestEveryEntryPoint:
         same(whole.result(), expected[name])
         assert fm.Accumulator.from_bytes(whole.to_bytes()).to_bytes() == whole.to_bytes()
 
-    @each_case("n_partitions", [1, 4])
-    def test_partitions_that_an_engine_moves(self, name, expected, n_partitions):
+    @each_case("n_sources", [1, 4])
+    def test_rows_that_an_engine_moves(self, name, expected, n_sources):
         options, log = options_of(name, LOG)
-        same(merged_partitions(log, {**COLUMNS, "metrics": GRADED, **options}, n_partitions, "user"), expected[name])
+        metrics, sources = options.pop("metrics", GRADED), split_rows(log, n_sources)
+        same(distributed_report(metrics, {**COLUMNS, **options}, sources), expected[name])
 
     def test_spilled_with_a_large_user(self, name, monkeypatch):
         options, log = options_of(name, LONG)

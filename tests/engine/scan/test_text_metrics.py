@@ -7,16 +7,12 @@ import pyarrow as pa
 import pytest
 
 import fastmetrics as fm
-from fastmetrics.engine.partitions.partition_merger import PartitionMerger
-from fastmetrics.engine.partitions.partition_scan import PartPass
-from fastmetrics.engine.plan.column_names import read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
-from fastmetrics.engine.plan.plan_parts import divide_plan
 from support import text_logs
 from support.cases import assert_raises
 from support.registry_cases import own_metrics
+from support.states import toy_engine
 from support.states.accumulators import pieces
-from support.states.partition_merges import results_of_partition
 
 TEXT = text_logs.text_metrics()
 
@@ -133,13 +129,11 @@ class TestRegistered:
 
     def test_partitions_with_other_statistics_are_refused(self, texts_log):
         """For example, of an executor that finds another WordNet than the driver."""
-        plans = [make_plan(own) for own in ("bleu", "bleu(max_order=3)")]
-        names = read_column_names(plans[0], None, None, None, None, None)
-        own = pa.table({name: texts_log[name] for name in ("hypothesis", "reference")}).to_batches()
-        plan_parts = [divide_plan(plan, names) for plan in plans]
-        states = results_of_partition(plan_parts[0], PartPass(), own)
+        table = pa.table({name: texts_log[name] for name in ("hypothesis", "reference")})
+        plans = [fm.Evaluation(own).plan() for own in ("bleu", "bleu(max_order=3)")]
+        (state,) = toy_engine.states_of_sources(plans[0], [[table]])
         with pytest.raises(ValueError, match=r"partition was counted by .*max_order=4.*; here there are .*max_order=3"):
-            PartitionMerger(plan_parts[1][0], "raise").add_partitions(states)
+            plans[1].decide([state.summary(plans[0].first)])
 
     def test_an_undefined_slice_has_a_reason(self, texts_log):
         state = fm.Accumulator(["bleu"], by="domain", on_invalid="drop")

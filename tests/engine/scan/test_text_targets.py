@@ -27,8 +27,8 @@ from fastmetrics.engine.input.files import parquet_reading
 from support.cases import assert_raises, each_case
 from support.registry_cases import own_metrics
 from support.states.accumulators import merged, pieces, updated
-from support.states.partition_merges import of_partitions
 from support.states.state_bytes_parts import put_together, take_apart
+from support.states.toy_engine import distributed_report
 from support.text_logs import EqualTexts, select_rows
 
 ROWS = 400
@@ -418,7 +418,7 @@ class TestAccumulator:
             assert state.to_bytes() == before
 
     def test_partitions_as_spark_makes_them(self, log, options):
-        assert of_partitions("sametext", options, pieces(log, 90)) == evaluate(log, **options)
+        assert distributed_report("sametext", options, pieces(log, 90)) == evaluate(log, **options)
 
 
 class TestStates:

@@ -34,6 +34,7 @@ OBJECT = "object"
 # The entry points that have an option.
 EVALUATE, COMPARE, ACCUMULATOR = "evaluate", "compare", "Accumulator"
 SPARK, SPARK_COMPARE = "spark.evaluate", "spark.compare"
+DISTRIBUTED = "Evaluation.plan"  # which takes a whole question
 UPDATE, FROM_BYTES, TRAINING = "Accumulator.update", "Accumulator.from_bytes", "TrainingMetrics"
 FUNCTIONS = "functions"  # of arrays
 EVERYWHERE = (EVALUATE, COMPARE, ACCUMULATOR, SPARK, SPARK_COMPARE)

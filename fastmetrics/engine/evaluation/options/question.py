@@ -9,6 +9,7 @@ from fastmetrics.engine.evaluation.options.option import (
     COMPARE,
     COUNT,
     DELONG_TEST,
+    DISTRIBUTED,
     EVALUATE,
     FILTER,
     FLAG,
@@ -230,7 +231,7 @@ OPTIONS = (
         ),
         refusals=(
             Refusal(
-                (ACCUMULATOR, SPARK, SPARK_COMPARE),
+                (ACCUMULATOR, SPARK, SPARK_COMPARE, DISTRIBUTED),
                 "by: {found.title!r} needs all rows before the first is divided, which {entry_point} does not have: "
                 'give the edges, by="cut({found.column}, [...])"; report.bins of fastmetrics.evaluate has those of a '
                 "log",
@@ -350,7 +351,7 @@ OPTIONS = (
         ),
         refusals=(
             Refusal(
-                (ACCUMULATOR, SPARK, SPARK_COMPARE),
+                (ACCUMULATOR, SPARK, SPARK_COMPARE, DISTRIBUTED),
                 "rows of batches and partitions have no places in a log, so {entry_point} cannot resample them one by "
                 "one: name a column whose values are the units, unit=...",
                 ROWS,
@@ -370,7 +371,7 @@ OPTIONS = (
         flags=(),  # --html asks for them
         refusals=(
             Refusal(
-                (COMPARE, ACCUMULATOR, SPARK, SPARK_COMPARE),
+                (COMPARE, ACCUMULATOR, SPARK, SPARK_COMPARE, DISTRIBUTED),
                 "{entry_point} has no curves={found}; evaluate draws plots, of rows on one machine",
             ),
         ),
@@ -388,7 +389,7 @@ OPTIONS = (
         flags=(),
         refusals=(
             Refusal(
-                (EVALUATE, COMPARE, SPARK, SPARK_COMPARE),
+                (EVALUATE, COMPARE, SPARK, SPARK_COMPARE, DISTRIBUTED),
                 "{entry_point} has no approximate={found}; an Accumulator has it; evaluate is exact within its memory "
                 "limit",
             ),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import LABEL, SCORE, RowBlock, names_of, score_name, vector_name
+from fastmetrics._core.columns.row_blocks import LABEL, SCORE, names_of, score_name, vector_name
 from fastmetrics._core.exchange.class_ranges import OfClasses, OverClasses, split_problems
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics.engine.plan.plan_parts import PlanPart
@@ -22,11 +22,6 @@ class ScoreColumn(NamedTuple):
     model: int
     classes: tuple[int, ...] = ()
     all_classes: bool = False
-
-    @property
-    def copies(self) -> int:
-        """How often the column has every row."""
-        return len(self.classes) if self.all_classes else 1
 
     def stored_names(self) -> list[str]:
         """The stored columns that have the scores."""
@@ -47,15 +42,9 @@ class ScoreColumn(NamedTuple):
             }  # fmt: skip
         return columns | {score_name(0): np.concatenate(scores) if len(scores) > 1 else scores[0]}
 
-    def binary_rows(self, block: RowBlock) -> tuple[list[np.ndarray], np.ndarray, np.ndarray | None]:
-        """Labels of two classes, scores and weights of a block."""
-        if not self.classes:
-            return list(block.labels), block.scores[self.model], block.weights
-        scores = np.ascontiguousarray(block.scores[self.model].T[list(self.classes)]).reshape(-1)
-        labels = [
-            np.concatenate([(column == number).view(np.uint8) for number in self.classes]) for column in block.labels
-        ]
-        return labels, scores, None if block.weights is None else np.tile(block.weights, len(self.classes))
+    def is_positive(self, labels: np.ndarray) -> np.ndarray:
+        """Which rows of the column are positive, by its labels."""
+        return labels == self.classes[0] if self.classes and not self.all_classes else labels
 
     def has(self, statistic: Any) -> bool:
         """Does a statistic of the range exchange read the column?"""

@@ -1,0 +1,155 @@
+"""The state of the rows of a source: what they leave, what the driver is told of them, and their pieces for targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
+from typing import Any
+
+from fastmetrics._core.exchange.memory_size import parse_size
+from fastmetrics.distributed.decisions import Decision, is_resampled
+from fastmetrics.distributed.moved_rows import iterate_parts, rows_to_move, sample_scores
+from fastmetrics.distributed.pieces import PieceWriter, SourceFacts
+from fastmetrics.distributed.rounds import Rounds
+from fastmetrics.distributed.score_columns import score_columns
+from fastmetrics.distributed.summaries import NO_STATES, KeptError, PartSummary, Summary, key_by_slice_values
+from fastmetrics.distributed.unit_replicates import count_units, replicate_part
+from fastmetrics.engine.input.input_options import InputOptions
+from fastmetrics.engine.partial.part_state import PartState
+from fastmetrics.engine.partial.partial_state import PartialState
+from fastmetrics.engine.partial.state_options import StateOptions
+from fastmetrics.engine.plan.tasks import name_task_in_errors
+from fastmetrics.engine.scan.read_log import make_memory_budget, update_state
+from fastmetrics.engine.scan.resolve import merge_slices
+
+
+class SourceState:
+    """What the rows of a source leave. `DistributedPlan.partial` makes it.
+
+    All steps are pure: the same rows give the same bytes, and a step may be repeated. An error in the data is kept for
+    `DistributedPlan.decide`, which raises it: raised here, it would be tried again.
+    """
+
+    def __init__(
+        self,
+        plan: Rounds,
+        source: int,
+        attempt: int,
+        memory_limit: int | str | None,
+        spill_dir: str | None,
+        processes: int,
+    ) -> None:
+        self.plan = plan
+        self.source = source
+        self.attempt = attempt
+        self.place = f" (rows are counted within {plan.place} {source})"
+        self.error = KeptError()
+        budget, limit = None, parse_size(memory_limit, "memory_limit")
+        with self.error.keep():
+            budget = make_memory_budget(limit, spill_dir, 1, processes)
+        self.state = PartialState(plan.tasks, StateOptions(plan.question.on_invalid, budget, is_merged=True))
+
+    def update(self, data: Any, table: str = "log", **input_options: Any) -> None:
+        """Take in rows: anything that `evaluate` reads, with its options of reading, such as `format`.
+
+        `table` is "log": a question has one table. Errors count rows from the first one of `data`.
+        """
+        if table != "log":
+            raise ValueError(f"table must be 'log', the only table of a question; found {table!r}")
+        options = InputOptions(**input_options, time_zone=self.plan.question.time_zone)
+        is_path = isinstance(data, (str, PathLike))
+        with self.error.keep(f" (rows are counted within {data})" if is_path else self.place) as is_valid:
+            if is_valid:
+                update_state(self.state, data, options, 1)
+
+    def add_batches(self, batches: Iterable[Sequence[Any]]) -> None:
+        """Take in record batches that have the columns of the plan by name: one for every task, of the same rows."""
+        with self.error.keep(self.place) as is_valid, self.state.update(1):
+            first_row = 0
+            for of_tasks in batches if is_valid else ():
+                for task, own, batch in zip(self.plan.tasks, self.state.states, of_tasks, strict=True):
+                    with name_task_in_errors(task.name):
+                        own.record_batch(own.process_batch(batch, first_row))
+                first_row += of_tasks[0].num_rows
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """The rows that were read, and those that were kept for each task."""
+        return self.state.rows, *(own.counts.rows_kept for own in self.state.states)
+
+    def summary(self, decision: Decision) -> bytes:
+        """What the driver is told: counts of rows, and samples of scores or, if no rows have to meet, all states."""
+        parts: list[PartSummary] = []
+        with self.error.keep() as is_valid:
+            if is_valid:
+                self.state.flush(1)
+                parts = list(self.counts() if self.plan.moves_rows else self.results(decision))
+        found = Summary(decision.round, self.source, self.attempt, self.rows, self.error.found, parts)
+        return self.plan.serialize(found)
+
+    def counts(self) -> Iterator[PartSummary]:
+        """What the driver needs to decide where rows move."""
+        for key, task, part in iterate_parts(self.state):
+            samples, units = [], None
+            if part.counts.rows_kept:
+                columns = score_columns(task.parts[key[1]], part.counts.n_classes or 0)
+                samples = [sample_scores(part, column) for column in columns]
+                units = count_units(part) if key[1] == 0 and is_resampled(task.resampling) else None
+            yield counted_rows(key, part)._replace(samples=samples, units=units)
+
+    def results(self, decision: Decision) -> Iterator[PartSummary]:
+        """The counts of rows, and the states that need no row of another source."""
+        for key, task, part in iterate_parts(self.state):
+            states, replicates = key_by_slice_values(part, merge_slices(part)), NO_STATES
+            buckets = decision.units[key[0]] if decision.units else None
+            if task.resampling is not None and buckets is not None and part.counts.rows_kept:
+                plan = part.plan.without_plots().with_statistics(hash=(), range=())
+                replicates = replicate_part(part, plan, task.resampling, buckets)
+            yield counted_rows(key, part)._replace(states=states, replicates=replicates)
+
+    def pieces(self, decision: Decision) -> Iterator[Any]:
+        """The rows that have to meet others, as record batches that the engine moves to their targets."""
+        targets = self.plan.targets
+        writer = PieceWriter(decision.round, self.source, self.attempt, targets, self.plan.serialize)
+        results: list[PartSummary] = []
+        with self.error.keep() as is_valid:
+            if is_valid:
+                self.state.flush(1)
+                results = list(self.results(decision))
+                for target, key, block in rows_to_move(self.state, decision, targets):
+                    yield from writer.add(target, key, block)
+                yield from writer.flush()
+        parts = [(key, part) for key, _, part in iterate_parts(self.state)]
+        facts = SourceFacts(
+            self.rows,
+            self.error.found,
+            [[column.values for column in own.slices.columns] for own in self.state.states],
+            {key: part.group_exchange.key_dtype for key, part in parts if part.group_exchange is not None},
+            {
+                key: (part.reader.key_texts.kind, *part.reader.key_texts.arrays())
+                for key, part in parts
+                if part.reader.key_texts.kind is not None
+            },
+            [],
+        )
+        for target in range(targets):
+            is_own = target == self.source % targets
+            yield writer.finish(target, facts._replace(results=results) if is_own else facts)
+
+    def close(self) -> None:
+        """Release all rows, in memory and on disk."""
+        self.state.close()
+
+
+def counted_rows(key: tuple[int, int], part: PartState) -> PartSummary:
+    """The counts of the rows of a part."""
+    slices, of_slices = part.slices.values(), part.slice_counts
+    return PartSummary(
+        key,
+        slices,
+        part.counts,
+        {} if of_slices is None else of_slices.of_values(slices),
+        part.types.found,
+        frozenset(part.reader.float_keys),
+        frozenset(part.reader.class_forms),
+    )

@@ -1,0 +1,72 @@
+"""Replicates of additive statistics where the buckets of resampling units come from the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.comparison.win_counts import UnitSums, WinCounts
+from fastmetrics._core.exchange.hash_exchange import HASH, UNIT
+from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates
+from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
+from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
+from fastmetrics._core.resampling.value_replicates import ValueReplicates
+from fastmetrics.distributed.summaries import SliceStateKey, key_by_slice_values
+from fastmetrics.engine.partial.part_state import PartState
+from fastmetrics.engine.partial.slice_passes import iterate_passes
+from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.plan.resampling_options import Resampling
+from fastmetrics.engine.scan.group_units import find_units_of_groups
+from fastmetrics.engine.scan.intervals import ReplicateStates, replicate_additive, slices_of_pass
+from fastmetrics.engine.scan.paired_models import count_wins_of_groups, states_for_wins
+
+TRAVELLING = (AdditiveReplicates, ValueReplicates, UnitSums, WinCounts)  # these merge, and are small when pickled
+ROWS_CHANGED = "the rows changed between two steps: there are units that were not there when they were counted"
+
+
+def unit_hashes(part: PartState) -> Iterator[np.ndarray]:
+    """The hashes of the resampling units of all rows, block by block."""
+    if part.counted_rows is not None:
+        yield from (block.hashes for blocks in part.counted_rows.blocks.values() for block in blocks)
+        return
+    exchange, name = part.unit_exchange, HASH
+    if exchange is None:
+        exchange, name = part.group_exchange, UNIT
+    if exchange is not None:
+        yield from (reader.load()[name] for reader in exchange.store.block_readers([name]))
+
+
+def count_units(part: PartState) -> UnitCounter:
+    """The resampling units of all rows."""
+    units = UnitCounter()
+    for hashes in unit_hashes(part):
+        units.add(hashes)
+    return units
+
+
+def check_unit_hashes(blocks: Iterable[np.ndarray], buckets: UnitBuckets) -> None:
+    """Check that all units were counted: the bucket of another unit is no valid index."""
+    if any(hashes.shape[0] and int(buckets.bucket_of(hashes).min()) < 0 for hashes in blocks):
+        raise ValueError(ROWS_CHANGED)
+
+
+def replicate_part(
+    part: PartState, plan: Plan, resampling: Resampling, buckets: UnitBuckets
+) -> dict[SliceStateKey, Any]:
+    """The replicates of the additive statistics of a plan, of rows or of groups; those of several states merge."""
+    check_unit_hashes(unit_hashes(part), buckets)
+    has_groups = plan.needs("hash")
+    units_of = find_units_of_groups(part) if has_groups else None
+    weights = ReplicateWeights(buckets, resampling.seed, resampling.replicates)
+    replicates: dict[Any, Any] = {}
+    if resampling.in_pairs:
+        replicates |= count_wins_of_groups(part, 1) if has_groups else states_for_wins(part, buckets)
+    for slice_pass in iterate_passes(part):
+        found = replicate_additive(part, plan, weights, units_of, 1, slices_of_pass(slice_pass))
+        replicates |= slice_pass.rename(found)
+    for key, states in replicates.items():
+        if not isinstance(states, TRAVELLING):
+            replicates[key] = ReplicateStates(list(states.states()))
+    return key_by_slice_values(part, replicates)

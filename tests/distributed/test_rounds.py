@@ -1,0 +1,157 @@
+"""The rounds that an engine runs where its rows are give the report of `evaluate`, to the last bit."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import fastmetrics as fm
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics.distributed import moved_rows, pieces
+from support.cases import each_case
+from support.registry_cases import JOINT_METRICS
+from support.states.toy_engine import all_pieces, combine, run, split_rows, states_of_sources
+
+ROWS = 4000
+COLUMNS = {"label": "click", "score": "pctr"}
+UNITS = {"ci": 0.9, "replicates": 12}
+SETS = [["channel"], ["channel", "day"]]
+
+
+@pytest.fixture(scope="module")
+def log():
+    random = np.random.default_rng(3)
+    user, pctr = random.integers(0, 300, ROWS), random.random(ROWS)
+    return pa.table({
+        "click": (random.random(ROWS) < pctr).astype(np.int8),
+        "pctr": np.round(pctr, 3),
+        "coarse": np.round(pctr, 1).astype(np.float32),
+        "user": user,
+        "name": [f"the name of user number {own}" for own in user],
+        "household": user // 4,
+        "of_user": 0.5 + user % 3,
+        "w": random.integers(0, 4, ROWS) / 4,
+        "channel": random.choice(["app", "web", "tv"], ROWS),
+        "day": random.integers(0, 3, ROWS),
+        "watched": np.round(random.gamma(1.0, 9.0, ROWS), 2).astype(np.float32),
+        "expected": np.round(random.gamma(2.0, 5.0, ROWS), 1),
+        "kind": random.integers(0, 3, ROWS),
+        "probs": list(random.dirichlet([1, 1, 1], ROWS)),
+        "reference": random.choice(["the cat sat", "a dog ran off", "no"], ROWS),
+        "hypothesis": random.choice(["the cat sat on", "a dog ran", "no"], ROWS),
+    })  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sources(log):
+    return [*split_rows(log, 3), [], [log[:0]]]  # one that reads nothing, and one that has no rows
+
+
+def same(log, sources, metrics, n_rounds, targets=3, **options):
+    question, rounds = fm.Evaluation(metrics, **(COLUMNS | options)), []
+    found, expected = run(question, sources, targets, rounds), question.run(log)
+    assert found == expected
+    assert found.to_arrow().equals(expected.to_arrow())
+    assert [own.rows for own in found] == [own.rows for own in expected]
+    assert rounds == list(range(1, n_rounds + 1))
+    return found
+
+
+@each_case(
+    ("metrics", "n_rounds", "options"),
+    [
+        (["logloss", "ctr"], 1, {}),
+        (["logloss", "f1"], 1, {"by": SETS, "weight": "w"}),
+        (["auc"], 2, {}),
+        (["auc", "logloss"], 2, {"weight": "w", "by": SETS, "score": ["pctr", "coarse"]}),
+        (["gauc", "auc", "ndcg@5"], 2, {"group": "user"}),
+        (["gauc", "map"], 2, {"group": ["name", "day"], "by": "channel", "weight": None}),
+        (["gauc(stat=p10)"], 2, {"group": "name", "by": SETS}),
+        (["ks", "auc", "eer"], 3, {}),
+        (["ap", "gauc", "ks"], 3, {"weight": "of_user", "by": SETS, "group": "name"}),
+        (["median_ae", "d2_absolute_error", "xauc"], 2, {"label": "watched", "score": "expected", "by": "channel"}),
+    ],
+)
+def test_reports_are_those_of_evaluate(log, sources, metrics, n_rounds, options):
+    same(log, sources, metrics, n_rounds, **options)
+
+
+@each_case(
+    ("metrics", "options"),
+    [
+        (["auc", "ap"], {}),
+        (["auc(multi_class=ovo)"], {"by": "channel"}),
+        (["ap(average=micro)", "auc", "logloss"], {"weight": "w"}),
+        (["auc", "logloss"], UNITS | {"unit": "user"}),
+    ],
+)
+def test_probabilities_of_several_classes(log, sources, metrics, options):
+    question = fm.Evaluation(metrics, label="kind", probabilities="probs", **options)
+    assert run(question, sources) == question.run(log)
+
+
+@each_case(
+    ("metrics", "options"),
+    [
+        (["logloss", "f1"], {"unit": "user"}),
+        (["gauc", "auc", "logloss"], {"group": "user"}),
+        (["gauc", "ctr", "ks"], {"group": "name", "unit": "household", "by": SETS}),
+        (["auc"], {"unit": "user", "weight": "of_user", "score": ["pctr", "coarse"]}),
+        (["median_ae", "xauc"], {"label": "watched", "score": "expected", "unit": "household", "by": "day"}),
+        (["ari", "nmi"], {"label": "channel", "score": "day", "unit": "household"}),
+        (["auc"], {"ci_method": "delong"}),
+    ],
+)
+def test_intervals(log, sources, metrics, options):
+    found = same(log, sources, metrics, 2, **(UNITS | options))
+    assert all(own.interval is not None for own in found)
+
+
+def test_several_tasks_with_filters_and_computed_columns(log, sources):
+    tasks = {
+        "ctr": fm.Task(),
+        "late": fm.Task(where="day > 0", metrics=["gauc", "ks"], group="user"),
+        "both": fm.Task(label="click * day > 0", score="pctr * 2", group="name", metrics=["gauc", "rmse"]),
+    }
+    same(log, sources, ["auc", "logloss"], 3, tasks=tasks, by="channel", min_rows=1300)
+
+
+def test_texts_and_keys_of_items(log, sources):
+    for metrics in (["bleu", "rouge1"], ["chrf"]):
+        question = fm.Evaluation(metrics, by="channel")
+        assert run(question, sources) == question.run(log)
+
+
+def test_every_metric_at_once(log, sources):
+    same(log, sources, JOINT_METRICS, 3, group="user")
+
+
+@each_case("targets", [1, 2, 7, 600])
+def test_any_number_of_targets(log, sources, targets):
+    same(log, sources, ["auc", "gauc", "logloss"], 2, targets=targets, group="name", by="channel")
+
+
+def test_all_rows_are_spilled(log, sources, monkeypatch, tmp_path):
+    expected = fm.Evaluation(["auc", "gauc", "ks"], group="name", by="channel", **COLUMNS)
+    report = expected.run(log)
+    monkeypatch.setattr(pieces, "MOST_WAITING", 1 << 12)
+    monkeypatch.setattr(MemoryBudget, "try_reserve", lambda budget, n_bytes: False)
+    assert run(expected, sources, memory_limit="1MiB", spill_dir=str(tmp_path)) == report
+    assert not list(tmp_path.iterdir())
+
+
+def test_samples_are_small(log, monkeypatch):
+    monkeypatch.setattr(moved_rows, "SAMPLED", 8)
+    plan = fm.Evaluation(["auc", "gauc"], group="user", **COLUMNS).plan()
+    state = plan.partial(0)
+    state.update(log)
+    assert len(state.summary(plan.first)) < ROWS
+
+
+def test_one_state_takes_several_logs(log):
+    question = fm.Evaluation(["auc", "gauc"], group="name", **COLUMNS)
+    parts = [log[:10], {"click": [], "pctr": [], "name": []}, log[10:].to_reader(7)]
+    plan = question.plan()
+    (state,) = states_of_sources(plan, [parts])
+    decision = plan.decide([state.summary(plan.first)])
+    targets = combine(plan, all_pieces([state], decision), decision)
+    assert plan.finalize([own.summary(decision) for own in targets]) == question.run(log)
