@@ -25,6 +25,10 @@ SLAB_BYTES = 1 << 26  # mapped at a time, for many small arrays: each map takes 
 ALIGNMENT = 64
 
 
+class MemoryLimitError(ValueError):
+    """A state that cannot spill does not fit the memory limit."""
+
+
 class MemoryBudget:
     """The memory that the blocks of one evaluation may take, and the folder for blocks that do not fit.
 
@@ -100,7 +104,7 @@ class MemoryBudget:
     def require_state(self, n_bytes: int, what: str, advice: str = "; allow more memory") -> None:
         """Reserve n_bytes for a state that cannot spill, or raise an error that says what takes too much."""
         if not self.reserve_state(n_bytes):
-            raise ValueError(
+            raise MemoryLimitError(
                 f"{what} take more than half of memory_limit={format_size(self.limit)}, which is all that they may take"
                 f"{advice}"
             )

@@ -165,7 +165,9 @@ class ContingencyState(State):
         return CELLS * len(self.tables) + LABELS * len(self.codes)
 
     def load_arrays(self, *arrays: np.ndarray) -> None:
-        for table, cells in zip(self.tables, self.read_cells(arrays), strict=True):
+        all_cells = self.read_cells(arrays)
+        self.reserve_labels()
+        for table, cells in zip(self.tables, all_cells, strict=True):
             table.add_cells(cells)
 
     def read_cells(self, arrays: tuple[np.ndarray, ...]) -> list[Cells]:

@@ -30,6 +30,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from fastmetrics import _version
+from fastmetrics._core.exchange.memory_budget import MemoryLimitError
 from fastmetrics._core.grouping import grouped
 
 FORMAT = 7
@@ -103,7 +104,7 @@ def errors_mean_damage(section: str, *more: type[Exception]) -> Iterator[None]:
     kinds: tuple[type[Exception], ...] = (LookupError, TypeError, AttributeError, OverflowError, *more)
     try:
         yield
-    except DamagedStateError:
+    except (DamagedStateError, MemoryLimitError):
         raise
     except kinds as error:
         raise DamagedStateError(f"the state is damaged: {section}: {error}") from error

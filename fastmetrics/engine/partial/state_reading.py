@@ -191,10 +191,8 @@ def read_key_texts(key_texts: KeyTexts, header: dict[str, Any], arrays: ArrayRea
         return
     require(key_texts.roles, "it has texts of keys that no metric reads")
     kind, data, offsets = header["key_texts"]
-    try:
+    with errors_mean_damage("its keys", ValueError):
         key_texts.load(kind, arrays.get(data, np.uint8, None), arrays.get(offsets, np.int64, None))
-    except ValueError as error:
-        raise ValueError(f"the state is damaged: {error}") from error
 
 
 def read_counts(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
@@ -238,10 +236,8 @@ def load_state(state: State, numbers: list[Any], arrays: ArrayReader) -> None:
     layout = state.layout()
     require(len(numbers) == len(layout), "a state has not the arrays it should have")
     found = [arrays.get(number, *expected) for number, expected in zip(numbers, layout, strict=True)]
-    try:
+    with errors_mean_damage("a state", ValueError):
         state.load_arrays(*found)
-    except ValueError as error:
-        raise ValueError(f"the state is damaged: {error}") from error
 
 
 def read_sums(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> None:
@@ -249,9 +245,8 @@ def read_sums(part: PartState, header: dict[str, Any], arrays: ArrayReader) -> N
     for index, output, slice_number, *numbers in header["sums"]:
         require(is_count(index, len(statistics)), "sums belong to no statistic")
         check_state_key(part, output, slice_number)
-        sums = statistics[index].empty()
-        load_state(sums, numbers, arrays)
-        part.additive.sums[statistics[index], output, slice_number] = sums
+        require((statistics[index], output, slice_number) not in part.additive.sums, "sums are there twice")
+        load_state(part.additive.state(statistics[index], output, slice_number), numbers, arrays)
     for statistic in statistics:
         for output in range(len(part.outputs) if statistic.empty().n_rows is not None else 0):
             rows = [sums.n_rows or 0 for key, sums in part.additive.sums.items() if key[:2] == (statistic, output)]

@@ -152,11 +152,7 @@ def in_order(work: Callable[[Task], Any], tasks: Sequence[Task], n_threads: int)
     """The results of all tasks in their order; few are made before they are taken."""
     for first in range(0, len(tasks), n_threads):
         some = tasks[first : first + n_threads]
-        yield from for_each(len(some), partial(partial, call, work, some), n_threads)
-
-
-def call(work: Callable[[Task], Any], tasks: Sequence[Task], number: int) -> Any:
-    return work(tasks[number])
+        yield from for_each(len(some), partial(partial, lambda own, number: work(own[number]), some), n_threads)
 
 
 @contextmanager

@@ -277,3 +277,13 @@ def test_states_of_other_questions_show_both(tmp_path):
     make("single scores").save(tmp_path / "b.state")
     one, other = (fm.Accumulator.load(tmp_path / f"{own}.state") for own in "ab")
     assert_raises(ValueError, "different questions.*on_invalid is 'raise' here, 'drop' there", one.merge, other)
+
+
+def test_labels_that_do_not_fit_the_limit(tmp_path):
+    labels = [f"label {number}" for number in range(40_000)]
+    state = fm.Accumulator("ari")
+    state.update({"label": labels, "cluster": labels})
+    state.save(tmp_path / "a.state")
+    message = "^the different labels take more than half of memory_limit=1 MiB"
+    assert_raises(ValueError, message, fm.Accumulator.load, tmp_path / "a.state", memory_limit=LIMIT)
+    assert fm.Accumulator.load(tmp_path / "a.state").result() == state.result()

@@ -448,7 +448,7 @@ class TestStates:
             (0, lambda values: values[:-1], "arrays of cells have different lengths"),
             (2, lambda values: np.where(values == values[0], 0, values), "a cell has no rows"),
             (2, lambda values: -values, "a cell has no rows"),
-            (2, lambda values: values + (1 << 62), "header does not fit its numbers"),
+            (2, lambda values: values + (1 << 62), r"more than 2\*\*63 - 1 rows"),
             (2, lambda values: values + 1, "not the rows it counts"),
             (0, lambda values: values * 0, "a cell occurs twice"),
             (0, lambda values: values - 1, "its cells are not sorted"),
