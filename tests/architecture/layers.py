@@ -47,6 +47,13 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("",),
 )  # fmt: skip
 
+# Questions and their results name each other in types. The lower module of a pair imports the other for type checkers
+# alone.
+FOR_TYPES_ALONE = {
+    "fastmetrics.engine.evaluation.evaluation": "fastmetrics.engine.results.report",
+    "fastmetrics._core.comparison.comparison": "fastmetrics.engine.evaluation.evaluation",
+}
+
 # These reach metrics through the registry alone: a new metric needs no line in them.
 KNOW_NO_METRIC_BY_NAME = ("engine", "reporting", "distributed", "cli", "spark", "testing", "__main__")
 # Where users start: `import fastmetrics` does not load them.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from architecture.layers import ENTRY_POINTS, KNOW_NO_METRIC_BY_NAME, entry_of, height_of
+from architecture.layers import ENTRY_POINTS, FOR_TYPES_ALONE, KNOW_NO_METRIC_BY_NAME, entry_of, height_of
 from architecture.sources import (
     PACKAGE,
     PACKAGE_FILES,
@@ -141,6 +141,8 @@ def imports() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path in PACKAGE_FILES:
         found.setdefault(module_name(path), set()).update(imports_of(path, read(path)))
+    for module, target in FOR_TYPES_ALONE.items():
+        found[module] -= {name for name in found[module] if f"{name}.".startswith(f"{target}.")}
     return found
 
 
@@ -162,6 +164,18 @@ def test_there_is_a_package_to_read(imports):
 def test_imports_go_down_only(imports):
     complaints = [complaint for module, targets in imports.items() for complaint in upward_imports(module, targets)]
     assert not complaints, listed(sorted(complaints))
+
+
+@each_case("module", FOR_TYPES_ALONE)
+def test_imports_for_types_alone_are_not_made(module):
+    """The pairs of `FOR_TYPES_ALONE` are imports that stand behind `if TYPE_CHECKING`, and nowhere else."""
+    path = PACKAGE.parent / f"{module.replace('.', '/')}.py"
+    tree = ast.parse(read(path))
+    behind = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    found = [node for node in imports if node.module == FOR_TYPES_ALONE[module]]
+    assert found
+    assert all(any(node in ast.walk(block) for block in behind) for node in found)
 
 
 def test_no_modules_import_each_other(imports):

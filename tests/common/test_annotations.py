@@ -14,7 +14,7 @@ RETURN_ANY = {
     "COCO.annToRLE", "COCO.dataset", "COCO.document", "COCO.getAnnIds", "COCO.getCatIds", "COCO.getImgIds",
     "COCO.loadAnns", "COCO.loadCats", "COCO.loadImgs", "COCO.loadNumpyAnnotations", "COCOeval.computeIoU",
     "COCOeval.evaluateImg", "CocoResult.to_dict", "Comparison.to_dict", "Difference.to_dict",
-    "Evaluation.options", "Evaluation.run", "Evaluation.to_dict", "Task.columns_and_metrics",
+    "Evaluation.options", "Evaluation.to_dict", "Task.columns_and_metrics",
     "Metric.interval_statistics", "Metric.mean_statistics", "Metric.statistics", "RankingResult.missing_queries",
     "RankingResult.to_dict", "Report.slices", "Report.to_dict", "Result.to_dict", "Task.other_roles",
     "TextComparison.to_dict", "VocResult.to_dict", "classification_report", "encode_masks", "metric_at_thresholds",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from fastmetrics._core.registry import Metric
+    from fastmetrics.engine.evaluation.evaluation import Evaluation
 
 __all__ = ["Comparison", "Difference"]
 
@@ -235,7 +236,7 @@ class Comparison(ResultSet[Difference]):
     small_slices: Mapping[str, int]
     seconds: float | None
     tasks: Mapping[str, TaskRows]
-    evaluation: Any
+    evaluation: Evaluation | None
 
     def __init__(
         self,
@@ -254,7 +255,7 @@ class Comparison(ResultSet[Difference]):
         seconds: float | None = None,
         tasks: Mapping[str, TaskRows] = EMPTY,
         filtered: int | None = None,
-        evaluation: Any = None,
+        evaluation: Evaluation | None = None,
     ) -> None:
         self._set(bins=FrozenDict(bins), small_slices=FrozenDict(small_slices))
         self._set(

@@ -16,8 +16,11 @@ from fastmetrics.engine.plan.row_filters import read_filter
 from fastmetrics.engine.plan.tasks import IntervalArguments, PlannedTask, Task, plan_tasks, show, unchanged
 
 if TYPE_CHECKING:
-    from fastmetrics._core.types.arrays import ColumnName
+    from fastmetrics._core.types.arrays import ColumnName, Log
     from fastmetrics._core.types.options import Correction, IntervalMethod, OnInvalid
+    from fastmetrics.engine.results.report import Report
+
+    Columns = str | tuple[str, ...] | None
 
 __all__ = ["Evaluation"]
 
@@ -164,32 +167,32 @@ class Evaluation(Immutable):
     __slots__ = tuple(option.name for option in OPTIONS)
 
     metrics: tuple[str, ...] | None
-    label: Any
-    score: Any
-    prediction: Any
-    probabilities: Any
-    group: Any
+    label: Columns
+    score: Columns
+    prediction: Columns
+    probabilities: str | tuple[tuple[str, ...], ...] | None
+    group: Columns
     weight: str | None
     item: str | None
     treatment: str | None
     propensity: str | None
     roles: Mapping[str, str] | None
-    where: Any
-    by: Any
+    where: object
+    by: Columns | tuple[tuple[str, ...], ...]
     min_rows: int
-    on_invalid: str
+    on_invalid: OnInvalid
     time_zone: str | None
     tasks: Mapping[str, Task] | None
     ci: float | None
-    ci_method: str
+    ci_method: IntervalMethod
     replicates: int
     seed: int
-    unit: Any
+    unit: Columns
     curves: bool
     approximate: bool
     state_size: int
-    baseline: Any
-    correction: str
+    baseline: Columns
+    correction: Correction
 
     def __init__(
         self,
@@ -284,7 +287,7 @@ class Evaluation(Immutable):
         """
         return Evaluation(**(self.options() | changes))
 
-    def run(self, data: Any, **options: Any) -> Any:
+    def run(self, data: Log, **options: Any) -> Report:
         """The report of a log: ``evaluate(data, self, **options)``.
 
         Parameters
@@ -298,7 +301,8 @@ class Evaluation(Immutable):
         -------
         Report
         """
-        return ask("evaluate", data, self, **options)
+        report: Report = ask("evaluate", data, self, **options)
+        return report
 
     def to_dict(self) -> dict[str, Any]:
         """The question as plain Python with types of JSON only; options at their default are left out.
