@@ -188,30 +188,19 @@ def options_of_toml(text: str) -> dict[str, Any]:
 
 
 def line_of(text: str, place: tuple[str, ...]) -> int | None:
-    """The line of a key in a text in TOML: "a.b = 1", or "b = 1" or "[a.b]" in the table "a"."""
+    """The line in a text in TOML on which a key, or the table that has it inline, begins."""
     import tomllib
 
-    table: tuple[str, ...] = ()
-    for number, line in enumerate(text.splitlines(), 1):
-        header = re.match(r"\s*\[([^\[\]]+)\]\s*(?:#.*)?$", line)
-        key = header[1] if header else line.partition("=")[0]
+    lines = text.split("\n")
+    complete = 0  # lines that end with a value, a comment or a header
+    for number in range(1, len(lines) + 1):
         try:
-            parts = keys_of(tomllib.loads(f"{key} = 0"))
+            content: Any = tomllib.loads("\n".join(lines[:number]))
         except tomllib.TOMLDecodeError:
             continue
-        if header:
-            table = parts
-        if (parts if header else (*table, *parts))[: len(place)] == place:
-            return number
+        for key in place:
+            content = content.get(key, ...) if isinstance(content, Mapping) else ...
+        if content is not ...:
+            return complete + 1
+        complete = number
     return None
-
-
-def keys_of(nested: Mapping[str, Any]) -> tuple[str, ...]:
-    """The keys of a table that has one key, and so on inside."""
-    found: list[str] = []
-    inner: Any = nested
-    while isinstance(inner, Mapping):
-        (key,) = inner
-        found.append(key)
-        inner = inner[key]
-    return tuple(found)

@@ -41,6 +41,11 @@ class InputOptions(NamedTuple):
     missing_columns: str = "raise"
     time_zone: str | None = None
 
+    def notes(self) -> list[str]:
+        """What a reader of the result should know: the options of files that change values."""
+        given = self.format_options or {}
+        return [f"files are read with {name}={given[name]!r}" for name in CHANGE_VALUES if name in given]
+
     @classmethod
     def of_call(cls, arguments: Mapping[str, Any], time_zone: str | None) -> InputOptions:
         """Those among the arguments of an entry point; the time zone is that of its question."""
@@ -48,6 +53,7 @@ class InputOptions(NamedTuple):
         return cls(**given | {"time_zone": time_zone})
 
 
+CHANGE_VALUES = ("column_types", "null_values", "decimal_point")  # options of formats
 NO_INPUT_OPTIONS = InputOptions()
 OF_MISSING_COLUMNS = ("raise", "null")
 

@@ -69,7 +69,7 @@ def scan_log(
                     state.close()
                     state = PartialState(tasks, options)
             check_rows(state)
-            state.notes = opened.notes()
+            state.notes = [*opened.notes(), *input_options.notes()]
             if progress is not None:
                 progress("scan", state.rows, state.rows)
             if state.has_memory_limit:

@@ -60,13 +60,15 @@ def test_spellings_of_one_question(one, other):
     assert repr(one) == repr(other)
 
 
-CHANGES = {
-    "metrics": ["auc"], "label": "buy", "score": "old", "prediction": "item", "probabilities": [["old", "new"]],
-    "group": "item", "weight": "w", "where": "old > 0.5", "by": "channel", "min_rows": 5, "on_invalid": "drop",
-    "time_zone": "Asia/Tokyo", "tasks": {"a": fm.Task(label="buy")}, "ci": 0.9, "ci_method": "normal",
-    "replicates": 10, "seed": 3, "unit": "item", "curves": True, "approximate": True, "state_size": 1 << 20,
-    "baseline": "old", "correction": "none", "item": "item", "treatment": "item", "propensity": "old",
-    "roles": {"reward": "old"},
+# Another value of each option: of its kind, if it needs no other.
+OF_KINDS = {
+    table.COLUMN: "item", table.COLUMNS: "item", table.UNITS: "item", table.BASELINE: "old", table.SLICES: "channel",
+    table.FILTER: "old > 0.5", table.ZONE: "Asia/Tokyo", table.LEVEL: 0.9, table.COUNT: 5, table.SEED: 3,
+    table.FLAG: True, table.SIZE: 1 << 20, table.METRICS: ["auc"], table.TASKS: {"a": fm.Task(label="buy")},
+    table.MODELS: [["old", "new"]], table.ROLES: {"reward": "old"},
+}  # fmt: skip
+CHANGES = {own.name: own.choices[1] if own.choices else OF_KINDS[own.kind] for own in OPTIONS} | {
+    "weight": "w", "label": "buy", "score": "old", "correction": "none",
 }  # fmt: skip
 NEEDS = {
     "prediction": {"metrics": "accuracy", "score": None, "prediction": "buy"},
@@ -75,10 +77,6 @@ NEEDS = {
 }  # fmt: skip
 # Roles of metrics that the library does not have: tests/engine/evaluation/test_question_files.py registers one.
 OF_PLUGINS = ("item", "treatment", "propensity", "roles")
-
-
-def test_every_option_has_a_change():
-    assert {option.name for option in OPTIONS} == CHANGES.keys()
 
 
 @each_case("name", [name for name in CHANGES if name not in OF_PLUGINS])
@@ -123,6 +121,11 @@ def test_native_filters_compare_by_their_own_equals():
     assert report == fm.evaluate(LOG, METRICS, **COLUMNS, where="old > 0.5")._replace(columns=report.columns)
     assert report.to_dict()["evaluation"] is None
     assert "write where= in SQL" in report.to_dict()["no_evaluation"]
+    two = {"label": "click", "scores": ["old", "new"], "unit": "user", "replicates": 5}
+    compared = fm.compare(LOG, "auc", **two, where=compute.field("old") > 0.5)
+    assert compared.evaluation is not None
+    assert compared.to_dict()["evaluation"] is None
+    assert "write where= in SQL" in compared.to_dict()["no_evaluation"]
     assert_raises(TypeError, "a stored question cannot run an expression of pyarrow", arrow.to_toml)
 
 
@@ -172,6 +175,22 @@ def test_models_of_several_classes_in_compare():
     comparison = fm.compare(log, "logloss", label="label", probabilities=["a", "b"], group="u")
     assert comparison.evaluation.probabilities == (("a",), ("b",))
     assert fm.compare(log, comparison.evaluation) == comparison
+
+
+def test_options_of_files_that_change_values_are_noted(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("y;p;q;user\n1;0,9;0,8;007\n0;0,2;0,3;007\n0;-;0,1;07\n", encoding="utf-8")
+    options = {"delimiter": ";", "decimal_point": ",", "null_values": ["-"], "column_types": {"user": "string"}}
+    run = {"format_options": options, "on_invalid": "drop"}
+    notes = (
+        "files are read with column_types={'user': 'string'}", "files are read with null_values=['-']",
+        "files are read with decimal_point=','",
+    )  # fmt: skip
+    report = fm.evaluate(path, "auc", label="y", score="p", **run)
+    assert report.notes == notes
+    assert report.to_dict()["notes"] == list(notes)
+    compared = fm.compare(path, "auc", label="y", scores=["p", "q"], unit="user", replicates=5, **run)
+    assert compared.notes[:3] == notes
 
 
 @each_case("call", [fm.evaluate, fm.compare, lambda log, question, **options: fm.Accumulator(question, **options)])

@@ -108,7 +108,7 @@ def test_a_version_fixes_every_default():
         changed = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
         assert not changed, f"schema 1 has other defaults: {changed}"
         new = sorted(found[part].keys() - own.keys())
-        assert not new, f"add the defaults of {new} to {DEFAULTS.relative_to(ROOT)}"
+        assert not new, f"type python tools/generate.py: {DEFAULTS.relative_to(ROOT)} has no defaults of {new}"
 
 
 @each_case(
@@ -132,6 +132,11 @@ def test_a_version_fixes_every_default():
         (START + '[plugins]\nsnups = {module = "a"}\n', "line 6: .*'snups' of module 'a', which is not imported"),
         (START + "[plugins.snups]\n", "line 5: plugin 'snups' has no module"),
         (START + "[seed]\n", "line 5: seed must be an integer"),
+        (START + 'tasks = {ctr = {lable = "z"}}\n', "line 5: task 'ctr': there is no option 'lable'; did you mean"),
+        (START + 'where = """\n\nseed = 1\n"""\nseed = 0.5\n', "line 9: seed must be an integer"),
+        ('schema = 1\nlabel = "y"\nmetrics = [\n  "auc",  # of all\n  "auk",\n]\n', "line 3: unknown metric 'auk'"),
+        ('schema = 1\nlabel = "y"\n\n# the zone\n"time_zone" = "Mars"\n', "line 5: time_zone"),
+        ('schema = 1\nmetrics = "auc"\nlabel = "a\u2028b"\nci = 2\n', "line 4: ci must be"),
     ],
 )
 def test_errors_name_the_line(text, words):
