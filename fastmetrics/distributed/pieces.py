@@ -21,7 +21,9 @@ from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics.distributed.summaries import PartSummary, Serialize
 
-MOST_WAITING = 1 << 26  # bytes of rows that wait to be joined to pieces
+MOST_WAITING = 1 << 24  # bytes of rows that wait to be joined to pieces
+ALIGNMENT = 8  # of arrays in a piece
+SMALL_BLOCK = 1 << 13  # rows: smaller blocks are joined
 GROUPS = -1  # in place of the number of a score column: rows in the order of their groups' hashes
 NUMBERS = ("round", "source", "attempt", "target", "chunk", "chunks", "rows")
 
@@ -76,32 +78,54 @@ class PieceWriter:
         """The pieces of all rows that wait."""
         for target, waiting in enumerate(self.waiting):
             if waiting:
-                rows = [(key, join(blocks)) for key, blocks in waiting.items()]
+                rows = [(key, block) for key, blocks in waiting.items() for block in join_small(blocks)]
                 waiting.clear()
-                yield self.piece(target, 0, sum(block.rows for _, block in rows), rows)
+                yield self.piece(target, 0, sum(block.rows for _, block in rows), pack_rows(rows))
         self.waiting_bytes = 0
 
     def finish(self, target: int, facts: SourceFacts) -> Any:
         """The last piece for a target, after all rows."""
-        return self.piece(target, self.chunks[target] + 1, 0, facts)
+        return self.piece(target, self.chunks[target] + 1, 0, self.serialize(facts))
 
-    def piece(self, target: int, chunks: int, rows: int, content: Any) -> Any:
+    def piece(self, target: int, chunks: int, rows: int, content: bytes) -> Any:
         numbers = (*self.numbers, target, self.chunks[target], chunks, rows)
         self.chunks[target] += 1
         columns = [pyarrow.array([number], pyarrow.int64()) for number in numbers]
-        payload = pyarrow.array([self.serialize(content)], pyarrow.binary())
+        buffers = [None, pyarrow.py_buffer(np.array([0, len(content)], np.int32)), pyarrow.py_buffer(content)]
+        payload = pyarrow.Array.from_buffers(pyarrow.binary(), 1, buffers)  # pyarrow.array would copy it
         return pyarrow.RecordBatch.from_arrays([*columns, payload], names=[*NUMBERS, "payload"])
 
 
-def join(blocks: list[Block]) -> Block:
-    """One block of the rows of several, which are given up."""
-    n_partitions = blocks[0].offsets.shape[0] - 1
-    if len(blocks) == 1:
-        return blocks[0]
-    if n_partitions > 1:
-        return join_blocks(blocks, n_partitions)
-    columns = {name: np.concatenate([block.columns[name] for block in blocks]) for name in blocks[0].columns}
-    return Block(columns, np.array([0, sum(block.rows for block in blocks)], np.int32))
+def pack_rows(rows: list[tuple[StoreKey, Block]]) -> bytes:
+    """Rows as bytes: their arrays are not copied when they are read."""
+    arrays: list[memoryview] = []
+    head = pickle.dumps(rows, 5, buffer_callback=lambda buffer: arrays.append(buffer.raw()))
+    sizes = np.array([len(head), *(array.nbytes for array in arrays)], np.int64)
+    parts: list[Any] = [np.array([len(sizes)], np.int64).tobytes(), sizes.tobytes()]
+    for content in (head, *arrays):
+        parts += [content, bytes(-len(content) % ALIGNMENT)]
+    return b"".join(parts)
+
+
+def unpack_rows(content: Any) -> list[tuple[StoreKey, Block]]:
+    """The rows that `pack_rows` packed."""
+    data = np.frombuffer(content, np.uint8)
+    if data.ctypes.data % ALIGNMENT:
+        data = data.copy()
+    n_sizes = int(data[:8].view(np.int64)[0])
+    start, parts = 8 + 8 * n_sizes, []
+    for size in data[8:start].view(np.int64).tolist():
+        parts.append(data[start : start + size])
+        start += size + -size % ALIGNMENT
+    rows: list[tuple[StoreKey, Block]] = pickle.loads(parts[0].tobytes(), buffers=parts[1:])
+    return rows
+
+
+def join_small(blocks: list[Block]) -> list[Block]:
+    """The same rows in one block, if the blocks are small; they are given up then."""
+    if len(blocks) == 1 or sum(block.rows for block in blocks) >= SMALL_BLOCK * len(blocks):
+        return blocks
+    return [join_blocks(blocks, blocks[0].offsets.shape[0] - 1)]
 
 
 def cut_block(block: Block, columns: Mapping[str, np.ndarray], start: int, stop: int) -> Block:
@@ -156,7 +180,7 @@ class HeldPieces:
         self.attempts: dict[int, dict[int, dict[int, Payload]]] = {source: {} for source in self.chunks}
         self.n_chunks: dict[tuple[int, int], int] = {}  # by source and attempt, once the last piece is there
 
-    def add(self, numbers: Mapping[str, int], payload: Any) -> None:
+    def add(self, numbers: Mapping[str, int], content: Any) -> None:
         """Take a piece, of which a copy may have come already."""
         source, attempt, chunk = (numbers[name] for name in ("source", "attempt", "chunk"))
         place = f"chunk {chunk} of source {source} at target {numbers['target']}"
@@ -168,12 +192,11 @@ class HeldPieces:
         if chunk in own:
             self.repeated += 1
             return
-        own[chunk] = self.hold(payload)
+        own[chunk] = self.hold(content)
         if numbers["chunks"]:
             self.n_chunks[source, attempt] = numbers["chunks"]
 
-    def hold(self, payload: Any) -> Payload:
-        content = payload.as_buffer()
+    def hold(self, content: Any) -> Payload:
         if self.budget.try_reserve(content.size):
             return Payload(content.size, content)
         if self.file is None:
@@ -194,14 +217,13 @@ class HeldPieces:
         raise ValueError(explain_missing(source, target, attempts, self.n_chunks))
 
     def read(self, payload: Payload) -> Any:
-        """The content of a piece, which is not held any more."""
+        """The bytes of a piece, which is not held any more."""
         content = payload.content
         if content is None and self.file is not None:
             content = np.empty(payload.size, np.uint8)
             self.file.read(payload.position, content)
-        found = pickle.loads(content)
         self.release(payload)
-        return found
+        return content
 
     def release(self, payload: Payload) -> None:
         self.budget.release(0 if payload.content is None else payload.size)
@@ -237,12 +259,15 @@ def hold_pieces(
     try:
         for batch in pieces:
             columns = [batch.column(name).to_pylist() for name in NUMBERS]
+            payloads = batch.column("payload")
+            _, offsets, data = payloads.buffers()
+            edges = np.frombuffer(offsets, np.int32)[payloads.offset :].tolist()
             for row, numbers in enumerate(zip(*columns, strict=True)):
                 named = dict(zip(NUMBERS, numbers, strict=True))
                 target = named["target"]
                 if target not in targets:
                     targets[target] = HeldPieces(round_number, sources, budget)
-                targets[target].add(named, batch.column("payload")[row])
+                targets[target].add(named, data.slice(edges[row], edges[row + 1] - edges[row]))
     except BaseException:
         for held in targets.values():
             held.close()

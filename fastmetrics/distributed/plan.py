@@ -166,6 +166,7 @@ class DistributedPlan(Rounds):
         decision: Decision,
         memory_limit: int | str | None = None,
         spill_dir: str | None = None,
+        processes: int = 1,
     ) -> TargetState:
         """The state of a target, from the pieces of all sources for it, in any order.
 
@@ -176,7 +177,7 @@ class DistributedPlan(Rounds):
         ValueError
             A piece is missing, or is of another round or of an unknown source; the message names source and chunk.
         """
-        states = list(self.combine_targets(pieces, decision, memory_limit, spill_dir))
+        states = list(self.combine_targets(pieces, decision, memory_limit, spill_dir, processes))
         if len(states) != 1:
             raise ValueError(f"the pieces of one target are combined at a time; found those of {len(states)} targets")
         return states[0]

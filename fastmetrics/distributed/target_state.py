@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,7 @@ from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.tables.key_texts import KeyTexts
 from fastmetrics.distributed.decisions import Decision, needs_range_totals
 from fastmetrics.distributed.moved_rows import code_names, iterate_parts, partition_bounds
-from fastmetrics.distributed.pieces import GROUPS, HeldPieces, SourceFacts, StoreKey, place_texts
+from fastmetrics.distributed.pieces import GROUPS, HeldPieces, SourceFacts, StoreKey, place_texts, unpack_rows
 from fastmetrics.distributed.rounds import Rounds
 from fastmetrics.distributed.score_ranges import ScoreRange, ScoreRangeReduction
 from fastmetrics.distributed.summaries import NO_STATES, KeptError, PartSummary, Summary, key_by_slice_values
@@ -55,7 +56,7 @@ class TargetState:
         try:
             for source, rows in self.decision.sources.items():
                 last, *others = held.complete(source, self.target)
-                facts: SourceFacts = held.read(last)
+                facts: SourceFacts = pickle.loads(held.read(last))
                 self.error.found = self.error.found or facts.error
                 with self.error.keep() as is_valid:
                     if is_valid:
@@ -63,7 +64,7 @@ class TargetState:
                         self.handed_on += facts.results
                         numbers = {key: self.number_texts(key, texts) for key, texts in facts.key_texts.items()}
                         for payload in others:
-                            for key, block in held.read(payload):
+                            for key, block in unpack_rows(held.read(payload)):
                                 self.add_rows(key, place_texts(block), facts, numbers.get(key[:2]))
             self.repeated_pieces = held.repeated
         finally:

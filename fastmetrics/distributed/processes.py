@@ -1,0 +1,163 @@
+"""The same question on a pool of processes of this machine: an engine of the standard library, to use and to read.
+
+Every process holds the state of its part of the sources, then that of one target. Pieces move as Arrow files in a
+folder that is deleted at the end.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from fastmetrics._core.exchange.memory_size import parse_size
+from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics._core.parallel import count_threads
+from fastmetrics._core.suggestions import list_public
+from fastmetrics.distributed.decisions import Decision
+from fastmetrics.distributed.plan import DistributedPlan
+from fastmetrics.distributed.source_state import SourceState
+from fastmetrics.distributed.target_state import TargetState
+from fastmetrics.engine.evaluation.evaluation import Evaluation
+from fastmetrics.engine.results.report import Report
+
+__all__ = ["evaluate"]
+__dir__ = list_public(globals())
+
+
+def evaluate(
+    sources: Sequence[Any],
+    evaluation: Evaluation,
+    *,
+    n_processes: int | None = None,
+    memory_limit: int | str | None = None,
+    spill_dir: str | None = None,
+    **input_options: Any,
+) -> Report:
+    """The report of all sources, equal to that of `fastmetrics.evaluate` over their rows.
+
+    Processes start in about a second, and rows that have to meet move through files: where the threads of `evaluate`
+    can share the work, they are faster. A script that calls it needs ``if __name__ == "__main__":``, as every use of
+    processes does.
+
+    Parameters
+    ----------
+    sources : sequence of paths or tables
+        Anything that `evaluate` reads and that can be pickled, such as the files of a log.
+    evaluation : Evaluation
+    n_processes : int, optional
+        By default one for every CPU that this process may use.
+    memory_limit : int or str, optional
+        Memory of rows in all processes together; those that do not fit spill to files.
+    spill_dir : str, optional
+        The folder for spill files and pieces.
+    **input_options : object
+        Options of reading that `evaluate` has, such as `format`.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    ValueError, TypeError, OverflowError, OSError
+        As `evaluate`; the message names the path, or the process in which rows are counted.
+    concurrent.futures.process.BrokenProcessPool
+        A process was killed.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> from fastmetrics.distributed import processes
+    >>> question = fm.Evaluation("auc", label="click", score="pctr")
+    >>> processes.evaluate(["monday.parquet", "tuesday.parquet"], question)                  # doctest: +SKIP
+    """
+    started = time.perf_counter()
+    if isinstance(sources, (str, os.PathLike)) or not sources:
+        raise ValueError(f"sources must be a list of paths or tables, at least one; found {sources!r}")
+    if n_processes is not None and n_processes < 1:
+        raise ValueError(f"n_processes must be at least 1; found {n_processes!r}")
+    n = min(len(sources), count_threads(n_processes))
+    plan: DistributedPlan = evaluation.plan(targets=n)
+    limit = parse_size(memory_limit, "memory_limit")
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="fastmetrics-", dir=spill_dir)))
+        memory = Memory(None if limit is None else limit // n, spill_dir, n)
+        pool = [stack.enter_context(ProcessPoolExecutor(1, get_context("spawn"))) for _ in range(n)]
+
+        def on_all(step: Any, *arguments: Any) -> list[Any]:
+            futures = [process.submit(step, number, *arguments) for number, process in enumerate(pool)]
+            return [future.result() for future in futures]
+
+        on_all(read, plan, memory, [sources[number::n] for number in range(n)], input_options)
+        decision = plan.first
+        while True:
+            summaries = on_all(summarize, decision)
+            decision = plan.decide(summaries)
+            if decision.is_final:
+                return plan.finalize(summaries, time.perf_counter() - started)
+            if decision.moves_rows:
+                on_all(cut, decision, folder)
+                on_all(combine, decision, folder)
+
+
+class Memory(NamedTuple):
+    """The memory options of a process."""
+
+    limit: int | None
+    spill_dir: str | None
+    processes: int
+
+
+class Process:
+    """What a process of the pool holds; nothing outside of one."""
+
+    plan: DistributedPlan
+    memory: Memory
+    source: SourceState
+    state: SourceState | TargetState  # that of the current round
+
+
+def read(
+    number: int, plan: DistributedPlan, memory: Memory, sources: Sequence[Sequence[Any]], options: dict[str, Any]
+) -> None:
+    """Read the sources of a process."""
+    Process.plan, Process.memory = plan, memory
+    Process.source = Process.state = plan.partial(number, 0, *memory)
+    for source in sources[number]:
+        Process.source.update(source, **options)
+
+
+def summarize(number: int, decision: Decision) -> bytes:
+    return Process.state.summary(decision)
+
+
+def cut(number: int, decision: Decision, folder: Path) -> None:
+    """Write the pieces of a process, a file for every target."""
+    with ExitStack() as files:
+        writers: dict[int, Any] = {}
+        for piece in Process.source.pieces(decision):
+            target = piece["target"][0].as_py()
+            if target not in writers:
+                sink = files.enter_context(pyarrow.OSFile(str(folder / f"{number}-{target}"), "wb"))
+                writers[target] = files.enter_context(pyarrow.ipc.new_stream(sink, piece.schema))
+            writers[target].write_batch(piece)
+    Process.source.close()
+
+
+def combine(number: int, decision: Decision, folder: Path) -> None:
+    """Make the state of a target of its pieces."""
+    Process.state = Process.plan.combine(read_pieces(folder, number), decision, *Process.memory)
+
+
+def read_pieces(folder: Path, target: int) -> Iterator[Any]:
+    for path in sorted(folder.glob(f"*-{target}")):
+        with pyarrow.memory_map(str(path)) as source:
+            yield from pyarrow.ipc.open_stream(source)

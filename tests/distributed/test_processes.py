@@ -1,0 +1,76 @@
+"""A pool of processes gives the report of `evaluate`, and leaves nothing behind."""
+
+import os
+from concurrent.futures.process import BrokenProcessPool
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+import fastmetrics as fm
+from fastmetrics.distributed import processes
+from support.cases import assert_raises
+
+ROWS = 3000
+QUESTION = fm.Evaluation(
+    ["auc", "gauc", "ks", "logloss"], label="click", score="pctr", group="user", by="day", ci=0.9, replicates=5
+)
+
+
+class KillsItsReader:
+    """A source that kills the process that receives it."""
+
+    def __reduce__(self):
+        return os._exit, (1,)
+
+
+@pytest.fixture(scope="module")
+def log():
+    random = np.random.default_rng(6)
+    return pa.table({
+        "click": random.integers(0, 2, ROWS),
+        "pctr": np.round(random.random(ROWS), 3),
+        "user": [f"user number {own}" for own in random.integers(0, 99, ROWS)],
+        "day": random.integers(0, 3, ROWS),
+    })
+
+
+def test_files_and_tables(log, tmp_path):
+    third = ROWS // 3
+    pa.parquet.write_table(log[:third], tmp_path / "log.parquet")
+    pa.csv.write_csv(log[third : 2 * third], tmp_path / "log.txt")
+    sources = [tmp_path / "log.parquet", log[2 * third :]]
+    expected = QUESTION.run(pa.concat_tables([log[:third], log[2 * third :]]))
+    assert processes.evaluate(sources, QUESTION, n_processes=2) == expected
+    sums = fm.Evaluation("logloss", label="click", score="pctr")
+    found = processes.evaluate([tmp_path / "log.txt"], sums, n_processes=7, format="csv")
+    assert found == sums.run(log[third : 2 * third])
+    assert found.seconds > 0
+
+
+def test_nothing_is_left_behind(log, tmp_path):
+    options = {"n_processes": 2, "memory_limit": "2MiB", "spill_dir": str(tmp_path)}
+    exact = QUESTION.replace(ci=None)
+    assert processes.evaluate([log[:900], log[900:]], exact, **options) == exact.run(log)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(BrokenProcessPool):
+        processes.evaluate([log, KillsItsReader()], exact, **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_errors_name_the_file(log, tmp_path):
+    pa.parquet.write_table(log, tmp_path / "good.parquet")
+    pa.parquet.write_table(log.set_column(0, "click", pa.array(range(ROWS))), tmp_path / "bad.parquet")
+    sources = [tmp_path / "good.parquet", tmp_path / "bad.parquet"]
+    words = r"'click' has 2 at row 2: .*\(rows are counted within .*bad.parquet\)"
+    assert_raises(ValueError, words, processes.evaluate, sources, QUESTION, n_processes=2)
+
+
+def test_wrong_arguments():
+    for sources in ([], "clicks.parquet"):
+        assert_raises(ValueError, "sources must be a list", processes.evaluate, sources, QUESTION)
+    assert_raises(ValueError, "n_processes must be", processes.evaluate, [{}], QUESTION, n_processes=0)
+    curves = fm.Evaluation("auc", label="click", score="pctr", curves=True)
+    assert_raises(ValueError, "curves=True", processes.evaluate, [{}], curves)
