@@ -1,7 +1,7 @@
 """The rows that exchanges keep, as Parquet.
 
 Every column is integers, so that differences are short: `DELTA_BINARY_PACKED`. A float is its `ordered_bits`, a label
-of two classes is a boolean. Rows are in the order of the first column of floats, a score where there are scores; those
+of two classes is a boolean. Rows are in the order of the first score, or column of floats; those
 of an exchange by keys are in the order of the keys' hashes: the key of a group stands at its first row, the next rows
 have null there. Hashes are not stored. Neither order is needed: rows in another order give the same results.
 
@@ -23,7 +23,7 @@ import numpy as np
 from fastmetrics._core.columns.arrow_columns import text_buffers
 from fastmetrics._core.columns.key_columns import Keys, NumberKeys, TextKeys, TupleKeys
 from fastmetrics._core.columns.key_types import HEAD, TAIL, numbers_of_slots, parts_of, slots_of
-from fastmetrics._core.columns.row_blocks import SLICE
+from fastmetrics._core.columns.row_blocks import SCORE, SLICE, names_of
 from fastmetrics._core.exchange.block_store import BlockReader, BlockStore
 from fastmetrics._core.exchange.blocks import Block
 from fastmetrics._core.exchange.hash_exchange import HASH, HashExchange, HashExchangeScratch
@@ -48,6 +48,7 @@ ROW_GROUP_ROWS = 1 << 16
 ROW_GROUP_TEXT = 1 << 30  # bytes of keys, about: Arrow has at most 2 GiB in one array
 MOST_ROWS = 1 << 30  # of an order, whose numbers have further bits
 KEY = "key"
+LENGTH = np.uint64(0xFFFFFFFF)  # the bits of a head that are the length of a text
 Task = TypeVar("Task")
 
 
@@ -129,10 +130,9 @@ class RowsWriter(NamedTuple):
         columns = {name: column[order] for name, column in loaded.columns.items()}
         step, keys = ROW_GROUP_ROWS, list[Any]()
         if self.key_dtype is not None:
-            keys, is_first = key_arrays(self.key_dtype, columns)
-            step = max(1, step // (1 + sum(own.nbytes for own in keys) // ROW_GROUP_TEXT))
-            is_first[::step] = True
-            keys = [compute.if_else(pyarrow.array(is_first), own, pyarrow.scalar(None, own.type)) for own in keys]
+            text_bytes = int((columns[HEAD] & LENGTH).sum()) if TAIL in columns else 0
+            step = max(1, step // (1 + text_bytes // ROW_GROUP_TEXT))
+            keys = key_arrays(self.key_dtype, columns, step)
         values = [value_array(column) for name, column in columns.items() if is_stored(name)]
         return pyarrow.record_batch([*keys, *values], schema=self.schema), step
 
@@ -141,7 +141,8 @@ def parquet_files(store: BlockStore, key_dtype: np.dtype | None, n_threads: int)
     """The rows of a store as the bytes of Parquet files. `key_dtype` is the type of the keys of its exchange."""
     types = store.types
     schema = pyarrow.schema([*key_fields(key_dtype, pyarrow.large_binary()), *value_fields(types)])
-    value = next((name for name in types if types[name].kind == "f"), None) if key_dtype is None else None
+    floats = (name for name in (*names_of(types, SCORE), *types) if types[name].kind == "f")
+    value = next(floats, None) if key_dtype is None else None
     with nullcontext(store) if value is None else ordered_by(store, value, n_threads) as ordered:
         writer = RowsWriter(ordered, key_dtype, value if key_dtype is None else HASH, schema)
         files = [list(pieces) for _, pieces in groupby(find_pieces(ordered), key=attrgetter("file"))]
@@ -207,28 +208,31 @@ def value_array(values: np.ndarray) -> Any:
     return pyarrow.array(values.view(np.bool_) if values.dtype == np.uint8 else values)
 
 
-def key_arrays(dtype: np.dtype, columns: dict[str, np.ndarray]) -> tuple[list[Any], np.ndarray]:
-    """The keys of all rows, and which rows have another key than the row before."""
+def key_arrays(dtype: np.dtype, columns: dict[str, np.ndarray], step: int) -> list[Any]:
+    """The keys of rows; null where the row before has the same, but for the first of every `step` rows."""
     hashes, heads = columns[HASH], columns.get(HEAD)
-    is_first = np.ones(hashes.shape[0], np.bool_)
+    is_null = np.zeros(hashes.shape[0], np.bool_)
     if heads is not None and TAIL in columns:
-        texts = texts_of_slots(heads, columns[TAIL])
-        is_first[1:] = compute.not_equal(texts[1:], texts[:-1])
-        return [texts], is_first
-    is_first[1:] = hashes[1:] != hashes[:-1]
+        return [texts_of_slots(heads, columns[TAIL], is_null, step)]
+    is_null[1:] = hashes[1:] == hashes[:-1]
     if heads is not None:
-        is_first[1:] |= heads[1:] != heads[:-1]
+        is_null[1:] &= heads[1:] == heads[:-1]
+    is_null[::step] = False
     numbers = zip(parts_of(dtype), numbers_of_slots(hashes, heads), strict=True)
-    return [pyarrow.array(own if part.kind == "u" else own.view(np.int64)) for part, own in numbers], is_first
+    return [pyarrow.array(own if part.kind == "u" else own.view(np.int64), mask=is_null) for part, own in numbers]
 
 
-def texts_of_slots(heads: np.ndarray, tails: np.ndarray) -> Any:
-    """The texts of slots as an Arrow array of bytes."""
+def texts_of_slots(heads: np.ndarray, tails: np.ndarray, is_null: np.ndarray, step: int) -> Any:
+    """The same of texts, as an Arrow array of bytes."""
     offsets = np.zeros(heads.shape[0] + 1, np.int64)
-    np.cumsum(heads & np.uint64(0xFFFFFFFF), out=offsets[1:])
+    np.cumsum(heads & LENGTH, out=offsets[1:])
     data = np.empty(int(offsets[-1]), np.uint8)
     hash_partition.copy_texts(heads, tails, offsets, data)
     buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(data)]
+    texts = pyarrow.LargeBinaryArray.from_buffers(pyarrow.large_binary(), heads.shape[0], buffers)
+    is_null[1:] = compute.equal(texts[1:], texts[:-1])
+    is_null[::step] = False
+    buffers[0] = pyarrow.array(~is_null).buffers()[1]
     return pyarrow.LargeBinaryArray.from_buffers(pyarrow.large_binary(), heads.shape[0], buffers)
 
 
@@ -250,7 +254,8 @@ def read_rows(
     expected = {field.name: field for field in (*keys, *value_fields(types))}
     with parquet.ParquetFile(pyarrow.BufferReader(data), page_checksum_verification=True) as file:
         found = {field.name: field for field in file.schema_arrow}
-        require(found == expected, f"it has columns {[*found.values()]}, and not {[*expected.values()]}")
+        if found != expected:  # texts of fields take time
+            require(False, f"it has columns {[*found.values()]}, and not {[*expected.values()]}")
         for number in range(file.metadata.num_row_groups):
             rows = file.metadata.row_group(number).num_rows
             require(0 < rows <= ROW_GROUP_ROWS, "a row group has too many rows, or none")
@@ -276,7 +281,7 @@ def keys_of_arrays(arrays: list[Any], dtype: np.dtype | None) -> StoredKeys | No
     is_first = [array.is_valid().to_numpy(zero_copy_only=False) for array in arrays]
     require(is_first[0][0] and all((own == is_first[0]).all() for own in is_first), "a row has no key")
     present = [array.drop_null() for array in arrays]
-    rows = np.diff(np.flatnonzero(is_first[0]), append=len(is_first[0]))
+    rows = np.bincount(np.cumsum(is_first[0]) - 1)
     if TAIL in slots_of(dtype):
         return StoredKeys(TextKeys(*text_buffers(present[0])), rows)
     numbers = [NumberKeys(own.to_numpy(), part) for own, part in zip(present, parts_of(dtype), strict=True)]
@@ -293,6 +298,6 @@ def exchange_rows(exchange: HashExchange, columns: dict[str, np.ndarray], found:
     arrays = {name: np.repeat(slots[name][:n], found.rows) for name in (HASH, *exchange.slots)}
     long_bytes = 0
     if TAIL in arrays:
-        lengths = (own.heads[:n] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        lengths = (own.heads[:n] & LENGTH).astype(np.int64)
         long_bytes = int((lengths * found.rows)[lengths > hash_partition.SHORT_TEXT_BYTES].sum())
     exchange.add_arrays(arrays | columns, long_bytes, own.data, scratch)
