@@ -18,7 +18,7 @@ from fastmetrics.engine.evaluation.options.option import ACCUMULATOR
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
-from fastmetrics.engine.partial.state_options import StateOptions, check_approximate, check_resampling, count_bins
+from fastmetrics.engine.partial.state_options import StateOptions, check_approximate, count_bins
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.plan.row_filters import read_filter
 from fastmetrics.engine.plan.tasks import Task, name_task_in_errors, show
@@ -222,12 +222,9 @@ class Accumulator:
         self.spill_dir = spill_dir
         budget = make_memory_budget(memory_limit, spill_dir, count_threads(n_threads))
         planned = question.plan_for(ACCUMULATOR)
-        for task in planned:
+        for task in planned if question.approximate else ():
             with name_task_in_errors(task.name):
-                if question.approximate:
-                    check_approximate(task.plan, task.names.weight)
-                if task.resampling is not None:
-                    check_resampling(task.resampling, task.plan, question.approximate)
+                check_approximate(task)
         n_bins = count_bins(question.state_size) if question.approximate else 0
         self._state = PartialState(planned, StateOptions(question.on_invalid, budget, is_merged=True, n_bins=n_bins))
 

@@ -47,12 +47,13 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("",),
 )  # fmt: skip
 
-# Questions and their results name each other in types. The lower module of a pair imports the other for type checkers
-# alone.
-FOR_TYPES_ALONE = {
-    "fastmetrics.engine.evaluation.evaluation": "fastmetrics.engine.results.report",
-    "fastmetrics._core.comparison.comparison": "fastmetrics.engine.evaluation.evaluation",
-}
+# A question, its results and its plan name each other in types: the first of a pair imports the second for type
+# checkers alone.
+FOR_TYPES_ALONE = (
+    ("fastmetrics.engine.evaluation.evaluation", "fastmetrics.engine.results.report"),
+    ("fastmetrics.engine.evaluation.evaluation", "fastmetrics.distributed.plan"),
+    ("fastmetrics._core.comparison.comparison", "fastmetrics.engine.evaluation.evaluation"),
+)
 
 # These reach metrics through the registry alone: a new metric needs no line in them.
 KNOW_NO_METRIC_BY_NAME = ("engine", "reporting", "distributed", "cli", "spark", "testing", "__main__")

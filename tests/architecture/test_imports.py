@@ -141,7 +141,7 @@ def imports() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path in PACKAGE_FILES:
         found.setdefault(module_name(path), set()).update(imports_of(path, read(path)))
-    for module, target in FOR_TYPES_ALONE.items():
+    for module, target in FOR_TYPES_ALONE:
         found[module] -= {name for name in found[module] if f"{name}.".startswith(f"{target}.")}
     return found
 
@@ -166,14 +166,14 @@ def test_imports_go_down_only(imports):
     assert not complaints, listed(sorted(complaints))
 
 
-@each_case("module", FOR_TYPES_ALONE)
-def test_imports_for_types_alone_are_not_made(module):
+@each_case(("module", "target"), FOR_TYPES_ALONE)
+def test_imports_for_types_alone_are_not_made(module, target):
     """The pairs of `FOR_TYPES_ALONE` are imports that stand behind `if TYPE_CHECKING`, and nowhere else."""
     path = PACKAGE.parent / f"{module.replace('.', '/')}.py"
     tree = ast.parse(read(path))
     behind = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    found = [node for node in imports if node.module == FOR_TYPES_ALONE[module]]
+    found = [node for node in imports if node.module == target]
     assert found
     assert all(any(node in ast.walk(block) for block in behind) for node in found)
 

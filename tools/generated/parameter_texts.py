@@ -30,7 +30,7 @@ LINE_LENGTH = 120
 # Where the texts of options stand, by entry point. The methods of `Accumulator` describe most of them together.
 PLACES = {
     "evaluate": "engine.evaluate", "compare": "engine.compare", "functions": "",
-    "Accumulator.update": None, "Accumulator.from_bytes": None,
+    "Accumulator.update": None, "Accumulator.from_bytes": None, "Accumulator.load": None,
     "spark.evaluate": "spark.dataframe", "spark.compare": "spark.dataframe",
 }  # fmt: skip
 

@@ -18,6 +18,7 @@ from fastmetrics.engine.plan.tasks import IntervalArguments, PlannedTask, Task, 
 if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ColumnName, Log
     from fastmetrics._core.types.options import Correction, IntervalMethod, OnInvalid
+    from fastmetrics.distributed.plan import DistributedPlan
     from fastmetrics.engine.results.report import Report
 
     Columns = str | tuple[str, ...] | None
@@ -248,7 +249,7 @@ class Evaluation(Immutable):
         refuse(entry_point, self.options(), planned)
         return planned
 
-    def plan(self, targets: int = 1) -> Any:
+    def plan(self, targets: int = 1) -> DistributedPlan:
         """The question as steps for an engine that moves rows itself: `fastmetrics.distributed`, which is provisional.
 
         Parameters
@@ -265,7 +266,8 @@ class Evaluation(Immutable):
         ValueError
             Plots, approximate values, quantiles as slices, or rows as resampling units.
         """
-        return ask("plan", self, targets)
+        plan: DistributedPlan = ask("plan", self, targets)
+        return plan
 
     def replace(self, **changes: Any) -> Evaluation:
         """The same question with other options.

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fastmetrics.engine.evaluation.options import OPTIONS
-from fastmetrics.engine.evaluation.options.option import DELONG_TEST, NATIVE_FILTERS, QUANTILES, ROWS
+from fastmetrics.engine.evaluation.options.option import COUNTED_ROWS, DELONG_TEST, NATIVE_FILTERS, QUANTILES, ROWS
 from fastmetrics.engine.plan.column_names import ROW_UNITS
+from fastmetrics.engine.plan.metric_plan import describe_metrics_by_kind
 from fastmetrics.engine.plan.resampling_options import DELONG
 from fastmetrics.engine.plan.row_filters import library_of
 from fastmetrics.engine.plan.tasks import PlannedTask, name_task_in_errors
@@ -33,6 +34,10 @@ def find_rows(task: PlannedTask) -> list[Any]:
     return [own.unit for own in (task.resampling,) if own is not None and own.unit_to_read == ROW_UNITS]
 
 
+def find_counted_rows(task: PlannedTask) -> list[Any]:
+    return [] if task.resampling is None or task.plan.is_numeric else [describe_metrics_by_kind(task.plan.metrics)[-1]]
+
+
 def find_delong(task: PlannedTask) -> list[Any]:
     return [own.method for own in (task.resampling,) if own is not None and own.method == DELONG]
 
@@ -47,4 +52,5 @@ def find_native_filters(task: PlannedTask) -> list[Any]:
 
 FIND: dict[str, Callable[[PlannedTask], list[Any]]] = {
     ROWS: find_rows, DELONG_TEST: find_delong, QUANTILES: find_quantiles, NATIVE_FILTERS: find_native_filters,
+    COUNTED_ROWS: find_counted_rows,
 }  # fmt: skip

@@ -6,8 +6,7 @@ from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.score_statistics.score_histogram import BIN_BYTES
 from fastmetrics._core.statistic import Bounded
-from fastmetrics.engine.plan.metric_plan import Plan, describe_metrics_by_kind
-from fastmetrics.engine.plan.resampling_options import Resampling
+from fastmetrics.engine.plan.tasks import PlannedTask
 
 # Of a state of at least so many bytes, a 64th is left for everything beside its bins.
 LARGE_STATE = 1 << 16
@@ -47,23 +46,17 @@ def count_bins(state_size: int) -> int:
     return (state_size - (state_size // OTHER_SHARE if state_size >= LARGE_STATE else 0)) // BIN_BYTES
 
 
-def check_approximate(plan: Plan, weight: str | None) -> None:
-    """Refuse metrics that have no approximate state."""
+def check_approximate(task: PlannedTask) -> None:
+    """Refuse intervals, which need rows, and metrics that have no approximate state."""
+    plan = task.plan
+    if task.resampling is not None:
+        raise ValueError("approximate=True keeps no rows to resample; leave out ci=, or approximate=")
     if plan.needs("hash"):
         metric = plan.first_metric("hash")
         raise ValueError(f"approximate=True: metric {metric!r} is computed inside groups and needs every row")
-    if weight is not None and plan.needs("range"):
+    if task.names.weight is not None and plan.needs("range"):
         metric = plan.first_metric("range")
         raise ValueError(f"approximate=True: metric {metric!r} has no certified interval for weighted rows")
     for metric in plan.metrics:
         if metric.spec.exchange == "range" and not all(isinstance(own, Bounded) for own in metric.statistics()):
             raise ValueError(f"approximate=True: metric {metric!r} has no certified interval")
-
-
-def check_resampling(resampling: Resampling, plan: Plan, approximate: bool) -> None:
-    """Refuse intervals that an accumulator cannot have."""
-    if approximate:
-        raise ValueError("approximate=True keeps no rows to resample; leave out ci=, or approximate=")
-    if not plan.is_numeric:
-        which = describe_metrics_by_kind(plan.metrics)[-1]
-        raise ValueError(f"an Accumulator has no intervals for metrics {which}; use evaluate")

@@ -219,6 +219,9 @@ REFUSED = {
     ("by", table.QUANTILES): ({"by": "qcut(old, 4)"}, r"'qcut\(old, 4\)' needs all rows"),
     ("unit", table.ROWS): ({"ci": 0.9, "group": None}, "rows of batches and partitions have no places in a log"),
     ("ci_method", table.DELONG_TEST): ({"ci": 0.9, "ci_method": "delong"}, "has no ci_method='delong'"),
+    ("ci", table.COUNTED_ROWS): (
+        {"metrics": "bleu", "ci": 0.9, "group": None, "unit": "user"}, "has no intervals for metrics of text",
+    ),
     ("where", table.NATIVE_FILTERS): ({"where": "an expression"}, "cannot run an expression of pyarrow"),
 }  # fmt: skip
 

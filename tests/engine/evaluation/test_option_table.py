@@ -18,6 +18,7 @@ from fastmetrics.engine.evaluation.options.option import (
     COMPARE,
     EVALUATE,
     FROM_BYTES,
+    LOAD,
     SPARK,
     SPARK_COMPARE,
     TRAINING,
@@ -65,13 +66,15 @@ assert "| `sampled` |" in page and "| `hurried` |" in page
 """
 FUNCTIONS = {
     EVALUATE: fm.evaluate, COMPARE: fm.compare, ACCUMULATOR: fm.Accumulator, UPDATE: fm.Accumulator.update,
-    FROM_BYTES: fm.Accumulator.from_bytes, TRAINING: fm.TrainingMetrics,
+    FROM_BYTES: fm.Accumulator.from_bytes, LOAD: fm.Accumulator.load, TRAINING: fm.TrainingMetrics,
     SPARK: fastmetrics.spark.evaluate, SPARK_COMPARE: fastmetrics.spark.compare,
 }  # fmt: skip
 # These refer to `evaluate` and to their class.
-WITHOUT_TEXTS = (UPDATE, FROM_BYTES)
+WITHOUT_TEXTS = (UPDATE, FROM_BYTES, LOAD)
 # Data; and what a comparison has in place of one model's columns, and of intervals that are asked for.
-NO_OPTIONS = {"self", "data", "df", "batch", "metrics", "scores", "predictions", "probabilities", "ci", "ci_method"}
+NO_OPTIONS = {
+    "self", "data", "df", "batch", "path", "metrics", "scores", "predictions", "probabilities", "ci", "ci_method",
+}  # fmt: skip
 ALL_OPTIONS = (*OPTIONS, *RUN_OPTIONS)
 
 

@@ -35,13 +35,15 @@ OBJECT = "object"
 EVALUATE, COMPARE, ACCUMULATOR = "evaluate", "compare", "Accumulator"
 SPARK, SPARK_COMPARE = "spark.evaluate", "spark.compare"
 DISTRIBUTED = "Evaluation.plan"  # which takes a whole question
-UPDATE, FROM_BYTES, TRAINING = "Accumulator.update", "Accumulator.from_bytes", "TrainingMetrics"
+UPDATE, TRAINING = "Accumulator.update", "TrainingMetrics"
+FROM_BYTES, LOAD = "Accumulator.from_bytes", "Accumulator.load"
 FUNCTIONS = "functions"  # of arrays
 EVERYWHERE = (EVALUATE, COMPARE, ACCUMULATOR, SPARK, SPARK_COMPARE)
 OF_ONE_MODEL = (EVALUATE, ACCUMULATOR, SPARK)  # compare has a list of models in its place
 
 # What entry points refuse that is not a whole option.
 ROWS, QUANTILES, NATIVE_FILTERS, DELONG_TEST = "rows as units", "quantiles", "native filters", "DeLong's test"
+COUNTED_ROWS = "metrics of texts and of labels, whose rows are counted and not kept"
 # Beside the entry points: questions in files, and with the bytes of states.
 STORED = "a stored question"
 

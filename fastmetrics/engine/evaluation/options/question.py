@@ -8,6 +8,7 @@ from fastmetrics.engine.evaluation.options.option import (
     COLUMNS,
     COMPARE,
     COUNT,
+    COUNTED_ROWS,
     DELONG_TEST,
     DISTRIBUTED,
     EVALUATE,
@@ -294,6 +295,11 @@ OPTIONS = (
         "a `standard_error`. If there is no interval (fewer than two units, or more than one replicate in "
         'twenty undefined), `coverage["interval"]` has the reason.',
         entry_points=OF_ONE_MODEL,
+        refusals=(
+            Refusal(
+                (ACCUMULATOR,), "an {entry_point} has no intervals for metrics {found}; use evaluate", COUNTED_ROWS
+            ),
+        ),
     ),
     Option(
         "ci_method",

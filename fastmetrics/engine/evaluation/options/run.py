@@ -9,6 +9,7 @@ from fastmetrics.engine.evaluation.options.option import (
     EVALUATE,
     FROM_BYTES,
     FUNCTIONS,
+    LOAD,
     OBJECT,
     PATH,
     SIZE,
@@ -22,7 +23,7 @@ from fastmetrics.engine.evaluation.options.option import (
 )
 
 OF_LOGS = (EVALUATE, COMPARE, UPDATE)
-OF_MEMORY = (EVALUATE, COMPARE, ACCUMULATOR, FROM_BYTES, TRAINING)
+OF_MEMORY = (EVALUATE, COMPARE, ACCUMULATOR, FROM_BYTES, LOAD, TRAINING)
 ON_SPARK = (SPARK, SPARK_COMPARE)
 
 RUN_OPTIONS = (
