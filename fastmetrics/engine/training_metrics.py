@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from fastmetrics._core.kinds import MODEL_ROLES
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.accumulator import Accumulator
+from fastmetrics.engine.evaluation.options import OPTIONS
+from fastmetrics.engine.evaluation.options.option import COLUMN, COLUMNS, MODELS
 from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.results.report import Report
 
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["TrainingMetrics"]
 
 STATE_KEY = "state"
-# Roles with an argument of their own.
-USUAL_ROLES = ("label", "score", "group", "weight", "prediction", "probabilities", "item")
+# Roles that are options of a question; any other stands in its `roles`.
+USUAL_ROLES = {own.name for own in OPTIONS if own.kind in (COLUMN, COLUMNS, MODELS)}
 
 
 class TrainingMetrics:
@@ -84,8 +86,8 @@ class TrainingMetrics:
         self._metrics = metrics if isinstance(metrics, str | Metric) else list(metrics)
         self._question: dict[str, Any] = {"approximate": approximate, "state_size": state_size}
         self._run: dict[str, Any] = {"n_threads": n_threads, "memory_limit": memory_limit, "spill_dir": spill_dir}
-        self._roles: tuple[str, ...] | None = None  # of the first batch; None before it
         self._rows: Accumulator | None = None
+        self._roles: list[str] = []  # of every batch, if there are rows
 
     def __repr__(self) -> str:
         return f"TrainingMetrics({self._metrics!r}; {self.rows:,} rows)"
@@ -144,16 +146,13 @@ class TrainingMetrics:
         for role in columns.keys() & (roles or {}).keys():
             raise ValueError(f"{role} is given twice: as {role}=, and in roles=")
         columns |= dict(roles or {})
-        if self._roles == (names := tuple(sorted(columns))) and self._rows is not None:
-            self._rows.update(columns)
-            return
-        if self._roles is not None:
+        names = sorted(columns)
+        if self._rows is not None and names != self._roles:
             before, now = ", ".join(self._roles), ", ".join(names)
             raise ValueError(f"every batch has the same arrays: {before} before, {now} now")
-        first = self._make_accumulator(columns)
-        first.update(columns)
-        self._rows = first if self._rows is None else first.merge(self._rows)
-        self._roles = names
+        rows = self._make_accumulator(names) if self._rows is None else self._rows
+        rows.update(columns)
+        self._rows, self._roles = rows, names
 
     def _make_accumulator(self, columns: Iterable[str]) -> Accumulator:
         """An accumulator whose columns have the names of their roles."""
@@ -195,7 +194,6 @@ class TrainingMetrics:
 
     def reset(self) -> None:
         """Forget all rows: the beginning of an epoch. The next batch may have other arrays."""
-        self._roles = None
         self._rows = None
 
     def merge(self, other: TrainingMetrics | bytes) -> TrainingMetrics:
@@ -227,7 +225,7 @@ class TrainingMetrics:
         if rows is None:
             return self
         if self._rows is None:
-            self._rows = self._adopt(rows)
+            self._adopt(rows)
         else:
             self._rows.merge(rows)
         return self
@@ -235,11 +233,10 @@ class TrainingMetrics:
     def _read(self, data: bytes) -> Accumulator | None:
         return Accumulator.from_bytes(data, **self._run) if data else None
 
-    def _adopt(self, rows: Accumulator) -> Accumulator:
-        """The rows of another process before the first own batch: its metrics and options have to be ours."""
-        names = rows._state.tasks[0].names
-        empty = self._make_accumulator(dict.fromkeys(name for _, name in names.columns_with_roles))
-        return empty.merge(rows)
+    def _adopt(self, rows: Accumulator) -> None:
+        """Take the rows of another process in place of all own ones: its metrics and options have to be ours."""
+        roles = sorted([*(USUAL_ROLES & rows.evaluation.options().keys()), *(rows.evaluation.roles or ())])
+        self._rows, self._roles = self._make_accumulator(roles).merge(rows), roles
 
     def to_bytes(self) -> bytes:
         """The state for another process, to `merge` there; empty without rows.
@@ -276,6 +273,7 @@ class TrainingMetrics:
         if STATE_KEY not in state:
             raise ValueError(f"state is what state_dict() returned, a dict with {STATE_KEY!r}; found {sorted(state)}")
         rows = self._read(state[STATE_KEY])
-        adopted = None if rows is None else self._adopt(rows)
-        self.reset()
-        self._rows = adopted
+        if rows is None:
+            self.reset()
+        else:
+            self._adopt(rows)

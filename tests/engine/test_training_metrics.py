@@ -55,6 +55,22 @@ def bytes_of_rank(parts):
     return subprocess.run([sys.executable, "-c", RANK], input=rank, stdout=subprocess.PIPE, check=True).stdout
 
 
+def test_arrays_of_a_checkpoint_are_those_of_every_batch():
+    """Also those that no metric reads."""
+    rows = {**ROWS, "group": [1, 2], "weight": [1.0, 2.0]}
+    again = fm.TrainingMetrics("auc")
+    again.load_state_dict(of_batches([rows], "auc").state_dict())
+    with pytest.raises(ValueError, match="same arrays: group, label, score, weight before, label, score now"):
+        again.update(**ROWS)
+    assert again.rows == 2
+    again.update(**rows)
+    assert again.compute() == of_batches([rows, rows], "auc").compute()
+    rows = {"label": [0, 1], "prediction": [1, 1]}
+    again = fm.TrainingMetrics("accuracy").merge(of_batches([rows], "accuracy"))
+    again.update(**rows)
+    assert again.rows == 4
+
+
 def test_rows_beyond_the_memory_limit_are_spilled(tmp_path):
     """The values do not depend on it, nor those of a checkpoint that is read under the limit."""
     columns, parts = batches(rows=200_000, size=50_000)
