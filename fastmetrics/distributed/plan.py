@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from io import BytesIO
 from typing import Any
 
 from fastmetrics.distributed.decisions import (
@@ -77,6 +78,28 @@ class DistributedPlan(Rounds):
         SourceState
         """
         return SourceState(self, source, attempt, memory_limit, spill_dir, processes)
+
+    def restore(
+        self,
+        state: bytes,
+        memory_limit: int | str | None = None,
+        spill_dir: str | None = None,
+        processes: int = 1,
+    ) -> SourceState:
+        """The state of a source that `SourceState.to_bytes` wrote.
+
+        Returns
+        -------
+        SourceState
+        """
+        from fastmetrics.engine.partial.state_files import StateReader
+        from fastmetrics.engine.partial.state_reading import fill_states
+
+        source, attempt, error, content = pickle.loads(state)
+        restored = self.partial(source, attempt, memory_limit, spill_dir, processes)
+        restored.error.found = restored.error.found or error
+        fill_states(restored.state, StateReader(BytesIO(content)))
+        return restored
 
     def decide(self, summaries: Iterable[bytes]) -> Decision:
         """What is done next, from the summaries of all states of a round. Of several attempts, one is taken.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,11 +27,9 @@ from fastmetrics._core.exchange.row_ranges import (
 from fastmetrics._core.exchange.runs import ClassTotals
 from fastmetrics._core.exchange.stored_ranges import PartitionPair
 from fastmetrics._core.exchange.weighted_ranges import scale_of
+from fastmetrics._core.group_accumulators import StateKey
 from fastmetrics._core.named_tuples import NamedTuple
-from fastmetrics._core.resampling.range_replicates import replicate_scores
-from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
-from fastmetrics._core.resampling.row_range_replicates import replicate_row_ranges
 from fastmetrics._core.statistic import Positioned
 from fastmetrics.distributed.decisions import PartDecision, RangeKey, RangeTotals, RowTotalKey, no_totals
 from fastmetrics.distributed.score_columns import ScoreColumn, read_statistics, score_columns
@@ -42,7 +40,7 @@ from fastmetrics.engine.input.slice_values import SliceValues
 from fastmetrics.engine.partial.slice_passes import SlicePass, compute_slices, passes_of
 from fastmetrics.engine.plan.plan_parts import PlanPart
 from fastmetrics.engine.plan.resampling_options import Resampling
-from fastmetrics.engine.scan.intervals import ReplicateStates
+from fastmetrics.engine.scan.intervals import ReplicateStates, replicate_stored_scores
 
 
 class ScoreRange:
@@ -102,44 +100,23 @@ class ScoreRangeReduction(NamedTuple):
         states: dict[SliceStateKey, Any] = {}
         replicates: dict[SliceStateKey, Any] = {}
         for slice_pass, values in self.rows.passes():
-            states |= self.reduce_pass(slice_pass, values, statistics)
+            states |= by_values(self.reduce_pass(slice_pass, values, statistics), values)
             if resampling is not None and buckets is not None:
-                replicates |= self.replicate_pass(slice_pass, values, statistics, resampling, buckets)
+                replicates |= by_values(self.replicate_pass(slice_pass, statistics, resampling, buckets), values)
         return RangeStates(self.column, self.number, states, replicates)
 
     def replicate_pass(
-        self,
-        slice_pass: SlicePass,
-        values: list[SliceValues],
-        statistics: Sequence[Any],
-        resampling: Resampling,
-        buckets: UnitBuckets,
-    ) -> dict[SliceStateKey, ReplicateStates]:
+        self, slice_pass: SlicePass, statistics: Sequence[Any], resampling: Resampling, buckets: UnitBuckets
+    ) -> dict[StateKey, ReplicateStates]:
         """The replicates of the slices of a pass. `statistics` are those of thresholds; plots are left out."""
         if slice_pass.all_rows:
             check_unit_hashes((reader.load()[HASH] for reader in self.store.block_readers([HASH])), buckets)
         of_metrics, row_statistics = split_statistics(self.part.plan.without_plots().statistics["range"])
         statistics = [own for own in statistics if isinstance(own, OfClasses) or own in of_metrics]
-        replicates: dict[SliceStateKey, ReplicateStates] = {}
-        weights = ReplicateWeights(buckets, resampling.seed, resampling.replicates) if row_statistics else None
-        replicate = partial(
-            replicate_scores, unit_buckets=buckets, seed=resampling.seed, replicates=resampling.replicates
+        outputs = [Output(label, 0) for label in self.labels]
+        return replicate_stored_scores(
+            self.store, outputs, [*statistics, *row_statistics], self.is_weighted, slice_pass, buckets, resampling, 1
         )
-        for label in self.labels:
-            output = Output(label, 0)
-            found: dict[tuple[Any, int | None], list[Any]] = {}
-            if weights is not None:
-                all_rows = slice_pass.all_rows
-                row_ranges = RowRangeReduction(self.store, output, row_statistics, len(values), 1, all_rows=all_rows)
-                found |= replicate_row_ranges(row_ranges, weights)
-            if statistics:
-                reductions = OutputReduction(self.store, output, self.is_weighted, statistics, 1)
-                for n_slices in slice_pass.slice_counts():
-                    found |= reductions.reduce(partial(replicate, n_slices=n_slices))
-            for (statistic, number), states in found.items():
-                of_slice = None if number is None else values[number]
-                replicates[statistic, label, of_slice] = ReplicateStates(states)
-        return replicates
 
     @property
     def is_weighted(self) -> bool:
@@ -147,9 +124,9 @@ class ScoreRangeReduction(NamedTuple):
 
     def reduce_pass(
         self, slice_pass: SlicePass, values: list[SliceValues], statistics: Sequence[Any]
-    ) -> dict[SliceStateKey, Any]:
+    ) -> dict[StateKey, Any]:
         """The states of the slices of a pass; `values` are those of its slices."""
-        states: dict[SliceStateKey, Any] = {}
+        states: dict[StateKey, Any] = {}
         for label in self.labels:
             states |= self.reduce_rows(slice_pass, values, label)
             if not statistics:
@@ -158,11 +135,10 @@ class ScoreRangeReduction(NamedTuple):
             for n_slices in slice_pass.slice_counts():
                 totals = self.global_totals(label, values if n_slices else [None])
                 by_slice = reductions.reduce(partial(reduce_range, n_slices=n_slices, totals=totals))
-                for (statistic, number), state in by_slice.items():
-                    states[statistic, label, None if number is None else values[number]] = state
+                states |= {(statistic, label, number): state for (statistic, number), state in by_slice.items()}
         return states
 
-    def reduce_rows(self, slice_pass: SlicePass, values: list[SliceValues], label: int) -> dict[SliceStateKey, Any]:
+    def reduce_rows(self, slice_pass: SlicePass, values: list[SliceValues], label: int) -> dict[StateKey, Any]:
         """The states of the statistics that read the rows of a range."""
         _, statistics = split_statistics(self.part.plan.statistics["range"])
         if not statistics:
@@ -176,10 +152,8 @@ class ScoreRangeReduction(NamedTuple):
                 for number, of_slice in numbers
             }
         reduction = self.row_reduction(slice_pass, values, label, statistics)._replace(positions=positions)
-        return {
-            (statistic, label, None if number is None else values[number]): state
-            for (statistic, number), state in reduce_row_ranges(reduction).items()
-        }
+        by_slice = reduce_row_ranges(reduction)
+        return {(statistic, label, number): state for (statistic, number), state in by_slice.items()}
 
     def row_reduction(
         self, slice_pass: SlicePass, values: list[SliceValues], label: int, statistics: Sequence[Any]
@@ -260,6 +234,14 @@ class ScoreRangeReduction(NamedTuple):
             (statistic, label, self.column, None if number is None else values[number]): {self.number: total}
             for (statistic, number), total in found.items()
         }
+
+
+def by_values(found: Mapping[StateKey, Any], values: list[SliceValues]) -> dict[SliceStateKey, Any]:
+    """States by the values of slices in place of the numbers of a pass."""
+    return {
+        (statistic, label, None if number is None else values[number]): state
+        for (statistic, label, number), state in found.items()
+    }
 
 
 def reduce_range(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from io import BytesIO
 from os import PathLike
 from typing import Any
 
@@ -135,6 +136,25 @@ class SourceState:
         for target in range(targets):
             is_own = target == self.source % targets
             yield writer.finish(target, facts._replace(results=results) if is_own else facts)
+
+    def to_bytes(self) -> bytes:
+        """The state between two steps, for an engine that does not read rows again: `DistributedPlan.restore` takes it.
+
+        Raises
+        ------
+        ValueError
+            Intervals of metrics of text or of partitions: the rows have to be read again.
+        TypeError
+            The filter is an expression of pyarrow or polars.
+        """
+        from fastmetrics.engine.partial.state_writing import write_states
+
+        if any(part.counted_rows is not None for part in self.state.parts):
+            raise ValueError("states have no bytes if text or partitions are resampled: read the rows again")
+        self.state.flush(1)
+        file = BytesIO()
+        write_states(file, self.state, self.plan.question, 1)
+        return self.plan.serialize((self.source, self.attempt, self.error.found, file.getvalue()))
 
     def close(self) -> None:
         """Release all rows, in memory and on disk."""

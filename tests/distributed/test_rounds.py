@@ -7,7 +7,7 @@ import pytest
 import fastmetrics as fm
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics.distributed import moved_rows, pieces
-from support.cases import each_case
+from support.cases import assert_raises, each_case
 from support.registry_cases import JOINT_METRICS
 from support.states.toy_engine import all_pieces, combine, run, split_rows, states_of_sources
 
@@ -145,6 +145,18 @@ def test_samples_are_small(log, monkeypatch):
     state = plan.partial(0)
     state.update(log)
     assert len(state.summary(plan.first)) < ROWS
+
+
+@each_case("options", [{}, {"group": "name", "by": SETS, "weight": "of_user"}, UNITS | {"unit": "household"}])
+def test_states_are_bytes_between_steps(log, sources, options):
+    metrics = ["auc", "logloss", "ks"] + ["gauc"] * ("group" in options)
+    question = fm.Evaluation(metrics, **COLUMNS, **options)
+    assert run(question, sources, restores=True) == question.run(log)
+
+
+def test_states_of_texts_with_units_have_no_bytes(log):
+    plan = fm.Evaluation("bleu", unit="user", **UNITS).plan()
+    assert_raises(ValueError, "read the rows again", plan.partial(0).to_bytes)
 
 
 def test_one_state_takes_several_logs(log):

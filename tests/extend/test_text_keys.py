@@ -12,6 +12,7 @@ from fastmetrics.extend import Key, Real, RowStatistic, ScoreRangeStatistic, met
 from support.cases import assert_raises, each_case
 from support.extend.worked_examples import contents, load_example
 from support.states.spilled_logs import small_batches, tiny_memory
+from support.states.toy_engine import run, split_rows
 
 COLUMNS = {"score": "score", "group": "user", "item": "item"}
 METRICS = ["exposure_gini@1", "exposure_gini@5"]
@@ -72,6 +73,16 @@ def test_any_order_batches_states_and_memory(monkeypatch):
     small_batches(monkeypatch, 300)
     tiny_memory(monkeypatch, 1 << 13)
     assert evaluate(texts, by="hour", memory_limit="1MiB", n_threads=1) == expected
+
+
+@each_case("options", [{}, {"by": "hour"}, {"ci": 0.9, "replicates": 5}])
+def test_sources_number_texts_in_their_own_order(options):
+    """Rows that an engine moves have the numbers of their source, and the texts behind them."""
+    texts, ranks = make_logs(2000)
+    question, rounds = fm.Evaluation(METRICS, **COLUMNS, **options), []
+    found = run(question, split_rows(texts, 3), targets=4, rounds=rounds)
+    assert contents(found) == evaluate(ranks, **options)
+    assert rounds == [1, 2]
 
 
 def test_one_large_group(monkeypatch):

@@ -249,6 +249,8 @@ def join_problems(
     empty: Callable[[OverClasses], Any],
     join: Callable[[list[Any]], Any],
 ) -> States:
+    if not any(isinstance(own, OverClasses) for own in statistics):
+        return found
     joined = {key: state for key, state in found.items() if not isinstance(key[0], OfClasses)}
     slices = {number for statistic, number in found if isinstance(statistic, OfClasses)}
     for statistic in statistics:

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.columns.row_blocks import Output
 from fastmetrics._core.comparison.win_counts import WinCounts
 from fastmetrics._core.distributions.normal import two_sided_quantile
+from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.class_ranges import OutputReduction, join_replicates
 from fastmetrics._core.exchange.group_reduction import Advance, reduce_groups
 from fastmetrics._core.exchange.row_ranges import RowRangeReduction, split_statistics
@@ -271,28 +273,49 @@ def replicate_score_statistics(
     n_threads: int,
     advance: Advance | None = None,
 ) -> dict[Any, Any]:
-    """The replicates of the range exchange, one output after the other: all rows, then slice by slice."""
+    """The replicates of the range exchange."""
     if part.unit_exchange is None:
         return {}
+    is_weighted = part.names.weight is not None
+    return replicate_stored_scores(
+        part.unit_exchange.store, part.outputs, plan.statistics["range"], is_weighted, part.slice_pass, unit_buckets,
+        resampling, n_threads, advance,
+    )  # fmt: skip
+
+
+def replicate_stored_scores(
+    store: BlockStore,
+    outputs: Sequence[Output],
+    all_statistics: Sequence[Any],
+    is_weighted: bool,
+    slice_pass: SlicePass,
+    unit_buckets: UnitBuckets,
+    resampling: Resampling,
+    n_threads: int,
+    advance: Advance | None = None,
+) -> dict[Any, Any]:
+    """The replicates of statistics of scores, of all rows of a store, which has their units.
+
+    One output after the other: all rows, then slice by slice.
+    """
     replicates: dict[Any, Any] = {}
-    n_slices = part.slice_pass.n_slices
-    statistics, row_statistics = split_statistics(plan.statistics["range"])
+    statistics, row_statistics = split_statistics(all_statistics)
     if row_statistics:
         weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)  # draws them all
-        for output_number, output in enumerate(part.outputs):
-            store, all_rows = part.unit_exchange.store, part.slice_pass.all_rows
-            row_ranges = RowRangeReduction(store, output, row_statistics, n_slices, n_threads, all_rows=all_rows)
+        for output_number, output in enumerate(outputs):
+            row_ranges = RowRangeReduction(
+                store, output, row_statistics, slice_pass.n_slices, n_threads, all_rows=slice_pass.all_rows
+            )
             for (statistic, slice_number), states in replicate_row_ranges(row_ranges, weights, advance).items():
                 replicates[statistic, output_number, slice_number] = ReplicateStates(states)
-    is_weighted = part.names.weight is not None
-    for output_number, output in enumerate(part.outputs) if statistics else ():
-        reductions = OutputReduction(part.unit_exchange.store, output, is_weighted, statistics, n_threads)
+    for output_number, output in enumerate(outputs) if statistics else ():
+        reductions = OutputReduction(store, output, is_weighted, statistics, n_threads)
         of_output: dict[Any, Any] = {}
         replicate = partial(
             replicate_scores, unit_buckets=unit_buckets, seed=resampling.seed, replicates=resampling.replicates,
             advance=advance,
         )  # fmt: skip
-        for slices in part.slice_pass.slice_counts():
+        for slices in slice_pass.slice_counts():
             of_output |= reductions.reduce(partial(replicate, n_slices=slices))
         of_output = join_replicates(statistics, reductions.n_classes, of_output, resampling.replicates)
         for (statistic, slice_number), states in of_output.items():

@@ -38,10 +38,15 @@ def combine(plan, pieces, decision, **memory):
     return [plan.combine(own, decision, **memory) for own in by_target.values()]
 
 
-def last_summaries(plan, sources, rounds=None, **memory):
-    """The summaries of the last round; `rounds` gets a line for each. Every step is run twice."""
+def last_summaries(plan, sources, rounds=None, restores=False, **memory):
+    """The summaries of the last round; `rounds` gets a line for each. Every step is run twice.
+
+    `restores`: between two steps, states are bytes.
+    """
     plan = travel(plan)
     states, decision = states_of_sources(plan, sources, **memory), plan.first
+    if restores:
+        states = [plan.restore(state.to_bytes(), **memory) for state in states]
     while True:
         summaries = [state.summary(decision) for state in states]
         assert summaries == [state.summary(decision) for state in states]
@@ -58,10 +63,10 @@ def last_summaries(plan, sources, rounds=None, **memory):
             states = combine(plan, pieces + pieces[::3], decision, **memory)
 
 
-def run(question, sources, targets=3, rounds=None, **memory):
-    """The report of a question about the rows of all sources."""
+def run(question, sources, targets=3, rounds=None, **options):
+    """The report of a question about the rows of all sources; `options` are those of `last_summaries`."""
     plan = question.plan(targets=targets)
-    return plan.finalize(last_summaries(plan, sources, rounds, **memory))
+    return plan.finalize(last_summaries(plan, sources, rounds, **options))
 
 
 def split_rows(log, n_sources, seed=0, batches=2):
