@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from fastmetrics._core.parallel import count_threads
@@ -364,9 +363,8 @@ class Accumulator:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file, for `load`.
 
-        The file is written under another name in the same folder, and gets its name when it is complete: a file that is
-        there stays as it is until then, whatever happens. Rows are written as they are kept, without a copy of all:
-        docs/internals/state-files.md has the layout.
+        A file of that name stays as it is until the new one is complete, whatever happens. Rows are written as they are
+        kept, without a copy of all: docs/internals/state-files.md has the layout.
 
         Parameters
         ----------
@@ -381,8 +379,9 @@ class Accumulator:
             The file cannot be written, such as in a folder that is not there, or on a full disk.
         """
         from fastmetrics._core.results.output_files import complete_or_nothing
+        from fastmetrics.engine.partial.state_files import path_of_state
 
-        with complete_or_nothing(Path(path)) as temporary, temporary.open("wb") as file:
+        with complete_or_nothing(path_of_state(path)) as temporary, temporary.open("wb") as file:
             self._write(file)
 
     @classmethod
@@ -412,8 +411,13 @@ class Accumulator:
         OSError
             The file cannot be read.
         """
-        with open(path, "rb") as file:
-            return cls._read(file, n_threads, memory_limit, spill_dir)
+        from fastmetrics.engine.partial.state_files import StateError, path_of_state
+
+        with path_of_state(path).open("rb") as file:
+            try:
+                return cls._read(file, n_threads, memory_limit, spill_dir)
+            except StateError as error:
+                raise StateError(f"{os.fspath(path)}: {error}") from error
 
     def to_bytes(self) -> bytes:
         """The state for another process: what `save` writes, as bytes.
@@ -448,10 +452,8 @@ class Accumulator:
         ----------
         data : bytes
             Also a bytearray or memoryview; the content of a file that `save` wrote.
-        memory_limit, spill_dir : optional
+        n_threads, memory_limit, spill_dir : optional
             As for the class.
-        n_threads : int, optional
-            Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
         Raises
         ------

@@ -20,11 +20,13 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
 import struct
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -84,14 +86,21 @@ def write_arrays(arrays: Sequence[np.ndarray], out: Any) -> None:
         out.write(array.reshape(-1).view(np.uint8))
 
 
-class DamagedStateError(ValueError):
-    """A state is not what any accumulator writes."""
+def path_of_state(path: Any) -> Path:
+    """The path of a file, with "~" expanded."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path must be that of a file; found {path!r} of type {type(path).__name__}")
+    return Path(os.fsdecode(path)).expanduser()
+
+
+class StateError(ValueError):
+    """Bytes are no state, not a whole one, or one of another format."""
 
 
 def require(holds: Any, what: str) -> None:
     """Raise an error that says what is wrong with the state, unless the condition holds."""
     if not holds:
-        raise DamagedStateError(f"the state is damaged: {what}")
+        raise StateError(f"the state is damaged: {what}")
 
 
 def is_count(value: Any, below: int | None = None) -> bool:
@@ -104,10 +113,10 @@ def errors_mean_damage(section: str, *more: type[Exception]) -> Iterator[None]:
     kinds: tuple[type[Exception], ...] = (LookupError, TypeError, AttributeError, OverflowError, *more)
     try:
         yield
-    except (DamagedStateError, MemoryLimitError):
+    except (StateError, MemoryLimitError):
         raise
     except kinds as error:
-        raise DamagedStateError(f"the state is damaged: {section}: {error}") from error
+        raise StateError(f"the state is damaged: {section}: {error}") from error
 
 
 # What zipfile, json, numpy and pyarrow raise when they read damaged bytes.
@@ -120,7 +129,7 @@ class StateReader:
     def __init__(self, file: BinaryIO) -> None:
         start = file.read(NAME_PLACE + len(HEADER))
         if start[: len(MARK)] != MARK or start[NAME_PLACE:] != HEADER.encode():
-            raise ValueError(
+            raise StateError(
                 f"this is no state of an Accumulator: as of format {FORMAT}, a state is a ZIP archive that begins "
                 f"with {HEADER}"
             )
@@ -137,7 +146,7 @@ class StateReader:
             number, library = self.header["format"], self.header["library"]
             require(is_count(number) and isinstance(library, str), "it does not name its format")
         if number != FORMAT:
-            raise ValueError(
+            raise StateError(
                 f"fastmetrics {library} wrote the state in format {number}, and {_version.__version__} reads "
                 f"format {FORMAT}: read it with the version that wrote it, or evaluate the rows again"
             )

@@ -183,7 +183,9 @@ def test_names_that_are_no_files(tmp_path):
     assert_raises(FileNotFoundError, "there is no folder", state.save, tmp_path / "no" / "a.state")
     assert_raises(FileNotFoundError, "no.state", fm.Accumulator.load, tmp_path / "no.state")
     (tmp_path / "text").write_text("text")
-    assert_raises(ValueError, "no state of an Accumulator", fm.Accumulator.load, tmp_path / "text")
+    assert_raises(ValueError, "text: this is no state of an Accumulator", fm.Accumulator.load, tmp_path / "text")
+    for method in (state.save, fm.Accumulator.load):
+        assert_raises(TypeError, "path must be that of a file; found 3 of type int", method, 3)
     assert sorted(os.listdir(tmp_path)) == ["text"]
 
 
@@ -266,7 +268,7 @@ def test_a_damaged_section_is_named(name, tmp_path):
             bad = bytearray(good)
             bad[section.header_offset + 30 + len(section.filename) + section.file_size // 2] ^= 1
             path.write_bytes(bad)
-            assert_raises(ValueError, f"damaged: {section.filename}", fm.Accumulator.load, path)
+            assert_raises(ValueError, f"a.state: the state is damaged: {section.filename}", fm.Accumulator.load, path)
     for length in range(0, len(good), max(1, len(good) // 60)):
         path.write_bytes(good[:length])
         assert_raises(ValueError, "damaged: its end is missing|no state", fm.Accumulator.load, path)
