@@ -42,7 +42,7 @@ class Accumulator:
     beyond half of `memory_limit`, in a spill file. With ``approximate=True`` the size of a state is bounded instead,
     and `auc` has a certified interval.
 
-    An accumulator can be pickled and copied. Two threads must not use it at the same time.
+    An accumulator can be saved, pickled and copied. Two threads must not use it at the same time.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """The rows that exchanges keep, as Parquet.
 
 Every column is integers, so that differences are short: `DELTA_BINARY_PACKED`. A float is its `ordered_bits`, a label
-of two classes is a boolean. Rows are in the order of the first score, or column of floats; those
-of an exchange by keys are in the order of the keys' hashes: the key of a group stands at its first row, the next rows
-have null there. Hashes are not stored. Neither order is needed: rows in another order give the same results.
+of two classes is a boolean. Rows are in the order of the first score, or column of floats; those of an exchange by keys
+are in the order of the keys' hashes: the key of a group stands at its first row, the next rows have null there. Hashes
+are not stored. Neither order is needed: rows in another order give the same results.
 
 The rows of a store are in several files. A thread makes one at a time, from rows that it loads at once, and the next
 rows are in the next file. A row group has the rows whose order is found in cache.
@@ -16,7 +16,7 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +49,6 @@ ROW_GROUP_TEXT = 1 << 30  # bytes of keys, about: Arrow has at most 2 GiB in one
 MOST_ROWS = 1 << 30  # of an order, whose numbers have further bits
 KEY = "key"
 LENGTH = np.uint64(0xFFFFFFFF)  # the bits of a head that are the length of a text
-Task = TypeVar("Task")
 
 
 def ordered_bits(numbers: np.ndarray) -> np.ndarray:
@@ -149,7 +148,7 @@ def parquet_files(store: BlockStore, key_dtype: np.dtype | None, n_threads: int)
         yield from in_order(writer.write, files, n_threads)
 
 
-def in_order(work: Callable[[Task], Any], tasks: Sequence[Task], n_threads: int) -> Iterator[Any]:
+def in_order(work: Callable[[Any], Any], tasks: Sequence[Any], n_threads: int) -> Iterator[Any]:
     """The results of all tasks in their order; few are made before they are taken."""
     for first in range(0, len(tasks), n_threads):
         some = tasks[first : first + n_threads]
@@ -158,21 +157,29 @@ def in_order(work: Callable[[Task], Any], tasks: Sequence[Task], n_threads: int)
 
 @contextmanager
 def ordered_by(store: BlockStore, name: str, n_threads: int) -> Iterator[BlockStore]:
-    """A store of the same rows whose partitions are ranges of the values of a column, for a while."""
+    """A store of the same rows whose partitions are ranges of the values of a column, for a while.
+
+    Blocks in memory are not there twice: the rows of the store itself are put in this order. Others are on disk.
+    """
     most_rows = None if store.budget is None else max(1, store.budget.bytes_per_range // store.row_bytes)
     splitter = split_scores(sample_columns(store.block_readers([name]))[name], store.rows, most_rows)
     ranged = BlockStore(splitter.n_buckets, store.budget)
-    readers = store.block_readers(list(filter(is_stored, store.types)))
+    names = list(filter(is_stored, store.types))
 
-    def reorder(reader: BlockReader) -> Block:
-        columns = reader.load()
+    def reorder(number: int) -> Block:
+        columns = BlockReader(store, names, store.block(number)).load()
         return reorder_by_value(splitter, columns[name], columns)
 
     try:
-        for block in in_order(reorder, readers, n_threads):
-            ranged.add(block, ranged.try_reserve(block.n_bytes()))
+        for number, block in enumerate(in_order(reorder, range(store.n_blocks), n_threads)):
+            is_in_memory = number < len(store.blocks_in_memory)
+            ranged.add(block, is_in_memory)
+            if is_in_memory:
+                own = store.blocks_in_memory[number]
+                store.blocks_in_memory[number] = own._replace(columns=own.columns | block.columns)
         yield ranged
     finally:
+        ranged.blocks_in_memory.clear()  # they belong to the store
         ranged.close()
 
 
