@@ -115,6 +115,7 @@ def compare(
         baseline=options.split_columns(baseline) if baseline and log.probabilities else baseline,
         ci=level,
         correction=correction,
+        stored=stored,
         **arguments,
     )
     report_failures(gates, comparison)

@@ -9,12 +9,15 @@ import typer
 from fastmetrics.cli import options
 from fastmetrics.cli.log_options import LogOptions
 from fastmetrics.cli.terminal import message_of
+from fastmetrics.engine.evaluation.options import BY_NAME
 
 if TYPE_CHECKING:
     from fastmetrics import Evaluation
 
 # Options of the question that the command line has under other names.
 ROLES = ("item", "treatment", "propensity")
+# Options of the question that `compare` has under other names.
+KEYWORDS = {"score": "scores", "prediction": "predictions"}
 
 
 def read_config(path: str) -> "Evaluation":
@@ -33,11 +36,26 @@ def with_config(context: typer.Context, log: LogOptions) -> tuple[LogOptions, di
     if log.config is None:
         return log, {}
     given = read_config(log.config).options()
-    fields = fields_of(given)
-    typed = {name for name in LogOptions._fields if options.was_given(context, name)}
+    typed = {name for name in (*LogOptions._fields, *log.more) if options.was_given(context, name)}
     if typed & {"by", "grouping_set"}:
         typed |= {"by", "grouping_set"}
-    return log._replace(**{name: value for name, value in fields.items() if name not in typed}), given
+    more = {name: given[name] for name in log.more.keys() & given.keys() - typed}
+    fields = {name: value for name, value in fields_of(given).items() if name not in typed}
+    return log._replace(**fields, more={**log.more, **more}), given
+
+
+def stored_question(
+    given: Mapping[str, Any], metrics: Any, arguments: dict[str, Any]
+) -> tuple["Evaluation", dict[str, Any]]:
+    """The question of --config with what the command has in place of its own; and the arguments that are of a run."""
+    from fastmetrics import Evaluation
+
+    names = {KEYWORDS.get(name, name): name for name in BY_NAME} | {name: name for name in BY_NAME}
+    own = {names[word]: value for word, value in arguments.items() if word in names}
+    others = {name: value for name, value in given.items() if name not in ROLES}  # they are in the roles of the command
+    return Evaluation(**(others | own | {"metrics": metrics})), {
+        word: value for word, value in arguments.items() if word not in names
+    }
 
 
 def fields_of(given: Mapping[str, Any]) -> dict[str, Any]:

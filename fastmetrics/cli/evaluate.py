@@ -85,6 +85,7 @@ def evaluate(
         prediction=log.prediction or None,
         ci=level,
         curves=outputs.has_page or stored.get("curves", False),
+        stored=stored,
         **arguments,
     )
 

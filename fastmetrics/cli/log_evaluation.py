@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -12,7 +12,9 @@ from typer.core import TyperCommand, TyperOption
 import fastmetrics
 from fastmetrics._core.columns.validation import LabelError, ProbabilityError
 from fastmetrics._core.exchange.memory_size import parse_size
+from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import SCORE_ROLE
+from fastmetrics.cli.config import stored_question
 from fastmetrics.cli.input_options import read_data
 from fastmetrics.cli.outputs import Outputs, Tables, write_result
 from fastmetrics.cli.terminal import show_warning
@@ -135,13 +137,14 @@ def run_on_log(
     outputs: Outputs,
     tables: Tables,
     *,
+    stored: Mapping[str, Any],
     memory_limit: str | None,
     sort: str | None = None,
     **options: Any,
 ) -> Any:
     """Call `evaluate` or `compare`, write the output files, and print the result.
 
-    Options and folders are checked before the log is read.
+    Options and folders are checked before the log is read. `stored` are the options of --config.
     """
     try:
         parse_size(memory_limit, "--memory-limit")
@@ -151,7 +154,7 @@ def run_on_log(
 
     def compute() -> Any:
         quiet = outputs.layout is None
-        result = call_on_log(function, paths, metrics, quiet=quiet, memory_limit=memory_limit, **options)
+        result = call_on_log(function, paths, metrics, stored, quiet=quiet, memory_limit=memory_limit, **options)
         return result if sort is None else result.sorted_by(sort)
 
     return write_result(compute, outputs, tables)
@@ -182,7 +185,13 @@ def check_sort(sort: str | None, metrics: str | list[str], by: Any) -> None:
 
 
 def call_on_log(
-    function: Callable[..., Any], paths: Sequence[str], metrics: str | list[str], *, quiet: bool = False, **options: Any
+    function: Callable[..., Any],
+    paths: Sequence[str],
+    metrics: str | list[str],
+    stored: Mapping[str, Any] = EMPTY,
+    *,
+    quiet: bool = False,
+    **options: Any,
 ) -> Any:
     """Call a function of a log under a progress bar. Its warnings are shown without Python's file and line."""
     import_module("pyarrow")  # if it is missing, the error names the command line's extra, not the engine's
@@ -194,7 +203,8 @@ def call_on_log(
         # The result has every undefined metric with its reason.
         warnings.simplefilter("ignore", fastmetrics.UndefinedMetricWarning)
         try:
-            result = function(read_data(paths), metrics, progress=report_rows, **options)
+            question, run = stored_question(stored, metrics, options) if stored else (metrics, options)
+            result = function(read_data(paths), question, progress=report_rows, **run)
         except ProbabilityError as error:
             raise ValueError(f"{error}. {advice_for_raw_scores(grouped=options['group'] is not None)}") from error
         except LabelError as error:
