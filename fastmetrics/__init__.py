@@ -17,13 +17,11 @@ upper_layers.RENDERERS |= {
     "comparison page": f"{__name__}.reporting.html_comparison:comparison_html",
     "markdown": f"{__name__}.reporting.text_tables:document_markdown",
     "notebook": f"{__name__}.reporting.html_tables:notebook_html",
-    "parquet file": f"{__name__}._core.results.output_files:write_parquet",
     "plot picture": f"{__name__}.reporting.svg_plots:svg_picture",
     "report document": f"{__name__}.reporting.report_table:report_document",
     "report page": f"{__name__}.reporting.html_report:report_html",
     "report plot": f"{__name__}.reporting.matplotlib_plots:plot_report",
     "text": f"{__name__}.reporting.text_tables:document_text",
-    "text file": f"{__name__}._core.results.output_files:write_text",
 }
 upper_layers.ENTRY_POINTS |= {
     "evaluate": f"{__name__}.engine.evaluate:evaluate",

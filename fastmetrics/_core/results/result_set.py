@@ -185,7 +185,9 @@ class ResultSet(Immutable, Generic[Item]):
         """
         text = csv_text(self._table_columns())
         if path is not None:
-            render("text file", text, path)
+            from fastmetrics._core.results.output_files import write_text  # takes milliseconds
+
+            write_text(text, path)
         return text
 
     def to_parquet(self, path: str | Path) -> None:
@@ -196,7 +198,9 @@ class ResultSet(Immutable, Generic[Item]):
         path : str or Path
             The file. It is written completely or not at all.
         """
-        render("parquet file", arrow_table(self._table_columns(), self._caller("to_parquet")), path)
+        from fastmetrics._core.results.output_files import write_parquet
+
+        write_parquet(arrow_table(self._table_columns(), self._caller("to_parquet")), path)
 
     def to_markdown(self, digits: int | None = None) -> str:
         """The table of ``print`` as Markdown, with its notes below it.

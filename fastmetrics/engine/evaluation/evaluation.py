@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from fastmetrics._core.immutable import EMPTY, Immutable
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.upper_layers import ask, render
+from fastmetrics._core.upper_layers import ask
 from fastmetrics.engine.evaluation.options import BY_NAME, OF_TASKS, OPTIONS
 from fastmetrics.engine.evaluation.refusals import refuse
 from fastmetrics.engine.evaluation.values import DEFAULTS, canonical_values
@@ -338,7 +338,9 @@ class Evaluation(Immutable):
 
         text = question_to_toml(self)
         if path is not None:
-            render("text file", text, path)
+            from fastmetrics._core.results.output_files import write_text
+
+            write_text(text, path)
         return text
 
     @classmethod
