@@ -129,7 +129,7 @@ def test_a_stored_question_is_asked(folder, metrics, options):
     assert found == json.loads(fm.evaluate(folder / "log.parquet", question).to_json())
 
 
-def test_a_stored_comparison_is_asked(stored):
+def test_a_stored_comparison_is_asked(folder):
     options = {"ci": 0.9, "replicates": 9, "unit": "user", "baseline": "b", "correction": "benjamini-hochberg"}
     question = fm.Evaluation("auc,gauc", **COLUMNS, by="channel", **options)
     found = answer("compare", folder, question)
@@ -171,7 +171,7 @@ def test_wrong_questions(folder, command, text, words):
     assert words in " ".join(done.stderr.replace("│", " ").split())
 
 
-def test_a_file_that_is_not_there(stored):
+def test_a_file_that_is_not_there(folder):
     done = run("evaluate", "log.parquet", "--config", "none.toml", folder=folder)
     assert done.returncode == 2
     assert "none.toml" in done.stderr
