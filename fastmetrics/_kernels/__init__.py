@@ -1,7 +1,8 @@
 """Typed kernels: loops over arrays, compiled with Cython. Read `numeric/__init__.py` first, then the family you need.
 
-Arrays come in, results go to arrays that the caller owns (`out` is the last argument). Kernels do not validate, do not
-allocate memory per row, and touch no Python object in a loop: the core of each kernel is `cdef ... noexcept nogil`.
+Arrays come in, results go to arrays that the caller owns (`out` is the last argument). Kernels check lengths and
+indices, not values. They do not allocate memory per row, and touch no Python object in a loop: the core of each kernel
+is `cdef ... noexcept nogil`.
 Names are `<what>_<dtype>` where a kernel exists per type. Kernels never start threads; a caller gives each thread a
 range of its own, so results do not depend on the number of threads.
 
