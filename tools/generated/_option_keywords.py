@@ -17,6 +17,8 @@ from fastmetrics.engine.evaluation.options.option import (
     EVALUATE,
     FROM_BYTES,
     LOAD,
+    PARTIAL,
+    PROCESSES,
     SPARK,
     SPARK_COMPARE,
     TRAINING,
@@ -31,6 +33,8 @@ PLACES = {
     COMPARE: ("engine.compare", None, "compare"),
     ACCUMULATOR: ("engine.accumulator", "Accumulator", "__init__"),
     LOAD: ("engine.accumulator", "Accumulator", "load"),
+    PARTIAL: ("distributed.plan", "DistributedPlan", "partial"),
+    PROCESSES: ("distributed.processes", None, "evaluate"),
     FROM_BYTES: ("engine.accumulator", "Accumulator", "from_bytes"),
     UPDATE: ("engine.accumulator", "Accumulator", "update"),
     TRAINING: ("engine.training_metrics", "TrainingMetrics", "__init__"),
@@ -102,7 +106,7 @@ def with_option(lines: list[str], option: Option, default: Any, places: Places) 
     value = f'"{default}"' if isinstance(default, str) else repr(default)
     optional = ", optional" if default is None else ""
     closing = lines[places.keyword]
-    inside = " " * (len(closing) - len(closing.lstrip()) + 4)
+    inside = " " * (len(closing) - len(closing.lstrip()) + 4 * closing.lstrip().startswith(")"))
     written = {
         places.keyword: f"{inside}{annotation} = {value},",
         places.entry: f"{places.indent}{option.name} : {option.type}{optional}",
@@ -126,7 +130,8 @@ def find_function(lines: list[str], owner: str | None, function: str) -> tuple[a
 
 def find_places(lines: list[str], owner: str | None, function: str) -> Places:
     node, inside = find_function(lines, owner, function)
-    keyword = next(line for line in range(node.lineno, len(lines)) if lines[line].strip().startswith(") ->"))
+    ends = (") ->", "**")  # further keywords come last
+    keyword = next(line for line in range(node.lineno, len(lines)) if lines[line].strip().startswith(ends))
     documented = inside if inside is not None and function == "__init__" else node
     start = documented.body[0].lineno - 1
     heading = next(line for line in range(start, len(lines)) if lines[line].strip() == "Parameters")

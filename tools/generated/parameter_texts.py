@@ -31,6 +31,7 @@ LINE_LENGTH = 120
 PLACES = {
     "evaluate": "engine.evaluate", "compare": "engine.compare", "functions": "",
     "Accumulator.update": None, "Accumulator.from_bytes": None, "Accumulator.load": None,
+    "DistributedPlan.partial": "DistributedPlan", "distributed.processes.evaluate": "distributed.processes",
     "spark.evaluate": "spark.dataframe", "spark.compare": "spark.dataframe",
 }  # fmt: skip
 

@@ -12,6 +12,8 @@ import pytest
 
 import fastmetrics as fm
 import fastmetrics.spark
+from fastmetrics.distributed import processes
+from fastmetrics.distributed.plan import DistributedPlan
 from fastmetrics.engine.evaluation.options import OPTIONS, RUN_OPTIONS, options_of
 from fastmetrics.engine.evaluation.options.option import (
     ACCUMULATOR,
@@ -19,6 +21,8 @@ from fastmetrics.engine.evaluation.options.option import (
     EVALUATE,
     FROM_BYTES,
     LOAD,
+    PARTIAL,
+    PROCESSES,
     SPARK,
     SPARK_COMPARE,
     TRAINING,
@@ -67,13 +71,17 @@ assert "| `sampled` |" in page and "| `hurried` |" in page
 FUNCTIONS = {
     EVALUATE: fm.evaluate, COMPARE: fm.compare, ACCUMULATOR: fm.Accumulator, UPDATE: fm.Accumulator.update,
     FROM_BYTES: fm.Accumulator.from_bytes, LOAD: fm.Accumulator.load, TRAINING: fm.TrainingMetrics,
+    PARTIAL: DistributedPlan.partial, PROCESSES: processes.evaluate,
     SPARK: fastmetrics.spark.evaluate, SPARK_COMPARE: fastmetrics.spark.compare,
 }  # fmt: skip
 # These refer to `evaluate` and to their class.
 WITHOUT_TEXTS = (UPDATE, FROM_BYTES, LOAD)
-# Data; and what a comparison has in place of one model's columns, and of intervals that are asked for.
+# Data and questions; what a comparison has in place of one model's columns, and of intervals that are asked for; how an
+# engine runs.
 NO_OPTIONS = {
-    "self", "data", "df", "batch", "path", "metrics", "scores", "predictions", "probabilities", "ci", "ci_method",
+    "self", "data", "df", "batch", "path", "sources", "evaluation", "metrics",
+    "scores", "predictions", "probabilities", "ci", "ci_method",
+    "source", "attempt", "processes", "input_options",
 }  # fmt: skip
 ALL_OPTIONS = (*OPTIONS, *RUN_OPTIONS)
 

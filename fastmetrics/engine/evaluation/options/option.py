@@ -37,6 +37,7 @@ SPARK, SPARK_COMPARE = "spark.evaluate", "spark.compare"
 DISTRIBUTED = "Evaluation.plan"  # which takes a whole question
 UPDATE, TRAINING = "Accumulator.update", "TrainingMetrics"
 FROM_BYTES, LOAD = "Accumulator.from_bytes", "Accumulator.load"
+PARTIAL, PROCESSES = "DistributedPlan.partial", "distributed.processes.evaluate"
 FUNCTIONS = "functions"  # of arrays
 EVERYWHERE = (EVALUATE, COMPARE, ACCUMULATOR, SPARK, SPARK_COMPARE)
 OF_ONE_MODEL = (EVALUATE, ACCUMULATOR, SPARK)  # compare has a list of models in its place

@@ -11,7 +11,9 @@ from fastmetrics.engine.evaluation.options.option import (
     FUNCTIONS,
     LOAD,
     OBJECT,
+    PARTIAL,
     PATH,
+    PROCESSES,
     SIZE,
     SPARK,
     SPARK_COMPARE,
@@ -23,7 +25,8 @@ from fastmetrics.engine.evaluation.options.option import (
 )
 
 OF_LOGS = (EVALUATE, COMPARE, UPDATE)
-OF_MEMORY = (EVALUATE, COMPARE, ACCUMULATOR, FROM_BYTES, LOAD, TRAINING)
+OF_THREADS = (EVALUATE, COMPARE, ACCUMULATOR, FROM_BYTES, LOAD, TRAINING)
+OF_MEMORY = (*OF_THREADS, PARTIAL)
 ON_SPARK = (SPARK, SPARK_COMPARE)
 
 RUN_OPTIONS = (
@@ -32,7 +35,7 @@ RUN_OPTIONS = (
         COUNT,
         "int",
         "Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.",
-        entry_points=(*OF_MEMORY, FUNCTIONS),
+        entry_points=(*OF_THREADS, FUNCTIONS),
         help="Default: all cores.",
         flags=("--threads",),
         least=1,
@@ -60,6 +63,13 @@ RUN_OPTIONS = (
         entry_points=ON_SPARK,
     ),
     Option(
+        "memory_limit",
+        SIZE,
+        "int or str",
+        "Memory of rows in all processes together; those that do not fit spill to files.",
+        entry_points=(PROCESSES,),
+    ),
+    Option(
         "spill_dir",
         PATH,
         "path",
@@ -74,6 +84,15 @@ RUN_OPTIONS = (
         "str",
         "A folder on the executors for spill files; by default their folder for temporary files.",
         entry_points=ON_SPARK,
+    ),
+    Option("spill_dir", PATH, "str", "The folder for spill files and pieces.", entry_points=(PROCESSES,)),
+    Option(
+        "n_processes",
+        COUNT,
+        "int",
+        "By default one for every CPU that this process may use.",
+        entry_points=(PROCESSES,),
+        least=1,
     ),
     Option(
         "n_partitions",
