@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
-from fastmetrics.engine.evaluation.evaluation import Evaluation, question_of_call
-from fastmetrics.engine.evaluation.options import BY_NAME
+from fastmetrics.engine.evaluation.evaluation import Evaluation, check_same_question, question_of_call
 from fastmetrics.engine.evaluation.options.option import ACCUMULATOR
 from fastmetrics.engine.input.input_options import InputOptions
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.partial_state import PartialState
 from fastmetrics.engine.partial.state_options import StateOptions, check_approximate, count_bins
 from fastmetrics.engine.plan.resampling_options import Resampling
-from fastmetrics.engine.plan.row_filters import read_filter
-from fastmetrics.engine.plan.tasks import Task, name_task_in_errors, show
+from fastmetrics.engine.plan.tasks import Task, name_task_in_errors
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import ResolvedPart, ResolvedTask, make_report, resolve_part
 from fastmetrics.engine.scan.read_log import check_rows, make_memory_budget, update_state
@@ -297,22 +295,11 @@ class Accumulator:
         """
         if not isinstance(other, Accumulator):
             raise TypeError(f"an Accumulator merges with another one; found {type(other).__name__}")
-        self._check_same_question(other)
+        check_same_question(self.evaluation, other.evaluation)
         self.flush()
         other.flush()
         self._state.merge(other._state)
         return self
-
-    def _check_same_question(self, other: Accumulator) -> None:
-        """States of different questions do not merge; the error shows what differs."""
-        for name in BY_NAME:
-            mine, theirs = (getattr(own.evaluation, name) for own in (self, other))
-            if name == "where":
-                mine, theirs = read_filter(mine), read_filter(theirs)
-            if mine != theirs:
-                here, there = (show(getattr(own.evaluation, name)) for own in (self, other))
-                found = f"{here} here, {there} there" if here != there else "an expression of its own in each"
-                raise ValueError(f"states of different questions do not merge: {name} is {found}")
 
     def copy(self) -> Accumulator:
         """An accumulator of the same rows; blocks of rows are shared, for they never change."""

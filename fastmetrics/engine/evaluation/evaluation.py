@@ -422,3 +422,15 @@ def question_of_call(
                 f"{word}= is a part of the question, which is given: say evaluation.replace({name}=...)"
             )
     return question
+
+
+def check_same_question(mine: Evaluation, theirs: Evaluation) -> None:
+    """States of different questions do not merge; the error shows what differs."""
+    for name in BY_NAME:
+        here, there = (getattr(own, name) for own in (mine, theirs))
+        if name == "where":
+            here, there = read_filter(here), read_filter(there)
+        if here != there:
+            texts = [show(getattr(own, name)) for own in (mine, theirs)]
+            found = f"{texts[0]} here, {texts[1]} there" if texts[0] != texts[1] else "an expression of its own in each"
+            raise ValueError(f"states of different questions do not merge: {name} is {found}")
