@@ -17,7 +17,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 from fastmetrics.cli.compare import compare  # noqa: E402
 from fastmetrics.cli.evaluate import evaluate  # noqa: E402
-from fastmetrics.cli.log_options import FIELDS, PANELS, LogOptions, shared_options  # noqa: E402
+from fastmetrics.cli.log_options import FIELDS, MORE, PANELS, LogOptions, shared_options  # noqa: E402
 
 COMMANDS = {"evaluate": evaluate, "compare": compare}
 MODELS = ["--label", "y", "--score", "a", "--score", "b"]
@@ -47,7 +47,8 @@ def test_the_help_has_panels(tmp_path):
     for command in COMMANDS:
         text = run(command, "--help", folder=tmp_path).stdout
         panels = re.findall(r"^╭─ ([\w ]+) ─", text, flags=re.MULTILINE)
-        assert panels == ["Arguments", "Options", *PANELS.values()]
+        more = [MORE] if FIELDS.keys() - set(LogOptions._fields) else []  # options of the table that have no field
+        assert panels == ["Arguments", "Options", *PANELS.values(), *more]
         assert "--output" in text.partition("─ Output ─")[2]
         assert "--ci " in text.partition("─ Intervals ─")[2].partition("─ Input ─")[0]
 
@@ -63,7 +64,8 @@ def test_a_command_gets_the_record():
     assert command.__doc__ == "What it does."
     assert list(inspect.signature(command).parameters) == ["first", *FIELDS, "last"]
     command(first=1, last=2, **{name: default for name, (_, default) in FIELDS.items()} | {"seed": 7})
-    assert received == [(1, LogOptions(seed=7), 2)]
+    more = {name: default for name, (_, default) in FIELDS.items() if name not in LogOptions._fields}
+    assert received == [(1, LogOptions(seed=7, more=more), 2)]
 
 
 @each_case("command", COMMANDS)
