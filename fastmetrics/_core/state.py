@@ -127,6 +127,9 @@ class State(ABC):
     def limit_memory(self, budget: Any) -> None:  # noqa: B027 - a state of constant size has nothing to do
         """Reserve the memory from a budget; called before the first row."""
 
+    def check_merge(self, other: Any) -> None:  # noqa: B027 - a state of constant size always can
+        """Raise the error that a merge would raise, as far as it is known before; nothing changes."""
+
     def close(self) -> None:  # noqa: B027 - a state of constant size has nothing to do
         """Free memory and files of a state that is not used any more."""
 
@@ -151,6 +154,10 @@ class Sums(State):
         state = Sums.__new__(Sums)  # intervals make many
         state.fields, state.counts, state.exact = self.fields, counts, sums
         return state
+
+    def copy(self) -> Sums:
+        """A state that changes apart from this one."""
+        return self.with_memory(self.counts.copy(), self.exact.copy())
 
     def merge(self, other: Sums) -> None:
         maxima = self.fields.maxima

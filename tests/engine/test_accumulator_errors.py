@@ -1,6 +1,5 @@
 """Errors of accumulators name column and row; afterwards the accumulator is unchanged."""
 
-import pickle
 
 import numpy as np
 import pyarrow as pa
@@ -399,35 +398,3 @@ class TestConstructor:
 
     def test_a_doctest_is_there(self):
         assert ">>> " in fm.Accumulator.__doc__
-
-
-class TestRowsOfOneSource:
-    """A state that shares rows with another one is refused: they would count twice."""
-
-    def assert_refused(self, state, other):
-        before = state.to_bytes(), other.to_bytes()
-        message = "both states have rows of source [0-9a-f]{32}, which would count twice"
-        assert_raises(ValueError, message, state.merge, other)
-        assert (state.to_bytes(), other.to_bytes()) == before
-
-    def test_copies_in_any_form(self):
-        state = updated(new(), GOOD)
-        self.assert_refused(state, state)
-        for other in (state.copy(), pickle.loads(pickle.dumps(state)), fm.Accumulator.from_bytes(state.to_bytes())):
-            self.assert_refused(state, other)
-            other.update(GOOD)
-            self.assert_refused(state, other)
-
-    def test_states_that_were_merged_before(self):
-        first, second, third = (updated(new(), GOOD) for _ in range(3))
-        first.merge(second)
-        self.assert_refused(first, second)
-        self.assert_refused(second, first)
-        second.update(GOOD)
-        self.assert_refused(first, second)
-        self.assert_refused(third.merge(first), fm.Accumulator.from_bytes(first.to_bytes()))
-
-    def test_states_without_rows_have_no_source(self):
-        empty = new()
-        empty.update({name: [] for name in GOOD})
-        same(empty.merge(empty).merge(empty.copy()).merge(updated(new(), GOOD)).result(), evaluate(GOOD))

@@ -140,6 +140,23 @@ class ContingencyState(State):
             self.budget.release_state(self.label_bytes)
         self.label_bytes = 0
 
+    def check_merge(self, other: Any) -> None:
+        """Check that the labels of both fit the budget together."""
+        if self.budget is None:
+            return
+        n_bytes = [sum(codes.n_bytes for codes in own.codes) for own in (self, other)]
+        if self.budget.reserve_state(sum(n_bytes)):  # the memory of codes may double when it grows
+            self.budget.release_state(sum(n_bytes))
+            return
+        grown = -self.label_bytes
+        for own, theirs in zip(self.codes, other.codes, strict=True):
+            both = LabelCodes()
+            both.merge(own)
+            both.merge(theirs)
+            grown += both.n_bytes
+        self.budget.require_state(max(grown, 0), "the different labels")
+        self.budget.release_state(max(grown, 0))
+
     def merge(self, other: Any) -> None:
         """Add the rows of another state of the same kind, which may be this one."""
         self.cached = None

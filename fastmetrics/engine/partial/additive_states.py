@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,8 @@ from fastmetrics._core.exchange.blocks import order_by_number, scatter_rows
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.row_ranges import split_statistics
 from fastmetrics._core.group_accumulators import StateKey
-from fastmetrics._core.state import State
+from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.state import State, Sums
 from fastmetrics._core.statistic import ByUnit
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.partial.covered_states import CoveredStates
@@ -24,6 +25,19 @@ from fastmetrics.engine.plan.metric_plan import Plan
 if TYPE_CHECKING:
     from fastmetrics._core.resampling.counted_row_replicates import CountedRows
 
+
+
+class AddedStates(NamedTuple):
+    """Sums that take the place of those of the same keys, tables that are to be merged, and the counts of slices."""
+
+    sums: dict[StateKey, State]
+    tables: list[tuple[StateKey, State]]
+    counts: SliceCounts | None
+
+
+def number_of(slice_number: int | None, numbers: np.ndarray | None) -> int | None:
+    """The number here of a slice of another state; None is all rows."""
+    return slice_number if slice_number is None or numbers is None else int(numbers[slice_number])
 
 
 class AdditiveStates:
@@ -187,15 +201,39 @@ class AdditiveStates:
         other.settle()
         for key, state in other.sums.items():
             self.state(*key).merge(state)
-        self.merge_counts(other.counts)
+        if other.counts is not None:
+            self.counts = SliceCounts(other.counts.n_labels) if self.counts is None else self.counts
+            self.counts.merge(other.counts)
 
-    def merge_counts(self, counts: SliceCounts | None, numbers: np.ndarray | None = None) -> None:
-        """Add the counts of rows of another state; its slice s is numbers[s] here."""
-        if counts is None:
-            return
-        if self.counts is None:
-            self.counts = SliceCounts(counts.n_labels)
-        self.counts.merge(counts, numbers)
+    def merged_with(self, others: Sequence[NumberedStates]) -> AddedStates:
+        """What these states are with others, none of which changes: `take` makes it so."""
+        sums: dict[StateKey, State] = {}
+        tables: list[tuple[StateKey, State]] = []
+        counts = None if self.counts is None else self.counts.copy()
+        for other, numbers in others:
+            other.settle()
+            for (statistic, output, number), state in other.sums.items():
+                key = statistic, output, number_of(number, numbers)
+                if not isinstance(state, Sums):
+                    tables.append((key, state))
+                    self.state(*key).check_merge(state)
+                    continue
+                if key not in sums:
+                    known = self.sums.get(key)
+                    sums[key] = known.copy() if isinstance(known, Sums) else statistic.empty()
+                sums[key].merge(state)
+            if other.counts is not None:
+                counts = SliceCounts(other.counts.n_labels) if counts is None else counts
+                counts.merge(other.counts, numbers)
+        return AddedStates(sums, tables, counts)
+
+    def take(self, merged: AddedStates) -> None:
+        """Make these states what they are with others. Tables are merged here: they may be too large to copy."""
+        for key, table in merged.tables:
+            self.state(*key).merge(table)
+        self.sums.update(merged.sums)
+        self.counts = merged.counts
+        self.by_output_and_slice.clear()
 
     def clear(self) -> None:
         """Remove all states, and free what they reserved."""
@@ -246,3 +284,7 @@ def split_rows(columns: RowBlock, slices: np.ndarray) -> list[tuple[int, RowBloc
         where = slice(*starts[number : number + 2].tolist())
         by_slice.append((number, moved.move(itemgetter(where))))
     return by_slice
+
+
+# Additive states, and the numbers of their slices in others; None: the same.
+NumberedStates = tuple[AdditiveStates, np.ndarray | None]

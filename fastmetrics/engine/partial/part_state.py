@@ -27,7 +27,7 @@ from fastmetrics._core.statistic import Bounded
 from fastmetrics.engine.input.batch_validation import ColumnReader, ValidatedBatch
 from fastmetrics.engine.input.grouping_sets import GroupingSets
 from fastmetrics.engine.input.row_selection import SelectedBatch
-from fastmetrics.engine.partial.additive_states import AdditiveStates, split_by_slice
+from fastmetrics.engine.partial.additive_states import AddedStates, AdditiveStates, number_of, split_by_slice
 from fastmetrics.engine.partial.part_types import PartTypes
 from fastmetrics.engine.partial.part_worker import HistogramKey, PartWorker, retain_rows
 from fastmetrics.engine.partial.row_counts import RowCounts
@@ -114,6 +114,7 @@ class PartState:
         self.store = BlockStore(1, budget)
         self.waiting: list[ValidatedBatch] = []
         self.waiting_rows = 0
+        self.merged: tuple[AddedStates, dict[HistogramKey, ScoreHistogram]] | None = None  # by the current update
         self.types = PartTypes(plan, names)
         self.counts = RowCounts(plan, names)
         self.earlier = self.counts  # those of the updates before the current one
@@ -137,8 +138,6 @@ class PartState:
     def reads_vectors(self) -> bool:
         """Are the columns of models probabilities of classes, or other lists?"""
         return isinstance(self.reader.model_kind, Vector)
-
-    # ------------------------------------------------------------------------------------------------ rows come in
 
     def process_rows(self, rows: SelectedBatch, waits: bool = False) -> ValidatedBatch:
         """Read the columns of selected rows; add them to the additive states and to the exchanges.
@@ -249,8 +248,6 @@ class PartState:
             bits = max(bits, min(MAX_INITIAL_BITS, n_partitions.bit_length()))
         return HashExchange(dtype, bits, self.memory_budget)
 
-    # ------------------------------------------------------------------- updates, which can be undone, and merging
-
     @property
     def additive(self) -> AdditiveStates:
         """The additive states, while no thread processes rows."""
@@ -304,15 +301,46 @@ class PartState:
         """Leave the state as it was."""
         for store, of_store in mark.stores:
             store.restore(of_store)
+        marked = [store for store, _ in mark.stores]
+        for store in self.stores():
+            if store not in marked:
+                store.close()
         self.group_exchange, self.unit_exchange = mark.exchanges
         self.waiting, self.waiting_rows = mark.waiting, mark.waiting_rows
         self.counts, self.types.found = mark.counts, mark.types
         self.reader.key_texts.kind = mark.kind_of_keys
         self.reader.float_keys, self.reader.class_forms = mark.float_keys, mark.class_forms
+        self.merged = None
+        self.drop_workers()
+
+    def drop_workers(self) -> None:
+        """Forget the workers of an update."""
         for worker in self.workers[1:]:
             worker.additive.clear()
         del self.workers[1:]
         self.idle_workers.clear()
+
+    def merge_update(self, other: PartState | None = None, numbers: np.ndarray | None = None) -> None:
+        """Add up the additive states of an update, or of another state; `take_update` makes them those of the state.
+
+        Slice s of the other state is numbers[s] here, or s.
+        """
+        own = self.first_worker()
+        others: list[tuple[PartWorker, np.ndarray | None]] = [(worker, None) for worker in self.workers[1:]]
+        others += [] if other is None else [(other.first_worker(), numbers)]
+        histograms = {key: histogram.copy() for key, histogram in own.histograms.items()}
+        for worker, of_worker in others:
+            merge_histograms(histograms, worker.histograms, of_worker)
+        additive = own.additive.merged_with([(worker.additive, of_worker) for worker, of_worker in others])
+        self.merged = additive, histograms
+
+    def take_update(self) -> None:
+        """Make what `merge_update` added up the states."""
+        if self.merged is not None:
+            merged, self.first_worker().histograms = self.merged
+            self.additive.take(merged)
+            self.merged = None
+            self.drop_workers()
 
     def exchange_update(self, mark: PartMark, n_threads: int) -> None:
         """Give rows that wait to the exchanges if they are many; otherwise they wait for more rows."""
@@ -342,15 +370,16 @@ class PartState:
 
             return exchange
 
-        marks = [(store, store.mark()) for store in self.stores()]
+        marks, waiting = [(store, store.mark()) for store in self.stores()], (self.waiting, self.waiting_rows)
         try:
             for_each(len(groups), make_worker, n_threads)
+            self.waiting, self.waiting_rows = [], 0
         except BaseException:
             # Out of memory or disk, or an interrupt: the rows still wait, so none of them may stay in a store.
             for store, mark in marks:
                 store.restore(mark)
+            self.waiting, self.waiting_rows = waiting
             raise
-        self.waiting, self.waiting_rows = [], 0
 
     @contextmanager
     def flushed(self, n_threads: int) -> Iterator[None]:
@@ -373,13 +402,9 @@ class PartState:
         self.types.check_mergeable(other.types)
         self.reader.key_texts.check_mergeable(other.reader.key_texts)
 
-    def merge(self, other: PartState, numbers: np.ndarray | None = None) -> None:
-        """Take in the rows of another state, none of which wait; its slice s is numbers[s] here, or s."""
-        own = self.additive
-        for (statistic, output, number), state in other.additive.sums.items():
-            own.state(statistic, output, number_of(number, numbers)).merge(state)
-        own.merge_counts(other.additive.counts, numbers)
-        merge_histograms(self.histograms, other.histograms, numbers)
+    def adopt(self, other: PartState, numbers: np.ndarray | None = None) -> None:
+        """Take in another state, none of whose rows wait, up to `take_update`; its slice s is numbers[s] here, or s."""
+        self.merge_update(other, numbers)
         self.adopt_rows(other)
         self.types.merge(other.types)
         self.counts.merge(other.counts)
@@ -459,11 +484,6 @@ def key_dtype(role: str, key: Key | None, type_of: Callable[[str], str]) -> np.d
         return np.dtype(np.int64)
     names = key_columns(key)
     return dtype_of_columns(names, [dtype_of_arrow(type_of(name), describe_column(role, name)) for name in names])
-
-
-def number_of(slice_number: int | None, numbers: np.ndarray | None) -> int | None:
-    """The number here of a slice of another state; None is all rows."""
-    return slice_number if slice_number is None or numbers is None else int(numbers[slice_number])
 
 
 def merge_histograms(

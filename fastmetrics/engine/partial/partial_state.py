@@ -44,6 +44,8 @@ class PartialState:
         self.only_numbers: Collection[str] = ()  # columns that are only read as numbers
         self.sources: frozenset[str] = frozenset()
         self.source_id = ""  # of the rows of own updates; given with the first of them
+        self.is_whole = True  # False while an update ends, and after an error then
+        self.marks: list[Any] = []  # what an update that fails goes back to
         self.waits = False  # do the rows of the current update wait for more?
 
     @property
@@ -90,25 +92,55 @@ class PartialState:
     @contextmanager
     def update(self, n_threads: int) -> Iterator[None]:
         """Take in the rows that are processed inside the context. After an error the state is as before."""
-        rows, marks = self.rows, [state.start_update() for state in self.states]
-        try:
+        rows = self.rows
+        with self.change():
             yield
             check_row_count(self.rows)
-            for task, state, mark in zip(self.tasks, self.states, marks, strict=True):
+            for task, state, mark in zip(self.tasks, self.states, self.marks, strict=True):
                 with name_task_in_errors(task.name):
                     state.exchange_update(mark, n_threads)
+            if self.rows > rows:
+                self.source_id = self.source_id or uuid4().hex
+                self.sources |= {self.source_id}
+
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """A change that is complete, or leaves the state as before.
+
+        Only an error while tables of labels or keys are merged, or an interrupt at the very end, leaves neither: the
+        state is then refused everywhere.
+        """
+        self.check_whole()
+        sources = self.sources
+        self.marks = [state.start_update() for state in self.states]
+        try:
+            yield
+            for task, state in zip(self.tasks, self.states, strict=True):
+                with name_task_in_errors(task.name):
+                    state.merge_update()
         except BaseException:
-            for state, mark in zip(self.states, marks, strict=True):
+            for state, mark in zip(self.states, self.marks, strict=True):
                 state.undo_update(mark)
+            self.sources = sources
             raise
-        for part in self.parts:
-            part.merge_additive_states()
-        if self.rows > rows:
-            self.source_id = self.source_id or uuid4().hex
-            self.sources |= {self.source_id}
+        self.is_whole = False
+        for task, state in zip(self.tasks, self.states, strict=True):
+            with name_task_in_errors(task.name):
+                for part in state.parts:
+                    part.take_update()
+        self.is_whole = True
+
+    def check_whole(self) -> None:
+        """Refuse a state that has some of the rows of an update."""
+        if not self.is_whole:
+            raise RuntimeError(
+                "an error or an interrupt came while this state took in rows, and it has some of them: begin again, or "
+                "from the state that was saved last"
+            )
 
     def flush(self, n_threads: int) -> None:
         """Move waiting rows to the exchanges."""
+        self.check_whole()
         for part in self.parts:
             part.flush(n_threads)
 
@@ -122,12 +154,16 @@ class PartialState:
         for task, own, their in zip(self.tasks, self.states, other.states, strict=True):
             with name_task_in_errors(task.name):
                 own.check_mergeable(their)
-        for own, their in zip(self.states, other.states, strict=True):
-            own.merge(their)
-        self.sources |= other.sources
+        other.check_whole()
+        with self.change():
+            for task, own, their in zip(self.tasks, self.states, other.states, strict=True):
+                with name_task_in_errors(task.name):
+                    own.adopt(their)
+            self.sources |= other.sources
 
     def copy(self) -> PartialState:
         """A state of the same rows, none of which wait."""
+        self.check_whole()
         new = copy(self)
         new.states = [state.copy() for state in self.states]
         return new

@@ -35,6 +35,12 @@ class SliceCounts:
         self.total = np.zeros(1 + n_labels, np.int64)
         self.by_slice = np.zeros((1 + n_labels, 0), np.int64)
 
+    def copy(self) -> SliceCounts:
+        """Counts that change apart from these."""
+        new = SliceCounts(self.n_labels)
+        new.total, new.by_slice = self.total.copy(), self.by_slice.copy()
+        return new
+
     def reserve(self, n_slices: int) -> None:
         """Make room for so many slices."""
         if n_slices > self.by_slice.shape[1]:

@@ -125,25 +125,26 @@ class TaskState:
         for part, other_part in zip(self.parts, other.parts, strict=True):
             part.check_mergeable(other_part)
 
-    def merge(self, other: TaskState) -> None:
-        """Take in all rows of another state of the same columns and options, none of which wait; it stays as it is."""
-        mark = self.slices.mark()
-        try:
-            numbers = self.slices.number_slices(other.slices.values())
-        except ValueError:
-            self.slices.restore(mark)
-            raise
+    def adopt(self, other: TaskState) -> None:
+        """Take in another state of the same columns and options, none of whose rows wait, up to `take_update`."""
+        numbers = self.slices.number_slices(other.slices.values())
         for part, other_part in zip(self.parts, other.parts, strict=True):
-            part.merge(other_part, numbers)
+            part.adopt(other_part, numbers)
+
+    def merge_update(self) -> None:
+        """Add up the additive states of an update."""
+        for part in self.parts:
+            if part.merged is None:
+                part.merge_update()
 
     def copy(self) -> TaskState:
         """A state of the same rows, none of which wait. Blocks of rows are shared: they never change."""
         budget = self.options.budget
         options = self.options._replace(budget=None if budget is None else budget.empty())
         new = TaskState(self.plan_parts, options)
-        new.slices.number_slices(self.slices.values())
-        for part, own in zip(new.parts, self.parts, strict=True):
-            part.merge(own)
+        new.adopt(self)
+        for part in new.parts:
+            part.take_update()
         return new
 
     def close(self) -> None:

@@ -127,6 +127,7 @@ def make_memory_budget(
 
 def check_rows(state: PartialState) -> None:
     """Check that labels are of one kind, and that every task has rows to evaluate."""
+    state.check_whole()
     for task, own in zip(state.tasks, state.states, strict=True):
         with name_task_in_errors(task.name):
             check_task_rows(own)
