@@ -34,7 +34,7 @@ TEXT_BATCH_BYTES = 8 << 20
 PLAIN_TEXT_BYTES = 64 << 20  # of a batch whose dictionaries become plain texts
 LIST_BATCH_ROWS = 1 << 14  # of a batch with lists of numbers
 # Smaller batches are joined: below this size the fixed cost per batch would show.
-SMALL_SHARE = 8
+SMALL_SHARE = 2
 SMALL_BATCH_ROWS = BATCH_ROWS // SMALL_SHARE
 READ_AHEAD_BATCHES = 2
 
