@@ -100,6 +100,8 @@ class Decision(NamedTuple):
         For every source, how many rows it has read, and kept for each task.
     parts : tuple of tuple of PartDecision
         For every task, and part of its plan.
+    targets : int
+        Those of the plan.
     units : tuple of UnitBuckets or None
         The buckets of the resampling units of each task.
     """
@@ -109,6 +111,7 @@ class Decision(NamedTuple):
     moves_rows: bool = False
     sources: dict[int, tuple[int, ...]] = {}  # noqa: RUF012 - never changed
     parts: tuple[tuple[PartDecision, ...], ...] = ()
+    targets: int = 0
     units: tuple[UnitBuckets | None, ...] = ()
 
 

@@ -23,7 +23,7 @@ from fastmetrics.distributed.score_columns import score_columns
 from fastmetrics.distributed.source_state import SourceState
 from fastmetrics.distributed.summaries import Summary
 from fastmetrics.distributed.target_state import TargetState
-from fastmetrics.engine.evaluation.evaluation import Evaluation
+from fastmetrics.engine.evaluation.evaluation import Evaluation, check_same_question
 from fastmetrics.engine.evaluation.options.option import DISTRIBUTED
 from fastmetrics.engine.partial.partial_state import PartialState
 from fastmetrics.engine.partial.state_options import StateOptions
@@ -95,10 +95,15 @@ class DistributedPlan(Rounds):
         from fastmetrics.engine.partial.state_files import StateReader
         from fastmetrics.engine.partial.state_reading import fill_states
 
-        source, attempt, error, content = pickle.loads(state)
+        try:
+            source, attempt, error, content = pickle.loads(state)
+        except (pickle.UnpicklingError, EOFError, TypeError, ValueError) as found:
+            raise ValueError("these bytes are no state of a source, as SourceState.to_bytes gives them") from found
+        reader = StateReader(BytesIO(content))
+        check_same_question(self.question, Evaluation.from_dict(reader.header["evaluation"]))
         restored = self.partial(source, attempt, memory_limit, spill_dir, processes)
         restored.error.found = restored.error.found or error
-        fill_states(restored.state, StateReader(BytesIO(content)))
+        fill_states(restored.state, reader)
         return restored
 
     def decide(self, summaries: Iterable[bytes]) -> Decision:
@@ -130,6 +135,7 @@ class DistributedPlan(Rounds):
             moves_rows=True,
             sources={own.number: own.rows for own in found},
             parts=tuple(tuple(self.decide_part(task, own) for own in parts) for task, parts in tasks),
+            targets=self.targets,
             units=tuple(
                 parts[0].units.unit_buckets() if is_resampled(task.resampling) else None for task, parts in tasks
             ),
@@ -214,6 +220,7 @@ class DistributedPlan(Rounds):
         processes: int = 1,
     ) -> Iterator[TargetState]:
         """The states of all targets that pieces are for, one after the other; see `combine`."""
+        self.check_decision(decision)
         budget = make_memory_budget(memory_limit, spill_dir, 1, processes)
         held = hold_pieces(pieces, decision.round, decision.sources, budget)
         try:
@@ -228,6 +235,9 @@ class DistributedPlan(Rounds):
     def resolve(self, summaries: Iterable[bytes]) -> list[ResolvedTask]:
         """The final states of all tasks, from the summaries of the last round."""
         found = self.read_summaries(summaries)
+        if not found or found[0].round != self.n_rounds:
+            of_round = f"those of round {found[0].round}" if found else "none"
+            raise ValueError(f"the report is made of the summaries of round {self.n_rounds}; found {of_round}")
         decision = (found[0].decision if found else None) or self.first
         state, merged = self.merge(found)
         resolved = []

@@ -80,10 +80,11 @@ def evaluate(
     >>> processes.evaluate(["monday.parquet", "tuesday.parquet"], question)                  # doctest: +SKIP
     """
     started = time.perf_counter()
-    if isinstance(sources, (str, os.PathLike)) or not sources:
-        raise ValueError(f"sources must be a list of paths or tables, at least one; found {sources!r}")
-    if n_processes is not None and n_processes < 1:
-        raise ValueError(f"n_processes must be at least 1; found {n_processes!r}")
+    if not isinstance(evaluation, Evaluation):
+        raise TypeError(f"evaluation must be an Evaluation; found {type(evaluation).__name__}")
+    check_sources(sources)
+    if n_processes is not None and (type(n_processes) is not int or n_processes < 1):
+        raise ValueError(f"n_processes must be a positive integer; found {n_processes!r}")
     n = min(len(sources), count_threads(n_processes))
     plan: DistributedPlan = evaluation.plan(targets=n)
     limit = parse_size(memory_limit, "memory_limit")
@@ -106,6 +107,19 @@ def evaluate(
             if decision.moves_rows:
                 on_all(cut, decision, folder)
                 on_all(combine, decision, folder)
+
+
+def check_sources(sources: Any) -> None:
+    """Check that sources are a list, and that no file is in it twice."""
+    if not isinstance(sources, (list, tuple)) or not sources:
+        raise ValueError(f"sources must be a list of paths or tables, at least one; found {type(sources).__name__}")
+    paths = [os.path.realpath(own) if isinstance(own, (str, os.PathLike)) else None for own in sources]
+    for number, path in enumerate(paths):
+        if path is not None and (first := paths.index(path)) < number:
+            raise ValueError(
+                f"sources[{first}] and sources[{number}]: {os.fsdecode(sources[number])} is given twice, and its rows "
+                "would count twice"
+            )
 
 
 class Memory(NamedTuple):

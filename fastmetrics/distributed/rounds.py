@@ -62,6 +62,15 @@ class Rounds:
         """Do rows, or replicates of rows, have to meet those of other sources?"""
         return any(part.plan.keeps_rows or is_resampled(task.resampling) for task, part in self.parts())
 
+    def check_decision(self, decision: Decision) -> None:
+        """Check that rows move, or have moved, as this plan decided."""
+        if decision.round == self.first.round:
+            raise ValueError(
+                f"the decision of round {decision.round} moves no rows: pass the one that decide() made of summaries"
+            )
+        if decision.targets != self.targets:
+            raise ValueError(f"the decision is of a plan of {decision.targets} targets; this one has {self.targets}")
+
     @property
     def n_rounds(self) -> int:
         """Rounds after which the report can be made."""

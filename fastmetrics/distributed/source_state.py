@@ -110,6 +110,7 @@ class SourceState:
 
     def pieces(self, decision: Decision) -> Iterator[Any]:
         """The rows that have to meet others, as record batches that the engine moves to their targets."""
+        self.plan.check_decision(decision)
         targets = self.plan.targets
         writer = PieceWriter(decision.round, self.source, self.attempt, targets, self.plan.serialize)
         results: list[PartSummary] = []

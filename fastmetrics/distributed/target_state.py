@@ -116,6 +116,7 @@ class TargetState:
 
     def summary(self, decision: Decision) -> bytes:
         """The totals of ranges while they are not known, then the states of all rows here."""
+        self.plan.check_decision(decision)
         parts: list[PartSummary] = []
         with self.error.keep() as is_valid:
             if is_valid:

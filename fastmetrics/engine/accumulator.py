@@ -471,7 +471,8 @@ class Accumulator:
         reader = StateReader(file)
         with errors_mean_damage("its header does not fit its numbers"):
             question = Evaluation.from_dict(reader.header["evaluation"])
-            new = cls(question, n_threads=n_threads, memory_limit=memory_limit, spill_dir=spill_dir)
+        new = cls(question, n_threads=n_threads, memory_limit=memory_limit, spill_dir=spill_dir)
+        with errors_mean_damage("its header does not fit its numbers"):
             fill_states(new._state, reader)
         return new
 

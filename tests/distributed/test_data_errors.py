@@ -41,7 +41,7 @@ def test_an_error_does_not_stop_a_worker():
     assert states[0].rows == (0, 0)  # rows after the error are not read
     again = plan.restore(states[0].to_bytes())
     assert_raises(ValueError, "'click' has 7 at row 0", plan.decide, [again.summary(plan.first)])
-    decision = plan.first._replace(round=2, sources={0: (0, 0)})
+    decision = plan.first._replace(round=2, sources={0: (0, 0)}, targets=2)
     targets = combine(plan, all_pieces(states, decision), decision)
     assert_raises(ValueError, "'click' has 7 at row 0", plan.decide, [own.summary(decision) for own in targets])
 

@@ -438,7 +438,8 @@ def to_multiples(weights: np.ndarray, unit: int) -> np.ndarray:
     """Weights as multiples of 2**unit."""
     with np.errstate(over="ignore"):
         scaled: np.ndarray = np.ldexp(weights, -unit)
-    if float(scaled.sum()) < float(1 << INT64_BITS):
+        total = float(scaled.sum())
+    if total < float(1 << INT64_BITS):
         return scaled.astype(np.int64)
     multiples = np.empty(weights.shape[0], object)
     multiples[:] = [to_multiple(value, unit) for value in weights.tolist()]

@@ -27,6 +27,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -120,7 +121,9 @@ def errors_mean_damage(section: str, *more: type[Exception]) -> Iterator[None]:
 
 
 # What zipfile, json, numpy and pyarrow raise when they read damaged bytes.
-READING: tuple[type[Exception], ...] = (ValueError, RuntimeError, EOFError, OSError, struct.error, zipfile.BadZipFile)
+READING: tuple[type[Exception], ...] = (
+    ValueError, RuntimeError, EOFError, OSError, SyntaxError, TokenError, struct.error, zipfile.BadZipFile
+)  # fmt: skip
 
 
 class StateReader:

@@ -1,5 +1,6 @@
 """States in files: the same rows and bits, complete or not there, and errors that name the section."""
 
+import functools
 import io
 import os
 import pickle
@@ -289,3 +290,27 @@ def test_labels_that_do_not_fit_the_limit(tmp_path):
     message = "^the different labels take more than half of memory_limit=1 MiB"
     assert_raises(ValueError, message, fm.Accumulator.load, tmp_path / "a.state", memory_limit=LIMIT)
     assert fm.Accumulator.load(tmp_path / "a.state").result() == state.result()
+
+
+def test_wrong_arguments_are_no_damage(tmp_path):
+    make("integers").save(tmp_path / "a.state")
+    for limit in (2.5, True, float("nan")):
+        load = functools.partial(fm.Accumulator.load, tmp_path / "a.state", memory_limit=limit)
+        assert_raises((TypeError, ValueError), "^memory_limit", load)
+    assert_raises(TypeError, "^spill_dir", fm.Accumulator.from_bytes, make("integers").to_bytes(), spill_dir=3)
+
+
+def test_a_header_of_numbers_that_cannot_be_parsed(tmp_path):
+    path = tmp_path / "a.state"
+    make("integers").save(path)
+    with zipfile.ZipFile(path) as archive:
+        sections = {section.filename: archive.read(section) for section in archive.infolist()}
+    name = next(name for name in sections if name.endswith(".npy"))
+    for bad in (b"'shape': (((((", b"'shape': (3L\\", b"'shape': '''"):
+        good = sections[name]
+        place = good.index(b"'shape'")
+        changed = sections | {name: good[:place] + bad + good[place + len(bad) :]}
+        with zipfile.ZipFile(path, "w") as archive:
+            for own, data in changed.items():
+                archive.writestr(zipfile.ZipInfo(own), data)
+        assert_raises(ValueError, f"a.state: the state is damaged: {name}", fm.Accumulator.load, path)
