@@ -263,6 +263,7 @@ def read_rows(
         found = {field.name: field for field in file.schema_arrow}
         if found != expected:  # texts of fields take time
             require(False, f"it has columns {[*found.values()]}, and not {[*expected.values()]}")
+        in_order = sorted(types, key=[*found].index)  # as the state had them that was written
         for number in range(file.metadata.num_row_groups):
             rows = file.metadata.row_group(number).num_rows
             require(0 < rows <= ROW_GROUP_ROWS, "a row group has too many rows, or none")
@@ -270,7 +271,7 @@ def read_rows(
             table.validate(full=True)
             require(table.num_rows == rows, "a row group has not the rows it counts")
             columns = {name: table[name].combine_chunks() for name in found}
-            values = {name: values_of_array(columns[name], np.dtype(dtype)) for name, dtype in types.items()}
+            values = {name: values_of_array(columns[name], np.dtype(types[name])) for name in in_order}
             yield values, keys_of_arrays([columns[field.name] for field in keys], key_dtype)
 
 

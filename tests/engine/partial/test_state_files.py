@@ -314,3 +314,10 @@ def test_a_header_of_numbers_that_cannot_be_parsed(tmp_path):
             for own, data in changed.items():
                 archive.writestr(zipfile.ZipInfo(own), data)
         assert_raises(ValueError, f"a.state: the state is damaged: {name}", fm.Accumulator.load, path)
+
+
+def test_columns_of_rows_keep_their_order(log):
+    """A group, another unit and slices: a state that was read writes the bytes that it was read from."""
+    state = fill(log.slice(0, 500), ["auc", "gauc", "logloss"], group="u2", unit="u", by="by", ci=0.9, replicates=5)
+    data = state.to_bytes()
+    assert fm.Accumulator.from_bytes(data).to_bytes() == data
