@@ -11,9 +11,10 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import Any
 
 from fastmetrics._core.exchange.memory_size import parse_size
@@ -91,7 +92,7 @@ def evaluate(
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="fastmetrics-", dir=spill_dir)))
         memory = Memory(None if limit is None else limit // n, spill_dir, n)
-        pool = [stack.enter_context(ProcessPoolExecutor(1, get_context("spawn"))) for _ in range(n)]
+        pool = [stack.enter_context(ProcessPoolExecutor(1, get_context("spawn"), end_with_parent)) for _ in range(n)]
 
         def on_all(step: Any, *arguments: Any) -> list[Any]:
             futures = [process.submit(step, number, *arguments) for number, process in enumerate(pool)]
@@ -107,6 +108,18 @@ def evaluate(
             if decision.moves_rows:
                 on_all(cut, decision, folder)
                 on_all(combine, decision, folder)
+
+
+def end_with_parent() -> None:
+    """Let a worker end when the process that started it has ended, however that was."""
+
+    def wait() -> None:
+        parent = parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
 
 
 def check_sources(sources: Any) -> None:
