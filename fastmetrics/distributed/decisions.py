@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -85,6 +85,9 @@ class PartDecision(NamedTuple):
     totals: RangeTotals | None = None
 
 
+NO_SOURCES: Mapping[int, tuple[int, ...]] = {}
+
+
 class Decision(NamedTuple):
     """What all workers do next; it is small, and can be pickled.
 
@@ -109,7 +112,7 @@ class Decision(NamedTuple):
     round: int = 1
     is_final: bool = False
     moves_rows: bool = False
-    sources: dict[int, tuple[int, ...]] = {}  # noqa: RUF012 - never changed
+    sources: Mapping[int, tuple[int, ...]] = NO_SOURCES
     parts: tuple[tuple[PartDecision, ...], ...] = ()
     targets: int = 0
     units: tuple[UnitBuckets | None, ...] = ()

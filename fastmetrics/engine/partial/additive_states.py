@@ -70,8 +70,13 @@ class AdditiveStates:
         key = (statistic, output, slice_number)
         state = self.sums.get(key)
         if state is None:
-            state = self.sums[key] = statistic.empty()
-            state.limit_memory(self.budget)
+            state = self.sums[key] = self.new_state(statistic)
+        return state
+
+    def new_state(self, statistic: Any) -> State:
+        """A state of no rows, which counts against the budget."""
+        state: State = statistic.empty()
+        state.limit_memory(self.budget)
         return state
 
     def states(self, output: int, slice_number: int | None) -> list[State]:
@@ -216,11 +221,12 @@ class AdditiveStates:
                 key = statistic, output, number_of(number, numbers)
                 if not isinstance(state, Sums):
                     tables.append((key, state))
-                    self.state(*key).check_merge(state)
+                    known = self.sums.get(key)
+                    (self.new_state(statistic) if known is None else known).check_merge(state)
                     continue
                 if key not in sums:
-                    known = self.sums.get(key)
-                    sums[key] = known.copy() if isinstance(known, Sums) else statistic.empty()
+                    before = self.sums.get(key)
+                    sums[key] = before.copy() if isinstance(before, Sums) else statistic.empty()
                 sums[key].merge(state)
             if other.counts is not None:
                 counts = SliceCounts(other.counts.n_labels) if counts is None else counts

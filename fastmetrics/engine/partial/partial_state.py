@@ -123,6 +123,8 @@ class PartialState:
                 state.undo_update(mark)
             self.sources = sources
             raise
+        finally:
+            self.marks = []  # they hold rows that waited
         self.is_whole = False
         for task, state in zip(self.tasks, self.states, strict=True):
             with name_task_in_errors(task.name):

@@ -67,8 +67,22 @@ class TestChangesThatFail:
         for change, what in ((state.update, {"y": many, "p": many}), (state.merge, other)):
             assert_raises(ValueError, "the different labels take more than half", change, what)
             assert (state.rows, state.to_bytes(), state.result()) == (3, before, expected)
+        assert not state._state.marks, "the rows of a mark are not held"
         state.update(few)
         assert state.result() == fm.evaluate({name: own * 2 for name, own in few.items()}, self.LABELS)
+
+    @each_case("limit", [f"{size}KiB" for size in range(1_200, 4_000, 200)])
+    def test_labels_of_a_new_slice_beyond_the_limit(self, limit):
+        """Wherever the limit is met: the slice is forgotten with its tables, and bytes have neither."""
+        few = {"y": ["a", "b", "b"], "p": ["c", "c", "d"], "by": [1, 1, 1]}
+        state = updated(fm.Accumulator(self.LABELS.replace(by="by"), memory_limit=limit), few)
+        many = [f"a label of some length {number}" for number in range(8_000)]
+        before = state.to_bytes()
+        try:
+            state.update({"y": many, "p": many, "by": [2] * 8_000})
+        except ValueError:
+            assert state.to_bytes() == before
+            assert fm.Accumulator.from_bytes(before).result() == state.result()
 
     def test_slices_of_one_task_are_too_many_to_merge(self, monkeypatch):
         monkeypatch.setattr(grouping_sets, "MAX_SLICES", 5)
