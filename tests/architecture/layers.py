@@ -21,6 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("_kernels.text",),
     ("_kernels",),
     ("_core",),
+    ("_core.inference",),
     ("_core.columns",),
     ("_core.exchange",),
     ("_core.tables",),

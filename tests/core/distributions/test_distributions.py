@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from fastmetrics._core.distributions.binomial import binomial_cdf, share_limits
+from fastmetrics._core.distributions.binomial import beta_quantile, binomial_cdf, share_limits
 from fastmetrics._core.distributions.chi_square import chi_square_pvalue, noncentral_cdf, solve_noncentrality
 from fastmetrics._core.distributions.incomplete_integrals import (
     beta_tails,
@@ -226,3 +226,16 @@ def test_range_of_two_is_student():
         for q in (1e-3, 2.0, 12.0, 40.0):
             exact = student_pvalue(q / math.sqrt(2), df, "two-sided")
             assert studentized_range_pvalue(q, 2, df) == pytest.approx(exact, rel=1e-11, abs=1e-307)
+
+
+@each_case("a", [1e-12, 1e-3, 0.1, 0.7, 0.999, 3.25, 900.5])
+@each_case("b", [1.0, 1.5, 8.9, 1e6])
+@each_case("tail", [0.025, 0.45, 1e-9])
+def test_beta_quantiles_of_numbers_that_are_not_integers(a, b, tail):
+    x = beta_quantile(a, b, tail)
+    if x > 1e-300:
+        exact = mp.betainc(a, b, 0, mp.mpf(x), regularized=True)
+        # An error of the quantile is a times as large in the tail.
+        assert error_of(tail, exact) < 1e-13 * max(1, a)
+    else:
+        assert mp.betainc(a, b, 0, mp.mpf("1e-299"), regularized=True) > tail

@@ -1,0 +1,1 @@
+"""Oracles of errors, intervals and tests of units."""
