@@ -20,6 +20,7 @@ STAT_DEFAULTS: dict[str, Any] = {"stat": "mean", "rule": "linear", "at": None}
 RULES = ("linear", "lower", "higher")
 QUANTILE = r"p([0-9]+(?:\.[0-9]+)?)"  # compiled at the first use
 ONE = 1 << EXPONENT
+EXTREMES = "the least and the greatest value are those of this log: more rows would have others beyond them"
 STATS = "mean, min, max, a quantile such as p10 or p99.9, or below"
 
 
@@ -55,6 +56,15 @@ class GroupStat(NamedTuple):
         if self.name != "below":
             return of_values
         return {"maximize": "minimize", "minimize": "maximize"}.get(of_values, "none")
+
+    def scale(self, of_values: str) -> str:
+        """The scale of the statistic, as `MetricSpec.scale`: a share of groups, or one of their values."""
+        return "share" if self.name == "below" else of_values
+
+    @property
+    def no_interval(self) -> str | None:
+        """The reason why no interval of the statistic is valid; None if there may be one."""
+        return EXTREMES if self.name in ("min", "max") else None
 
     def value(self, sample: WeightedSample) -> float:
         """The statistic of a sample that has rows."""

@@ -32,10 +32,45 @@ TARGET_OF_KIND: dict[type[Kind], str] = {
     LabelSet: "sets",
 }  # fmt: skip
 REQUIRED = "required"
+INFINITY = float("inf")
 DIRECTIONS = ("maximize", "minimize", "closest_to_one", "closest_to_zero", "none")
 CUTOFF = "@k"  # ends the names of metrics that need a cutoff
 # Which rows have to meet in one partition: none, those with neighbouring scores, or those of a group.
 EXCHANGES = ("none", "range", "hash")
+
+
+class Scale(NamedTuple):
+    """The numbers that a metric may have, and on which scale its intervals are made.
+
+    Attributes
+    ----------
+    name : str
+        Its name in `SCALES`.
+    low, high : float
+        The least and the greatest number: no interval leaves them.
+    transform : str
+        "plain", "log" or "logit": intervals are symmetric about the value, its logarithm or its log odds.
+    """
+
+    name: str
+    low: float
+    high: float
+    transform: str = "plain"
+
+
+SCALES = {
+    scale.name: scale
+    for scale in (
+        Scale("share", 0.0, 1.0, "logit"),  # shares of rows or pairs, areas, and what is made from such
+        Scale("mean", 0.0, 1.0),  # means over groups or rows of values in [0, 1]
+        Scale("percentage", 0.0, 100.0),
+        Scale("correlation", -1.0, 1.0),
+        Scale("explained", -INFINITY, 1.0),  # shares of a variance or a loss, and agreement beyond chance
+        Scale("ratio", 0.0, INFINITY, "log"),  # losses, errors and quotients, which are compared by their ratio
+        Scale("nonnegative", 0.0, INFINITY),
+        Scale("real", -INFINITY, INFINITY),
+    )
+}
 
 
 class IntervalSpec(NamedTuple):
@@ -98,6 +133,11 @@ class MetricSpec:
     direction : str
         Which of two values is better: "maximize", "minimize", "closest_to_one", "closest_to_zero", or "none" where the
         value says nothing about a model.
+    scale : str or callable
+        A name of `SCALES`: the numbers that the metric may have, and the scale of its intervals. Where options change
+        it, `scale(**parameters)` returns the name.
+    no_interval : str or None
+        The reason why no interval of the metric is valid, whatever the method.
     interval : IntervalSpec or None
         An interval without resampling.
     variants : tuple of str
@@ -129,6 +169,8 @@ class MetricSpec:
     cutoff: bool | str
     roles: Roles
     direction: str
+    scale: str | Callable[..., str]
+    no_interval: str | None
     interval: IntervalSpec | None
     variants: tuple[str, ...]
     aliases: tuple[str, ...]

@@ -294,6 +294,15 @@ def direction(case: MetricCase) -> None:
     require(holds[wanted], f"direction is {wanted!r}, but the good model has {good} and the bad one {bad}")
 
 
+def scale(case: MetricCase) -> None:
+    """Values are in the range of the scale that the metric declares."""
+    name, low, high, _ = case.parsed.scale
+    for group, results in groupby(case.evaluate(case.log, by="slice"), lambda result: result.slice):
+        for result in results:
+            is_in_range = result.reason is not None or low <= result.value <= high
+            require(is_in_range, f"scale is {name!r}, from {low:g} to {high:g}; slice {group} has {result.value}")
+
+
 def description(case: MetricCase) -> None:
     """The entry of the metric says in words what it is and when it is undefined; its function is documented."""
     spec = case.spec
@@ -312,6 +321,7 @@ JOINT_CHECKS: list[Callable[[MetricCase], None]] = [
 WEIGHTED_CHECKS = [row_order, threads, batches, slices, accumulators]  # with weights too
 CHECKS: list[Callable[[MetricCase], None]] = [
     unit_weights, repeated_rows, function_agrees, names, signature, defined, undefined, bad_values, direction,
+    scale,
 ]  # fmt: skip
 
 

@@ -73,6 +73,16 @@ def test_an_unknown_direction_is_refused():
         )
 
 
+def test_options_may_change_the_scale():
+    names = {
+        "ndcg@5": "mean", "ndcg(ideal=k, gain=exp2)@5": "nonnegative", "ndcg(ideal=k, gain=binary)@5": "mean",
+        "rbp": "mean", "rbp(gain=linear)": "nonnegative", "balanced_accuracy(adjusted=True)": "correlation",
+        "balanced_accuracy": "share", "bias": "real", "r2": "explained", "auc": "share", "rmse": "ratio",
+    }  # fmt: skip
+    assert {name: registry.parse(name).scale.name for name in names} == names
+    assert "one row" in registry.parse("max_error").no_interval
+
+
 def test_names_are_listed_once():
     assert fm.list_metrics() == METRICS
     assert len(set(METRICS)) == len(METRICS)

@@ -164,6 +164,18 @@ def test_a_smaller_share_of_bad_groups_is_better():
     assert parse("ndcg(stat=below, at=0.5)").direction == "minimize"
 
 
+def test_the_scale_of_a_statistic_of_groups():
+    assert parse("dcg(stat=p10)").scale == parse("dcg").scale != parse("dcg(stat=below, at=0.5)").scale
+    assert parse("dcg(stat=below, at=0.5)").scale == parse("gauc").scale
+
+
+def test_extremes_have_no_interval():
+    assert not parse("gauc").no_interval
+    assert not parse("gauc(stat=p10)").no_interval
+    for extreme in ("min", "max", "p0", "p100"):
+        assert "least and the greatest" in parse(f"gauc(stat={extreme})").no_interval
+
+
 @each_case(
     "metric, message",
     [

@@ -292,6 +292,7 @@ def test_a_null_of_one_metric_leaves_the_row_out_of_all():
         ({"exchange": "hash", "roles": {"reference": Text()}}, ValueError, "exchanges move numbers"),
         ({"exchange": "score"}, ValueError, "exchange must be one of"),
         ({"direction": "up"}, ValueError, "direction must be one of"),
+        ({"scale": "logit"}, ValueError, "scale must be one of .*'share'"),
     ],
 )
 def test_what_a_metric_cannot_declare(options, error, message):

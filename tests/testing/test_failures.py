@@ -64,6 +64,7 @@ MISTAKES = {
     "forgets its reason": ("undefined", {}),
     "another function": ("function_agrees", {"function": other_sum}),
     "another direction": ("direction", {"direction": "maximize"}),
+    "another scale": ("scale", {"scale": "share"}),
     "does not say when it is undefined": ("description", {"undefined": ""}),
 }
 

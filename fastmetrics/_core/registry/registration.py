@@ -19,6 +19,7 @@ from fastmetrics._core.metric_spec import (
     DIRECTIONS,
     EXCHANGES,
     REQUIRED,
+    SCALES,
     IntervalSpec,
     MetricSpec,
 )
@@ -87,6 +88,8 @@ def metric(
     cutoff: bool | str = False,
     roles: Roles = CLASSES,
     direction: str = "maximize",
+    scale: str | Callable[..., str] = "real",
+    no_interval: str | None = None,
     interval: IntervalSpec | None = None,
     variants: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
@@ -105,6 +108,7 @@ def metric(
     for option, value, allowed in (
         ("exchange", exchange, EXCHANGES),
         ("direction", direction, DIRECTIONS),
+        ("scale", "real" if callable(scale) else scale, tuple(SCALES)),
     ):
         if value not in allowed:
             raise ValueError(f"{option} must be one of {allowed}; found {value!r}")
@@ -130,7 +134,7 @@ def metric(
         spec = MetricSpec(
             name + suffix, summary, family_of(finalise.__module__), exchange, parameters or {}, checks or {},
             (lambda: (statistics,)) if isinstance(statistics, Statistic) else statistics, finalise,
-            function, undefined, default, cutoff, roles, direction, interval, variants,
+            function, undefined, default, cutoff, roles, direction, scale, no_interval, interval, variants,
             tuple(alias + suffix for alias in aliases), near_names, (), many,
         )  # fmt: skip
         add_spec(spec)

@@ -158,6 +158,7 @@ def observed_and_predicted(counts: ManySums, probabilities: ManySums) -> tuple[n
     parameters={"sampling_rate": None},
     checks={"sampling_rate": check_sampling_rate},
     direction="closest_to_one",
+    scale="ratio",
     near_names={
         "calibration": "the word is used for two ratios: 'copc' is clicks over predicted clicks, 'pcoc' the reverse",
     },
@@ -179,6 +180,7 @@ def finalise_copc(parameters: dict[str, Any], counts: Sums, probabilities: Sums)
     checks={"sampling_rate": check_sampling_rate},
     default=False,
     direction="closest_to_one",
+    scale="ratio",
     many=lambda parameters, *states: exact.quotients(*reversed(observed_and_predicted(*states))),
 )
 def finalise_pcoc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:

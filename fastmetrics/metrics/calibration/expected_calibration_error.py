@@ -169,6 +169,7 @@ def calibration_error(table: list[tuple[int, int, int]], norm: str) -> float:
     parameters={"bins": 15, "norm": "l1", "sampling_rate": None},
     checks={"bins": check_bins, "norm": NORMS, "sampling_rate": check_sampling_rate},
     direction="minimize",
+    scale="mean",
     variants=("ece(bins=3)", "ece(norm=l2)", "ece(norm=max)"),
     aliases=("expected_calibration_error",),
     near_names={

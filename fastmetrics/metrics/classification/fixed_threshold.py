@@ -123,6 +123,7 @@ def threshold_metric(
     variants: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
     near_names: Mapping[str, str] = EMPTY,
+    scale: str | Callable[..., str] = "share",
 ) -> Callable[[Callable[..., ThresholdRatio]], Callable[..., ThresholdRatio]]:
     """Register a function of the cells (and of `parameters`) as a metric with a threshold."""
     own_parameters = {} if parameters is None else parameters
@@ -147,6 +148,7 @@ def threshold_metric(
             parameters=own_parameters | {"threshold": 0.5},
             checks={"threshold": check_threshold, "beta": check_beta},
             default=False,
+            scale=scale,
             variants=variants,
             aliases=aliases,
             near_names=near_names,
@@ -236,7 +238,10 @@ def gmean(cells: ThresholdCells) -> ThresholdRatio:
     return ThresholdRatio(cells.tp * cells.tn, positives * negatives, cells.empty_margin(), root=True)
 
 
-@threshold_metric("balanced_accuracy", balanced_accuracy_score, "one class only", aliases=("balanced_accuracy_score",))
+@threshold_metric(
+    "balanced_accuracy", balanced_accuracy_score, "one class only", aliases=("balanced_accuracy_score",),
+    scale=lambda adjusted=False, **_: "correlation" if adjusted else "share",
+)  # fmt: skip
 def balanced_accuracy(cells: ThresholdCells) -> ThresholdRatio:
     """The mean of recall and specificity."""
     positives, negatives = cells.tp + cells.fn, cells.tn + cells.fp
@@ -246,6 +251,7 @@ def balanced_accuracy(cells: ThresholdCells) -> ThresholdRatio:
 @threshold_metric(
     "mcc", matthews_corrcoef, "one class only, in the labels or in the predictions",
     variants=("mcc(threshold=0.25)",), aliases=("matthews_corrcoef", "matthews_correlation"),
+    scale="correlation",
 )  # fmt: skip
 def mcc(cells: ThresholdCells) -> ThresholdRatio:
     """Matthews correlation coefficient: Pearson's, between label and prediction."""
@@ -257,7 +263,7 @@ def mcc(cells: ThresholdCells) -> ThresholdRatio:
 
 @threshold_metric(
     "kappa", cohen_kappa_score, "one class only, the same in labels and predictions",
-    aliases=("cohen_kappa_score", "cohen_kappa"),
+    aliases=("cohen_kappa_score", "cohen_kappa"), scale="correlation",
 )  # fmt: skip
 def kappa(cells: ThresholdCells) -> ThresholdRatio:
     """Cohen's kappa: agreement beyond what the margins alone would give."""

@@ -285,6 +285,7 @@ metric(
     checks={"labels": check_labels},
     default=False,
     direction="minimize",
+    scale="share",
     aliases=("hamming_loss",),
     near_names={
         "hamming_score": "the word has two meanings; write 'hamming', which is the loss, or 'jaccard(average=samples)'",

@@ -220,6 +220,7 @@ class TopKHits(AdditiveStatistic):
     checks={"labels": check_labels},
     default=False,
     cutoff="required",
+    scale="share",
     roles=CLASS_SCORES,
     variants=("top_k_accuracy@1", "top_k_accuracy@2"),
     aliases=("top_k_accuracy_score",),

@@ -45,6 +45,7 @@ def register_partition_metric(
     undefined: str = NO_ROWS,
     variants: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
+    scale: str = "share",
 ) -> None:
     """Register a metric of two partitions: its public function, and the score of a table and the metric's parameters.
 
@@ -71,6 +72,7 @@ def register_partition_metric(
         parameters={parameter: default for parameter, (default, _) in own_parameters.items()},
         checks={parameter: allowed for parameter, (_, allowed) in own_parameters.items()},
         default=False,
+        scale=scale,
         variants=variants,
         aliases=aliases,
     )(finalise)
@@ -91,6 +93,7 @@ register_partition_metric(
     adjusted_rand_score,
     adjusted_rand,
     aliases=("adjusted_rand_score", "adjusted_rand_index", "adjusted_rand"),
+    scale="correlation",
 )
 register_partition_metric(
     "pair_jaccard",
@@ -120,6 +123,7 @@ register_partition_metric(
     mutual_info_score,
     lambda table: compute_information(table, n_threads=1).mutual,
     aliases=("mutual_info_score", "mutual_information"),
+    scale="nonnegative",
 )
 register_partition_metric(
     "nmi",
@@ -138,6 +142,7 @@ register_partition_metric(
     AVERAGE_METHOD,
     variants=("ami(average_method=min)", "ami(average_method=geometric)"),
     aliases=("adjusted_mutual_info_score", "adjusted_mutual_info"),
+    scale="explained",
 )
 register_partition_metric(
     "homogeneity",

@@ -442,6 +442,7 @@ def check_optional_max_fpr(max_fpr: Any) -> None:
 @metric(
     "auc",
     exchange="range",
+    scale="share",
     statistics=lambda max_fpr: (PairsWon() if is_whole(max_fpr) else PartialArea(max_fpr),),
     function=roc_auc_score,
     undefined="one class only",
@@ -467,6 +468,7 @@ def finalise_auc(parameters: dict[str, Any], state: PairCounts | WeightedPairs |
 @metric(
     "partial_auc",
     exchange="range",
+    scale="share",
     statistics=lambda max_fpr, standardize: (PartialArea(max_fpr),),
     function=partial_auc_score,
     undefined="one class only",

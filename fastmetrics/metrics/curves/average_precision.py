@@ -269,6 +269,7 @@ TRAPEZOIDS = (
 @metric(
     "ap",
     exchange="range",
+    scale="share",
     statistics=lambda: (PrecisionSum(),),
     function=average_precision_score,
     undefined="no positive row",

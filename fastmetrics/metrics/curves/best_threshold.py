@@ -260,6 +260,7 @@ def columns_of(points: list[ThresholdPoint]) -> tuple[list[float], list[float], 
 @register_metric(
     "best_threshold",
     exchange="range",
+    scale="share",
     statistics=lambda metric, beta: (BestPoint(metric, beta),),
     function=best_threshold,
     undefined="one class only, but for metric=accuracy",

@@ -223,6 +223,7 @@ def equal_error_rate_from_rows(rows: OrderedRows, method: str) -> EqualErrorRate
     checks={"method": METHODS},
     default=False,
     direction="minimize",
+    scale="share",
     variants=("eer(method=mean)", "eer(method=max)", "eer(method=convex_hull)"),
     aliases=("equal_error_rate",),
 )

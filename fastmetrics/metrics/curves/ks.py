@@ -105,6 +105,7 @@ def ks_from_rows(rows: OrderedRows) -> float:
 @metric(
     "ks",
     exchange="range",
+    scale="share",
     statistics=lambda: (Extremes(),),
     function=ks_statistic,
     undefined="one class only",

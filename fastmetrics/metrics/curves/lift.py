@@ -117,6 +117,7 @@ def lift(
 @metric(
     "lift",
     exchange="range",
+    scale="ratio",
     statistics=lambda q: (PositivesOnTop(q),),
     function=lift,
     undefined="no positive row",

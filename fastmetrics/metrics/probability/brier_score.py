@@ -244,6 +244,7 @@ def d2_brier_score(
     parameters={"sampling_rate": None},
     checks={"sampling_rate": check_sampling_rate},
     direction="minimize",
+    scale="ratio",
     aliases=("brier_score_loss", "brier_score"),
     many=many_means_of_terms,
 )

@@ -352,6 +352,7 @@ def clipped_rows(
     parameters={"eps": "auto", "sampling_rate": None},
     checks={"eps": check_eps, "sampling_rate": check_sampling_rate},
     direction="minimize",
+    scale="ratio",
     aliases=("log_loss", "binary_logloss", "cross_entropy", "binary_cross_entropy", "bce"),
     many=many_means_of_terms,
 )

@@ -132,6 +132,7 @@ def many_rates(parameters: dict[str, Any], counts: ManySums) -> np.ndarray:
     function=None,
     undefined="never",
     direction="none",
+    scale="share",
     aliases=("click_through_rate",),
     many=many_rates,
 )
@@ -150,6 +151,7 @@ def finalise_ctr(parameters: dict[str, Any], counts: Sums) -> Value:
     parameters={"base_rate": "sample", "eps": "auto", "sampling_rate": None},
     checks={"base_rate": check_base_rate, "eps": check_eps, "sampling_rate": check_sampling_rate},
     direction="minimize",
+    scale="ratio",
     aliases=("normalized_entropy", "normalised_entropy", "normalized_cross_entropy"),
     near_names=dict.fromkeys(("rig", "relative_information_gain"), "relative information gain is 1 - ne; write 'ne'"),
 )

@@ -28,6 +28,7 @@ def auc_at_k(
 @list_metric(
     "auc",
     "AUC of each group where all rows below rank k count as tied, averaged.",
+    scale="share",
     variants=("auc(empty=skip)@5",),
     aliases=("auc_at_k",),
 )

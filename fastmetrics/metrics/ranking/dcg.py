@@ -31,6 +31,7 @@ def dcg_score(
     "dcg",
     "Discounted cumulative gain at k: gains over the logarithm of their rank.",
     negative_grades=True,
+    scale="real",
     variants=("dcg(gain=exp2)@4", "dcg(ties=optimistic)@4"),
     aliases=("dcg_score", "discounted_cumulative_gain"),
     near_names={"dcg_burges": "for gains of 2^grade - 1, write dcg(gain=exp2); the gain of 'dcg' is the grade"},
@@ -135,6 +136,7 @@ def ideal_dcg(
     "idcg",
     "DCG at k of the best order of each group.",
     direction="none",
+    scale="nonnegative",
     variants=("idcg@3",),
     aliases=("ideal_dcg",),
 )
@@ -228,6 +230,7 @@ def cumulative_gain(
     "cg",
     "Cumulative gain at k: the sum of the gains at the top.",
     negative_grades=True,
+    scale="real",
     variants=("cg(ties=optimistic)@3",),
     aliases=("cumulative_gain",),
 )

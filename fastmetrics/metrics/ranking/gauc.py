@@ -180,6 +180,7 @@ def many_gaucs(parameters: dict[str, Any], states: ManySums) -> np.ndarray:
 @metric(
     "gauc",
     exchange="hash",
+    scale="share",
     statistics=lambda weight, single_class: (GroupAuc(weight, single_class),),
     function=gauc_score,
     undefined="no group with both classes",

@@ -175,6 +175,7 @@ def many_hit_rates(parameters: dict[str, Any], *states: ManySums) -> np.ndarray:
 @metric(
     "hr",
     exchange="hash",
+    scale="mean",
     statistics=hit_statistics,
     function=hit_rate,
     undefined="no group",

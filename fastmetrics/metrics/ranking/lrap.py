@@ -95,7 +95,13 @@ def measure_rows(sets: LabelSets, positions: np.ndarray, scores: np.ndarray, mea
 
 
 def register(
-    name: str, summary: str, function: Callable[..., float], measure: int, direction: str, **names: Any
+    name: str,
+    summary: str,
+    function: Callable[..., float],
+    measure: int,
+    direction: str,
+    scale: str = "mean",
+    **names: Any,
 ) -> None:
     """Register the mean of a measure over rows."""
 
@@ -114,6 +120,7 @@ def register(
         checks={"labels": check_labels},
         default=False,
         direction=direction,
+        scale=scale,
         **names,
     )(finalise)
 
@@ -141,4 +148,5 @@ register(
     label_ranking.coverage_error,
     kernel.COVERAGE,
     "minimize",
+    scale="ratio",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
+from fastmetrics.metrics.ranking.lists.list_measures import scale_of_gains
 from fastmetrics.metrics.ranking.lists.list_metric import list_metric
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def ndcg_score(
 @list_metric(
     "ndcg",
     "Normalised discounted cumulative gain at k: DCG over the DCG of the best order.",
+    scale=scale_of_gains,
     variants=(
         "ndcg@3",
         "ndcg(gain=exp2, ideal=k)@5",

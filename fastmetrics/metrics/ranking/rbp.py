@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
+from fastmetrics.metrics.ranking.lists.list_measures import scale_of_gains
 from fastmetrics.metrics.ranking.lists.list_metric import list_metric
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def rank_biased_precision(
 @list_metric(
     "rbp",
     "Rank-biased precision at k: gains met by a user who goes on with probability p.",
+    scale=scale_of_gains,
     variants=("rbp(p=0.5, gain=linear)@7",),
     aliases=("rank_biased_precision",),
 )

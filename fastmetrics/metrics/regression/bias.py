@@ -11,5 +11,6 @@ register_mean_error(
     lambda: (errors.SIGNED, 0.0),
     None,
     direction="closest_to_zero",
+    scale="real",
     aliases=("mean_bias_error", "mbe"),
 )

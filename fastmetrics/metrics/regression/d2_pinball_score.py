@@ -219,6 +219,7 @@ def finalise_losses(losses: Sums) -> Value:
 @metric(
     "d2_pinball",
     exchange="range",
+    scale="explained",
     roles=NUMBERS,
     statistics=lambda alpha: (PinballLosses(alpha),),
     function=d2_pinball_score,
@@ -237,6 +238,7 @@ def finalise_d2_pinball(parameters: dict[str, Any], losses: Sums) -> Value:
 @metric(
     "d2_absolute_error",
     exchange="range",
+    scale="explained",
     roles=NUMBERS,
     statistics=PinballLosses(0.5),
     function=d2_absolute_error_score,

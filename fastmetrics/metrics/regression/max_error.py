@@ -93,6 +93,8 @@ class LargestError(AdditiveStatistic):
     undefined="never",
     default=False,
     direction="minimize",
+    scale="nonnegative",
+    no_interval="the greatest error is that of one row: more rows would have greater ones",
 )
 def finalise_max_error(parameters: dict[str, Any], counts: Sums, largest: Sums) -> Value:
     """The largest absolute error."""

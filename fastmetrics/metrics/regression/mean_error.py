@@ -112,7 +112,7 @@ def register_mean_error(
         return means if transform is float else np.array([transform(mean) for mean in means.tolist()])
 
     finalise.__doc__ = summary
-    options = {"direction": "minimize", "undefined": "never"} | options
+    options = {"direction": "minimize", "undefined": "never", "scale": "ratio"} | options
     register = metric(
         name, exchange="none", statistics=lambda **own: (RowWeights(), ErrorTerms(*term(**own))), function=function,
         roles=NUMBERS, many=many, **options,

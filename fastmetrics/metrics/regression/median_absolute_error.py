@@ -140,6 +140,7 @@ def absolute_errors(targets: NumericTargets, out: np.ndarray | None = None) -> n
     undefined="never",
     default=False,
     direction="minimize",
+    scale="ratio",
     aliases=("median_absolute_error",),
 )
 def finalise_median_absolute_error(parameters: dict[str, Any], middle: MiddleValues) -> Value:

@@ -260,6 +260,7 @@ def explained_variance_score(
 @metric(
     "r2",
     exchange="none",
+    scale="explained",
     statistics=lambda: (RowWeights(), Moments()),
     function=r2_score,
     undefined="fewer than two rows",
@@ -285,6 +286,7 @@ def finalise_r2(parameters: dict[str, Any], counts: Sums, moments: Sums) -> Valu
 @metric(
     "explained_variance",
     exchange="none",
+    scale="explained",
     roles=NUMBERS,
     statistics=lambda: (RowWeights(), CenteredMoments()),
     function=explained_variance_score,

@@ -317,6 +317,7 @@ class Deviances(Positioned, ComparedLosses):
 @metric(
     "d2_tweedie",
     exchange="range",
+    scale="explained",
     roles=NUMBERS,
     statistics=lambda power: (Deviances(*deviance_term(power)),),
     function=d2_tweedie_score,

@@ -426,6 +426,7 @@ def join_equal_targets(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]
 @metric(
     "xauc",
     exchange="range",
+    scale="share",
     roles=NUMBERS,
     statistics=ConcordantPairs(),
     function=xauc,

@@ -115,6 +115,7 @@ def register(
     fixed_options: dict[str, Any] | None = None,
     value_of: Callable[[Any], tuple[float, dict[str, Any]]] = lambda result: (float(result), {}),
     direction: str = "maximize",
+    scale: str = "mean",
     variants: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
     near_names: Mapping[str, str] = EMPTY,
@@ -153,6 +154,7 @@ def register(
         checks=checks,
         default=False,
         direction=direction,
+        scale=scale,
         variants=variants,
         aliases=aliases,
         near_names=near_names,
@@ -209,6 +211,7 @@ register(
         "bleu(tokenize=zh)",
         "bleu(tokenize=char, smooth=none)",
     ),
+    scale="percentage",
     aliases=("corpus_bleu",),
     near_names={"sentence_bleu": "the mean over sentences is another number than 'bleu', which is that of the corpus"},
 )
@@ -229,6 +232,7 @@ register(
         "chrf(word_order=2, lowercase=True)",
         "chrf(char_order=2, beta=0.5, whitespace=True, eps_smoothing=True)",
     ),
+    scale="percentage",
     aliases=("corpus_chrf",),
     near_names=dict.fromkeys(("chrfpp", "chrf_plus_plus"), "write chrf(word_order=2)"),
 )
@@ -280,6 +284,7 @@ register(
     },
     value_of=lambda result: (result.score, {"num_edits": result.num_edits, "ref_length": result.ref_length}),
     direction="minimize",
+    scale="ratio",
     variants=("ter(normalized=True, no_punct=True, asian_support=True)", "ter(case_sensitive=True)"),
     aliases=("corpus_ter", "translation_edit_rate"),
 )

@@ -323,6 +323,11 @@ MEASURE_CHECKS: dict[str, Any] = {
 }  # fmt: skip
 
 
+def scale_of_gains(gain: str, ideal: str = "k", **others: Any) -> str:
+    """The scale of gains over those of the ideal list: at most 1, unless the ideal list has gains of 1 only."""
+    return "mean" if gain == "binary" or ideal == "judged" else "nonnegative"
+
+
 def check_measure_option(name: str, value: Any) -> None:
     check = MEASURE_CHECKS[name]
     if isinstance(check, tuple):

@@ -35,7 +35,13 @@ def list_function(measure: str, *, signed_gains: bool = False, least_width: int 
 
 
 def list_metric(
-    name: str, summary: str, *, negative_grades: bool = False, least_width: int = 1, **options: Any
+    name: str,
+    summary: str,
+    *,
+    negative_grades: bool = False,
+    least_width: int = 1,
+    scale: str | Callable[..., str] = "mean",
+    **options: Any,
 ) -> Callable[[Function], Function]:
     """As `list_function` for the measure `name`; its mean over groups is registered as a metric of this name.
 
@@ -58,7 +64,7 @@ def list_metric(
             name, exchange="hash", statistics=statistics, function=function, undefined="no group",
             parameters={parameter: defaults[parameter] for parameter in names},
             checks=MEASURE_CHECKS | PARAMETER_CHECKS, default=False, cutoff=cutoff_of(declared),
-            roles=SIGNED_GRADES if negative_grades else GRADES, many=many_means, **options,
+            roles=SIGNED_GRADES if negative_grades else GRADES, scale=scale, many=many_means, **options,
         )  # fmt: skip
         register(finalise)
         return function
