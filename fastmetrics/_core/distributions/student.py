@@ -8,9 +8,12 @@ from functools import lru_cache
 from fastmetrics._core.distributions.incomplete_integrals import beta_density, beta_tails
 from fastmetrics._core.distributions.normal import two_sided_quantile
 from fastmetrics._core.distributions.quantiles import solve_log_tail
-from fastmetrics._core.elementary import power
+from fastmetrics._core.elementary import log, power
+from fastmetrics._kernels.significance import tail_integrals
 
 NEGLIGIBLE = 1e-9  # its square is below the rounding of 1
+LEAST_TAIL = 1e-290  # below, tails lose digits
+LOG_TWO = 0.6931471805599453
 
 
 def student_pvalue(t: float, df: float, alternative: str) -> float:
@@ -34,6 +37,20 @@ def upper_tail(t: float, df: float) -> float:
         return factor * power_of_t
     square = t / root * (t / root)
     return beta_tails(df / 2, 0.5, 1 / (1 + square), square / (1 + square)).below / 2
+
+
+def log_upper_tail(t: float, df: float) -> float:
+    """The logarithm of the probability above t >= 0, also where the probability is no double."""
+    tail = upper_tail(t, df)
+    if tail > LEAST_TAIL:
+        return log(tail)
+    root = math.sqrt(df)
+    if root < NEGLIGIBLE * t:  # the first term, as above
+        log_factor = tail_integrals.log_beta_density(df / 2, 0.5, 0.5, 0.5) + (df + 1) / 2 * LOG_TWO - log(df)
+        return log_factor + df * (log(root) - log(t))
+    square = t / root * (t / root)
+    x, rest = 1 / (1 + square), square / (1 + square)
+    return tail_integrals.log_beta_tail(df / 2, 0.5, x, rest) - LOG_TWO
 
 
 @lru_cache(maxsize=1024)

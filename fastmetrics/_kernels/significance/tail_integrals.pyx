@@ -120,9 +120,13 @@ cdef double gamma_density_at(double a, double x) noexcept nogil:
     return fm_exp(-stirling_error_at(a) - deviance(a, x) - HALF_LOG_TWO_PI) * sqrt(a)
 
 
-cdef double beta_density_at(double a, double b, double x, double rest) noexcept nogil:
+cdef double beta_exponent(double a, double b, double x, double rest) noexcept nogil:
     cdef double n = a + b, errors = stirling_error_at(n) - stirling_error_at(a) - stirling_error_at(b)
-    return fm_exp(errors - deviance(a, n * x) - deviance(b, n * rest) - HALF_LOG_TWO_PI) * sqrt(a / n * b)
+    return errors - deviance(a, n * x) - deviance(b, n * rest) - HALF_LOG_TWO_PI
+
+
+cdef double beta_density_at(double a, double b, double x, double rest) noexcept nogil:
+    return fm_exp(beta_exponent(a, b, x, rest)) * sqrt(a / (a + b) * b)
 
 
 cdef tails_t gamma_tails_at(double a, double x) noexcept nogil:
@@ -137,10 +141,14 @@ cdef tails_t gamma_tails_at(double a, double x) noexcept nogil:
     return tails_t(max(1.0 - tail, 0.0), min(tail, 1.0))
 
 
-cdef double beta_tail_below_mean(double a, double b, double x, double rest) noexcept nogil:
+cdef double beta_integral(double a, double b, double x, double rest) noexcept nogil:
     cdef double odds = x / rest, slope = a - (b - 1.0) * odds
     cdef double scale = 1.0 / (slope + sqrt(fabs(b - 1.0) * odds / rest))
-    return beta_density_at(a, b, x, rest) / rest * integral(fm_beta_below_terms, -slope, b - 1.0, odds, scale)
+    return integral(fm_beta_below_terms, -slope, b - 1.0, odds, scale)
+
+
+cdef double beta_tail_below_mean(double a, double b, double x, double rest) noexcept nogil:
+    return beta_density_at(a, b, x, rest) / rest * beta_integral(a, b, x, rest)
 
 
 cdef tails_t beta_tails_at(double a, double b, double x, double rest) noexcept nogil:
@@ -173,6 +181,17 @@ def beta_tails(double a, double b, double x, double rest) -> tuple[float, float]
 def gamma_density(double a, double x) -> float:
     """x^a e^-x / Gamma(a)."""
     return gamma_density_at(a, x)
+
+
+def log_beta_tail(double a, double b, double x, double rest) -> float:
+    """The logarithm of I_x(a, b), for a, b > 0, x + rest = 1 and x > 0 not above the mean."""
+    cdef double factor = sqrt(a / (a + b) * b) / rest * beta_integral(a, b, x, rest)
+    return beta_exponent(a, b, x, rest) + fm_log(factor)
+
+
+def log_beta_density(double a, double b, double x, double rest) -> float:
+    """The logarithm of x^a rest^b / B(a, b)."""
+    return beta_exponent(a, b, x, rest) + fm_log(a / (a + b) * b) / 2.0
 
 
 def beta_density(double a, double b, double x, double rest) -> float:

@@ -14,7 +14,7 @@ from fastmetrics._core.distributions.incomplete_integrals import (
     gamma_tails,
 )
 from fastmetrics._core.distributions.normal import normal_pvalue, normal_quantile, normal_tail, normal_tails
-from fastmetrics._core.distributions.student import student_pvalue, student_quantile
+from fastmetrics._core.distributions.student import log_upper_tail, student_pvalue, student_quantile
 from fastmetrics._core.distributions.studentized_range import studentized_range_pvalue
 from fastmetrics._kernels.significance.tail_integrals import log1p_remainder, stirling_error
 from support.cases import each_case
@@ -239,3 +239,20 @@ def test_beta_quantiles_of_numbers_that_are_not_integers(a, b, tail):
         assert error_of(tail, exact) < 1e-13 * max(1, a)
     else:
         assert mp.betainc(a, b, 0, mp.mpf("1e-299"), regularized=True) > tail
+
+
+@each_case("df", [0.5, 1, 3.7, 30, 999.5, 1e6])
+def test_logarithms_of_far_tails(df):
+    """They go on where probabilities end."""
+    for t in (0.0, 1.5, 39.0, 2e3, 1e9, 1e150, 1.7e308):
+        whole = mp.mpf(df) + mp.mpf(t) ** 2
+        with mp.workdps(60):
+            half, x = mp.mpf(df) / 2, df / whole
+            if t < 1e3:
+                exact = mp.log(mp.betainc(half, 0.5, 0, x, regularized=True) / 2)
+            else:
+                exact = half * mp.log(x) - mp.log(df) - mp.log(mp.beta(half, 0.5))
+                exact += mp.log(mp.hyp2f1(half, 0.5, half + 1, x))
+        found = log_upper_tail(t, df)
+        assert found == pytest.approx(float(exact), rel=1e-13, abs=1e-13)
+    assert log_upper_tail(math.inf, df) == -math.inf
