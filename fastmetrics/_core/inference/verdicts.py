@@ -70,7 +70,7 @@ class Verdict(NamedTuple):
         return self.verdict == WORSE
 
 
-class Decision(NamedTuple):
+class HolmDecision(NamedTuple):
     """Holm's answer for one p-value."""
 
     is_rejected: bool
@@ -120,9 +120,9 @@ def claims_of(line: ComparedLine, of_zero: PValue) -> dict[str, PValue]:
     return claims
 
 
-def holm_decisions(pvalues: Sequence[PValue], alpha: float) -> dict[PValue, Decision]:
+def holm_decisions(pvalues: Sequence[PValue], alpha: float) -> dict[PValue, HolmDecision]:
     """Holm's decision for each p-value. Equal ones have one decision, that of their first."""
-    decisions: dict[PValue, Decision] = {}
+    decisions: dict[PValue, HolmDecision] = {}
     ordered, level, is_rejected, adjusted = sorted(pvalues), 1 - alpha, True, 0.0
     for j, p in enumerate(ordered):
         if p in decisions:
@@ -131,12 +131,12 @@ def holm_decisions(pvalues: Sequence[PValue], alpha: float) -> dict[PValue, Deci
         adjusted = max(adjusted, min(p.probability * remaining, 1.0))
         if is_rejected:
             level, is_rejected = 1 - alpha / remaining, p.logarithm < log(alpha / remaining)
-        decisions[p] = Decision(is_rejected, level, adjusted)
+        decisions[p] = HolmDecision(is_rejected, level, adjusted)
     return decisions
 
 
 def verdict_of(
-    line: ComparedLine, of_zero: PValue, claims: dict[str, PValue], decisions: dict[PValue, Decision], level: float
+    line: ComparedLine, of_zero: PValue, claims: dict[str, PValue], decisions: dict[PValue, HolmDecision], level: float
 ) -> Verdict:
     if line.is_identical:
         return Verdict(EQUAL, 1.0, 0.0, 1.0, None, ConfidenceInterval(None, "the columns are identical"))
