@@ -7,6 +7,7 @@ such integers is rounded once, by Python's correctly rounded division.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -112,21 +113,6 @@ def divide_states(states: np.ndarray, denominator: int) -> np.ndarray:
     return quotients
 
 
-def states_of_integers(numbers: np.ndarray) -> np.ndarray:
-    """Integers of at least 0 as states."""
-    states = new_states(numbers.shape[0])
-    first = EXPONENT // LIMB_BITS
-    states[:, first], states[:, first + 1] = numbers & LIMB_MASK, numbers >> LIMB_BITS
-    return states
-
-
-def quotients(numerators: np.ndarray, denominators: np.ndarray) -> np.ndarray:
-    """The quotients of many states, rounded once; NaN where that is not certain, or a denominator is not above 0."""
-    out = np.empty(numerators.shape[0])
-    sums.divide_by_states(np.ascontiguousarray(numerators), np.ascontiguousarray(denominators), out)
-    return out
-
-
 def double_double(total: int) -> tuple[float, float, float]:
     """Two doubles whose sum is total / 2**EXPONENT, and a bound of what they lack; for totals within the doubles."""
     high = divide(total, 1 << EXPONENT)
@@ -148,6 +134,105 @@ def divide_root(numerator: int, denominator: int) -> float:
     root = math.isqrt(quotient)
     is_cut = bool(remainder) or root * root != quotient
     return divide(2 * root + is_cut, 1 << (shift // 2 + 1))
+
+
+class DoubleDoubles:
+    """Numbers of many states side by side, each a sum of two doubles, with a bound of what that lacks.
+
+    A formula of `+ - * abs` and `over` that is written for the integers of one state gives the numbers of many. NaN
+    stands for a number that is beyond the range of such sums.
+
+    Attributes
+    ----------
+    columns : ndarray
+        float64[3, n]: high parts, low parts and bounds of the error. n is 1 for a constant.
+    """
+
+    __slots__ = ("columns",)
+    __array_ufunc__ = None  # NumPy's arrays are not operands
+
+    def __init__(self, columns: np.ndarray) -> None:
+        self.columns = columns
+
+    @classmethod
+    def of_counts(cls, counts: np.ndarray) -> DoubleDoubles:
+        """Counts below 2**62."""
+        high = counts.astype(np.float64)
+        return cls(np.array([high, counts - high.astype(np.int64), np.zeros(counts.shape[0])]))
+
+    @classmethod
+    def of_states(cls, states: np.ndarray, place: int) -> DoubleDoubles:
+        """The exact sums states[:, place]."""
+        columns = np.empty((3, states.shape[0]))
+        sums.load_numbers(np.ascontiguousarray(states), place, columns)
+        return cls(columns)
+
+    @classmethod
+    def of_integer(cls, number: int) -> DoubleDoubles:
+        return cls(np.array([double_double(number << EXPONENT)]).T.copy())
+
+    def __add__(self, other: DoubleDoubles | int) -> DoubleDoubles:
+        return self._with(sums.add_numbers, other, 1.0)
+
+    def __sub__(self, other: DoubleDoubles | int) -> DoubleDoubles:
+        return self._with(sums.add_numbers, other, -1.0)
+
+    def __mul__(self, other: DoubleDoubles | int) -> DoubleDoubles:
+        return self._with(sums.multiply_numbers, other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    @property
+    def high(self) -> np.ndarray:
+        """The numbers as doubles, nearly rounded."""
+        high: np.ndarray = self.columns[0]
+        return high
+
+    @property
+    def are_zero(self) -> np.ndarray:
+        """Which numbers are certainly 0."""
+        zero: np.ndarray = (self.high == 0) & (self.columns[2] == 0)
+        return zero
+
+    @property
+    def are_negative(self) -> np.ndarray:
+        """Which numbers are below 0; not known of numbers that are not certain."""
+        negative: np.ndarray = self.high < 0
+        return negative
+
+    def __abs__(self) -> DoubleDoubles:
+        high, low, error = self.columns
+        sign = np.where(self.are_negative, -1.0, 1.0)
+        return DoubleDoubles(np.array([high * sign, low * sign, error]))
+
+    def or_one(self) -> DoubleDoubles:
+        """The numbers, with 1 for 0: as denominators where numerators are 0 too."""
+        columns = self.columns.copy()
+        columns[0, columns[0] == 0] = 1.0
+        return DoubleDoubles(columns)
+
+    def over(self, other: DoubleDoubles | int) -> DoubleDoubles:
+        """The quotients; NaN where the denominator is not above 0."""
+        return self._with(sums.divide_numbers, other)
+
+    def rounded(self) -> np.ndarray:
+        """The numbers, rounded once; NaN where that is not certain."""
+        out = np.empty(self.columns.shape[1])
+        sums.round_numbers(self.columns, out)
+        return out
+
+    def _with(self, operation: Callable[..., None], other: DoubleDoubles | int, *options: float) -> DoubleDoubles:
+        second = other if isinstance(other, DoubleDoubles) else DoubleDoubles.of_integer(other)
+        columns = np.empty((3, max(self.columns.shape[1], second.columns.shape[1])))
+        operation(self.columns, second.columns, *options, columns)
+        return DoubleDoubles(columns)
+
+
+def quotients(numerators: DoubleDoubles, denominators: DoubleDoubles) -> np.ndarray:
+    """The quotients of many numbers, rounded once; NaN where that is not certain, or a denominator is not above 0."""
+    out = np.empty(max(numerators.columns.shape[1], denominators.columns.shape[1]))
+    sums.round_quotients(numerators.columns, denominators.columns, out)
+    return out
 
 
 def sum_state(values: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

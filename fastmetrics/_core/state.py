@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.exact import DoubleDoubles
 from fastmetrics._core.named_tuples import NamedTuple
 
 HALF_BITS = 32  # of a wide count: the high and the low half are counts of their own
@@ -65,7 +66,7 @@ def exact_sum(name: str, length: int | None = None) -> Field:
 class Fields:
     """The fields of a state, and the place of each in its arrays: one has counts and maxima, the other exact sums."""
 
-    __slots__ = ("by_name", "fields", "maxima", "n_counts", "n_sums", "places", "spans", "wide")
+    __slots__ = ("by_name", "fields", "maxima", "n_counts", "n_sums", "places", "spans", "summed", "wide")
 
     def __init__(self, *fields: Field | str) -> None:
         """A text is the name of a count."""
@@ -82,6 +83,7 @@ class Fields:
         self.n_counts, self.n_sums = sizes
         self.maxima = [self.places[own.name] for own in self.fields if own.type is FieldType.MAXIMUM]
         self.wide = {own.name for own in self.fields if own.type is FieldType.WIDE_COUNT}
+        self.summed = {own.name for own in self.fields if own.type is FieldType.EXACT_SUM}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Fields, self.fields
@@ -185,8 +187,9 @@ class Sums(State):
         """A count, or a wide count."""
         place = self.fields.places[name]
         if name in self.fields.wide:
-            return (int(self.counts[place]) << HALF_BITS) + int(self.counts[place + 1])
-        return int(self.counts[place])
+            return (self.counts.item(place) << HALF_BITS) + self.counts.item(place + 1)
+        count: int = self.counts.item(place)
+        return count
 
     def add_count(self, name: str, number: int) -> None:
         """Add to a count, or to a wide count."""
@@ -200,6 +203,10 @@ class Sums(State):
     def set_flag(self, name: str) -> None:
         """Make a count 1: it says whether something is there. Merged states may have more than 1."""
         self.counts[self.fields.places[name]] = 1
+
+    def is_set(self, name: str) -> bool:
+        """Is a count not 0?"""
+        return bool(self.counts.item(self.fields.places[name]))
 
     def counts_of(self, name: str) -> np.ndarray:
         """The counts of a field: a view."""
@@ -218,9 +225,13 @@ class Sums(State):
         """An exact sum times 2**EXPONENT, or one of an array. The ratio of two such integers needs no scale."""
         return exact.to_integer(self.exact[self.fields.places[name] + index])
 
+    def number(self, name: str) -> int:
+        """A count, or an exact sum, times 2**EXPONENT: of numbers with one unit."""
+        return self.integer(name) if name in self.fields.summed else self.count(name) << exact.EXPONENT
+
     def __getitem__(self, name: str) -> int:
         """A count, or an exact sum times 2**EXPONENT."""
-        return self.integer(name) if self.fields.by_name[name].type is FieldType.EXACT_SUM else self.count(name)
+        return self.integer(name) if name in self.fields.summed else self.count(name)
 
     def is_finite(self, name: str) -> bool:
         """Were all numbers of an exact sum finite?"""
@@ -294,15 +305,22 @@ class ManySums(NamedTuple):
 
     def counts_of(self, name: str) -> np.ndarray:
         """A count, or the counts of a field, of every state: a view."""
-        return self.counts[:, self.fields.places[name]]
+        is_array = self.fields.by_name[name].length is not None
+        return self.counts[:, self.fields.spans[name] if is_array else self.fields.places[name]]
 
-    def sum_of(self, name: str) -> np.ndarray:
-        """An exact sum of every state: a view."""
-        return self.exact[:, self.fields.places[name]]
+    def is_set(self, name: str) -> bool:
+        """Is the count of a state not 0? As `Sums.is_set`, of states of the same rows."""
+        return bool(self.counts_of(name).any())
 
-    def count_as_sum(self, name: str) -> np.ndarray:
-        """A count of every state as an exact sum."""
-        return exact.states_of_integers(self.counts_of(name))
+    def number(self, name: str, index: int = 0) -> DoubleDoubles:
+        """A count, or an exact sum, of every state, as `Sums.number` of one; of arrays the number at an index."""
+        place = self.fields.places[name]
+        if name in self.fields.summed:
+            return DoubleDoubles.of_states(self.exact, place + index)
+        if name in self.fields.wide:
+            high, low = (DoubleDoubles.of_counts(self.counts[:, place + half]) for half in range(2))
+            return high * (1 << HALF_BITS) + low
+        return DoubleDoubles.of_counts(self.counts[:, place + index])
 
 
 def check_state(is_valid: Any, message: str) -> None:

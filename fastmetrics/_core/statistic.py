@@ -40,6 +40,15 @@ def rounded_quotient(numerator: int, denominator: int, coverage: dict[str, Any],
     return Value(exact.divide(numerator, denominator), coverage)
 
 
+def many_quotients(ratio: Callable[..., tuple[Any, Any]]) -> Callable[..., np.ndarray]:
+    """The `MetricSpec.many` of `ratio(parameters, *states)`, a numerator and a denominator of the states' `number`s."""
+
+    def many(parameters: dict[str, Any], *states: Any) -> np.ndarray:
+        return exact.quotients(*ratio(parameters, *states))
+
+    return many
+
+
 class Statistic(ABC):
     """Base of all statistics. Equality and hash are those of the type and of the attributes."""
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import operator
 import struct
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastmetrics._core import exact
-from fastmetrics._core.exact import exact_sum
+from fastmetrics._core.exact import DoubleDoubles, exact_sum
 from fastmetrics._core.state import Fields, KnownSums
 from fastmetrics._core.state import exact_sum as exact_field
 from oracles.sums import correctly_rounded_sum
@@ -156,3 +157,72 @@ def test_states_that_are_only_read_are_the_states():
     no_sums = np.zeros((2, 0, exact.SIZE), np.int64)
     without_sums = KnownSums.of_states(Fields("a", "b"), np.array([[3, 4], [5, 6]]), no_sums)
     assert [(state.count("a"), state.count("b")) for state in without_sums] == [(3, 4), (5, 6)]
+
+
+def numbers_and_fractions(random, n):
+    """Numbers of many states, and what they are: counts, exact sums, and what becomes of them."""
+    counts = random.integers(0, 10 ** random.integers(1, 18), n)
+    states = exact.new_states(n, 2)
+    for own in states:
+        own[1] = exact.sum_state(random.normal(size=random.integers(0, 5)) * 10.0 ** random.integers(-9, 9), None)
+    sums = [Fraction(exact.to_integer(own[1]), 1 << exact.EXPONENT) for own in states]
+    return [
+        (DoubleDoubles.of_counts(counts), list(map(Fraction, counts.tolist()))),
+        (DoubleDoubles.of_states(states, 1), sums),
+    ]
+
+
+def combine(operation, first, second):
+    """The results of fractions; None where there is none."""
+    pairs = zip(first, second, strict=True)
+    return [None if None in pair else operation(*pair) for pair in pairs]
+
+
+def test_numbers_of_many_states_are_right_to_within_their_error():
+    random = np.random.default_rng(0)
+    known = 0
+    for _ in range(200):
+        numbers = numbers_and_fractions(random, 20)
+        for _ in range(4):
+            (one, first), (other, second) = (numbers[i] for i in random.integers(0, len(numbers), 2))
+            factor = int(random.integers(-(10**9), 10**9)) ** 3
+            ratios = combine(lambda x, y: x / y if y > 0 else None, first, second)
+            numbers += [
+                (one + other, combine(operator.add, first, second)),
+                (one - other, combine(operator.sub, first, second)),
+                (one * other, combine(operator.mul, first, second)),
+                (factor * one, combine(operator.mul, [factor] * len(first), first)),
+                (abs(one), combine(lambda x, _: abs(x), first, first)),
+                (one.over(other), ratios),
+            ]
+            for quotient, ratio in zip(exact.quotients(one, other).tolist(), ratios, strict=True):
+                if not math.isnan(quotient):
+                    assert quotient == float(ratio)
+                    known += 1
+        for number, wanted in numbers:
+            columns, rounded = number.columns.T.tolist(), number.rounded().tolist()
+            for (high, low, error), nearest, value in zip(columns, rounded, wanted, strict=True):
+                if math.isnan(high):
+                    assert math.isnan(nearest)
+                else:
+                    assert abs(Fraction(high) + Fraction(low) - value) <= Fraction(error)
+                    assert math.isnan(nearest) or nearest == float(value)
+    assert known > 5000
+
+
+def test_numbers_that_are_not_known_are_nan():
+    states = exact.new_states(4, 1)
+    for state, value in zip(states[:, 0], (1e300, 1e-300, math.inf, math.nan), strict=True):
+        state[:] = exact.sum_state(np.array([value]), None)
+    assert np.isnan(DoubleDoubles.of_states(states, 0).rounded()).all()
+    one, zero, two = (DoubleDoubles.of_counts(np.array([count])) for count in (1, 0, 2))
+    assert np.isnan(exact.quotients(one, zero))
+    assert np.isnan(exact.quotients(one, one - two))
+    assert exact.quotients(zero, two) == 0
+    assert zero.are_zero
+    assert zero.or_one().rounded() == 1
+    tiny = DoubleDoubles.of_integer(1).over(1 << 400)
+    assert np.isnan((tiny * tiny * tiny).rounded())
+    assert np.isnan((one * (1 << 400) * (1 << 400) * (1 << 400)).rounded())
+    with pytest.raises(ValueError, match="different lengths"):
+        _ = DoubleDoubles.of_counts(np.arange(3)) + DoubleDoubles.of_counts(np.arange(2))

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, Rows, block_bounds, map_reduce
 from fastmetrics._core.columns.weights import as_weights, scale_tiny_weights
@@ -52,18 +51,11 @@ class LabelCounts(ByUnit, AdditiveStatistic):
             states.add(rows.weights[positives], numbers[positives], "positive weight")
 
     @staticmethod
-    def totals(state: Sums) -> tuple[int, int]:
-        """(total weight, weight of positives) times 2**EXPONENT. Without weights every row has weight 1."""
-        if state.count("weighted"):
-            return state.integer("weight"), state.integer("positive weight")
-        return state.count("rows") << exact.EXPONENT, state.count("positives") << exact.EXPONENT
-
-    @staticmethod
-    def totals_of_many(states: ManySums) -> tuple[np.ndarray, np.ndarray]:
-        """The same of many states, as exact sums."""
-        if states.counts_of("weighted").any():
-            return states.sum_of("weight"), states.sum_of("positive weight")
-        return states.count_as_sum("rows"), states.count_as_sum("positives")
+    def totals(state: Sums | ManySums) -> tuple[Any, Any]:
+        """(total weight, weight of positives) as `number` gives them. Without weights every row has weight 1."""
+        if state.is_set("weighted"):
+            return state.number("weight"), state.number("positive weight")
+        return state.number("rows"), state.number("positives")
 
 
 class ProbabilityTerms(ByUnit, AdditiveStatistic):
@@ -248,9 +240,9 @@ def warn_and_unwrap(function: str, result: Value) -> float:
     return warn_undefined(function, result.reason) if result.reason else result.value
 
 
-def many_means_of_terms(parameters: dict[str, Any], counts: ManySums, terms: ManySums) -> np.ndarray:
-    """The means of the terms of many LabelCounts states: see `MetricSpec.many`."""
-    return exact.quotients(terms.sum_of("terms"), LabelCounts.totals_of_many(counts)[0])
+def mean_of_terms(parameters: dict[str, Any], counts: Any, terms: Any) -> tuple[Any, Any]:
+    """The sum of the terms and the weight of a LabelCounts state, or of many."""
+    return terms.number("terms"), LabelCounts.totals(counts)[0]
 
 
 def row_coverage(counts: Sums) -> dict[str, Any]:

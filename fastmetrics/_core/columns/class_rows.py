@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import Rows
-from fastmetrics._core.state import Fields, Sums, exact_sum
+from fastmetrics._core.state import Fields, ManySums, Sums, exact_sum
 from fastmetrics._core.statistic import AdditiveStatistic
 from fastmetrics._kernels.numeric import sums
 
@@ -31,9 +30,9 @@ class ClassRows(AdditiveStatistic):
             sums.sum_values(weights, None, state.sum_of("weight"))
 
     @staticmethod
-    def total(state: Sums) -> int:
-        """The weight of all rows, times 2**EXPONENT. Without weights every row has weight 1."""
-        return state.integer("weight") if state.count("weighted") else state.count("rows") << exact.EXPONENT
+    def total(state: Sums | ManySums) -> Any:
+        """The weight of all rows, as `number` gives it. Without weights every row has weight 1."""
+        return state.number("weight" if state.is_set("weighted") else "rows")
 
     @staticmethod
     def n_classes(state: Sums) -> int:

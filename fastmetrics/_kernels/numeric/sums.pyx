@@ -5,16 +5,20 @@ contiguous. Weights are float64 of the same length, or None. A weighted sum adds
 each row, so it depends on the rows alone, not on their order.
 
 Double-doubles (double_double_sums.h) are sums with a small error. Their quotients are given if the rounding is certain.
+
+Numbers of many states are columns of double-doubles, float64[3, n]: the high and the low part of each, whose sum it is
+to within the third, at least 0. A column with n = 1 stands for every row. What is exact has the error 0: integers below
+2**106, and their sums and products. NaN marks a number that is not known: a step overflowed, or might have underflowed.
 """
 
-from libc.math cimport NAN
+from libc.math cimport NAN, fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_offsets
 from fastmetrics._kernels.numeric.quotient cimport (
-    DoubleDouble, count_non_finite, divide_double_doubles, divide_state_within, load_with_exactness, one_minus_quotient,
-    two_sum,
+    DoubleDouble, count_non_finite, divide_double_doubles, divide_state_within, is_rounding_certain,
+    load_with_exactness, one_minus_quotient, product_error, two_sum,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, FM_LANES, WINDOW_LIMBS, WINDOW_SHIFTS, add_chunk_at, add_to_window, add_value, bits_of_f64,
@@ -39,6 +43,14 @@ cdef extern from *:
 
 cdef extern from "numeric/double_double_sums.h":
     void add_double_double "fm_add_double_double"(double* total, double high, double low) noexcept nogil
+
+cdef enum:
+    PARTS = 3
+cdef double UNIT = 2.0 ** -53     # the relative error of one rounding
+cdef double LEAST = 2.0 ** -800   # the errors of smaller products and quotients may underflow
+cdef double MOST = 2.0 ** 900
+cdef double CERTAIN = 2.0 ** 20    # a divisor is at least so many times its error
+cdef double SLACK = 1 + 2.0 ** -40  # for the rounding of error bounds
 
 STATE_SIZE = _STATE_SIZE
 N_LIMBS = _N_LIMBS
@@ -341,34 +353,6 @@ def divide_states(const int64_t[:, ::1] states, double high, double low, double 
                 out[i] = NAN
 
 
-def divide_by_states(const int64_t[:, ::1] numerators, const int64_t[:, ::1] denominators, double[::1] out):
-    """Write every numerator divided by its denominator, rounded once; NaN where the rounding is uncertain.
-
-    States are normalised. Infinities, NaN, and denominators that are not above 0 or whose products could overflow or
-    underflow count as uncertain.
-    """
-    cdef int64_t numerator[_STATE_SIZE]
-    cdef int64_t denominator[_STATE_SIZE]
-    cdef DoubleDouble whole
-    cdef bint is_exact = 1
-    cdef Py_ssize_t i
-    if numerators.shape[1] != _STATE_SIZE or denominators.shape[1] != _STATE_SIZE:
-        raise ValueError("states have another size")
-    if not numerators.shape[0] == denominators.shape[0] == out.shape[0]:
-        raise ValueError("columns have different lengths")
-    with nogil:
-        for i in range(out.shape[0]):
-            memcpy(numerator, &numerators[i, 0], sizeof(numerator))
-            memcpy(denominator, &denominators[i, 0], sizeof(denominator))
-            out[i] = NAN
-            if count_non_finite(numerator) or count_non_finite(denominator):
-                continue
-            if not load_with_exactness(denominator, &whole, &is_exact) or not whole.high > 0:
-                continue
-            if not divide_state_within(numerator, whole, 0.0 if is_exact else whole.high * 2.0 ** -100, &out[i]):
-                out[i] = NAN
-
-
 def merge_double_doubles(double[:, ::1] totals, const double[:, ::1] other):
     """Add double-doubles to double-doubles. The relative error is below 2**-103."""
     cdef Py_ssize_t i
@@ -446,3 +430,163 @@ def any_below(const int64_t[:, ::1] states, int limbs) -> bool:
                 found = 1
                 break
     return found
+
+
+cdef inline bint is_usual(double value) noexcept nogil:
+    """Is it far from the least and from the greatest doubles?"""
+    return LEAST < fabs(value) < MOST
+
+
+cdef inline bint need_columns(
+    const double[:, ::1] first, const double[:, ::1] second, Py_ssize_t rows
+) except -1:
+    need_length(b"parts of numbers", min(first.shape[0], second.shape[0]), PARTS)
+    if not (first.shape[1] in (1, rows) and second.shape[1] in (1, rows)):
+        raise ValueError("columns have different lengths")
+    return 0
+
+
+def load_numbers(const int64_t[:, :, ::1] states, Py_ssize_t place, double[:, ::1] out):
+    """Write the exact sums states[i, place]; NaN for sums that are not finite, very large or very small."""
+    cdef int64_t state[_STATE_SIZE]
+    cdef DoubleDouble number
+    cdef bint is_exact = 1
+    cdef Py_ssize_t i
+    need_length(b"words of a state", states.shape[2], _STATE_SIZE)
+    need_length(b"parts of numbers", out.shape[0], PARTS)
+    need_length(b"out", out.shape[1], states.shape[0])
+    if not 0 <= place < states.shape[1]:
+        raise ValueError("there is no such sum")
+    with nogil:
+        for i in range(states.shape[0]):
+            memcpy(state, &states[i, place, 0], sizeof(state))
+            number.high = NAN
+            number.low = 0
+            if not count_non_finite(state) and not load_with_exactness(state, &number, &is_exact):
+                number.high = NAN
+            out[0, i] = number.high
+            out[1, i] = number.low
+            out[2, i] = 0 if is_exact else fabs(number.high) * 2.0 ** -100
+
+
+def add_numbers(const double[:, ::1] first, const double[:, ::1] second, double sign, double[:, ::1] out):
+    """Write first + sign * second, for a sign of 1 or -1. The error is what is cut off of the exact sum."""
+    cdef Py_ssize_t i, n = out.shape[1]
+    cdef Py_ssize_t j = 0, k = 0
+    cdef Py_ssize_t step_first = first.shape[1] > 1, step_second = second.shape[1] > 1
+    cdef DoubleDouble high, low, middle, top, rest, bottom
+    need_columns(first, second, n)
+    need_length(b"parts of numbers", out.shape[0], PARTS)
+    with nogil:
+        for i in range(n):
+            high = two_sum(first[0, j], sign * second[0, k])
+            low = two_sum(first[1, j], sign * second[1, k])
+            middle = two_sum(high.low, low.high)
+            top = two_sum(high.high, middle.high)
+            rest = two_sum(middle.low, low.low)
+            bottom = two_sum(top.low, rest.high)
+            top = two_sum(top.high, bottom.high)
+            out[0, i] = top.high
+            out[1, i] = top.low
+            out[2, i] = (first[2, j] + second[2, k] + fabs(rest.low) + fabs(bottom.low)) * SLACK
+            j += step_first
+            k += step_second
+
+
+def multiply_numbers(const double[:, ::1] first, const double[:, ::1] second, double[:, ::1] out):
+    """Write first * second."""
+    cdef Py_ssize_t i, n = out.shape[1]
+    cdef Py_ssize_t j = 0, k = 0
+    cdef Py_ssize_t step_first = first.shape[1] > 1, step_second = second.shape[1] > 1
+    cdef double x, y, product, error, one, other, crossed, bound
+    cdef DoubleDouble number
+    need_columns(first, second, n)
+    need_length(b"parts of numbers", out.shape[0], PARTS)
+    with nogil:
+        for i in range(n):
+            x = first[0, j]
+            y = second[0, k]
+            product = x * y
+            error = product_error(x, y, product)
+            one = x * second[1, k]
+            other = first[1, j] * y
+            crossed = one + other
+            number = two_sum(product, error + crossed)
+            bound = 0
+            if one != 0 or other != 0:
+                bound = 2 * UNIT * (fabs(one) + fabs(other) + fabs(error)) + fabs(first[1, j] * second[1, k])
+            bound += (fabs(x) + fabs(first[1, j])) * second[2, k] + (fabs(y) + fabs(second[1, k])) * first[2, j]
+            out[0, i] = number.high if is_usual(product) or x == 0 or y == 0 else NAN
+            out[1, i] = number.low
+            out[2, i] = (bound + first[2, j] * second[2, k]) * SLACK
+            j += step_first
+            k += step_second
+
+
+def divide_numbers(const double[:, ::1] first, const double[:, ::1] second, double[:, ::1] out):
+    """Write first / second; NaN unless the second number is above 0."""
+    cdef Py_ssize_t i, n = out.shape[1]
+    cdef Py_ssize_t j = 0, k = 0
+    cdef Py_ssize_t step_first = first.shape[1] > 1, step_second = second.shape[1] > 1
+    cdef double x, y, quotient, product, correction
+    cdef DoubleDouble number
+    need_columns(first, second, n)
+    need_length(b"parts of numbers", out.shape[0], PARTS)
+    with nogil:
+        for i in range(n):
+            x = first[0, j]
+            y = second[0, k]
+            quotient = x / y if is_usual(y) and y > second[2, k] * CERTAIN else NAN
+            if not is_usual(quotient) and x != 0:
+                quotient = NAN
+            product = quotient * y
+            correction = ((x - product) - product_error(quotient, y, product)) + first[1, j]
+            number = two_sum(quotient, (correction - quotient * second[1, k]) / y)
+            out[0, i] = number.high
+            out[1, i] = number.low
+            out[2, i] = (
+                2 * (first[2, j] + fabs(quotient) * second[2, k]) / y + fabs(quotient) * 2.0 ** -92
+            )
+            j += step_first
+            k += step_second
+
+
+def round_quotients(const double[:, ::1] first, const double[:, ::1] second, double[::1] out):
+    """Write first / second, rounded once; NaN where the rounding is uncertain, or the second number is not above 0."""
+    cdef Py_ssize_t i, n = out.shape[0]
+    cdef Py_ssize_t j = 0, k = 0
+    cdef Py_ssize_t step_first = first.shape[1] > 1, step_second = second.shape[1] > 1
+    cdef DoubleDouble x, y
+    need_columns(first, second, n)
+    with nogil:
+        for i in range(n):
+            x.high = first[0, j]
+            x.low = first[1, j]
+            y.high = second[0, k]
+            y.low = second[1, k]
+            out[i] = NAN
+            if is_usual(y.high) and y.high > second[2, k] * CERTAIN:
+                if x.high == 0 and x.low == 0 and first[2, j] == 0:
+                    out[i] = 0
+                elif not (
+                    is_usual(x.high)
+                    and divide_double_doubles(x, first[2, j], y, second[2, k], &out[i])
+                    and is_usual(out[i])
+                ):
+                    out[i] = NAN
+            j += step_first
+            k += step_second
+
+
+def round_numbers(const double[:, ::1] numbers, double[::1] out):
+    """Write the numbers, rounded once; NaN where the rounding is uncertain."""
+    cdef Py_ssize_t i
+    need_length(b"parts of numbers", numbers.shape[0], PARTS)
+    need_length(b"out", out.shape[0], numbers.shape[1])
+    with nogil:
+        for i in range(numbers.shape[1]):
+            if not (
+                is_rounding_certain(numbers[0, i], numbers[1, i], numbers[2, i], &out[i])
+                and (is_usual(out[i]) or (out[i] == 0 and numbers[2, i] == 0))
+            ):
+                out[i] = NAN

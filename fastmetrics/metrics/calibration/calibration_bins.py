@@ -17,7 +17,8 @@ from fastmetrics._core.columns.binary_probabilities import (
     kernel_sampling_rate,
 )
 from fastmetrics._core.columns.row_blocks import Rows
-from fastmetrics._core.state import Field, Fields, Sums, exact_sum
+from fastmetrics._core.exact import DoubleDoubles
+from fastmetrics._core.state import Field, Fields, ManySums, Sums, exact_sum
 from fastmetrics._core.statistic import AdditiveStatistic
 from fastmetrics._kernels.probability import losses
 
@@ -77,6 +78,15 @@ class CalibrationBins(AdditiveStatistic):
         counts = state.counts_of("classes").reshape(n, 2).tolist()
         unit = exact.EXPONENT
         return [(rows << unit, positive << unit, state.integer("w p", i)) for i, (rows, positive) in enumerate(counts)]
+
+    def sums_of_many(self, states: ManySums) -> tuple[list[DoubleDoubles], ...]:
+        """The weight, the sum of w p and the weight of positives of every bin, of many states."""
+        bins = range(self.bins)
+        predicted = [states.number("w p", i) for i in bins]
+        if states.is_set("weighted"):
+            return [states.number("w", i) for i in bins], predicted, [states.number("w y", i) for i in bins]
+        rows, positives = ([states.number("classes", 2 * i + k) for i in bins] for k in range(2))
+        return rows, predicted, positives
 
 
 def correct_rows(rows: BinaryColumns, sampling_rate: float | None) -> BinaryColumns:

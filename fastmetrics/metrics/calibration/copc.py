@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fastmetrics._core import exact
 from fastmetrics._core.columns.binary_probabilities import (
     LabelCounts,
@@ -17,8 +15,8 @@ from fastmetrics._core.columns.binary_probabilities import (
 )
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.registry import metric
-from fastmetrics._core.state import ManySums, Sums
-from fastmetrics._core.statistic import Value, rounded_quotient
+from fastmetrics._core.state import Sums
+from fastmetrics._core.statistic import Value, many_quotients, rounded_quotient
 from fastmetrics._kernels.probability import losses, short_losses
 
 if TYPE_CHECKING:
@@ -144,9 +142,14 @@ def pcoc(
     return warn_and_unwrap("pcoc", result)
 
 
-def observed_and_predicted(counts: ManySums, probabilities: ManySums) -> tuple[np.ndarray, np.ndarray]:
-    """Observed and predicted clicks of many states, as exact sums."""
-    return LabelCounts.totals_of_many(counts)[1], probabilities.sum_of("terms")
+def observed_over_predicted(parameters: dict[str, Any], counts: Any, probabilities: Any) -> tuple[Any, Any]:
+    """Observed and predicted clicks of a state, or of many."""
+    return LabelCounts.totals(counts)[1], probabilities.number("terms")
+
+
+def predicted_over_observed(parameters: dict[str, Any], counts: Any, probabilities: Any) -> tuple[Any, Any]:
+    """Predicted and observed clicks of a state, or of many."""
+    return probabilities.number("terms"), LabelCounts.totals(counts)[1]
 
 
 @metric(
@@ -162,12 +165,12 @@ def observed_and_predicted(counts: ManySums, probabilities: ManySums) -> tuple[n
     near_names={
         "calibration": "the word is used for two ratios: 'copc' is clicks over predicted clicks, 'pcoc' the reverse",
     },
-    many=lambda parameters, *states: exact.quotients(*observed_and_predicted(*states)),
+    many=many_quotients(observed_over_predicted),
 )
 def finalise_copc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
     """Clicks observed over clicks predicted."""
-    positive, predicted = LabelCounts.totals(counts)[1], probabilities.integer("terms")
-    return rounded_quotient(positive, predicted, row_coverage(counts), "the probabilities sum to zero")
+    ratio = observed_over_predicted(parameters, counts, probabilities)
+    return rounded_quotient(*ratio, row_coverage(counts), "the probabilities sum to zero")
 
 
 @metric(
@@ -181,12 +184,12 @@ def finalise_copc(parameters: dict[str, Any], counts: Sums, probabilities: Sums)
     default=False,
     direction="closest_to_one",
     scale="ratio",
-    many=lambda parameters, *states: exact.quotients(*reversed(observed_and_predicted(*states))),
+    many=many_quotients(predicted_over_observed),
 )
 def finalise_pcoc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
     """Clicks predicted over clicks observed."""
-    positive, predicted = LabelCounts.totals(counts)[1], probabilities.integer("terms")
-    return rounded_quotient(predicted, positive, row_coverage(counts), "there is no positive row")
+    ratio = predicted_over_observed(parameters, counts, probabilities)
+    return rounded_quotient(*ratio, row_coverage(counts), "there is no positive row")
 
 
 # Options that `fastmetrics.testing` checks.

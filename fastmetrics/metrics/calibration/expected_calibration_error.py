@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 from itertools import pairwise
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +27,7 @@ from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.columns.vector_columns import check_labels
 from fastmetrics._core.kinds import PROBABILITIES
 from fastmetrics._core.registry import metric, metric_form
-from fastmetrics._core.state import Fields, Sums
+from fastmetrics._core.state import Fields, ManySums, Sums
 from fastmetrics._core.statistic import AdditiveStatistic, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.probability import short_losses
@@ -160,6 +162,22 @@ def calibration_error(table: list[tuple[int, int, int]], norm: str) -> float:
     return math.sqrt(sum(Fraction(distance * distance, weight * total) for weight, distance in distances))
 
 
+def calibration_errors(parameters: dict[str, Any], others: ManySums, states: ManySums) -> np.ndarray:
+    """The values of many states: see `MetricSpec.many`."""
+    weights, predicted, positives = CalibrationBins(parameters["bins"]).sums_of_many(states)
+    bins = [(weight, abs(p - y)) for weight, p, y in zip(weights, predicted, positives, strict=True)]
+    total = reduce(add, weights)
+    if parameters["norm"] == "l1":
+        values = exact.quotients(reduce(add, (distance for _, distance in bins)), total)
+    elif parameters["norm"] == "l2":
+        shares = ((distance * distance).over((weight * total).or_one()) for weight, distance in bins)
+        values = np.sqrt(reduce(add, shares).rounded())
+    else:
+        values = np.maximum.reduce([exact.quotients(distance, weight.or_one()) for weight, distance in bins])
+    values[total.are_zero] = np.nan
+    return values
+
+
 @metric(
     "ece",
     exchange="none",
@@ -172,6 +190,7 @@ def calibration_error(table: list[tuple[int, int, int]], norm: str) -> float:
     scale="mean",
     variants=("ece(bins=3)", "ece(norm=l2)", "ece(norm=max)"),
     aliases=("expected_calibration_error",),
+    many=calibration_errors,
     near_names={
         "mce": "for the greatest distance of a bin, write ece(norm=max); 'ece' is the mean",
         "maximum_calibration_error": "write ece(norm=max); 'ece' is the mean over bins",
@@ -222,6 +241,7 @@ class TopLabelBins(AdditiveStatistic):
     variants=("ece(bins=3)", "ece(norm=l2)", "ece(norm=max)"),
     default=True,
     has_function=False,
+    many=calibration_errors,
 )
 def finalise_top_label_ece(parameters: dict[str, Any], rows: Sums, bins: Sums) -> Value:
     """Expected calibration error of the most probable class: its probability against the share of rows it is right."""

@@ -16,11 +16,11 @@ import numpy as np
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
 from fastmetrics._core.columns.row_blocks import Rows
-from fastmetrics._core.exact import divide
+from fastmetrics._core.exact import DoubleDoubles, divide, quotients
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import metric
-from fastmetrics._core.state import Field, Fields, Sums, exact_sum
+from fastmetrics._core.state import Field, Fields, ManySums, Sums, exact_sum
 from fastmetrics._core.statistic import AdditiveStatistic, ByUnit, StatesOfUnits, Value
 from fastmetrics._kernels.classification import fixed_threshold
 from fastmetrics.metrics.classification.accuracy import accuracy_score
@@ -74,12 +74,17 @@ class ThresholdCounts(ByUnit, AdditiveStatistic):
 
 
 class ThresholdCells(NamedTuple):
-    """The four cells as integers: rows, or weights times 2**EXPONENT."""
+    """The four cells: rows, or weights times 2**EXPONENT, as integers; or the cells of many states."""
 
-    tn: int
-    fp: int
-    fn: int
-    tp: int
+    tn: Any
+    fp: Any
+    fn: Any
+    tp: Any
+
+    @classmethod
+    def of_many(cls, states: ManySums) -> ThresholdCells:
+        name = "weight" if states.is_set("weighted") else "rows"
+        return cls(*(states.number(name, cell) for cell in range(4)))
 
     def empty_margin(self) -> str | None:
         """The reason why a metric of all margins is undefined: the first empty margin; None if none is empty."""
@@ -95,9 +100,9 @@ class ThresholdCells(NamedTuple):
 class ThresholdRatio(NamedTuple):
     """A metric as a quotient of cells, with the reason why it is undefined if the denominator is 0."""
 
-    numerator: int
-    denominator: int
-    reason: str | None = None
+    numerator: Any
+    denominator: Any
+    reason: str | Callable[[ThresholdCells], str | None] | None = None
     root: bool = False  # the signed square root of the quotient
 
 
@@ -129,14 +134,19 @@ def threshold_metric(
     own_parameters = {} if parameters is None else parameters
 
     def register(compute_ratio: Callable[..., ThresholdRatio]) -> Callable[..., ThresholdRatio]:
+        def own_options(arguments: dict[str, Any]) -> dict[str, Any]:
+            return {name: arguments[name] for name in own_parameters}
+
         def finalise(arguments: dict[str, Any], state: Sums) -> Value:
             tn, fp, fn, tp = state.counts_of("rows").tolist()
             coverage = {"rows": tn + fp + fn + tp, "positives": fn + tp, "predicted_positives": fp + tp}
             cells = ThresholdCells(tn, fp, fn, tp)
             if state.count("weighted"):
                 cells = ThresholdCells(*(state.integer("weight", cell) for cell in range(4)))
-            ratio = compute_ratio(cells, **{name: arguments[name] for name in own_parameters})
-            return divide_ratio(ratio, cells, coverage)
+            return divide_ratio(compute_ratio(cells, **own_options(arguments)), cells, coverage)
+
+        def many(arguments: dict[str, Any], states: ManySums) -> np.ndarray:
+            return many_ratios(compute_ratio(ThresholdCells.of_many(states), **own_options(arguments)))
 
         finalise.__doc__ = compute_ratio.__doc__
         metric(
@@ -152,6 +162,7 @@ def threshold_metric(
             variants=variants,
             aliases=aliases,
             near_names=near_names,
+            many=many,
         )(finalise)
         return compute_ratio
 
@@ -161,11 +172,22 @@ def threshold_metric(
 def divide_ratio(ratio: ThresholdRatio, cells: ThresholdCells, coverage: dict[str, Any]) -> Value:
     """The quotient rounded once; NaN with its reason if it is undefined."""
     if ratio.denominator == 0:
-        return Value(float("nan"), coverage, ratio.reason if any(cells) else NO_WEIGHT)
+        reason = ratio.reason(cells) if callable(ratio.reason) else ratio.reason
+        return Value(float("nan"), coverage, reason if any(cells) else NO_WEIGHT)
     if not ratio.root:
         return Value(divide(ratio.numerator, ratio.denominator), coverage)
     root = math.sqrt(divide(abs(ratio.numerator), ratio.denominator))
     return Value(-root if ratio.numerator < 0 else root, coverage)
+
+
+def many_ratios(ratio: ThresholdRatio) -> np.ndarray:
+    """The quotients of many states, each rounded once; NaN where that is not certain, or it is undefined."""
+    if not ratio.root:
+        return quotients(ratio.numerator, ratio.denominator)
+    numerator: DoubleDoubles = ratio.numerator
+    roots = np.sqrt(quotients(abs(numerator), ratio.denominator))
+    values: np.ndarray = np.where(numerator.are_negative, -roots, roots)
+    return values
 
 
 @threshold_metric(
@@ -215,10 +237,8 @@ def fbeta(cells: ThresholdCells, beta: float) -> ThresholdRatio:
     square_numerator, square_denominator = (number * number for number in beta.as_integer_ratio())
     numerator = (square_numerator + square_denominator) * cells.tp
     denominator = numerator + square_numerator * cells.fn + square_denominator * cells.fp
-    if square_numerator == 0 and denominator == 0:
-        # With beta 0 the metric is precision, which is undefined without predicted positives.
-        return ThresholdRatio(0, 0, NONE_PREDICTED_POSITIVE)
-    return ThresholdRatio(numerator, denominator, NEITHER)
+    # With beta 0 the metric is precision, which is undefined without predicted positives.
+    return ThresholdRatio(numerator, denominator, NEITHER if square_numerator else NONE_PREDICTED_POSITIVE)
 
 
 @threshold_metric(
@@ -235,7 +255,7 @@ def specificity(cells: ThresholdCells) -> ThresholdRatio:
 def gmean(cells: ThresholdCells) -> ThresholdRatio:
     """The geometric mean of recall and specificity."""
     positives, negatives = cells.tp + cells.fn, cells.tn + cells.fp
-    return ThresholdRatio(cells.tp * cells.tn, positives * negatives, cells.empty_margin(), root=True)
+    return ThresholdRatio(cells.tp * cells.tn, positives * negatives, ThresholdCells.empty_margin, root=True)
 
 
 @threshold_metric(
@@ -245,7 +265,8 @@ def gmean(cells: ThresholdCells) -> ThresholdRatio:
 def balanced_accuracy(cells: ThresholdCells) -> ThresholdRatio:
     """The mean of recall and specificity."""
     positives, negatives = cells.tp + cells.fn, cells.tn + cells.fp
-    return ThresholdRatio(cells.tp * negatives + cells.tn * positives, 2 * positives * negatives, cells.empty_margin())
+    numerator = cells.tp * negatives + cells.tn * positives
+    return ThresholdRatio(numerator, 2 * positives * negatives, ThresholdCells.empty_margin)
 
 
 @threshold_metric(
@@ -258,7 +279,7 @@ def mcc(cells: ThresholdCells) -> ThresholdRatio:
     tn, fp, fn, tp = cells
     covariance = tp * tn - fp * fn
     margins = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
-    return ThresholdRatio(covariance * abs(covariance), margins, cells.empty_margin(), root=True)
+    return ThresholdRatio(covariance * abs(covariance), margins, ThresholdCells.empty_margin, root=True)
 
 
 @threshold_metric(

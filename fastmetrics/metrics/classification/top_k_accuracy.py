@@ -18,7 +18,7 @@ from fastmetrics._core.kinds import CLASS_SCORES
 from fastmetrics._core.metric_strings import GREATEST_CUTOFF
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Fields, Sums, exact_sum
-from fastmetrics._core.statistic import AdditiveStatistic, Value, rounded_quotient
+from fastmetrics._core.statistic import AdditiveStatistic, Value, many_quotients, rounded_quotient
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics._kernels.columns import label_encoding as kernel
 from fastmetrics._kernels.numeric import sums
@@ -210,6 +210,11 @@ class TopKHits(AdditiveStatistic):
             sums.sum_positive_weights(hits, rows.weights, state.sum_of("weight of hits"))
 
 
+def hits_over_rows(parameters: dict[str, Any], rows: Any, hits: Any) -> tuple[Any, Any]:
+    """The hits and the rows of a state, or of many."""
+    return hits.number("weight of hits" if rows.is_set("weighted") else "hits"), ClassRows.total(rows)
+
+
 @metric(
     "top_k_accuracy",
     exchange="none",
@@ -224,11 +229,11 @@ class TopKHits(AdditiveStatistic):
     roles=CLASS_SCORES,
     variants=("top_k_accuracy@1", "top_k_accuracy@2"),
     aliases=("top_k_accuracy_score",),
+    many=many_quotients(hits_over_rows),
 )
 def finalise_top_k_accuracy(parameters: dict[str, Any], rows: Sums, hits: Sums) -> Value:
     """Top-k accuracy: the share of rows whose class has one of the k highest probabilities."""
-    right = hits.integer("weight of hits") if rows.count("weighted") else hits.count("hits") << exact.EXPONENT
-    return rounded_quotient(right, ClassRows.total(rows), ClassRows.coverage(rows), NO_WEIGHT)
+    return rounded_quotient(*hits_over_rows(parameters, rows, hits), ClassRows.coverage(rows), NO_WEIGHT)
 
 
 # Options that `fastmetrics.testing` checks.

@@ -17,13 +17,13 @@ from fastmetrics._core.columns.binary_probabilities import (
     ProbabilityTerms,
     check_pos_label,
     check_sampling_rate,
-    many_means_of_terms,
+    mean_of_terms,
     row_coverage,
 )
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Sums
-from fastmetrics._core.statistic import Value, rounded_quotient
+from fastmetrics._core.statistic import Value, many_quotients, rounded_quotient
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_undefined, warn_user
 from fastmetrics._kernels.probability import losses, short_losses
 from fastmetrics.metrics.probability.probability_targets import (
@@ -246,11 +246,11 @@ def d2_brier_score(
     direction="minimize",
     scale="ratio",
     aliases=("brier_score_loss", "brier_score"),
-    many=many_means_of_terms,
+    many=many_quotients(mean_of_terms),
 )
 def finalise_brier(parameters: dict[str, Any], counts: Sums, squares: Sums) -> Value:
     """Brier score: the mean squared distance between probability and outcome."""
-    return rounded_quotient(squares.integer("terms"), LabelCounts.totals(counts)[0], row_coverage(counts), NO_WEIGHT)
+    return rounded_quotient(*mean_of_terms(parameters, counts, squares), row_coverage(counts), NO_WEIGHT)
 
 
 # Options that `fastmetrics.testing` checks.

@@ -19,7 +19,7 @@ from fastmetrics._core.columns.binary_probabilities import (
     LabelCounts,
     ProbabilityTerms,
     check_sampling_rate,
-    many_means_of_terms,
+    mean_of_terms,
     row_coverage,
 )
 from fastmetrics._core.columns.row_blocks import Rows
@@ -27,7 +27,7 @@ from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.elementary import log, log1p
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Fields, Sums, exact_sum
-from fastmetrics._core.statistic import Value, rounded_quotient
+from fastmetrics._core.statistic import Value, many_quotients, rounded_quotient
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.probability import losses, short_losses
 from fastmetrics.metrics.probability.probability_targets import (
@@ -354,12 +354,12 @@ def clipped_rows(
     direction="minimize",
     scale="ratio",
     aliases=("log_loss", "binary_logloss", "cross_entropy", "binary_cross_entropy", "bce"),
-    many=many_means_of_terms,
+    many=many_quotients(mean_of_terms),
 )
 def finalise_log_loss(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Log loss: the mean of -log of the probability given to what happened."""
     coverage = row_coverage(counts) | {"rows_clipped": terms.count("clipped rows")}
-    return rounded_quotient(terms.integer("terms"), LabelCounts.totals(counts)[0], coverage, NO_WEIGHT)
+    return rounded_quotient(*mean_of_terms(parameters, counts, terms), coverage, NO_WEIGHT)
 
 
 # Options that `fastmetrics.testing` checks.

@@ -12,6 +12,7 @@ from fastmetrics._core.columns.binary_probabilities import (
     LabelCounts,
     check_binary_probabilities,
     check_sampling_rate,
+    mean_of_terms,
     row_coverage,
     warn_and_unwrap,
 )
@@ -21,7 +22,7 @@ from fastmetrics._core.elementary import log, log1p
 from fastmetrics._core.exact import divide, quotients
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import ManySums, Sums
-from fastmetrics._core.statistic import Value, rounded_quotient
+from fastmetrics._core.statistic import Value, many_quotients, rounded_quotient
 from fastmetrics.metrics.probability.log_loss import LogTerms, try_small_log_sums
 from fastmetrics.metrics.probability.probability_targets import check_eps
 
@@ -114,15 +115,32 @@ def normalized_entropy(
 def binary_entropy(rate: float, rest: float) -> float:
     """Return the entropy of two outcomes whose probabilities sum to 1. Both are passed, because one may round to 1."""
     rarer, other = sorted((rate, rest))
-    if rarer == 0:
-        return 0.0
+    return entropy_of(rarer, other) if rarer else 0.0
+
+
+def entropy_of(rarer: Any, other: Any) -> Any:
+    """The entropy of two outcomes, the rarer one first: of numbers, or of arrays of them."""
     return -(rarer * log(rarer) + other * log1p(-rarer))
 
 
-def many_rates(parameters: dict[str, Any], counts: ManySums) -> np.ndarray:
-    """The observed rates of many states: see `MetricSpec.many`."""
-    totals, positives = LabelCounts.totals_of_many(counts)
-    return quotients(positives, totals)
+def observed_rate(parameters: dict[str, Any], counts: Any) -> tuple[Any, Any]:
+    """The positive rows of a state, or of many, and all of them."""
+    total, positive = LabelCounts.totals(counts)
+    return positive, total
+
+
+def many_entropies(parameters: dict[str, Any], counts: ManySums, terms: ManySums) -> np.ndarray:
+    """The values of many states: see `MetricSpec.many`."""
+    losses = quotients(*mean_of_terms(parameters, counts, terms))
+    if parameters["base_rate"] != "sample":
+        rate = float(parameters["base_rate"])
+        return losses / binary_entropy(rate, 1 - rate)
+    total, positive = LabelCounts.totals(counts)
+    rates, rests = quotients(positive, total), quotients(total - positive, total)
+    rarer = np.minimum(rates, rests)
+    rarer[rarer == 0] = np.nan
+    values: np.ndarray = losses / entropy_of(rarer, np.maximum(rates, rests))
+    return values
 
 
 @metric(
@@ -134,12 +152,11 @@ def many_rates(parameters: dict[str, Any], counts: ManySums) -> np.ndarray:
     direction="none",
     scale="share",
     aliases=("click_through_rate",),
-    many=many_rates,
+    many=many_quotients(observed_rate),
 )
 def finalise_ctr(parameters: dict[str, Any], counts: Sums) -> Value:
     """Observed rate: the share of positive rows."""
-    total, positive = LabelCounts.totals(counts)
-    return rounded_quotient(positive, total, row_coverage(counts), NO_WEIGHT)
+    return rounded_quotient(*observed_rate(parameters, counts), row_coverage(counts), NO_WEIGHT)
 
 
 @metric(
@@ -153,6 +170,7 @@ def finalise_ctr(parameters: dict[str, Any], counts: Sums) -> Value:
     direction="minimize",
     scale="ratio",
     aliases=("normalized_entropy", "normalised_entropy", "normalized_cross_entropy"),
+    many=many_entropies,
     near_names=dict.fromkeys(("rig", "relative_information_gain"), "relative information gain is 1 - ne; write 'ne'"),
 )
 def finalise_ne(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:

@@ -170,7 +170,7 @@ def gauc_score(
 
 def many_gaucs(parameters: dict[str, Any], states: ManySums) -> np.ndarray:
     """The values of many states: see `MetricSpec.many`."""
-    values = quotients(states.sum_of("w auc"), states.sum_of("w"))
+    values = quotients(states.number("w auc"), states.number("w"))
     if parameters["single_class"] == "nan":
         left_out = states.counts_of("groups without positive") + states.counts_of("groups without negative")
         values[left_out > 0] = np.nan

@@ -169,7 +169,7 @@ def many_hit_rates(parameters: dict[str, Any], *states: ManySums) -> np.ndarray:
     if parameters["average"] == "group":
         return many_means(parameters, *states)
     hits, relevant = states
-    return quotients(hits.sum_of("w value"), relevant.sum_of("w value"))
+    return quotients(hits.number("w value"), relevant.number("w value"))
 
 
 @metric(

@@ -16,7 +16,7 @@ from fastmetrics._core.columns.vector_columns import check_labels, format_labels
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE, LabelSet, Vector
 from fastmetrics._core.registry import metric
 from fastmetrics._core.state import Fields, Sums, exact_sum
-from fastmetrics._core.statistic import ColumnStatistic, Value, rounded_quotient
+from fastmetrics._core.statistic import ColumnStatistic, Value, many_quotients, rounded_quotient
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.ranking import label_ranking as kernel
 from fastmetrics.metrics.ranking import label_ranking
@@ -94,6 +94,11 @@ def measure_rows(sets: LabelSets, positions: np.ndarray, scores: np.ndarray, mea
     return values
 
 
+def mean_value(parameters: dict[str, Any], state: Any) -> tuple[Any, Any]:
+    """The weighted sum of the values, and of the weights, of a state or of many."""
+    return state.number("w value"), state.number("w")
+
+
 def register(
     name: str,
     summary: str,
@@ -106,7 +111,7 @@ def register(
     """Register the mean of a measure over rows."""
 
     def finalise(options: dict[str, Any], state: Sums) -> Value:
-        return rounded_quotient(state.integer("w value"), state.integer("w"), {"rows": state.count("rows")}, NO_ROWS)
+        return rounded_quotient(*mean_value(options, state), {"rows": state.count("rows")}, NO_ROWS)
 
     finalise.__doc__ = summary
     metric(
@@ -121,6 +126,7 @@ def register(
         default=False,
         direction=direction,
         scale=scale,
+        many=many_quotients(mean_value),
         **names,
     )(finalise)
 

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from fastmetrics._core.columns.compiled_functions import computed_by
 from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.exact import quotients
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.registry import metric
-from fastmetrics._core.state import Sums
+from fastmetrics._core.state import ManySums, Sums
 from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import errors
@@ -207,6 +208,14 @@ class PinballLosses(ComparedLosses):
         return total.mass.size
 
 
+def many_explained_losses(parameters: dict[str, Any], losses: ManySums) -> np.ndarray:
+    """The values of many states: see `MetricSpec.many`."""
+    lost, whole = losses.number("losses"), losses.number("losses of the constant")
+    values = quotients(whole - lost, whole)
+    values[losses.counts_of("rows") < 2] = np.nan
+    return values
+
+
 def finalise_losses(losses: Sums) -> Value:
     """D2 from the sums of both losses."""
     coverage = {"rows": losses.count("rows")}
@@ -229,6 +238,7 @@ def finalise_losses(losses: Sums) -> Value:
     default=False,
     variants=("d2_pinball(alpha=0.9)",),
     aliases=("d2_pinball_score",),
+    many=many_explained_losses,
 )
 def finalise_d2_pinball(parameters: dict[str, Any], losses: Sums) -> Value:
     """The share of the pinball loss that predictions explain, compared with a constant quantile of the labels."""
@@ -245,6 +255,7 @@ def finalise_d2_pinball(parameters: dict[str, Any], losses: Sums) -> Value:
     undefined=FEWER_ROWS,
     default=False,
     aliases=("d2_absolute_error_score",),
+    many=many_explained_losses,
 )
 def finalise_d2_absolute_error(parameters: dict[str, Any], losses: Sums) -> Value:
     """The share of the absolute error that predictions explain, compared with the median of the labels."""

@@ -42,14 +42,9 @@ class RowWeights(ByUnit, AdditiveStatistic):
             states.add(rows.weights, numbers, "weight")
 
     @staticmethod
-    def total(state: Sums) -> int:
-        """Return the weight of all rows, times 2**EXPONENT. Without weights every row weighs 1."""
-        return state.integer("weight") if state.count("weighted") else state.count("rows") << exact.EXPONENT
-
-    @staticmethod
-    def total_of_many(states: ManySums) -> np.ndarray:
-        """The same of many states, as exact sums."""
-        return states.sum_of("weight") if states.counts_of("weighted").any() else states.count_as_sum("rows")
+    def total(state: Sums | ManySums) -> Any:
+        """Return the weight of all rows, as `number` gives it. Without weights every row weighs 1."""
+        return state.number("weight" if state.is_set("weighted") else "rows")
 
 
 class ErrorTerms(ByUnit, AdditiveStatistic):

@@ -79,7 +79,7 @@ def mean_error(
         else:
             guard = small_inputs(root_of_small_mean if root else errors.try_mean_error, kind, parameter)
         function = guard(computed_by(compute)(declared))
-        register_mean_error(name, summary, of_options, function, math.sqrt if root else float, **options)
+        register_mean_error(name, summary, of_options, function, root, **options)
         return function
 
     return declare
@@ -96,20 +96,20 @@ def register_mean_error(
     summary: str,
     term: Term,
     function: Callable[..., Any] | None,
-    transform: Callable[[float], float] = float,
+    root: bool = False,
     of_squares: bool = False,
     **options: Any,
 ) -> None:
-    """Register a mean error, or a function of it, as a metric. `options` are further arguments of `metric`."""
+    """Register a mean error, or its root, as a metric. `options` are further arguments of `metric`."""
 
     def finalise(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
-        return finalise_mean_error(counts, terms, transform, of_squares)
+        return finalise_mean_error(counts, terms, root, of_squares)
 
     def many(parameters: dict[str, Any], counts: ManySums, terms: ManySums) -> np.ndarray:
-        means = exact.quotients(terms.sum_of("terms"), RowWeights.total_of_many(counts))
+        means = exact.quotients(terms.number("terms"), RowWeights.total(counts))
         if of_squares:
-            means[means < LEAST_MEAN] = np.nan
-        return means if transform is float else np.array([transform(mean) for mean in means.tolist()])
+            means[(means < LEAST_MEAN) & (means > 0)] = np.nan
+        return np.sqrt(means) if root else means
 
     finalise.__doc__ = summary
     options = {"direction": "minimize", "undefined": "never", "scale": "ratio"} | options
@@ -121,9 +121,9 @@ def register_mean_error(
 
 
 def finalise_mean_error(
-    counts: Sums, terms: Sums, transform: Callable[[float], float] = float, of_squares: bool = False
+    counts: Sums, terms: Sums, root: bool = False, of_squares: bool = False
 ) -> Value:
-    """Return the (weighted) mean of the terms, rounded once, or a function of this mean."""
+    """Return the (weighted) mean of the terms, rounded once, or the root of this mean."""
     coverage = {"rows": counts.count("rows")}
     total = RowWeights.total(counts)
     if total == 0:
@@ -133,4 +133,4 @@ def finalise_mean_error(
     mean = exact.divide(terms.integer("terms"), total)
     if of_squares and mean < LEAST_MEAN and terms.sum_of("terms").any():
         return Value(float("nan"), coverage, TOO_SMALL)
-    return Value(transform(mean), coverage)
+    return Value(math.sqrt(mean) if root else mean, coverage)

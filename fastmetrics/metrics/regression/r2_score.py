@@ -6,6 +6,7 @@ W sum w y^2 - (sum w y)^2 is an integer in a known unit. It is zero only for con
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -16,7 +17,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.registry import metric
-from fastmetrics._core.state import Sums
+from fastmetrics._core.state import ManySums, Sums
 from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.numeric.sums import merge_double_doubles
@@ -57,6 +58,7 @@ MOMENT_TOTALS = SumsOfBlocks(
 )
 
 LEAST_EXPONENT = 900  # of a variance of targets, 2**-900, whose squared errors have all their digits
+LEAST_VARIANCE = math.ldexp(1.0, 1 - LEAST_EXPONENT)
 UNIT = moments.BAND_SHIFT * (moments.BANDS // 2)  # sums of products are multiples of 2**-(EXPONENT + UNIT)
 
 
@@ -81,6 +83,29 @@ def error_and_target_variance(weight: int, states: np.ndarray, center_errors: bo
     if center_errors:
         return scaled_variance(weight, error_states), of_targets
     return weight * exact.to_integer(states[0]) << 2 * UNIT, of_targets
+
+
+def many_explained_fractions(counts: ManySums, states: ManySums, center_errors: bool) -> np.ndarray:
+    """The values of many states: see `MetricSpec.many`. NaN where a sum has other bands than the middle one."""
+    n, weight = moments.BANDS, RowWeights.total(counts)
+    sums = [states.number("moments", index) for index in range(1 + (4 if center_errors else 2) * n)]
+    middles = [1 + n // 2 + band * n for band in range(len(sums) // n)]
+    totals, squares = ([sums[index] for index in own] for own in (middles[::2], middles[1::2]))
+    variances = [weight * square - total * total for total, square in zip(totals, squares, strict=True)]
+    whole, lost = variances if center_errors else (*variances, weight * sums[0])
+    values = exact.quotients(whole - lost, whole)
+    values[whole.high < np.square(weight.high) * LEAST_VARIANCE] = np.nan
+    for index in {*range(1, len(sums))}.difference(middles):
+        values[~sums[index].are_zero] = np.nan
+    return values
+
+
+def many_r2_scores(parameters: dict[str, Any], counts: ManySums, states: ManySums) -> np.ndarray:
+    return many_explained_fractions(counts, states, center_errors=False)
+
+
+def many_explained_variances(parameters: dict[str, Any], counts: ManySums, states: ManySums) -> np.ndarray:
+    return many_explained_fractions(counts, states, center_errors=True)
 
 
 def explained_variance(
@@ -266,6 +291,7 @@ def explained_variance_score(
     undefined="fewer than two rows",
     roles=NUMBERS,
     aliases=("r2_score", "r_squared", "coefficient_of_determination"),
+    many=many_r2_scores,
 )
 def finalise_r2(parameters: dict[str, Any], counts: Sums, moments: Sums) -> Value:
     """R^2: the share of the labels' variance that predictions explain."""
@@ -293,6 +319,7 @@ def finalise_r2(parameters: dict[str, Any], counts: Sums, moments: Sums) -> Valu
     undefined="never",
     default=False,
     aliases=("explained_variance_score",),
+    many=many_explained_variances,
 )
 def finalise_explained_variance(parameters: dict[str, Any], counts: Sums, moments: Sums) -> Value:
     """Explained variance: the share of the labels' variance that predictions explain, up to a constant error."""

@@ -14,7 +14,7 @@ from fastmetrics._core.exchange.row_ranges import RowRange
 from fastmetrics._core.kinds import NUMBERS
 from fastmetrics._core.option_numbers import real_value
 from fastmetrics._core.registry import metric
-from fastmetrics._core.state import Sums
+from fastmetrics._core.state import ManySums, Sums
 from fastmetrics._core.statistic import Positioned, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import errors
@@ -314,6 +314,15 @@ class Deviances(Positioned, ComparedLosses):
         return int(total[0])
 
 
+def many_explained_deviances(parameters: dict[str, Any], deviances: ManySums) -> np.ndarray:
+    """The values of many states: see `MetricSpec.many`."""
+    total = RowWeights.total(deviances)
+    whole = exact.quotients(deviances.number("losses of the constant"), total)
+    whole[(deviances.counts_of("rows") < 2) | (whole == 0)] = np.nan
+    values: np.ndarray = 1 - exact.quotients(deviances.number("losses"), total) / whole
+    return values
+
+
 @metric(
     "d2_tweedie",
     exchange="range",
@@ -327,6 +336,7 @@ class Deviances(Positioned, ComparedLosses):
     default=False,
     variants=("d2_tweedie(power=1)", "d2_tweedie(power=2)", "d2_tweedie(power=1.5)"),
     aliases=("d2_tweedie_score",),
+    many=many_explained_deviances,
 )
 def finalise_d2_tweedie(parameters: dict[str, Any], deviances: Sums) -> Value:
     """The share of the Tweedie deviance that predictions explain, compared with the mean of the labels."""

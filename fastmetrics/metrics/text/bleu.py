@@ -12,7 +12,7 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.elementary import exp, log
-from fastmetrics._core.state import Field, Fields, Sums
+from fastmetrics._core.state import Field, Fields, ManySums, Sums
 from fastmetrics._kernels.text.bleu_ngrams import NgramCounter
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_streams, sentence_of_words
 from fastmetrics.metrics.text.text_metric import (
@@ -144,22 +144,39 @@ class Bleu(ScoresManySums, Tokenizing, TextMetric[BleuScore]):
             self.signature(n_references),
         )  # fmt: skip
 
-    def scores_of_sums(self, sums: np.ndarray) -> np.ndarray:
-        """Return the score of every row of sums, int64[n, n_columns], equal to the scores that `score` computes."""
-        order = self.max_order
-        out = np.empty(len(sums))
-        # If every order has matches, no order is smoothed or left out.
-        is_simple = (sums[:, 2:] > 0).all(axis=1) & (self.weights is None and self.smooth != "add-k")
-        rows = np.flatnonzero(is_simple)
-        logs = log(100.0 * sums[rows, 2 : 2 + order] / sums[rows, 2 + order :])
-        sys_lens, ref_lens = sums[rows, 0], sums[rows, 1]
-        penalties = np.where(sys_lens >= ref_lens, 1.0, exp(1.0 - ref_lens / sys_lens))
-        out[rows] = penalties * exp(added_up(logs.T) / order)
-        state = self.empty()
-        for row in np.flatnonzero(~is_simple).tolist():
-            state.counts[:] = sums[row]
-            out[row] = self.score(state, 1).score
-        return out
+    def many_scores(self, states: ManySums) -> np.ndarray:
+        if self.weights is not None:
+            return np.full(states.counts.shape[0], np.nan)
+        sys_lens, ref_lens = states.counts_of("sys_len"), states.counts_of("ref_len")
+        correct = states.counts_of("correct")
+        precisions, orders = self.many_precisions(correct, states.counts_of("total"))
+        counted = np.arange(self.max_order)[:, None] < orders
+        logs = log(np.where(precisions > 0, precisions, 1.0))
+        logs = np.where(counted, np.where(precisions > 0, logs, LOG_OF_ZERO), 0.0)
+        shorter = np.maximum(sys_lens, 1)
+        penalties = np.where(sys_lens >= ref_lens, 1.0, np.where(sys_lens > 0, exp(1.0 - ref_lens / shorter), 0.0))
+        return np.where(correct.any(axis=1), penalties * exp(added_up(logs) / orders), 0.0)
+
+    def many_precisions(self, correct: np.ndarray, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As `precisions`, of many states: an array for each order, and the number of orders that count."""
+        precisions = np.zeros(correct.T.shape)
+        orders, halving = np.full(len(correct), self.max_order), np.ones(len(correct))
+        present = np.ones(len(correct), bool)
+        for index in range(self.max_order):
+            added = (self.smooth_value or 0) if self.smooth == "add-k" and index else 0
+            matches, possible = correct[:, index] + added, totals[:, index] + added
+            present &= possible != 0
+            possible = np.where(present, possible, 1)
+            if self.effective_order:
+                orders[present] = index + 1
+            smoothed: Any = 0.0
+            if self.smooth == "exp":
+                halving[present & (matches == 0)] *= 2
+                smoothed = 100.0 / (halving * possible)
+            elif self.smooth == "floor":
+                smoothed = 100.0 * (self.smooth_value or 0) / possible
+            precisions[index] = np.where(present, np.where(matches != 0, 100.0 * matches / possible, smoothed), 0.0)
+        return precisions, orders
 
     def precisions(self, correct: list[int], totals: list[int]) -> tuple[list[float], int]:
         """Return 100 times the smoothed precisions, and the number of orders that count."""

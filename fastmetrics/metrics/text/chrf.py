@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastmetrics._core.state import Field, Fields, Sums
+from fastmetrics._core.state import Field, Fields, ManySums, Sums
 from fastmetrics._kernels.text import chrf_ngrams
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_sentence, segments_from_streams
 from fastmetrics.metrics.text.inputs.segments import TextBlock
@@ -146,9 +146,9 @@ class Chrf(ScoresManySums, TextMetric[ChrfScore]):
             return 0.0
         return 100 * ((1 + factor) * precisions * recalls / (factor * precisions + recalls))
 
-    def scores_of_sums(self, sums: np.ndarray) -> np.ndarray:
-        """Return the score of every row of sums, int64[n, n_columns], with the operations of `f_score` in its order."""
-        factor = self.beta * self.beta
+    def many_scores(self, states: ManySums) -> np.ndarray:
+        """The score of every state, with the operations of `f_score` in its order."""
+        factor, sums = self.beta * self.beta, states.counts_of("n-grams")
         n = len(sums)
         score, precisions, recalls, effective = (np.zeros(n) for _ in range(4))
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -11,13 +11,14 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
-from fastmetrics._core.state import Fields, Sums, exact_sum
+from fastmetrics._core.state import Fields, ManySums, Sums, exact_sum
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.numeric.sums import sum_values
 from fastmetrics._kernels.text import meteor_alignment as kernel
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel, sentence_of_words
 from fastmetrics.metrics.text.text_metric import (
     BlockCounter,
+    ScoresManySums,
     TextMetric,
     TextScore,
     Tokenizing,
@@ -94,7 +95,7 @@ FIELDS = Fields(*COLUMNS, "segments", exact_sum("scores"))
 
 
 @dataclass(frozen=True)
-class Meteor(Tokenizing, TextMetric[MeteorScore]):
+class Meteor(ScoresManySums, Tokenizing, TextMetric[MeteorScore]):
     """METEOR with its options, checked."""
 
     modules: tuple[str, ...]
@@ -142,6 +143,14 @@ class Meteor(Tokenizing, TextMetric[MeteorScore]):
             ratio(matches, ref_len), ratio(chunks, matches), matches, chunks, sys_len, ref_len,
             self.signature(n_references),
         )  # fmt: skip
+
+    def many_scores(self, states: ManySums) -> np.ndarray:
+        segments = states.number("segments")
+        if self.average == "segment":
+            return exact.quotients(states.number("scores"), segments)
+        pooled = self.score_rows(np.stack([states.counts_of(name) for name in COLUMNS], axis=1))
+        pooled[segments.are_zero] = np.nan
+        return pooled
 
     def signature(self, n_references: int) -> str:
         fields = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -19,7 +20,7 @@ from fastmetrics._core.columns.text_columns import TextRows
 from fastmetrics._core.immutable import EMPTY
 from fastmetrics._core.kinds import TEXTS
 from fastmetrics._core.registry import metric
-from fastmetrics._core.state import Fields, Sums
+from fastmetrics._core.state import Fields, ManySums, Sums
 from fastmetrics._core.statistic import ColumnStatistic, NotesLostWords, Value
 from fastmetrics.metrics.text.inputs.segments import VARIABLE, TextBlock
 from fastmetrics.metrics.text.text_metric import BlockCounter, FindsLostWords, TextMetric, check_order
@@ -114,6 +115,7 @@ def register(
     score_options: dict[str, Any] | None = None,
     fixed_options: dict[str, Any] | None = None,
     value_of: Callable[[Any], tuple[float, dict[str, Any]]] = lambda result: (float(result), {}),
+    many_values: Callable[[Any, ManySums], np.ndarray] = lambda text_metric, states: text_metric.many_scores(states),
     direction: str = "maximize",
     scale: str = "mean",
     variants: tuple[str, ...] = (),
@@ -124,7 +126,8 @@ def register(
 
     `score_options` are parameters that affect the score but not the counted statistics, each with an arbitrary value
     for counting: metrics that differ only in them share one statistic. `fixed_options` are implied by the metric's
-    name. `value_of` returns the value, and further entries of the coverage, from the text metric's result.
+    name. `value_of` returns the value, and further entries of the coverage, from the text metric's result;
+    `many_values` the values of many states.
     """
     source = import_module(f"fastmetrics.metrics.text.{module or name}")
     implied = fixed_options or {}
@@ -142,6 +145,11 @@ def register(
         value, details = value_of(text_metric.score(statistic.metric_state(state), VARIABLE))
         return Value(value, coverage | details)
 
+    def many(options: dict[str, Any], states: ManySums) -> np.ndarray:
+        values = many_values(source.make_metric(**options, **implied), states)
+        values[states.counts_of("rows") == 0] = np.nan
+        return values
+
     finalise.__doc__ = summary
     metric(
         name,
@@ -158,6 +166,7 @@ def register(
         variants=variants,
         aliases=aliases,
         near_names=near_names,
+        many=many,
     )(finalise)
 
 
@@ -300,6 +309,12 @@ def rouge_value(rouge_type: str) -> Callable[[Any], tuple[float, dict[str, Any]]
     return value_of
 
 
+def rouge_values(text_metric: Any, states: ManySums, rouge_type: str) -> np.ndarray:
+    """The mean F of a type of ROUGE, of many states."""
+    values: np.ndarray = text_metric.many_means(states, rouge_type)
+    return values
+
+
 # A summary and a variant of each type.
 ROUGE = {
     "rouge1": ("ROUGE-1: words in common", "rouge1(stem=True)"),
@@ -326,6 +341,7 @@ for _type, (_summary, _variant) in ROUGE.items():
         module="rouge",
         fixed_options={"types": SHARED_TYPES if _type in SHARED_TYPES else (_type,)},
         value_of=rouge_value(_type),
+        many_values=partial(rouge_values, rouge_type=_type),
         variants=(_variant,),
         aliases=(_type.replace("rouge", "rouge_"),),
         near_names={"rouge": f"name the type: {', '.join(ROUGE)}"},

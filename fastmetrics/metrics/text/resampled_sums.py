@@ -14,7 +14,8 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.state import Sums
+from fastmetrics._core.state import ManySums, Sums
+from fastmetrics._kernels.numeric import sums as kernel_sums
 from fastmetrics._kernels.resampling import segment_sums
 from fastmetrics.metrics.text.segment_statistics import SegmentStatistics
 from fastmetrics.metrics.text.text_metric import ScoresManySums
@@ -55,11 +56,17 @@ class SegmentStates:
 
     def scores(self, sums: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return the score of every row of sums, which has the given columns of the state."""
+        scores, empty = np.full(len(sums), np.nan), self.metric.empty()
         if isinstance(self.metric, ScoresManySums):
-            states = np.zeros((len(sums), self.n_columns), np.int64)
-            states[:, columns] = sums
-            return self.metric.scores_of_sums(states)
-        return np.fromiter((result.score for result in self.results(sums, columns)), np.float64, len(sums))
+            flat = np.zeros((len(sums), self.n_columns), np.int64)
+            flat[:, columns] = sums
+            n_counts = empty.counts.shape[0]
+            limbs = np.ascontiguousarray(flat[:, n_counts:]).reshape(len(sums), *empty.exact.shape)
+            kernel_sums.normalise_states(limbs)
+            scores = self.metric.many_scores(ManySums(empty.fields, flat[:, :n_counts], limbs))
+        left = np.flatnonzero(np.isnan(scores))
+        scores[left] = [result.score for result in self.results(sums[left], columns)]
+        return scores
 
     def result(self, sums: np.ndarray, columns: np.ndarray) -> Any:
         """Return the metric's result for one row of sums."""

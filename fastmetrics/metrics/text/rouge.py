@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
-from fastmetrics._core.state import Fields, Sums, exact_sum
+from fastmetrics._core.state import Fields, ManySums, Sums, exact_sum
 from fastmetrics._core.undefined import warn_undefined, warn_user
 from fastmetrics._kernels.numeric import sums as kernel_sums
 from fastmetrics._kernels.text.rouge import OverlapCounter, select_best
@@ -261,6 +261,11 @@ class Rouge(FindsLostWords, Tokenizing, TextMetric[RougeResult]):
             return [warn_undefined("rouge_score", "there are no pairs")] * len(sums.exact)
         whole = n_pairs << exact.EXPONENT
         return [exact.divide(sums.integer("values", index), whole) for index in range(len(sums.exact))]
+
+    def many_means(self, states: ManySums, rouge_type: str) -> np.ndarray:
+        """The mean F of a type of many states."""
+        index = len(VALUES) * self.column_types.index(rouge_type) + VALUES.index("fmeasure")
+        return exact.quotients(states.number("values", index), states.number("pairs"))
 
     def result(
         self, means: list[float], n_pairs: int, n_references: int, values: np.ndarray | None = None

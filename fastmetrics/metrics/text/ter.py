@@ -9,7 +9,7 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import Scratch
-from fastmetrics._core.state import Fields, Sums, exact_sum
+from fastmetrics._core.state import Fields, ManySums, Sums, exact_sum
 from fastmetrics._kernels.numeric import sums as kernel_sums
 from fastmetrics._kernels.text import ter as kernels
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_sentence, segments_from_streams
@@ -122,16 +122,11 @@ class Ter(ScoresManySums, Tokenizing, TextMetric[TerScore]):
         rate = edits / length if length > 0 else float(edits > 0)
         return TerScore(100 * rate, edits, length, self.signature(n_references))
 
-    def scores_of_sums(self, sums: np.ndarray) -> np.ndarray:
-        """Return the score of every row of summed states, int64[n, 1 + limbs], equal to those that `score` computes."""
-        used_limbs = np.flatnonzero(sums[:, 1 : 1 + exact.LIMBS].any(axis=0))
-        shifts = [32 * limb for limb in used_limbs.tolist()]
-        out = np.empty(len(sums))
-        for row, (edits, *limbs) in enumerate(sums[:, [0, *(1 + used_limbs)]].tolist()):
-            integer = sum(limb << shift for limb, shift in zip(limbs, shifts, strict=True))
-            length = exact.divide(integer, 1 << exact.EXPONENT)
-            out[row] = 100 * (edits / length if length > 0 else float(edits > 0))
-        return out
+    def many_scores(self, states: ManySums) -> np.ndarray:
+        edits, lengths = states.counts_of("edits"), states.number("length").rounded()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scores: np.ndarray = 100 * np.where(lengths == 0, edits > 0, edits / lengths)
+        return scores
 
     def signature(self, n_references: int) -> str:
         flags = {"norm": self.normalized, "punct": not self.no_punct, "asian": self.asian_support}

@@ -22,7 +22,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.compiled_functions import Function, computed_by
 from fastmetrics._core.columns.row_blocks import Scratch, UnpooledScratch
 from fastmetrics._core.parallel import count_threads, for_each
-from fastmetrics._core.state import Fields, Sums
+from fastmetrics._core.state import Fields, ManySums, Sums
 from fastmetrics._version import __version__
 from fastmetrics.metrics.text.inputs.segments import VARIABLE, Segments
 from fastmetrics.metrics.text.tokens.tokenizers import TOKENIZERS
@@ -125,8 +125,8 @@ class ScoresManySums(ABC):
     """The scores of many states are found at once."""
 
     @abstractmethod
-    def scores_of_sums(self, sums: np.ndarray) -> np.ndarray:
-        """The score of every row of states, int64[n, counts and limbs], equal to those that `score` finds."""
+    def many_scores(self, states: ManySums) -> np.ndarray:
+        """The score of every state as `score` finds it; NaN where that has to be asked, or there are no rows."""
 
 
 class FindsLostWords(ABC):

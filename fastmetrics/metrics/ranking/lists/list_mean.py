@@ -125,7 +125,7 @@ def finalise_ratio(parameters: dict[str, Any], numerator: Sums, denominator: Sum
 
 def many_means(parameters: dict[str, Any], states: ManySums) -> np.ndarray:
     """The means of many states: see `MetricSpec.many`."""
-    values = quotients(states.sum_of("w value"), states.sum_of("w"))
+    values = quotients(states.number("w value"), states.number("w"))
     if parameters.get("empty", "zero") == "nan":
         values[states.counts_of("empty lists") > 0] = np.nan
     return values
