@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import fastmetrics as fm
-from fastmetrics._core.metric_spec import EXCHANGES
+from fastmetrics._core.metric_spec import EXCHANGES, SCALES
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics._core.undefined import UndefinedMetricWarning
 from fastmetrics.engine.plan.column_names import key_columns
@@ -296,7 +296,7 @@ def direction(case: MetricCase) -> None:
 
 def scale(case: MetricCase) -> None:
     """Values are in the range of the scale that the metric declares."""
-    name, low, high, _ = case.parsed.scale
+    name, low, high, _ = SCALES[case.parsed.scale]
     for group, results in groupby(case.evaluate(case.log, by="slice"), lambda result: result.slice):
         for result in results:
             is_in_range = result.reason is not None or low <= result.value <= high

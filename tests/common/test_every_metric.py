@@ -79,7 +79,7 @@ def test_options_may_change_the_scale():
         "rbp": "mean", "rbp(gain=linear)": "nonnegative", "balanced_accuracy(adjusted=True)": "correlation",
         "balanced_accuracy": "share", "bias": "real", "r2": "explained", "auc": "share", "rmse": "ratio",
     }  # fmt: skip
-    assert {name: registry.parse(name).scale.name for name in names} == names
+    assert {name: registry.parse(name).scale for name in names} == names
     assert "one row" in registry.parse("max_error").no_interval
 
 

@@ -12,27 +12,18 @@ An interval is never of width zero, and never leaves the domain.
 from __future__ import annotations
 
 import math
-from typing import Literal, TypeAlias
 
 from fastmetrics._core.distributions.binomial import share_limits
 from fastmetrics._core.distributions.normal import two_sided_quantile
 from fastmetrics._core.distributions.student import student_quantile
 from fastmetrics._core.elementary import exp
 from fastmetrics._core.inference.errors import ErrorEstimate
+from fastmetrics._core.metric_spec import SCALES
 from fastmetrics._core.named_tuples import NamedTuple
 
 LEAST_UNITS = 2
+SHARES = 0.0, 1.0
 FEW_UNITS = 8  # below, an interval of a value in [0, 1] is that of a share
-
-Scale: TypeAlias = Literal["share", "mean", "ratio", "correlation", "real", "nonnegative"]
-DOMAINS: dict[str, tuple[float, float]] = {
-    "share": (0.0, 1.0),  # by the logarithm of the odds: areas, shares, means of areas
-    "mean": (0.0, 1.0),  # plain: other means over groups
-    "ratio": (0.0, math.inf),  # by the logarithm: losses, positive ratios
-    "correlation": (-1.0, 1.0),
-    "real": (-math.inf, math.inf),  # also all differences
-    "nonnegative": (0.0, math.inf),  # plain
-}
 
 
 class ConfidenceInterval(NamedTuple):
@@ -42,13 +33,14 @@ class ConfidenceInterval(NamedTuple):
     reason: str | None = None
 
 
-def find_interval(value: float, error: ErrorEstimate, scale: Scale, level: float) -> ConfidenceInterval:
-    """The confidence interval of a value at a level, two-sided."""
+def find_interval(value: float, error: ErrorEstimate, scale: str, level: float) -> ConfidenceInterval:
+    """The confidence interval of a value at a level, two-sided. `scale` is a name of `SCALES`."""
     missing = why_no_error(error) if math.isfinite(value) else "the value is undefined"
     if missing is not None:
         return ConfidenceInterval(None, missing)
-    is_at_bound = value in DOMAINS[scale]
-    if scale in ("share", "mean") and (is_at_bound or error.n_effective < FEW_UNITS):
+    domain = SCALES[scale].low, SCALES[scale].high
+    is_at_bound = value in domain
+    if domain == SHARES and (is_at_bound or error.n_effective < FEW_UNITS):
         why = "the value is at a bound" if is_at_bound else f"{error.n_effective} units are few"
         ends = between(share_interval(value, error, level), value, scale)
         return ConfidenceInterval(ends, f"conservative, by Clopper and Pearson: {why}")
@@ -65,15 +57,15 @@ def why_no_error(error: ErrorEstimate) -> str | None:
     return None
 
 
-def interval_of_reach(value: float, error: ErrorEstimate, scale: Scale, reach: float) -> ConfidenceInterval:
+def interval_of_reach(value: float, error: ErrorEstimate, scale: str, reach: float) -> ConfidenceInterval:
     """The interval that reaches so many standard errors to both sides, on the scale."""
     if error.standard_error == 0:
         return ConfidenceInterval(None, "no unit changes the value, so it has no error to estimate")
     half = reach * error.standard_error
-    if scale == "share" and 0 < value < 1:
+    if SCALES[scale].transform == "logit" and 0 < value < 1:
         odds = exp(half / (value * (1 - value)))
         ends = value / (value + (1 - value) * odds), value / (value + (1 - value) / odds)
-    elif scale == "ratio":
+    elif SCALES[scale].transform == "log":
         factor = exp(half / value) if value > 0 else math.inf
         ends = value / factor, value * factor
     else:
@@ -83,9 +75,9 @@ def interval_of_reach(value: float, error: ErrorEstimate, scale: Scale, reach: f
     return ConfidenceInterval(between(ends, value, scale))
 
 
-def between(ends: tuple[float, float], value: float, scale: Scale) -> tuple[float, float]:
+def between(ends: tuple[float, float], value: float, scale: str) -> tuple[float, float]:
     """The ends within the domain; those that rounding made equal to the value move to its neighbours."""
-    least, greatest = DOMAINS[scale]
+    _, least, greatest, _ = SCALES[scale]
     low = ends[0] if ends[0] < value else math.nextafter(value, -math.inf)
     high = ends[1] if ends[1] > value else math.nextafter(value, math.inf)
     return min(max(low, least), greatest), max(min(high, greatest), least)

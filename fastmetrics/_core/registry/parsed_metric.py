@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.group_stat import STAT_DEFAULTS, check_group_values, read_stat
 from fastmetrics._core.kinds import LABEL_ROLE, SCORE_ROLE
-from fastmetrics._core.metric_spec import SCALES, MetricSpec, Scale
+from fastmetrics._core.metric_spec import MetricSpec
 from fastmetrics._core.metric_strings import GREATEST_CUTOFF, METRIC_STRING, format_columns, format_value, read_keywords
 from fastmetrics._core.option_numbers import integer_value
 from fastmetrics._core.registry import registration
@@ -183,11 +183,11 @@ class Metric(metaclass=MetricNames):
         return self.spec.direction if self.group_stat is None else self.group_stat.direction(self.spec.direction)
 
     @cached_property
-    def scale(self) -> Scale:
-        """The numbers that it may have, and the scale of its intervals."""
+    def scale(self) -> str:
+        """The name in `SCALES` of the numbers that it may have and of the scale of its intervals."""
         own = self.spec.scale
         name = own if isinstance(own, str) else own(**self._all_arguments())
-        return SCALES[name if self.group_stat is None else self.group_stat.scale(name)]
+        return name if self.group_stat is None else self.group_stat.scale(name)
 
     @property
     def no_interval(self) -> str | None:

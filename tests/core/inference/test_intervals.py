@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from fastmetrics._core.inference.errors import ErrorEstimate, estimate_error
-from fastmetrics._core.inference.intervals import DOMAINS, find_interval, interval_of_reach
+from fastmetrics._core.inference.intervals import find_interval, interval_of_reach
+from fastmetrics._core.metric_spec import SCALES
 from support.cases import each_case
 
 ERROR = ErrorEstimate(0.05, 17.5, 40, 30)
@@ -85,7 +86,7 @@ def test_no_interval_has_a_reason(value, error, scale, reason):
 
 
 @given(
-    st.sampled_from(sorted(DOMAINS)), st.floats(0, 1), st.floats(1e-30, 1e3), st.integers(2, 60), st.floats(0, 1),
+    st.sampled_from(sorted(SCALES)), st.floats(0, 1), st.floats(1e-30, 1e3), st.integers(2, 60), st.floats(0, 1),
     st.sampled_from([0.01, 0.8, 0.95, 1 - 1e-9]),
 )  # fmt: skip
 def test_no_interval_leaves_its_domain_or_has_width_zero(scale, value, size, n_units, share_of_df, level):
@@ -95,7 +96,7 @@ def test_no_interval_leaves_its_domain_or_has_width_zero(scale, value, size, n_u
         assert found.reason
         return
     low, high = found.ends
-    least, greatest = DOMAINS[scale]
+    _, least, greatest, _ = SCALES[scale]
     assert least <= low <= value <= high <= greatest
     assert low < high
     assert low < value or value == least
