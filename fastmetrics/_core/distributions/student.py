@@ -6,7 +6,7 @@ import math
 from functools import lru_cache
 
 from fastmetrics._core.distributions.incomplete_integrals import beta_density, beta_tails
-from fastmetrics._core.distributions.normal import two_sided_quantile
+from fastmetrics._core.distributions.normal import normal_quantile
 from fastmetrics._core.distributions.quantiles import solve_log_tail
 from fastmetrics._core.elementary import log, power
 from fastmetrics._kernels.significance import tail_integrals
@@ -53,19 +53,23 @@ def log_upper_tail(t: float, df: float) -> float:
     return tail_integrals.log_beta_tail(df / 2, 0.5, x, rest) - LOG_TWO
 
 
-@lru_cache(maxsize=1024)
 def student_quantile(level: float, df: float) -> float:
     """The t for which a variable of Student's distribution lies in [-t, t] with probability `level`.
 
     The relative error is below 1e-14 for levels from 0.01 on.
     """
-    tail = (1 - level) / 2
-    if tail == 0.5:  # the level is below 1e-16, and the square of t may be 0
-        return two_sided_quantile(level)
+    return student_tail_quantile((1 - level) / 2, df)
+
+
+@lru_cache(maxsize=1024)
+def student_tail_quantile(tail: float, df: float) -> float:
+    """The t that a variable of Student's distribution is above with probability `tail`, of at most 1/2."""
+    if tail == 0.5:  # the square of t may be 0
+        return 0.0
 
     def tail_and_decline(t: float) -> tuple[float, float]:
         whole = df + t * t
         # The density times t: that of the beta distribution at df / whole, whose logarithm falls by 2 (1 - df / whole).
         return upper_tail(t, df), -beta_density(df / 2, 0.5, df / whole, t * t / whole)
 
-    return solve_log_tail(tail_and_decline, tail, two_sided_quantile(level))
+    return solve_log_tail(tail_and_decline, tail, -normal_quantile(tail))

@@ -18,7 +18,8 @@ from typing import TypeAlias
 import numpy as np
 
 from fastmetrics._core.distributions.student import LEAST_TAIL, LOG_TWO, log_upper_tail, student_pvalue
-from fastmetrics._core.elementary import log
+from fastmetrics._core.elementary import exp, log
+from fastmetrics._core.inference.anytime import anytime_log_pvalue, find_anytime_interval
 from fastmetrics._core.inference.errors import ErrorEstimate, estimate_error
 from fastmetrics._core.inference.intervals import ConfidenceInterval, find_interval, why_no_error
 from fastmetrics._core.named_tuples import NamedTuple
@@ -42,27 +43,33 @@ CERTAIN = PValue(0.0, 1.0)
 
 
 class Change(NamedTuple):
-    """The difference b - a of two values, and its error."""
+    """The difference b - a of two values, and its error.
+
+    tightest_at: as of `anytime.py`, for a growing sample that is looked at again and again; None for one look.
+    """
 
     value: float
     error: ErrorEstimate
+    tightest_at: float | None = None
 
     def above(self, bound: float) -> PValue:
         """The p-value of the claim that the difference is above the bound."""
-        return pvalue_beyond(self.value - bound, self.error)
+        return pvalue_beyond(self.value - bound, self.error, self.tightest_at)
 
     def below(self, bound: float) -> PValue:
-        return pvalue_beyond(bound - self.value, self.error)
+        return pvalue_beyond(bound - self.value, self.error, self.tightest_at)
 
     def interval(self, level: float) -> ConfidenceInterval:
         """The interval at a level; none if so few units cannot show any difference at it."""
         error = self.error
         if why_no_error(error) is None and least_pvalue(error.n_effective).probability >= 1 - level:
             return ConfidenceInterval(None, f"too few units: {error.n_effective} show no difference at this level")
+        if self.tightest_at is not None:
+            return find_anytime_interval(self.value, error, "real", level, self.tightest_at)
         return find_interval(self.value, error, "real", level)
 
     def negative(self) -> Change:
-        return Change(-self.value, self.error)
+        return self._replace(value=-self.value)
 
 
 class DistanceChange(NamedTuple):
@@ -100,18 +107,22 @@ ValueChange: TypeAlias = Change | DistanceChange
 
 
 def change_between(
-    direction: str, values: tuple[float, float], contributions: tuple[np.ndarray, np.ndarray], n_effective: int
+    direction: str,
+    values: tuple[float, float],
+    contributions: tuple[np.ndarray, np.ndarray],
+    n_effective: int,
+    tightest_at: float | None = None,
 ) -> ValueChange:
     """What is compared of two values a and b of a metric of this direction: b - a, or the distances from the best.
 
     Contributions are those of the same units, 0 where a unit has none to one of both.
     """
     (a, b), (of_a, of_b) = values, contributions
-    difference = Change(b - a, estimate_error(of_b - of_a, n_effective))
+    difference = Change(b - a, estimate_error(of_b - of_a, n_effective), tightest_at)
     if direction not in BEST_VALUES:
         return difference
     from_best = a - BEST_VALUES[direction], b - BEST_VALUES[direction]
-    total = Change(from_best[0] + from_best[1], estimate_error(of_a + of_b, n_effective))
+    total = Change(from_best[0] + from_best[1], estimate_error(of_a + of_b, n_effective), tightest_at)
     return DistanceChange(abs(from_best[1]) - abs(from_best[0]), difference, total)
 
 
@@ -132,7 +143,7 @@ def pvalue_of_lesser(difference: Change, total: Change, bound: float) -> PValue:
     return max(map(min, first, second))
 
 
-def pvalue_beyond(distance: float, error: ErrorEstimate) -> PValue:
+def pvalue_beyond(distance: float, error: ErrorEstimate, tightest_at: float | None = None) -> PValue:
     """The two-sided p-value of a difference that lies so far beyond a bound."""
     if why_no_error(error) is not None or math.isnan(distance):
         return NO_PVALUE
@@ -143,6 +154,9 @@ def pvalue_beyond(distance: float, error: ErrorEstimate) -> PValue:
     if math.isinf(t):
         return least
     probability = student_pvalue(t, error.df, "two-sided")
+    if tightest_at is not None:
+        logarithm = anytime_log_pvalue(probability, error.n_units, tightest_at)
+        return max(PValue(logarithm, exp(logarithm)), least)
     logarithm = log(probability) if probability > LEAST_TAIL else LOG_TWO + log_upper_tail(t, error.df)
     return min(max(PValue(logarithm, probability), least), CERTAIN)
 
