@@ -153,6 +153,11 @@ class MetricSpec:
     many : callable or None
         `many(parameters, *states)` returns the values of many states of each statistic (`ManySums`): the bits of
         `finalise`, or NaN where it has to be asked. Intervals take less time with it.
+    influence : callable or None
+        Of a metric of the order of scores: `influence(**parameters)` returns a function, or None if there is none for
+        these parameters. From the `ClassMasses` of scores it finds what a row of each class of scores adds to the value
+        to first order: float64[n_classes, 2], for negatives relative to the weight of all negatives, and for positives
+        to that of all positives.
     """
 
     name: str
@@ -177,6 +182,7 @@ class MetricSpec:
     near_names: Mapping[str, str]
     other_forms: tuple[MetricSpec, ...]
     many: Callable[..., Any] | None
+    influence: Callable[..., Any] | None
 
     @cached_property
     def model_role(self) -> str | None:

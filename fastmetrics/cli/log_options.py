@@ -40,9 +40,9 @@ class LogOptions(NamedTuple):
     metrics: list[str] | None = None
     config: options.Config = None
     plugin: options.Plugins = None
-    ci_method: str = "bootstrap"
-    replicates: int = 1000
-    seed: int = 0
+    ci_method: str | None = None
+    replicates: int | None = None
+    seed: int | None = None
     unit: list[str] | None = None
     on_invalid: str = "raise"
     storage_options: list[str] | None = None

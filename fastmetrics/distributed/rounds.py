@@ -46,7 +46,7 @@ class Rounds:
         if not isinstance(targets, int) or targets < 1:
             raise ValueError(f"targets must be a positive integer; found {targets!r}")
         self.question = question
-        self.tasks = list(tasks)
+        self.tasks = [resampled(task) for task in tasks]
         self.targets = targets
         self.place = place
         self.filtered = filtered
@@ -76,3 +76,8 @@ class Rounds:
         """Rounds after which the report can be made."""
         has_totals = any(needs_range_totals(part.plan, task.resampling) for task, part in self.parts())
         return 1 + self.moves_rows + has_totals
+
+
+def resampled(task: PlannedTask) -> PlannedTask:
+    """The task with intervals by the bootstrap where they would be linearized."""
+    return task if task.resampling is None else task._replace(resampling=task.resampling.bootstrapped())

@@ -56,9 +56,9 @@ def compare(
     by: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None = None,
     unit: ColumnName | Sequence[ColumnName] | None = None,
     ci: float = 0.95,
-    ci_method: IntervalMethod = "bootstrap",
-    replicates: int = 1000,
-    seed: int = 0,
+    ci_method: IntervalMethod | None = None,
+    replicates: int | None = None,
+    seed: int | None = None,
     correction: Correction | None = "holm",
     baseline: ColumnName | Sequence[ColumnName] | None = None,
     memory_limit: int | str | None = None,
@@ -84,10 +84,11 @@ def compare(
 ) -> Comparison:
     """Compare models on the same log: differences of metrics with intervals and p-values, paired by unit.
 
-    Units (users, days) are resampled with all of their rows. Every replicate uses the same weights for all models, so B
-    replicates of every value give B replicates d_r of every difference d. The p-value is two-sided,
-    (1 + #{|d_r - mean(d_r)| >= |d|}) / (B + 1), so it is never 0. The interval is that of the replicates. Values are
-    those of `evaluate`, computed in one scan of the log.
+    What leaving a unit (a user, a day) out changes of a difference d gives its standard error, and Student's
+    distribution the interval and the two-sided p-value; with U units that is never below 2^(1 - U). With the bootstrap,
+    units are resampled with all of their rows: every replicate uses the same weights for all models, so B replicates of
+    every value give B replicates d_r of d, whose interval is theirs, and p is (1 + #{|d_r - mean(d_r)| >= |d|}) /
+    (B + 1). Values are those of `evaluate`, computed in one scan of the log.
 
     Parameters
     ----------
@@ -146,17 +147,19 @@ def compare(
         rows: rows of one user are alike, and intervals would be too narrow.
     ci : float
         Level of the intervals, between 0 and 1.
-    ci_method : {"bootstrap", "normal", "delong"}
-        "bootstrap": percentiles of the replicates d_r. "normal": d -+ z times their standard deviation. "delong": the
-        formulas of `delong_test`, for AUC only and for independent rows; they take some 40 bytes per row beyond the
-        memory limit.
-    replicates : int
+    ci_method : {"linearized", "bootstrap", "normal", "delong"}, optional
+        "linearized": what leaving each unit out changes of the difference gives its standard error, interval and
+        p-value, without a seed. "bootstrap": percentiles of the replicates d_r. "normal": d -+ z times their standard
+        deviation. "delong": the formulas of `delong_test`, for AUC only and for independent rows; they take some 40
+        bytes per row beyond the memory limit. By default linearized where a metric has it, else the bootstrap; with
+        `replicates` or `seed` the bootstrap.
+    replicates : int, optional
         Number of bootstrap replicates, at least 1. In each, a unit counts Poisson(1) times. All replicates are computed
         in one pass, except those of AUC, average precision, KS and EER of rows with `weight`: they take as long as that
-        many evaluations.
+        many evaluations. By default 1,000, if there are any.
 
         With 1000, the smallest possible p-value is 1/1001.
-    seed : int
+    seed : int, optional
         From 0 to 2**64 - 1. Weights depend only on the seed, the replicate and the unit's key, so intervals are the
         same for any order of rows and any number of threads.
     correction : {"holm", "benjamini-hochberg", "none"} or None
@@ -316,7 +319,7 @@ def check_models(parts: Sequence[PlanPart]) -> None:
             )
 
 
-def order_models(task: Task, baseline: Any, ci_method: str) -> Task:
+def order_models(task: Task, baseline: Any, ci_method: str | None) -> Task:
     """A task with the columns of its models in order, the baseline first. Models have columns of one role."""
     if ci_method == DELONG and task.weight is not None:
         raise ValueError(f"ci_method='delong' knows no weights: leave out weight={task.weight!r}, or say 'bootstrap'")

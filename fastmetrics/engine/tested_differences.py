@@ -13,13 +13,13 @@ from fastmetrics._core.comparison.comparison import Comparison, Difference
 from fastmetrics._core.comparison.multiple_testing import adjust_pvalues
 from fastmetrics._core.comparison.win_counts import UTILITY, has_group_values, has_unit_values
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BUCKETS
+from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BUCKETS, UnitBuckets
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 from fastmetrics.engine.evaluation.evaluation import Evaluation
 from fastmetrics.engine.plan.column_names import Key, format_key
 from fastmetrics.engine.plan.metric_plan import list_metric_names
-from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
+from fastmetrics.engine.plan.resampling_options import DELONG, LINEARIZED, Resampling
 from fastmetrics.engine.scan.final_report import (
     ResolvedPart,
     ResolvedTask,
@@ -28,7 +28,9 @@ from fastmetrics.engine.scan.final_report import (
     rows_of_task,
 )
 from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates, make_interval
+from fastmetrics.engine.scan.linearized import LinearizedIntervals, has_linearized, test_error
 from fastmetrics.engine.scan.paired_models import TestedDifference
+from fastmetrics.engine.scan.resolve_intervals import Intervals
 from fastmetrics.engine.scan.small_slices import SmallSlices
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
@@ -68,8 +70,8 @@ def make_comparison(
 
 
 def notes_of_part(part: ResolvedPart) -> Iterator[str]:
-    replicates = part.intervals if isinstance(part.intervals, MetricReplicates) else None
-    yield from explain_missing_counts(part.part.plan.metrics, replicates)
+    buckets = None if isinstance(part.intervals, AnalyticIntervals | None) else part.intervals.unit_buckets
+    yield from explain_missing_counts(part.part.plan.metrics, buckets)
     yield from (f"{name}: {describe_sums(far)}" for name, far in part.part.counts.noted_sums().items())
     yield from notes_on_words(part.part, part.states)
 
@@ -141,7 +143,7 @@ def make_difference(
     slice_values: Mapping[str, Any],
 ) -> Difference:
     """The difference of a metric between two models, given by their outputs, in a slice."""
-    names, intervals = part.part.names, cast("MetricReplicates | AnalyticIntervals", part.intervals)
+    names, intervals = part.part.names, cast("Intervals", part.intervals)
     baseline, other = (names.score_of(part.part.outputs[output]) for output in outputs)
     before, after = (
         metric.finalise(*part.states.select(metric.statistics(), output, slice_number)) for output in outputs
@@ -149,13 +151,18 @@ def make_difference(
     change = after.value - before.value
     reasons = [f"{name}: {value.reason}" for name, value in ((baseline, before), (other, after)) if value.reason]
     key = (metric, outputs[1], slice_number)
+    wins = None if isinstance(intervals, AnalyticIntervals) else (intervals.wins or {}).get(key)
+    if isinstance(intervals, LinearizedIntervals) and intervals.others is not None and not has_linearized(metric):
+        intervals = intervals.others
     if isinstance(intervals, MetricReplicates):
         values = [intervals.values.get((metric, output, slice_number)) for output in outputs]
-        tested, wins = test_replicates(change, values[0], values[1], intervals), (intervals.wins or {}).get(key)
+        tested = test_replicates(change, values[0], values[1], intervals)
+    elif isinstance(intervals, LinearizedIntervals):
+        tested = test_error(change, intervals.errors.of_differences.get(key), intervals.resampling.level)
     else:
-        tested, wins = (intervals.tests or {}).get(key, UNTESTED), None
+        tested = (intervals.tests or {}).get(key, UNTESTED)
     reasons += [tested.reason] if tested.reason and not reasons else []
-    signature = f"{metric.signature(before.coverage, names.weight)}{intervals.resampling.signature_suffix}"
+    signature = f"{metric.signature(before.coverage, names.weight)}{intervals.signature_suffix(metric)}"
     return Difference(
         repr(metric),
         baseline,
@@ -179,10 +186,10 @@ def make_difference(
 
 def count_units(part: ResolvedPart, group: Key | None, value: Value, slice_number: int | None) -> int | None:
     """The number of units. It is known for groups; other units are only counted for all rows, and if they are few."""
-    intervals = cast("MetricReplicates | AnalyticIntervals", part.intervals)
+    intervals = cast("Intervals", part.intervals)
     if intervals.resampling.unit in (group, part.part.names.group) and "groups" in value.coverage:
         return int(value.coverage["groups"])
-    if not isinstance(intervals, MetricReplicates):
+    if isinstance(intervals, AnalyticIntervals):
         return value.coverage.get("rows")
     buckets = intervals.unit_buckets
     return buckets.n_units if slice_number is None and buckets.bits == HASH_BITS else None
@@ -192,10 +199,12 @@ def describe_test(resampling: Resampling) -> str:
     """The test in words."""
     if resampling.method == DELONG:
         return "DeLong's test of independent rows, two-sided"
+    if resampling.method == LINEARIZED:
+        return f"linearized, by {format_key(resampling.unit)}, two-sided"
     return f"{resampling.replicates:,} paired replicates by {format_key(resampling.unit)}, two-sided"
 
 
-def explain_missing_counts(metrics: Sequence[Metric], replicates: MetricReplicates | None) -> Iterator[str]:
+def explain_missing_counts(metrics: Sequence[Metric], buckets: UnitBuckets | None) -> Iterator[str]:
     """The reasons why some metrics have no counts of units won, lost and tied."""
     reasons: dict[str, list[Metric]] = {}
     for metric in metrics:
@@ -209,7 +218,7 @@ def explain_missing_counts(metrics: Sequence[Metric], replicates: MetricReplicat
         elif exchange == "none" and not has_unit_values(metric):
             whole = "partition" if metric.spec.target == "partition" else "confusion matrix"
             reasons.setdefault(f"all rows are one {whole}", []).append(metric)
-        elif exchange == "none" and replicates is not None and replicates.unit_buckets.bits != HASH_BITS:
+        elif exchange == "none" and buckets is not None and buckets.bits != HASH_BITS:
             reasons.setdefault(f"there are more than {MAX_UNIT_BUCKETS:,} units", []).append(metric)
     for reason, without in reasons.items():
         yield f"units won and lost are not counted for {list_metric_names(tuple(without))}: {reason}"

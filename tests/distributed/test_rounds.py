@@ -98,7 +98,7 @@ def test_probabilities_of_several_classes(log, sources, metrics, options):
         (["auc"], {"unit": "user", "weight": "of_user", "score": ["pctr", "coarse"]}),
         (["median_ae", "xauc"], {"label": "watched", "score": "expected", "unit": "household", "by": "day"}),
         (["ari", "nmi"], {"label": "channel", "score": "day", "unit": "household"}),
-        (["auc"], {"ci_method": "delong"}),
+        (["auc"], {"ci_method": "delong", "replicates": None}),
     ],
 )
 def test_intervals(log, sources, metrics, options):

@@ -137,7 +137,9 @@ def of_inputs(log: data.Columns) -> dict[str, Case]:
         "spilled groups": Case(["gauc", "auc", "logloss"], limited, large),
         "spilled lists": Case(["ndcg@3", "map"], {**graded, "memory_limit": "1MiB"}, large),
         "spilled slices": Case(["auc", "ap", "gauc"], {**limited, "by": "by", "weight": "whole"}, large),
-        "delong": Case(["auc"], {**binary, "score": ["prob", "second"], "ci": 0.95, "ci_method": "delong"}, log),
+        "delong": Case(
+            ["auc"], {**binary, "score": ["prob", "second"], "ci": 0.95, "ci_method": "delong", "unit": "row"}, log
+        ),
         "grades as labels of numbers": Case(["rmse", "ndcg@3"], {**graded, "by": "day"}, log),
     }
 

@@ -334,7 +334,7 @@ COMPARISONS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "numbers": (["rmse", "mae", "r2"], {"label": "target", "scores": ["forecast", "score"], "unit": "day"}),
     "little memory": (MODELS, {"group": "group", "memory_limit": "1MiB"}),
     "three": (["auc"], {"scores": ["prob", "second", "score"], "unit": "group", "baseline": "second"}),
-    "delong": (["auc"], {"ci_method": "delong"}),
+    "delong": (["auc"], {"ci_method": "delong", "unit": "row", "replicates": None, "seed": None}),
 }
 
 

@@ -4,6 +4,7 @@ import json
 from math import erfc, isnan, sqrt
 from statistics import NormalDist
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -109,12 +110,22 @@ SOURCES = {"arrays": lambda folder: ALIKE, "table": lambda folder: pa.table(ALIK
 def test_evaluate_by_slice_with_intervals(source, tmp_path):
     """Users are alike, so that each replicate is the value itself."""
     report = fm.evaluate(
-        SOURCES[source](tmp_path), "mae", label="watched", score="expected", by="channel", ci=0.95, unit="user"
-    )
+        SOURCES[source](tmp_path), "mae", label="watched", score="expected", by="channel", ci=0.95, unit="user",
+        replicates=20,
+    )  # fmt: skip
     expected = {"all": 3 / 4, "app": 1 / 2, "web": 1}
     assert {result.slice.get("channel", "all"): result.value for result in report.results} == expected
     assert [result.interval for result in report.results] == [(result.value, result.value) for result in report.results]
     assert {result.standard_error for result in report.results} == {0}
+
+
+def test_interval_of_leaving_units_out():
+    log = {"y": [0.0, 0.0, 0.0], "p": [1.0, 2.0, 6.0], "user": [1, 2, 3]}
+    found = fm.evaluate(log, "mae", label="y", score="p", unit="user", ci=0.95).result("mae")
+    changes = 3 - np.array([4.0, 3.5, 1.5])
+    error = np.sqrt(2 / 3 * (changes**2).sum())
+    assert (found.value, found.standard_error) == (3.0, near(error))
+    assert found.interval[0] * found.interval[1] == near(9.0)  # symmetric on the scale of logarithms
 
 
 def test_interval_by_formula():

@@ -22,7 +22,6 @@ from fastmetrics._core.metric_spec import SCALES
 from fastmetrics._core.named_tuples import NamedTuple
 
 LEAST_UNITS = 2
-SHARES = 0.0, 1.0
 FEW_UNITS = 8  # below, an interval of a value in [0, 1] is that of a share
 
 
@@ -34,15 +33,17 @@ class ConfidenceInterval(NamedTuple):
 
 
 def find_interval(value: float, error: ErrorEstimate, scale: str, level: float) -> ConfidenceInterval:
-    """The confidence interval of a value at a level, two-sided. `scale` is a name of `SCALES`."""
+    """The confidence interval of a value at a level, two-sided, on a scale of `SCALES`. Differences are "real"."""
     missing = why_no_error(error) if math.isfinite(value) else "the value is undefined"
     if missing is not None:
         return ConfidenceInterval(None, missing)
-    domain = SCALES[scale].low, SCALES[scale].high
-    is_at_bound = value in domain
-    if domain == SHARES and (is_at_bound or error.n_effective < FEW_UNITS):
+    _, least, greatest, _ = SCALES[scale]
+    is_at_bound = value in (least, greatest)
+    if least == 0 and math.isfinite(greatest) and (is_at_bound or error.n_effective < FEW_UNITS):
         why = "the value is at a bound" if is_at_bound else f"{error.n_effective} units are few"
-        ends = between(share_interval(value, error, level), value, scale)
+        of_share = error._replace(standard_error=error.standard_error / greatest)
+        low, high = share_interval(value / greatest, of_share, level)
+        ends = between((low * greatest, high * greatest), value, scale)
         return ConfidenceInterval(ends, f"conservative, by Clopper and Pearson: {why}")
     return interval_of_reach(value, error, scale, student_quantile(level, error.df))
 
@@ -61,11 +62,11 @@ def interval_of_reach(value: float, error: ErrorEstimate, scale: str, reach: flo
     """The interval that reaches so many standard errors to both sides, on the scale."""
     if error.standard_error == 0:
         return ConfidenceInterval(None, "no unit changes the value, so it has no error to estimate")
-    half = reach * error.standard_error
-    if SCALES[scale].transform == "logit" and 0 < value < 1:
+    half, transform = reach * error.standard_error, SCALES[scale].transform
+    if transform == "logit" and 0 < value < 1:
         odds = exp(half / (value * (1 - value)))
         ends = value / (value + (1 - value) * odds), value / (value + (1 - value) / odds)
-    elif SCALES[scale].transform == "log":
+    elif transform == "log":
         factor = exp(half / value) if value > 0 else math.inf
         ends = value / factor, value * factor
     else:

@@ -239,6 +239,14 @@ class Metric(metaclass=MetricNames):
         values: np.ndarray = self.spec.many(self._all_arguments(), *states)
         return values
 
+    @cached_property
+    def influence(self) -> Callable[[Any], np.ndarray] | None:
+        """From `ClassMasses` to what a row of each class of scores adds to first order: see `MetricSpec.influence`."""
+        if self.spec.influence is None or self.group_stat is not None:
+            return None
+        found: Callable[[Any], np.ndarray] | None = self.spec.influence(**self._all_arguments())
+        return found
+
     def _finalise_mean(self, *states: Any) -> Value:
         value = self.spec.finalise(self._all_arguments(), *states)
         if isinstance(value, Value):

@@ -95,6 +95,7 @@ def metric(
     aliases: tuple[str, ...] = (),
     near_names: Mapping[str, str] = EMPTY,
     many: Callable[..., Any] | None = None,
+    influence: Callable[..., Any] | None = None,
 ) -> Callable[[Finaliser], Finaliser]:
     """Register the decorated finaliser as metric `name`. The first line of its docstring is the summary.
 
@@ -135,7 +136,7 @@ def metric(
             name + suffix, summary, family_of(finalise.__module__), exchange, parameters or {}, checks or {},
             (lambda: (statistics,)) if isinstance(statistics, Statistic) else statistics, finalise,
             function, undefined, default, cutoff, roles, direction, scale, no_interval, interval, variants,
-            tuple(alias + suffix for alias in aliases), near_names, (), many,
+            tuple(alias + suffix for alias in aliases), near_names, (), many, influence,
         )  # fmt: skip
         add_spec(spec)
         return finalise
@@ -206,7 +207,7 @@ def metric_form(
         form = replace(
             spec, roles=roles, statistics=statistics, undefined=undefined, parameters=parameters or {},
             checks=checks or {}, variants=variants, finalise=finalise, interval=None, default=default,
-            other_forms=(), many=many, summary=(finalise.__doc__ or "").strip().partition("\n")[0],
+            other_forms=(), many=many, influence=None, summary=(finalise.__doc__ or "").strip().partition("\n")[0],
             function=spec.function if has_function else None,
         )  # fmt: skip
         new = replace(spec, other_forms=(*spec.other_forms, form))

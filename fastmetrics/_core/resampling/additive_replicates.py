@@ -8,6 +8,7 @@ any thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +21,7 @@ from fastmetrics._core.group_accumulators import GroupAccumulators, MergedStates
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.resampling.key_table_replicates import KeyTableReplicates
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
+from fastmetrics._core.resampling.resampling_units import UnitBuckets
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
 from fastmetrics._core.resampling.value_replicates import ValueReplicates
 from fastmetrics._core.state import KnownSums, ManySums, Sums
@@ -29,6 +31,8 @@ from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.resampling import poisson_weights
 
 STATE_BYTES = 1 << 23  # of states of unit buckets that are made at a time
+MOST_SLICE_ENTRIES = 1 << 22  # of all slices together
+LEAST_ENTRIES = 1 << 8  # of a slice
 
 
 class SliceRange(NamedTuple):
@@ -53,6 +57,8 @@ class AdditiveReplicates:
     `row_of` is the row of each integer; -1 if it has none.
     """
 
+    adds_up = True  # are all integers of a state sums?
+
     def __init__(self, statistic: Any, replicates: int) -> None:
         self.template = template = statistic.empty()
         self.n_counts = int(template.counts.shape[0])
@@ -69,7 +75,7 @@ class AdditiveReplicates:
             self.sums = np.concatenate((self.sums, np.zeros((new.shape[0], self.replicates), np.int64)))
         return np.asarray(self.row_of[columns])
 
-    def add(self, weights: ReplicateWeights, numbers: np.ndarray, table: UnitStateTable) -> None:
+    def add(self, weights: Any, numbers: np.ndarray, table: UnitStateTable) -> None:
         """Add the states of the unit buckets with these numbers, or of parts of them."""
         columns, values = table.nonzero_columns()
         if not columns.shape[0]:
@@ -105,10 +111,14 @@ class AdditiveReplicates:
         """How many states fit the memory that may be taken for them."""
         return max(1, STATE_BYTES // (8 * self.width))
 
+    def integers(self, columns: np.ndarray) -> np.ndarray:
+        """Some integers of the state of every replicate: a row for each replicate."""
+        return np.asarray(self.sums[self.row_of[columns]].T)
+
     def many(self, step: int) -> Iterator[ManySums]:
         """The states of all replicates, `step` at a time."""
         columns = np.flatnonzero(self.row_of >= 0)
-        by_replicate = self.sums[self.row_of[columns]].T
+        by_replicate = self.integers(columns)
         n_counts = int(np.searchsorted(columns, self.n_counts))
         for start in range(0, self.replicates, step):
             values = by_replicate[start : start + step]
@@ -124,6 +134,8 @@ class AdditiveReplicates:
 class MaximumReplicates(AdditiveReplicates):
     """The states of all replicates of a statistic of maxima: a replicate has those of the units that occur in it."""
 
+    adds_up = False
+
     def add(self, weights: ReplicateWeights, numbers: np.ndarray, table: UnitStateTable) -> None:
         rows = self.rows_of(np.arange(self.n_counts))
         for first, stop, weight_table, weight_rows in weights.batches(numbers):
@@ -136,6 +148,18 @@ class MaximumReplicates(AdditiveReplicates):
         columns = np.flatnonzero(other.row_of >= 0)
         rows = self.rows_of(columns)
         self.sums[rows] = np.maximum(self.sums[rows], other.sums[other.row_of[columns]])
+
+
+def new_states(
+    statistic: Any,
+    weights: ReplicateWeights | JackknifeUnits,
+    budget: MemoryBudget | None = None,
+    slice_number: int | None = None,
+) -> Any:
+    """What rows are added to with such weights, without rows."""
+    if isinstance(weights, JackknifeUnits):
+        return JackknifeStates(statistic, weights.n_entries(slice_number))
+    return new_replicates(statistic, weights.replicates, budget)
 
 
 def new_replicates(statistic: Any, replicates: int, budget: MemoryBudget | None = None) -> Any:
@@ -157,7 +181,7 @@ class ReplicateAccumulators(MergedStates):
     def __init__(
         self,
         statistics: Sequence[Any],
-        weights: ReplicateWeights,
+        weights: ReplicateWeights | JackknifeUnits,
         unit_of: Callable[[np.ndarray], np.ndarray] | None = None,
         slices: SliceRange = ALL_SLICES,
     ) -> None:
@@ -190,7 +214,7 @@ class ReplicateAccumulators(MergedStates):
         """The replicates of a statistic, an output and a slice; made at the first use."""
         key = self.key_of(statistic), *where
         if key not in self.states:
-            self.states[key] = new_replicates(statistic, self.weights.replicates, self.budget)
+            self.states[key] = new_states(statistic, self.weights, self.budget, where[-1])
         return self.states[key]
 
     def key_of(self, statistic: Any) -> Any:
@@ -244,7 +268,7 @@ def order_by_unit_bucket(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, l
 def add_units(
     replicates: AdditiveReplicates,
     statistic: Any,
-    weights: ReplicateWeights,
+    weights: ReplicateWeights | JackknifeUnits,
     unit_buckets: np.ndarray,
     starts: list[int],
     segment: Callable[[int, int], Any],
@@ -262,3 +286,63 @@ def add_units(
             for index, (start, stop) in enumerate(pairwise(bounds)):
                 add_rows(table.state(index), segment(start, stop))
         replicates.add(weights, numbers, table)
+
+
+class JackknifeUnits:
+    """Takes the place of `ReplicateWeights`: in "replicate" i, all rows count once but those of entry i.
+
+    An entry is a unit bucket. Slices have fewer entries, of several neighbouring buckets, if together they would have
+    too many.
+    """
+
+    def __init__(self, unit_buckets: UnitBuckets, n_slices: int, first: int = 0, n_buckets: int | None = None) -> None:
+        self.unit_buckets = unit_buckets
+        self.n_slices = n_slices
+        self.first = first  # the number of the first bucket at hand
+        self.replicates = unit_buckets.n_buckets if n_buckets is None else n_buckets
+
+    def of_buckets(self, where: slice) -> JackknifeUnits:
+        """Some unit buckets, which are numbered from 0."""
+        own = self.unit_buckets._replace(keys=self.unit_buckets.keys[where])
+        return JackknifeUnits(own, self.n_slices, where.start, self.replicates)
+
+    def n_entries(self, slice_number: int | None) -> int:
+        """The number of entries of all rows (None), or of a slice."""
+        if slice_number is None:
+            return self.replicates
+        return min(self.replicates, max(LEAST_ENTRIES, MOST_SLICE_ENTRIES // max(1, self.n_slices)))
+
+    def entries_of(self, numbers: np.ndarray, n_entries: int) -> np.ndarray:
+        """The entries of unit buckets."""
+        own = numbers.astype(np.int64) + self.first
+        return own if n_entries == self.replicates else own * n_entries // self.replicates
+
+
+class JackknifeStates(AdditiveReplicates):
+    """The states of the rows without those of an entry, for every entry; `of_entries` are those of an entry alone."""
+
+    alone = False
+
+    def add(self, weights: Any, numbers: np.ndarray, table: UnitStateTable) -> None:
+        columns, values = table.nonzero_columns()
+        if not columns.shape[0]:
+            return
+        entries = weights.entries_of(numbers, self.replicates)
+        starts = np.flatnonzero(np.append(True, entries[1:] != entries[:-1]))
+        values = np.add.reduceat(values, starts, axis=0)
+        rows = self.rows_of(columns)[:, None]
+        self.sums[rows, entries[starts]] += values.T
+
+    def used(self) -> np.ndarray:
+        """Has an entry rows?"""
+        return np.asarray(self.sums.any(axis=0))
+
+    def of_entries(self) -> JackknifeStates:
+        """The states of every entry by itself."""
+        own = copy(self)
+        own.alone = True
+        return own
+
+    def integers(self, columns: np.ndarray) -> np.ndarray:
+        own = self.sums[self.row_of[columns]]
+        return np.asarray((own if self.alone else own.sum(axis=1, keepdims=True) - own).T)

@@ -17,8 +17,10 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.resampling.additive_replicates import (
     ALL_SLICES,
     AdditiveReplicates,
+    JackknifeUnits,
     SliceRange,
     add_units,
+    new_states,
     order_by_unit_bucket,
 )
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
@@ -90,22 +92,23 @@ class CountedRows:
                 yield (statistic, output, slice_number), numbers[mask], rows[mask]
 
     def replicates(
-        self, weights: ReplicateWeights, n_slices: int, selected: SliceRange = ALL_SLICES
+        self, weights: ReplicateWeights | JackknifeUnits, n_slices: int, selected: SliceRange = ALL_SLICES
     ) -> dict[StateKey, Any]:
         """The replicates of all statistics, of all rows and of every slice."""
         return {
-            key: replicates_of_rows(key[0], self.label_states.get(key[:2]), weights, numbers, rows)
+            key: replicates_of_rows(key, self.label_states.get(key[:2]), weights, numbers, rows)
             for key, numbers, rows in self.by_slice(weights.unit_buckets, n_slices, selected)
         }
 
 
 def replicates_of_rows(
-    statistic: Any, label_state: Any, weights: ReplicateWeights, numbers: np.ndarray, rows: np.ndarray
+    key: StateKey, label_state: Any, weights: Any, numbers: np.ndarray, rows: np.ndarray
 ) -> AdditiveReplicates | CellReplicates:
     """The replicates of some rows; `numbers` are their unit buckets."""
+    statistic, _, slice_number = key
     if label_state is not None:
         return CellReplicates(statistic, label_state, weights, numbers, rows)
-    replicates = AdditiveReplicates(statistic, weights.replicates)
+    replicates: AdditiveReplicates = new_states(statistic, weights, None, slice_number)
     add_counted_rows(replicates, statistic, weights, numbers, rows)
     return replicates
 

@@ -36,6 +36,7 @@ from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.resampling.additive_replicates import (
     ALL_SLICES,
     AdditiveReplicates,
+    JackknifeUnits,
     ReplicateAccumulators,
     SliceRange,
     add_units,
@@ -63,7 +64,7 @@ class RowReduction(NamedTuple):
 def replicate_rows(
     store: BlockStore,
     reduction: RowReduction,
-    weights: ReplicateWeights,
+    weights: ReplicateWeights | JackknifeUnits,
     n_threads: int,
     advance: Advance | None = None,
 ) -> dict[StateKey, AdditiveReplicates]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from fastmetrics._core.score_statistics.score_histogram import BoundedByOrder
 from fastmetrics._core.score_statistics.slice_pairs import PairCounts, PairsWonBySlice
 from fastmetrics._core.statistic import BySlices, CountsBuckets, Value
 from fastmetrics._kernels.sweep import mann_whitney
+
+if TYPE_CHECKING:
+    from fastmetrics._core.score_statistics.score_classes import ClassMasses
 
 NO_POSITIVE = "there is no positive row"
 NO_NEGATIVE = "there is no negative row"
@@ -106,3 +109,13 @@ def finalise_pairs(state: PairCounts | WeightedPairs) -> Value:
     else:
         value = divide(state.wins, 2 * negatives * positives)
     return Value(value, pair_coverage(negatives, positives))
+
+
+def pair_influence(masses: ClassMasses) -> np.ndarray:
+    """The share of rows of the other class that a row beats, ties half, less the area: placements (DeLong, 1988)."""
+    negatives, positives = masses
+    all_negatives, all_positives = negatives.sum(), positives.sum()
+    beaten = masses.below(negatives) / all_negatives
+    area = float((positives * beaten).sum() / all_positives)
+    beats = 1 - masses.below(positives) / all_positives
+    return np.stack((beats - area, beaten - area), axis=1)

@@ -81,14 +81,17 @@ class Evaluation(Immutable):
         The level of the intervals, between 0 and 1, such as 0.95. Every `Result` then has an `interval` and a
         `standard_error`. If there is no interval (fewer than two units, or more than one replicate in twenty
         undefined), `coverage["interval"]` has the reason.
-    ci_method : {"bootstrap", "normal", "delong"}
-        "bootstrap": percentiles of the replicates. "normal": the value plus and minus normal quantiles times the
-        standard deviation of the replicates. "delong": DeLong's variance, for the AUC of independent rows.
-    replicates : int
+    ci_method : {"linearized", "bootstrap", "normal", "delong"}, optional
+        "linearized": what leaving each unit out changes gives the standard error, and Student's distribution the
+        interval, without a seed. "bootstrap": percentiles of the replicates. "normal": the value plus and minus normal
+        quantiles times the standard deviation of the replicates. "delong": DeLong's variance, for the AUC of
+        independent rows. By default linearized where a metric has it, else the bootstrap; with `replicates` or `seed`
+        the bootstrap. Signatures name the method.
+    replicates : int, optional
         Number of bootstrap replicates, at least 1. In each, a unit counts Poisson(1) times. All replicates are computed
         in one pass, except those of AUC, average precision, KS and EER of rows with `weight`: they take as long as that
-        many evaluations.
-    seed : int
+        many evaluations. By default 1,000, if there are any.
+    seed : int, optional
         From 0 to 2**64 - 1. Weights depend only on the seed, the replicate and the unit's key, so intervals are the
         same for any order of rows and any number of threads.
     unit : str or list of str, optional
@@ -185,9 +188,9 @@ class Evaluation(Immutable):
     time_zone: str | None
     tasks: Mapping[str, Task] | None
     ci: float | None
-    ci_method: IntervalMethod
-    replicates: int
-    seed: int
+    ci_method: IntervalMethod | None
+    replicates: int | None
+    seed: int | None
     unit: Columns
     curves: bool
     approximate: bool
@@ -208,9 +211,9 @@ class Evaluation(Immutable):
         by: ColumnName | Sequence[ColumnName] | Sequence[Sequence[ColumnName]] | None = None,
         on_invalid: OnInvalid = "raise",
         ci: float | None = None,
-        ci_method: IntervalMethod = "bootstrap",
-        replicates: int = 1000,
-        seed: int = 0,
+        ci_method: IntervalMethod | None = None,
+        replicates: int | None = None,
+        seed: int | None = None,
         unit: ColumnName | Sequence[ColumnName] | None = None,
         curves: bool = False,
         item: ColumnName | None = None,

@@ -17,7 +17,7 @@ from fastmetrics._core.columns.row_blocks import Output, RowBlock
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.group_accumulators import StateKey, merge_states
 from fastmetrics._core.parallel import accumulate
-from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, new_replicates
+from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, JackknifeUnits, new_states
 from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
 from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BUCKETS, UNIT_BUCKET_BITS, UnitCounter
 from fastmetrics._core.resampling.unit_state_table import UnitStateTable
@@ -62,7 +62,7 @@ class StatesByUnit:
 
 
 def replicate_units(
-    threads: Sequence[StatesByUnit], weights: ReplicateWeights, n_threads: int
+    threads: Sequence[StatesByUnit], weights: ReplicateWeights | JackknifeUnits, n_threads: int
 ) -> dict[StateKey, AdditiveReplicates]:
     """The replicates of the rows that all threads have added, a range of unit buckets at a time."""
     keys = list(dict.fromkeys(key for of_thread in threads for key in of_thread.tables))
@@ -85,7 +85,7 @@ def replicate_units(
                     table.add_part(of_thread.tables[statistic, output], start)
             key = statistic, output, None
             if key not in own:
-                own[key] = new_replicates(statistic, weights.replicates)
+                own[key] = new_states(statistic, weights)
             own[key].add(of_range, numbers, table.select(present))
 
     merged: dict[StateKey, AdditiveReplicates] = {}

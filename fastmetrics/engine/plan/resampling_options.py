@@ -1,4 +1,4 @@
-"""The options of intervals: level, method, number of replicates, seed and resampling unit."""
+"""The options of intervals: level, method, number of replicates, seed and unit."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ if TYPE_CHECKING:
     from fastmetrics._core.types.arrays import ColumnName
 
 DELONG = "delong"
-METHODS = ("bootstrap", "normal", DELONG)
+LINEARIZED = "linearized"
+METHODS = (LINEARIZED, "bootstrap", "normal", DELONG)
+BOOTSTRAP = "bootstrap"
+DEFAULT_REPLICATES = 1000
 MAX_REPLICATES = (1 << 31) - 1
 
 
 class Resampling(NamedTuple):
-    """How intervals are made; `unit` is the column or columns of resampling units, or ROW_UNITS.
+    """How intervals are made; `unit` is the column or columns of independent units, or ROW_UNITS.
 
-    If models are compared in pairs, units won and lost are counted, or the rows of both are tested.
+    If models are compared in pairs, units won and lost are counted, or the rows of both are tested. With linearized
+    intervals, `falls_back` says that metrics that have none get the bootstrap.
     """
 
     level: float
@@ -29,6 +33,11 @@ class Resampling(NamedTuple):
     seed: int
     unit: Key
     in_pairs: bool = False
+    falls_back: bool = False
+
+    def bootstrapped(self) -> Resampling:
+        """The same by the bootstrap, if it is linearized."""
+        return self._replace(method=BOOTSTRAP) if self.method == LINEARIZED else self
 
     @property
     def unit_to_read(self) -> Key | None:
@@ -38,13 +47,14 @@ class Resampling(NamedTuple):
     @property
     def signature_suffix(self) -> str:
         """The part of a value's signature that describes its interval."""
-        replicates = "" if self.method == DELONG else f"|replicates:{self.replicates}|seed:{self.seed}"
+        resampled = self.method not in (DELONG, LINEARIZED)
+        replicates = f"|replicates:{self.replicates}|seed:{self.seed}" if resampled else ""
         return f"|ci:{self.level!r}|method:{self.method}{replicates}|unit:{format_key(self.unit)}"
 
 
 def read_resampling(
     ci: Any,
-    ci_method: str,
+    ci_method: Any,
     replicates: Any,
     seed: Any,
     unit: Any,
@@ -64,11 +74,18 @@ def read_resampling(
     from fastmetrics._core.comparison.test_results import check_level, check_replicates, check_seed
 
     check_level(ci)
-    if not isinstance(ci_method, str) or ci_method not in METHODS:
-        raise ValueError(f"ci_method must be one of {', '.join(map(repr, METHODS))}; found {ci_method!r}")
+    if ci_method is not None and (not isinstance(ci_method, str) or ci_method not in METHODS):
+        raise ValueError(f"ci_method must be one of {', '.join(map(repr, METHODS))}, or None; found {ci_method!r}")
+    if ci_method in (LINEARIZED, DELONG):
+        for name, value in (("replicates", replicates), ("seed", seed)):
+            if value is not None:
+                raise ValueError(f"ci_method={ci_method!r} resamples nothing: leave out {name}={value!r}")
     if ci_method == DELONG:
-        check_delong_options(unit, plan, weight)
-    count, start = check_replicates(replicates, MAX_REPLICATES), check_seed(seed)
+        check_delong_options(unit, plan, weight, group)
+    falls_back = ci_method is None and replicates is None and seed is None
+    method = LINEARIZED if falls_back else (ci_method or BOOTSTRAP)
+    count = DEFAULT_REPLICATES if replicates is None else check_replicates(replicates, MAX_REPLICATES)
+    start = 0 if seed is None else check_seed(seed)
     non_numeric = plan is not None and not plan.is_numeric
     if unit is None:
         group = own_group(plan) if group is None and plan is not None else group
@@ -78,7 +95,7 @@ def read_resampling(
             f"metric {plan.first_metric('hash')!r} is computed inside groups, so rows cannot be resampled one by one: "
             "leave out unit='row', or name a column whose units are whole groups"
         )
-    return Resampling(float(ci), ci_method, count, start, unit)
+    return Resampling(float(ci), method, count, start, unit, falls_back=falls_back)
 
 
 def read_unit(unit: Any) -> Key | None:
@@ -97,8 +114,16 @@ def own_group(plan: Plan) -> Key | None:
     return as_key("group", next(iter(groups))) if groups else None
 
 
-def check_delong_options(unit: Key | None, plan: Plan | None, weight: ColumnName | None) -> None:
-    """DeLong's method needs metrics that have such an interval, rows as units, and no weights."""
+def check_delong_options(unit: Key | None, plan: Plan | None, weight: ColumnName | None, group: Key | None) -> None:
+    """DeLong's method needs metrics that have such an interval, rows as units, and no weights.
+
+    Rows of a group are alike: beside a group, rows as units have to be asked for.
+    """
+    if unit is None and group is not None:
+        raise ValueError(
+            f"ci_method='delong' takes rows for independent, and group={format_key(group)!r} has several: say "
+            "unit='row' if rows are independent all the same, or leave out ci_method for intervals by group"
+        )
     for metric in () if plan is None else plan.metrics:
         if metric.spec.interval is None or metric.spec.interval.method != DELONG or not metric.interval_statistics():
             raise ValueError(

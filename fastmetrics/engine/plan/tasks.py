@@ -144,9 +144,9 @@ class IntervalArguments(NamedTuple):
     """The arguments of the entry points that ask for intervals."""
 
     ci: Any = None
-    ci_method: str = "bootstrap"
-    replicates: Any = 1000
-    seed: Any = 0
+    ci_method: Any = None
+    replicates: Any = None
+    seed: Any = None
     unit: Any = None
 
 

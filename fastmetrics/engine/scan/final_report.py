@@ -26,7 +26,7 @@ from fastmetrics.engine.scan.small_slices import SmallSlices
 
 if TYPE_CHECKING:
     from fastmetrics.engine.plan.resampling_options import Resampling
-    from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates
+    from fastmetrics.engine.scan.resolve_intervals import Intervals
 
 # States between which the exact state of a key lies.
 SliceValues = Mapping[str, Any]
@@ -58,7 +58,7 @@ class ResolvedPart(NamedTuple):
 
     part: PartState
     states: FinalStates
-    intervals: MetricReplicates | AnalyticIntervals | None = None
+    intervals: Intervals | None = None
     bounds: StateBounds | None = None
 
     def results(
@@ -75,8 +75,6 @@ class ResolvedPart(NamedTuple):
         # Without slices, rows are not counted by class: a metric says its positives in its coverage.
         positives = count.positives or None
         suffix = "".join(text for title, text in bins_signatures.items() if title in slice_values)
-        if self.intervals is not None:
-            suffix += self.intervals.resampling.signature_suffix
         found = []
         float_keys = self.float_keys(slice_values)
         for number, output in enumerate(self.part.outputs):
@@ -86,9 +84,10 @@ class ResolvedPart(NamedTuple):
                 value, interval, error = self.value(metric, number, slice_number)
                 approximate = self.bounds is not None and interval is not None
                 coverage = {**value.coverage, **of_columns}
+                method = "" if self.intervals is None else self.intervals.signature_suffix(metric)
                 found.append(Result(
                     repr(metric), score, slice_values, value.value,
-                    metric.signature(coverage, names.weight, approximate) + suffix, coverage, value.reason,
+                    metric.signature(coverage, names.weight, approximate) + suffix + method, coverage, value.reason,
                     label=label, interval=interval, standard_error=error, task=task,
                     rows=count.rows,
                     positives=coverage.get("positives") if positives is None else positives[output.label],
@@ -150,7 +149,7 @@ def resolve_part(
     """
     if resampling is None:
         return ResolvedPart(part, resolve(part, n_threads, progress, last))
-    from fastmetrics.engine.scan.intervals import resolve_intervals  # it imports all of resampling
+    from fastmetrics.engine.scan.resolve_intervals import resolve_intervals  # it imports all of resampling
 
     return ResolvedPart(part, *resolve_intervals(part, resampling, n_threads, progress, last))
 

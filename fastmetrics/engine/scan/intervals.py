@@ -26,10 +26,8 @@ from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import (
     ALL_SLICES,
     AdditiveReplicates,
-    GroupsAndReplicates,
-    MarkedReplicateAccumulators,
+    JackknifeUnits,
     ReplicateAccumulators,
-    ReplicatesOf,
     SliceRange,
     new_replicates,
 )
@@ -43,16 +41,15 @@ from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.slice_passes import SlicePass, iterate_passes, passes_of
 from fastmetrics.engine.partial.states_by_unit import replicate_units
 from fastmetrics.engine.plan.metric_plan import Plan
-from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
+from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.group_units import UnitsOfGroups, find_units
-from fastmetrics.engine.scan.paired_models import TestedDifference, count_wins, test_rows
+from fastmetrics.engine.scan.paired_models import TestedDifference, count_wins
 from fastmetrics.engine.scan.read_log import Progress
 from fastmetrics.engine.scan.resolve import (
     FinalStates,
     ProgressCounter,
     group_reduction,
     group_statistics_by_table,
-    resolve,
 )
 
 UNDEFINED = "the value is undefined"
@@ -85,6 +82,9 @@ class MetricReplicates(NamedTuple):
     units_of: Callable[[np.ndarray], np.ndarray] | None = None
     wins: Mapping[ReplicateKey, WinCounts] | None = None
 
+    def signature_suffix(self, metric: Metric) -> str:
+        return self.resampling.signature_suffix
+
     def interval(self, metric: Metric, output: int, slice_number: int | None, value: Value) -> Interval:
         values = self.values.get((metric, output, slice_number))
         return make_interval(value, values, self.unit_buckets, self.resampling)
@@ -97,6 +97,9 @@ class AnalyticIntervals(NamedTuple):
     resampling: Resampling
     tests: Mapping[ReplicateKey, TestedDifference] | None = None
 
+    def signature_suffix(self, metric: Metric) -> str:
+        return self.resampling.signature_suffix
+
     def interval(self, metric: Metric, output: int, slice_number: int | None, value: Value) -> Interval:
         if math.isnan(value.value):
             return Interval(None, None, {"interval": UNDEFINED})
@@ -108,34 +111,6 @@ class AnalyticIntervals(NamedTuple):
         return Interval((low, high), error, {})
 
 
-def resolve_intervals(
-    part: PartState, resampling: Resampling, n_threads: int, progress: Progress | None, last: bool = True
-) -> tuple[FinalStates, MetricReplicates | AnalyticIntervals]:
-    """Resolve a part: the states of all statistics, and the intervals of all metrics. `last` is that of `resolve`."""
-    if resampling.method == DELONG:
-        states = resolve(part, n_threads, progress, last)
-        tests = test_rows(part, resampling.level, n_threads) if resampling.in_pairs else None
-        return states, AnalyticIntervals(states, resampling, tests)
-    units = find_units(part) if part.counts.rows_kept else None
-    plan = part.plan.without_plots()
-    if units is None or not plan.needs("hash") or not fits_in_one_pass(part, plan, resampling.replicates, n_threads):
-        states = resolve(part, n_threads, progress, last=False)
-        return states, resample(part, resampling, n_threads, units, progress=progress)
-    # Group tables are computed once, for the values and for their replicates.
-    unit_buckets, units_of = units
-    weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)
-    resampled = set(plan.statistics["hash"])
-
-    def new_states(statistics: Sequence[Any]) -> GroupsAndReplicates:
-        selected = [statistic for statistic in statistics if statistic in resampled]
-        return GroupsAndReplicates(statistics, MarkedReplicateAccumulators(selected, weights, units_of))
-
-    states = resolve(part, n_threads, progress, False, new_states)
-    keys = [key for key in states.by_key if isinstance(key[0], ReplicatesOf)]
-    group_replicates = {(key[0].statistic, key[1], key[2]): states.by_key.pop(key) for key in keys}
-    return states, resample(part, resampling, n_threads, units, group_replicates, progress)
-
-
 def resample(
     part: PartState,
     resampling: Resampling,
@@ -143,9 +118,10 @@ def resample(
     units: tuple[UnitBuckets, UnitsOfGroups | None] | None = None,
     group_replicates: dict[Any, Any] | None = None,
     progress: Progress | None = None,
+    metrics: tuple[Metric, ...] | None = None,
 ) -> MetricReplicates:
-    """The replicates of all metrics. `group_replicates` are those of group statistics, if they are known."""
-    plan = part.plan.without_plots()
+    """The replicates of some metrics, by default all. `group_replicates` are those of group statistics, if known."""
+    plan = part.plan.without_plots() if metrics is None else part.plan.of(metrics)
     if not part.counts.rows_kept:
         return MetricReplicates({}, UnitCounter().unit_buckets(), resampling)
     unit_buckets, units_of = find_units(part) if units is None else units
@@ -223,7 +199,7 @@ def fits_in_one_pass(part: PartState, plan: Plan, replicates: int, n_threads: in
 def replicate_additive(
     part: PartState,
     plan: Plan,
-    weights: ReplicateWeights,
+    weights: ReplicateWeights | JackknifeUnits,
     units_of: UnitsOfGroups | None,
     n_threads: int,
     slices: SliceRange = ALL_SLICES,
@@ -363,16 +339,19 @@ def finalise_replicates(
 def finalise_metric(metric: Metric, replicates: list[Any], n_replicates: int) -> np.ndarray:
     """The value of a metric in every replicate, from the replicates of each of its statistics."""
     values = find_many_values(metric, replicates)
-    if values is None or np.isnan(values).any():
-        states = zip(*(own.states() for own in replicates), strict=True)
-        found = (metric.finalise(*replicate_states).value for replicate_states in states)
-        return np.fromiter(found, np.float64, n_replicates)
+    if values is None:
+        values = np.full(n_replicates, math.nan)
+    missing = np.isnan(values)
+    if missing.any():
+        states = zip(missing.tolist(), *(own.states() for own in replicates), strict=True)
+        found = (metric.finalise(*replicate_states).value for is_missing, *replicate_states in states if is_missing)
+        values[missing] = np.fromiter(found, np.float64, int(missing.sum()))
     return values
 
 
 def find_many_values(metric: Metric, replicates: list[Any]) -> np.ndarray | None:
     """The values of all replicates at once, NaN where a value has to be found alone; None if none can be found so."""
-    if not metric.has_many or not all(type(own) is AdditiveReplicates for own in replicates):
+    if not metric.has_many or not all(isinstance(own, AdditiveReplicates) and own.adds_up for own in replicates):
         return None
     step = min(own.step for own in replicates)
     steps = zip(*(own.many(step) for own in replicates), strict=True)

@@ -20,7 +20,7 @@ from fastmetrics._core.exchange.weighted_ranges import WeightedPairs
 from fastmetrics._core.metric_spec import IntervalSpec
 from fastmetrics._core.registry import metric
 from fastmetrics._core.score_statistics.delong_placements import Placements, find_interval
-from fastmetrics._core.score_statistics.pair_counts import PairsWon, finalise_pairs, undefined_reason
+from fastmetrics._core.score_statistics.pair_counts import PairsWon, finalise_pairs, pair_influence, undefined_reason
 from fastmetrics._core.score_statistics.row_placements import compare_areas
 from fastmetrics._core.score_statistics.slice_pairs import PairCounts
 from fastmetrics._core.statistic import Value
@@ -444,6 +444,7 @@ def check_optional_max_fpr(max_fpr: Any) -> None:
     exchange="range",
     scale="share",
     statistics=lambda max_fpr: (PairsWon() if is_whole(max_fpr) else PartialArea(max_fpr),),
+    influence=lambda max_fpr: pair_influence if is_whole(max_fpr) else None,
     function=roc_auc_score,
     undefined="one class only",
     parameters={"max_fpr": None},

@@ -38,6 +38,7 @@ from fastmetrics.metrics.curves.multiclass import (
 )
 
 if TYPE_CHECKING:
+    from fastmetrics._core.score_statistics.score_classes import ClassMasses
     from fastmetrics._core.types.arrays import Floats, Label, MatrixLike, NumericArrayLike
     from fastmetrics._core.types.options import ScoreAverage
 
@@ -266,11 +267,25 @@ TRAPEZOIDS = (
 )
 
 
+def precision_influence(masses: ClassMasses) -> np.ndarray:
+    """The influence of a row on the precision at its own score, and on that at all scores of at most its score."""
+    negatives, positives = masses
+    above, rows = masses.from_above(positives), masses.from_above(negatives + positives)
+    rows = np.where(rows > 0, rows, 1.0)  # no rows so high, so no positives either
+    total = positives.sum()
+    precision = above / rows
+    mean = float((positives * precision).sum() / total)
+    gained = (positives * (1 / rows - precision / rows)).cumsum()
+    lost = (positives * precision / rows).cumsum()
+    return np.stack((-lost * (negatives.sum() / total), precision - mean + gained), axis=1)
+
+
 @metric(
     "ap",
     exchange="range",
     scale="share",
     statistics=lambda: (PrecisionSum(),),
+    influence=lambda: precision_influence,
     function=average_precision_score,
     undefined="no positive row",
     aliases=("average_precision_score", "average_precision"),

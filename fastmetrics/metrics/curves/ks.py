@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fastmetrics._core.columns.binary_probabilities import warn_and_unwrap
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exact import divide
@@ -16,6 +18,7 @@ from fastmetrics._core.statistic import Bounded, Value
 from fastmetrics._kernels.sweep import short_curves
 
 if TYPE_CHECKING:
+    from fastmetrics._core.score_statistics.score_classes import ClassMasses
     from fastmetrics._core.types.arrays import ArrayLike, Label, NumericArrayLike
 
 __all__ = ["ks_statistic"]
@@ -102,11 +105,22 @@ def ks_from_rows(rows: OrderedRows) -> float:
     return warn_and_unwrap("ks_statistic", result)
 
 
+def distance_influence(masses: ClassMasses) -> np.ndarray:
+    """The influence of a row on the distance at the threshold where it is greatest."""
+    false_rates, true_rates = (masses.from_above(own) / own.sum() for own in masses)
+    distances = true_rates - false_rates
+    threshold = int(np.abs(distances).argmax())
+    sign = 1.0 if distances[threshold] >= 0 else -1.0
+    above = (np.arange(masses.negatives.shape[0]) >= threshold).astype(np.float64)
+    return sign * np.stack((false_rates[threshold] - above, above - true_rates[threshold]), axis=1)
+
+
 @metric(
     "ks",
     exchange="range",
     scale="share",
     statistics=lambda: (Extremes(),),
+    influence=lambda: distance_influence,
     function=ks_statistic,
     undefined="one class only",
     aliases=("ks_statistic", "kolmogorov_smirnov"),

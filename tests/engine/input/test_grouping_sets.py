@@ -34,6 +34,7 @@ WEIGHTED = ["auc", "ap", "logloss", "f1", "gauc"]
 OPTIONS = {"label": "label", "score": "prob", "group": "group"}
 # Groups, ranges with and without totals, sums, and rows in the order of other values.
 SOME = ["auc", "ks", "logloss", "gauc", "ndcg@3", "f1"]
+OF_METHOD = {"linearized": {}, "delong": {"unit": "row"}}  # the others resample
 
 
 def separate(function, sets, **options):
@@ -126,19 +127,19 @@ class TestTheSameAsSeparateCalls:
             check_sets(log, metrics, SETS[:3], **plain)
             check_sets(log, metrics, SETS[:2], ci=0.9, replicates=5, unit="group", **plain)
 
-    @each_case("method", ["bootstrap", "normal", "delong"])
+    @each_case("method", ["linearized", "bootstrap", "normal", "delong"])
     def test_intervals(self, method):
-        options = {"ci": 0.9, "ci_method": method, "replicates": 12}
+        options = {"ci": 0.9, "ci_method": method} | OF_METHOD.get(method, {"replicates": 12})
         report = check_sets(LOG, ["auc"] if method == "delong" else SOME, SETS[:3], **options)
         assert all(own.interval or math.isnan(own.value) or "interval" in own.coverage for own in report)
         assert any(own.interval for own in report if own.slice)
 
-    @each_case("method", ["bootstrap", "delong"])
+    @each_case("method", ["linearized", "bootstrap", "delong"])
     def test_comparisons(self, method):
         log = {**LOG, "other": np.clip(LOG["prob"] * 0.9 + 0.05 * (np.arange(ROWS) % 3), 0, 1)}
         metrics = ["auc"] if method == "delong" else ["auc", "logloss", "gauc"]
-        options = {"label": "label", "scores": ["prob", "other"], "group": "group", "replicates": 12}
-        options |= {"ci_method": method, "correction": None}
+        options = {"label": "label", "scores": ["prob", "other"], "group": "group", "correction": None}
+        options |= {"ci_method": method} | OF_METHOD.get(method, {"replicates": 12})
         found = fm.compare(log, metrics, by=SETS, **options)
         assert list(found) == separate(lambda by: fm.compare(log, metrics, by=by, **options), SETS)
         assert any(own.won for own in found) or method == "delong"

@@ -152,9 +152,10 @@ def test_undefined_replicates_are_left_out_and_counted():
 def test_no_interval_has_a_reason():
     log = make_log()
     log["user"][:] = 3
-    found = fm.evaluate(log, "ctr", **COLUMNS, ci=0.95).result("ctr")
-    assert found.interval is None
-    assert "two or more" in found.coverage["interval"]
+    for options, reason in (({}, "too few units: 1"), ({"seed": 0}, "two or more are needed")):
+        found = fm.evaluate(log, "ctr", **COLUMNS, ci=0.95, **options).result("ctr")
+        assert found.interval is None
+        assert reason in found.coverage["interval"]
     log = make_log()
     log["y"][:] = 0
     found = fm.evaluate(log, "gauc", **COLUMNS, ci=0.95).result("gauc")
@@ -181,10 +182,10 @@ def test_bad_levels(ci):
         ({"seed": -1}, "seed must be an integer from 0"),
         ({"seed": 2**64}, "seed must be an integer from 0"),
         ({"seed": "x"}, "seed must be an integer from 0"),
-        ({"ci_method": "jackknife"}, "ci_method must be one of 'bootstrap'"),
-        ({"ci_method": np.array(["normal", "normal"])}, "ci_method must be one of 'bootstrap'"),
+        ({"ci_method": "jackknife"}, "ci_method must be one of 'linearized'"),
+        ({"ci_method": np.array(["normal", "normal"])}, "ci_method must be one of 'linearized'"),
         ({"unit": "users"}, "users"),
-        ({"ci_method": "delong"}, "metric ctr has intervals by"),
+        ({"ci_method": "delong", "unit": "row"}, "metric ctr has intervals by"),
     ],
 )
 def test_bad_options(options, match):
@@ -248,11 +249,11 @@ def test_days_are_units_as_dates_numbers_or_texts():
     assert (dates.interval, dates.standard_error) == (wanted.interval, wanted.standard_error)
     assert fm.evaluate(log, "ctr", **COLUMNS, ci=0.9, unit="time").result("ctr").interval == wanted.interval
     texts = fm.evaluate(log, "ctr", **COLUMNS, ci=0.9, unit="text").result("ctr")
-    assert texts.coverage["unit_buckets"] == 30
+    assert texts.coverage["units"] == 30
     assert 0.5 < texts.standard_error / wanted.standard_error < 2
     log["float"] = log["day"] / 2
     floats = fm.evaluate(log, "ctr", **COLUMNS, ci=0.9, unit="float").result("ctr")
-    assert floats.coverage["unit_buckets"] == 30
+    assert floats.coverage["units"] == 30
     assert 0.5 < floats.standard_error / wanted.standard_error < 2
 
 

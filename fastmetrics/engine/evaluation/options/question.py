@@ -15,6 +15,7 @@ from fastmetrics.engine.evaluation.options.option import (
     FILTER,
     FLAG,
     LEVEL,
+    LINEARIZED_ONLY,
     METRICS,
     MODELS,
     NATIVE_FILTERS,
@@ -304,20 +305,30 @@ OPTIONS = (
     Option(
         "ci_method",
         CHOICE,
-        '{"bootstrap", "normal", "delong"}',
-        '"bootstrap": percentiles of the replicates. "normal": the value plus and minus normal quantiles '
-        'times the standard deviation of the replicates. "delong": DeLong\'s variance, for the AUC of '
-        "independent rows.",
-        default="bootstrap",
+        '{"linearized", "bootstrap", "normal", "delong"}',
+        '"linearized": what leaving each unit out changes gives the standard error, and Student\'s distribution '
+        'the interval, without a seed. "bootstrap": percentiles of the replicates. "normal": the value plus and '
+        'minus normal quantiles times the standard deviation of the replicates. "delong": DeLong\'s variance, for '
+        "the AUC of independent rows. By default linearized where a metric has it, else the bootstrap; with "
+        "`replicates` or `seed` the bootstrap. Signatures name the method.",
         entry_points=OF_ONE_MODEL,
-        choices=("bootstrap", "normal", "delong"),
-        help="Percentiles of the resampled values, their standard error, or DeLong's formula (for AUC).",
+        choices=("linearized", "bootstrap", "normal", "delong"),
+        help=(
+            "What leaving each unit out changes, percentiles of resampled values, their standard error, or DeLong's "
+            "formula (for AUC). Default: linearized where a metric has it, else the bootstrap; with --replicates or "
+            "--seed the bootstrap."
+        ),
         refusals=(
             Refusal(
                 (SPARK_COMPARE,),
                 "{entry_point} has no ci_method='delong', which reads the rows of both models in one place; "
                 "'bootstrap' and 'normal' resample units",
                 DELONG_TEST,
+            ),
+            Refusal(
+                (SPARK, SPARK_COMPARE, DISTRIBUTED),
+                "{entry_point} has no ci_method={found!r}: leave it out, and units are resampled",
+                LINEARIZED_ONLY,
             ),
         ),
     ),
@@ -327,9 +338,8 @@ OPTIONS = (
         "int",
         "Number of bootstrap replicates, at least 1. In each, a unit counts Poisson(1) times. All replicates "
         "are computed in one pass, except those of AUC, average precision, KS and EER of rows with `weight`: "
-        "they take as long as that many evaluations.",
-        default=1000,
-        help="How many times units are resampled.",
+        "they take as long as that many evaluations. By default 1,000, if there are any.",
+        help="How many times units are resampled. Default: 1,000, for metrics of the bootstrap.",
         least=1,
     ),
     Option(
@@ -338,8 +348,7 @@ OPTIONS = (
         "int",
         "From 0 to 2**64 - 1. Weights depend only on the seed, the replicate and the unit's key, so intervals "
         "are the same for any order of rows and any number of threads.",
-        default=0,
-        help="Another seed draws other samples.",
+        help="Another seed draws other samples. Default: 0.",
         least=0,
     ),
     Option(

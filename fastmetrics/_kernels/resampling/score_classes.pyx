@@ -1,0 +1,74 @@
+"""Classes of neighbouring scores, and integers of rows that are looked up by class and added by unit."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+
+from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
+from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length
+
+FIRST_BITS = 16  # of a key, which say the first class
+
+
+def first_classes(const score_t[::1] scores, int32_t[::1] classes):
+    """classes[i] = the first FIRST_BITS bits of the key of scores[i]."""
+    cdef Py_ssize_t i
+    cdef int shift = 8 * <int>sizeof(score_t) - 16
+    need_length(b"classes", classes.shape[0], scores.shape[0])
+    with nogil:
+        for i in range(scores.shape[0]):
+            classes[i] = <int32_t>(sort_key(scores[i]) >> shift)
+
+
+def divide_classes(
+    const score_t[::1] scores, const int32_t[::1] firsts, const uint8_t[::1] shifts, const uint32_t[::1] masks,
+    int32_t[::1] classes,
+):
+    """Divide every class into finer ones: c becomes firsts[c] + ((key of the score >> shifts[c]) & masks[c]).
+
+    `classes` are below the number of `firsts`, and shifts below 64.
+    """
+    cdef Py_ssize_t i
+    cdef int32_t own
+    need_length(b"classes", classes.shape[0], scores.shape[0])
+    need_length(b"shifts", shifts.shape[0], firsts.shape[0])
+    need_length(b"masks", masks.shape[0], firsts.shape[0])
+    if not scores.shape[0]:
+        return
+    need_below(b"classes", &classes[0], classes.shape[0], firsts.shape[0])
+    with nogil:
+        for i in range(scores.shape[0]):
+            own = classes[i]
+            classes[i] = firsts[own] + <int32_t>((sort_key(scores[i]) >> (shifts[own] & 63)) & masks[own])
+
+
+def add_by_class(
+    const int32_t[::1] units, const int32_t[::1] classes, const uint8_t[::1] labels, const int64_t[::1] weights,
+    const int64_t[:, ::1] table, int shift, int64_t[:, ::1] sums,
+):
+    """sums[unit, label] += table[class, label], for every row; with weights, (table times weight) >> shift.
+
+    Labels are 0 and 1; `weights` are empty, or one for each row. Units are below the rows of `sums`, classes below
+    those of `table`. Products and sums must stay below 2**63.
+    """
+    cdef Py_ssize_t i
+    cdef Py_ssize_t n = units.shape[0]
+    cdef uint8_t label
+    cdef bint weighted = weights.shape[0] > 0
+    need_length(b"classes", classes.shape[0], n)
+    need_length(b"labels", labels.shape[0], n)
+    if weighted:
+        need_length(b"weights", weights.shape[0], n)
+    if table.shape[1] != 2 or sums.shape[1] != 2 or not 0 <= shift < 63:
+        raise ValueError("table and sums have two columns, and shift is below 63")
+    if not n:
+        return
+    need_below(b"units", &units[0], n, sums.shape[0])
+    need_below(b"classes", &classes[0], n, table.shape[0])
+    with nogil:
+        if weighted:
+            for i in range(n):
+                label = labels[i] & 1
+                sums[units[i], label] += (table[classes[i], label] * weights[i]) >> shift
+        else:
+            for i in range(n):
+                label = labels[i] & 1
+                sums[units[i], label] += table[classes[i], label]

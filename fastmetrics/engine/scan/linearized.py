@@ -1,0 +1,230 @@
+"""Linearized intervals: what leaving a unit out changes of each value, and the errors that follow from it.
+
+Additive statistics, of rows and of groups, keep their states by entry of the table of units, and a metric's finaliser
+is asked for the value without each entry. Metrics of the order of scores have the influence of every row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.comparison.win_counts import WinCounts
+from fastmetrics._core.distributions.student import student_pvalue
+from fastmetrics._core.inference.errors import ErrorEstimate
+from fastmetrics._core.inference.intervals import find_interval, why_no_error
+from fastmetrics._core.named_tuples import NamedTuple
+from fastmetrics._core.registry import Metric
+from fastmetrics._core.resampling.additive_replicates import JackknifeStates, JackknifeUnits, SliceRange, new_states
+from fastmetrics._core.resampling.contributions import Contributions
+from fastmetrics._core.resampling.resampling_units import UnitBuckets
+from fastmetrics._core.score_statistics.score_contributions import (
+    ScoredRows,
+    find_score_contributions,
+    find_score_masses,
+)
+from fastmetrics._core.state import Sums
+from fastmetrics._core.statistic import AdditiveStatistic, ColumnStatistic, GroupedStatistic, Resamplable, Value
+from fastmetrics.engine.partial.part_state import PartState
+from fastmetrics.engine.partial.slice_passes import iterate_passes
+from fastmetrics.engine.plan.resampling_options import Resampling
+from fastmetrics.engine.scan.group_units import UnitsOfGroups
+from fastmetrics.engine.scan.intervals import (
+    UNDEFINED,
+    Interval,
+    MetricReplicates,
+    ReplicateKey,
+    finalise_metric,
+    find_many_values,
+    replicate_additive,
+    split_slices_by_memory,
+)
+from fastmetrics.engine.scan.paired_models import TestedDifference
+from fastmetrics.engine.scan.read_log import Progress
+from fastmetrics.engine.scan.resolve import FinalStates, ProgressCounter
+
+NO_LINEARIZED = "the metric has no linearized interval: ask for ci_method='bootstrap'"
+
+
+def has_linearized(metric: Metric) -> bool:
+    """Has a metric linearized intervals?"""
+    if metric.no_interval is not None:
+        return False
+    if metric.spec.exchange == "range":
+        return metric.influence is not None
+    return metric.group_stat is None and all(map(adds_up, metric.statistics()))
+
+
+def adds_up(statistic: Any) -> bool:
+    """Is the state of a statistic a sum over units, of constant size?"""
+    if not isinstance(statistic, (AdditiveStatistic, ColumnStatistic, GroupedStatistic)):
+        return False
+    if isinstance(statistic, Resamplable):
+        return False
+    state = statistic.empty()
+    return isinstance(state, Sums) and not state.fields.maxima
+
+
+def test_error(change: float, error: ErrorEstimate | None, level: float) -> TestedDifference:
+    """Test a difference of two models by its error."""
+    if error is None:
+        return TestedDifference(None, None, math.nan, NO_LINEARIZED)
+    standard_error = None if math.isnan(error.standard_error) else error.standard_error
+    ends, reason = find_interval(change, error, "real", level)
+    if why_no_error(error) is not None:
+        return TestedDifference(None, standard_error, math.nan, reason)
+    least = math.ldexp(1.0, 1 - error.n_effective)
+    if not error.standard_error:
+        return TestedDifference(None, 0.0, least if change else 1.0, reason)
+    pvalue = max(least, student_pvalue(change / error.standard_error, error.df, "two-sided"))
+    return TestedDifference(ends, standard_error, pvalue, reason)
+
+
+class ErrorsOfValues(NamedTuple):
+    """The errors of values and, of models in pairs, of their differences, by metric, output and slice.
+
+    The difference of an output is that from its baseline.
+    """
+
+    of_values: dict[ReplicateKey, ErrorEstimate]
+    of_differences: dict[ReplicateKey, ErrorEstimate]
+
+    def add(
+        self, metric: Metric, slice_number: int | None, by_output: Mapping[int, Contributions], n_models: int
+    ) -> None:
+        """Add the contributions to the values of all outputs; with `n_models` models, also those to differences."""
+        for output, own in by_output.items():
+            self.of_values[metric, output, slice_number] = own.error()
+            baseline = output - output % n_models if n_models else output
+            if baseline != output:
+                self.of_differences[metric, output, slice_number] = own.minus(by_output[baseline]).error()
+
+
+class LinearizedIntervals(NamedTuple):
+    """Linearized intervals of some metrics; `others` are the replicates of those that have none.
+
+    `wins` are the units won and lost by models.
+    """
+
+    errors: ErrorsOfValues
+    unit_buckets: UnitBuckets
+    resampling: Resampling
+    others: MetricReplicates | None = None
+    wins: Mapping[ReplicateKey, WinCounts] | None = None
+
+    def signature_suffix(self, metric: Metric) -> str:
+        """The part of a value's signature that describes its interval."""
+        if self.others is not None and not has_linearized(metric):
+            return self.others.signature_suffix(metric)
+        return self.resampling.signature_suffix
+
+    def interval(self, metric: Metric, output: int, slice_number: int | None, value: Value) -> Interval:
+        error = self.errors.of_values.get((metric, output, slice_number))
+        if math.isnan(value.value):
+            return Interval(None, None, {"interval": UNDEFINED})
+        if error is None:
+            if self.others is None or metric.no_interval is not None:
+                return Interval(None, None, {"interval": metric.no_interval or NO_LINEARIZED})
+            return self.others.interval(metric, output, slice_number, value)
+        ends, reason = find_interval(value.value, error, metric.scale, self.resampling.level)
+        coverage = {"units": error.n_units, **({} if reason is None else {"interval": reason})}
+        return Interval(ends, None if math.isnan(error.standard_error) else error.standard_error, coverage)
+
+
+def linearize(
+    part: PartState,
+    metrics: Sequence[Metric],
+    states: FinalStates,
+    units: tuple[UnitBuckets, UnitsOfGroups | None],
+    in_pairs: bool,
+    n_threads: int,
+    group_states: Mapping[Any, Any] | None = None,
+    progress: Progress | None = None,
+) -> ErrorsOfValues:
+    """The errors of metrics that have linearized intervals. `group_states` are those of entries, if they are known."""
+    unit_buckets, units_of = units
+    jackknife = JackknifeUnits(unit_buckets, len(part.slices))
+    errors = ErrorsOfValues({}, {})
+    n_models = len(part.names.scores) if in_pairs else 0
+    additive = tuple(metric for metric in metrics if metric.spec.exchange != "range")
+    by_score = [metric for metric in metrics if metric.spec.exchange == "range"]
+    plan = part.plan.of(additive)
+    rest = plan if group_states is None else plan.with_statistics(hash=())
+    counter = ProgressCounter(progress, part.counts.rows_kept, part.counts.rows_kept, "linearize")
+    for slice_pass in iterate_passes(part):
+        if additive:
+            for slices in split_slices_by_memory(part, plan, jackknife.replicates, n_threads):
+                found = replicate_additive(part, rest, jackknife, units_of, n_threads, slices)
+                found = slice_pass.rename(found) | dict(group_states or {})
+                add_additive(errors, additive, part, states, found, jackknife, slices, n_models)
+        if by_score:
+            add_by_score(errors, by_score, part, jackknife, n_models, n_threads)
+    counter.finish()
+    return errors
+
+
+def add_additive(
+    errors: ErrorsOfValues,
+    metrics: Sequence[Metric],
+    part: PartState,
+    states: FinalStates,
+    found: Mapping[Any, JackknifeStates],
+    units: JackknifeUnits,
+    slices: SliceRange,
+    n_models: int,
+) -> None:
+    """Add the errors of metrics of additive statistics, of some slices of the current pass."""
+    own_numbers = (number for number in (None, *range(part.slice_pass.n_slices)) if slices.has(number))
+    for slice_number in map(part.slice_pass.outside, own_numbers):
+        for metric in metrics:
+            by_output = {}
+            for output in range(len(part.outputs)):
+                value = metric.finalise(*states.select(metric.statistics(), output, slice_number)).value
+                if not math.isnan(value):
+                    own = [
+                        found.get((statistic, output, slice_number)) or new_states(statistic, units, None, slice_number)
+                        for statistic in metric.statistics()
+                    ]
+                    by_output[output] = additive_contributions(metric, value, own)
+            errors.add(metric, slice_number, by_output, n_models)
+
+
+def add_by_score(
+    errors: ErrorsOfValues,
+    metrics: Sequence[Metric],
+    part: PartState,
+    units: JackknifeUnits,
+    n_models: int,
+    n_threads: int,
+) -> None:
+    """Add the errors of metrics of the order of scores, of all slices of the current pass."""
+    exchange = part.unit_exchange
+    if exchange is None:
+        return
+    found: dict[tuple[int, int | None], dict[int, Contributions]] = {}
+    influences = [metric.influence for metric in metrics if metric.influence is not None]
+    for output_number, output in enumerate(part.outputs):
+        rows = ScoredRows(exchange.store, output, part.names.weight is not None, n_threads)
+        for masses in find_score_masses(rows, part.slice_pass.slice_counts()):
+            for number, slice_number, own in find_score_contributions(masses, influences, units):
+                found.setdefault((number, part.slice_pass.outside(slice_number)), {})[output_number] = own
+    for (number, slice_number), by_output in found.items():
+        errors.add(metrics[number], slice_number, by_output, n_models)
+
+
+def additive_contributions(metric: Metric, value: float, states: Sequence[JackknifeStates]) -> Contributions:
+    """The contributions of all entries to a value, which its finaliser finds without each of them."""
+    used = np.logical_or.reduce([own.used() for own in states])
+    without = finalise_metric(metric, list(states), used.shape[0])
+    changes = value - without
+    changes[~used] = 0.0
+    # An entry counts if it has a value of its own, or changes that of all rows.
+    entries = [own.of_entries() for own in states]
+    alone = find_many_values(metric, entries)
+    if alone is None:
+        alone = finalise_metric(metric, entries, used.shape[0])
+    counted = used & ~(np.isnan(alone) & (changes == 0.0))
+    return Contributions(changes, counted, int(counted.sum()))

@@ -1,0 +1,84 @@
+"""The states of a part and the intervals of its metrics, by the method that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fastmetrics._core.resampling.additive_replicates import (
+    GroupsAndReplicates,
+    JackknifeUnits,
+    MarkedReplicateAccumulators,
+    ReplicatesOf,
+)
+from fastmetrics._core.resampling.replicate_weights import ReplicateWeights
+from fastmetrics._core.resampling.resampling_units import UnitCounter
+from fastmetrics.engine.partial.part_state import PartState
+from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.plan.resampling_options import DELONG, LINEARIZED, Resampling
+from fastmetrics.engine.scan.group_units import find_units
+from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates, fits_in_one_pass, resample
+from fastmetrics.engine.scan.linearized import ErrorsOfValues, LinearizedIntervals, has_linearized, linearize
+from fastmetrics.engine.scan.paired_models import count_wins, test_rows
+from fastmetrics.engine.scan.read_log import Progress
+from fastmetrics.engine.scan.resolve import FinalStates, resolve
+
+Intervals = MetricReplicates | AnalyticIntervals | LinearizedIntervals
+
+
+def resolve_intervals(
+    part: PartState, resampling: Resampling, n_threads: int, progress: Progress | None, last: bool = True
+) -> tuple[FinalStates, Intervals]:
+    """Resolve a part: the states of all statistics, and the intervals of all metrics. `last` is that of `resolve`."""
+    if resampling.method == DELONG:
+        states = resolve(part, n_threads, progress, last)
+        tests = test_rows(part, resampling.level, n_threads) if resampling.in_pairs else None
+        return states, AnalyticIntervals(states, resampling, tests)
+    if not part.counts.rows_kept:
+        states, buckets = resolve(part, n_threads, progress, last), UnitCounter().unit_buckets()
+        if resampling.method == LINEARIZED:
+            return states, LinearizedIntervals(ErrorsOfValues({}, {}), buckets, resampling)
+        return states, MetricReplicates({}, buckets, resampling)
+    units = find_units(part)
+    unit_buckets, units_of = units
+    plan = part.plan.without_plots()
+    if resampling.method != LINEARIZED:
+        replicate_weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)
+        states, group_states = resolve_groups(part, plan, replicate_weights, units_of, n_threads, progress)
+        return states, resample(part, resampling, n_threads, units, group_states, progress)
+    linearized = tuple(filter(has_linearized, plan.metrics))
+    jackknife = JackknifeUnits(unit_buckets, len(part.slices))
+    states, group_states = resolve_groups(part, plan.of(linearized), jackknife, units_of, n_threads, progress)
+    errors = linearize(part, linearized, states, units, resampling.in_pairs, n_threads, group_states, progress)
+    others = tuple(own for own in plan.metrics if own not in linearized and own.no_interval is None)
+    replicates = None
+    if others and resampling.falls_back:
+        bootstrap = resampling.bootstrapped()._replace(in_pairs=False)
+        replicates = resample(part, bootstrap, n_threads, units, None, progress, others)
+    wins = count_wins(part, unit_buckets, n_threads) if resampling.in_pairs else None
+    return states, LinearizedIntervals(errors, unit_buckets, resampling, replicates, wins)
+
+
+def resolve_groups(
+    part: PartState,
+    resampled: Plan,
+    weights: ReplicateWeights | JackknifeUnits,
+    units_of: Any,
+    n_threads: int,
+    progress: Progress | None,
+) -> tuple[FinalStates, dict[Any, Any] | None]:
+    """The states of all statistics, and those of the resampled statistics of groups, from one reading of the groups.
+
+    The second are None if they do not fit into memory together, or if there are none.
+    """
+    if not resampled.needs("hash") or not fits_in_one_pass(part, resampled, weights.replicates, n_threads):
+        return resolve(part, n_threads, progress, last=False), None
+    statistics_of_units = set(resampled.statistics["hash"])
+
+    def new_states(statistics: Sequence[Any]) -> GroupsAndReplicates:
+        selected = [statistic for statistic in statistics if statistic in statistics_of_units]
+        return GroupsAndReplicates(statistics, MarkedReplicateAccumulators(selected, weights, units_of))
+
+    states = resolve(part, n_threads, progress, False, new_states)
+    keys = [key for key in states.by_key if isinstance(key[0], ReplicatesOf)]
+    return states, {(key[0].statistic, key[1], key[2]): states.by_key.pop(key) for key in keys}

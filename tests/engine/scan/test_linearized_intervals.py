@@ -1,0 +1,193 @@
+"""Linearized intervals: the errors are those of leaving every unit out, for all ways to feed the same rows."""
+
+import math
+
+import numpy as np
+import pytest
+
+import fastmetrics as fm
+from support.cases import each_case
+
+SUMS = ["logloss", "ne", "brier", "accuracy", "f1", "mcc", "copc", "ctr", "precision", "ece"]
+GROUPS = ["gauc", "gauc(weight=pairs)", "ndcg@3", "mrr", "hr@2"]
+ORDERS = ["auc", "ap", "ks"]
+UNITS = 30
+
+
+def make_log(rows=900, units=UNITS, seed=3):
+    rng = np.random.default_rng(seed)
+    user = rng.integers(0, units, rows)
+    rate = rng.beta(2, 4, rows)
+    return {
+        "click": (rng.random(rows) < rate).astype(np.int64),
+        "old": np.clip(rate * np.exp(rng.normal(size=rows) * 0.7), 0.001, 0.999),
+        "new": np.clip(rate * np.exp(rng.normal(size=rows) * 0.3), 0.001, 0.999),
+        "user": user,
+        "weight": 0.5 + (user % 7) / 3,
+        "channel": rng.integers(0, 3, rows),
+    }
+
+
+COLUMNS = {"label": "click", "score": "new", "group": "user"}
+
+
+def evaluate(log, metrics, **options):
+    return fm.evaluate(log, metrics, **COLUMNS, ci=0.95, **options)
+
+
+def select(log, rows):
+    return {name: column[rows] for name, column in log.items()}
+
+
+def jackknife_error(log, metric, **options):
+    """The standard error by the definition: every unit is left out in turn."""
+    whole = fm.evaluate(log, metric, **COLUMNS, **options)[metric]
+    without = [
+        fm.evaluate(select(log, log["user"] != unit), metric, **COLUMNS, **options)[metric]
+        for unit in np.unique(log["user"])
+    ]
+    n = evaluate(log, metric, **options).result(metric).coverage["units"]
+    return math.sqrt((n - 1) / n * math.fsum((whole - one) ** 2 for one in without))
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("metric", SUMS + GROUPS)
+def test_sums_and_means_over_groups_are_the_jackknife(metric, weight):
+    log = make_log()
+    result = evaluate(log, metric, weight=weight).result(metric)
+    assert result.standard_error == pytest.approx(jackknife_error(log, metric, weight=weight), rel=1e-9)
+    assert result.interval[0] < result.value < result.interval[1]
+
+
+@each_case("metric, tolerance", [("auc", 0.01), ("ap", 0.06), ("ks", 0.4)])
+def test_the_order_of_scores_is_the_jackknife_to_first_order(metric, tolerance):
+    log = make_log(3000, 60)
+    error = evaluate(log, metric).result(metric).standard_error
+    assert error == pytest.approx(jackknife_error(log, metric), rel=tolerance)
+
+
+def test_weights_of_scores_count_as_repeated_rows():
+    log = make_log()
+    log["weight"] = 1 + log["user"] % 3
+    repeated = select(log, np.repeat(np.arange(900), log["weight"]))
+    for metric in ORDERS:
+        weighted = evaluate(log, metric, weight="weight").result(metric).standard_error
+        assert weighted == pytest.approx(evaluate(repeated, metric).result(metric).standard_error, rel=1e-7)
+
+
+@each_case(
+    "make",
+    [
+        lambda log: (select(log, np.random.default_rng(1).permutation(900)), {}),
+        lambda log: ([select(log, slice(start, start + 70)) for start in range(0, 900, 70)], {}),
+        lambda log: (log, {"n_threads": 1}),
+        lambda log: (log, {"memory_limit": "1MiB"}),
+    ],
+    ids=["order", "batches", "threads", "limit"],
+)
+def test_the_same_bits_however_rows_come(make):
+    log = make_log()
+    again, options = make(log)
+    metrics = SUMS + GROUPS + ORDERS
+    assert evaluate(again, metrics, by="channel", **options) == evaluate(log, metrics, by="channel")
+
+
+def test_a_slice_has_the_errors_of_its_rows():
+    log = make_log()
+    metrics = SUMS + GROUPS + ["auc"]
+    sliced = evaluate(log, metrics, by="channel")
+    for channel in range(3):
+        alone = evaluate(select(log, log["channel"] == channel), metrics)
+        for metric in metrics:
+            own = sliced.result(metric, slice={"channel": channel})
+            assert own.standard_error == pytest.approx(alone.result(metric).standard_error, rel=1e-6)
+
+
+def test_accumulators_have_the_same_intervals(tmp_path):
+    log = make_log()
+    metrics = SUMS + GROUPS + ORDERS
+    states = [fm.Accumulator(metrics, **COLUMNS, ci=0.95) for _ in range(2)]
+    for state, rows in zip(states, (slice(0, 400), slice(400, 900)), strict=True):
+        state.update(select(log, rows))
+    states[1].save(tmp_path / "state")
+    states[0].merge(fm.Accumulator.load(tmp_path / "state"))
+    assert list(states[0].result()) == list(evaluate(log, metrics))
+
+
+def test_more_units_than_entries_share_them():
+    rng = np.random.default_rng(5)
+    log = make_log(120_000, 40_000)
+    metrics = ["auc", "logloss", "gauc"]
+    shared = evaluate(log, metrics)
+    log["user"] = rng.permutation(40_000)[log["user"]]  # other entries
+    for one, other in zip(shared, evaluate(log, metrics), strict=True):
+        assert one.value == other.value
+        assert one.standard_error == pytest.approx(other.standard_error, rel=0.03)
+        assert one.standard_error != other.standard_error
+
+
+def test_four_rows_that_are_all_right_are_not_certain():
+    log = {"click": [0, 1, 0, 1], "score": [0.1, 0.9, 0.2, 0.8]}
+    report = fm.evaluate(log, ["accuracy", "auc"], label="click", score="score", ci=0.95)
+    for result in report:
+        assert result.value == 1.0
+        assert result.interval is None or result.interval[0] < 0.6
+        assert "interval" in result.coverage
+    assert report.result("accuracy").interval == (pytest.approx(0.025**0.25), 1.0)
+
+
+def test_a_unit_that_holds_a_class_has_no_interval():
+    log = make_log()
+    log["click"] = (log["user"] == 4).astype(int)
+    result = evaluate(log, "auc").result("auc")
+    assert result.interval is None
+    assert "too few units" in result.coverage["interval"]
+
+
+@each_case(
+    "options, of_auc, of_eer",
+    [
+        ({}, "linearized", "bootstrap|replicates:1000|seed:0"),
+        ({"replicates": 50}, "bootstrap|replicates:50|seed:0", "bootstrap|replicates:50|seed:0"),
+        ({"seed": 7}, "bootstrap|replicates:1000|seed:7", "bootstrap|replicates:1000|seed:7"),
+        ({"ci_method": "linearized"}, "linearized", "linearized"),
+    ],
+)
+def test_signatures_name_the_method(options, of_auc, of_eer):
+    report = evaluate(make_log(), ["auc", "eer"], **options)
+    for result, method in zip(report, (of_auc, of_eer), strict=True):
+        assert f"|ci:0.95|method:{method}|unit:user" in result.signature
+    has_interval = options != {"ci_method": "linearized"}
+    assert (report.result("eer").interval is not None) == has_interval
+
+
+@each_case(
+    "options, message",
+    [
+        ({"ci_method": "linearized", "replicates": 10}, "resamples nothing: leave out replicates=10"),
+        ({"ci_method": "delong", "seed": 1}, "resamples nothing: leave out seed=1"),
+        ({"ci_method": "delong"}, "group='user' has several: say unit='row'"),
+    ],
+)
+def test_options_that_do_not_fit_are_errors(options, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(make_log(), "auc", **options)
+
+
+def test_differences_of_models_are_paired():
+    log = make_log(4000, 200)
+    comparison = fm.compare(log, ["auc", "logloss", "gauc"], label="click", scores=["old", "new"], group="user")
+    resampled = fm.compare(
+        log, ["auc", "logloss", "gauc"], label="click", scores=["old", "new"], group="user", replicates=2000
+    )
+    for metric in ("auc", "logloss", "gauc"):
+        one, other = comparison[metric], resampled[metric]
+        assert one.standard_error == pytest.approx(other.standard_error, rel=0.1)
+        assert one.pvalue < 1e-6  # no floor of replicates
+        assert comparison.is_significant(one)
+
+
+def test_equal_models_have_no_difference():
+    log = make_log() | {"same": make_log()["new"]}
+    one = fm.compare(log, "auc", label="click", scores=["new", "same"], group="user")["auc"]
+    assert (one.difference, one.pvalue, one.interval) == (0.0, 1.0, None)
