@@ -20,14 +20,14 @@ from fastmetrics._core.distributions.normal import normal_quantile, normal_tail
 from fastmetrics._core.distributions.student import LEAST_TAIL, student_tail_quantile
 from fastmetrics._core.elementary import log, log1p
 from fastmetrics._core.inference.errors import ErrorEstimate
-from fastmetrics._core.inference.intervals import ConfidenceInterval, Scale, interval_of_reach, why_no_error
+from fastmetrics._core.inference.intervals import ConfidenceInterval, interval_of_reach, why_no_error
 
 TIGHTEST_AT = 1000  # units
 SPREAD = 2 * log(20) + log1p(2 * log(20))
 
 
 def find_anytime_interval(
-    value: float, error: ErrorEstimate, scale: Scale, level: float, tightest_at: float = TIGHTEST_AT
+    value: float, error: ErrorEstimate, scale: str, level: float, tightest_at: float = TIGHTEST_AT
 ) -> ConfidenceInterval:
     """The interval of a value now, where all that were and will be looked at hold together at the level."""
     missing = why_no_error(error) if math.isfinite(value) else "the value is undefined"
