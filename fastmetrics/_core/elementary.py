@@ -9,7 +9,7 @@ without a warning: log(0) is -inf, log(-1) is NaN.
 """
 
 from collections.abc import Callable
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,103 +21,39 @@ Values = NDArray[Any]
 Results = NDArray[np.float64]
 
 
-@overload
-def log(x: Number) -> float: ...
-@overload
-def log(x: Values) -> Results: ...
-def log(x: Number | Values) -> float | Results:
-    """The natural logarithm of every value."""
-    return elementary.log_of(x) if not isinstance(x, np.ndarray) else _filled(elementary.log, x)
+class Function(Protocol):
+    """A function of one number, or of every value of an array."""
+
+    @overload
+    def __call__(self, x: Number, /) -> float: ...
+    @overload
+    def __call__(self, x: Values, /) -> Results: ...
 
 
-@overload
-def log1p(x: Number) -> float: ...
-@overload
-def log1p(x: Values) -> Results: ...
-def log1p(x: Number | Values) -> float | Results:
-    """log(1 + x) of every value x."""
-    return elementary.log1p_of(x) if not isinstance(x, np.ndarray) else _filled(elementary.log1p, x)
+def by_kernels(of_number: Callable[[Number], float], of_array: Callable[[Results, Results], None]) -> Function:
+    """The function whose kernels take one number, and the values of an array with the memory of the results."""
+
+    def compute(x: Any) -> Any:
+        if not isinstance(x, np.ndarray):
+            return of_number(x)
+        out = np.empty(x.shape)
+        of_array(np.ascontiguousarray(x, np.float64).reshape(-1), out.reshape(-1))
+        return out
+
+    return compute
 
 
-@overload
-def log2(x: Number) -> float: ...
-@overload
-def log2(x: Values) -> Results: ...
-def log2(x: Number | Values) -> float | Results:
-    """The binary logarithm of every value."""
-    return elementary.log2_of(x) if not isinstance(x, np.ndarray) else _filled(elementary.log2, x)
-
-
-@overload
-def exp(x: Number) -> float: ...
-@overload
-def exp(x: Values) -> Results: ...
-def exp(x: Number | Values) -> float | Results:
-    """e^x of every value x."""
-    return elementary.exp_of(x) if not isinstance(x, np.ndarray) else _filled(elementary.exp, x)
-
-
-@overload
-def exp2(x: Number) -> float: ...
-@overload
-def exp2(x: Values) -> Results: ...
-def exp2(x: Number | Values) -> float | Results:
-    """2^x of every value x."""
-    return elementary.exp2_of(x) if not isinstance(x, np.ndarray) else _filled(elementary.exp2, x)
-
-
-@overload
-def expm1(x: Number) -> float: ...
-@overload
-def expm1(x: Values) -> Results: ...
-def expm1(x: Number | Values) -> float | Results:
-    """e^x - 1 of every value x."""
-    return elementary.expm1_of(x) if not isinstance(x, np.ndarray) else _filled(elementary.expm1, x)
-
-
-@overload
-def sin(x: Number) -> float: ...
-@overload
-def sin(x: Values) -> Results: ...
-def sin(x: Number | Values) -> float | Results:
-    """The sine of every value, in radians."""
-    return elementary.sin_of(x) if not isinstance(x, np.ndarray) else _filled(elementary.sin, x)
-
-
-@overload
-def cos(x: Number) -> float: ...
-@overload
-def cos(x: Values) -> Results: ...
-def cos(x: Number | Values) -> float | Results:
-    """The cosine of every value, in radians."""
-    return elementary.cos_of(x) if not isinstance(x, np.ndarray) else _filled(elementary.cos, x)
-
-
-@overload
-def tan(x: Number) -> float: ...
-@overload
-def tan(x: Values) -> Results: ...
-def tan(x: Number | Values) -> float | Results:
-    """The tangent of every value, in radians."""
-    return elementary.tan_of(x) if not isinstance(x, np.ndarray) else _filled(elementary.tan, x)
-
-
-@overload
-def arcsin(x: Number) -> float: ...
-@overload
-def arcsin(x: Values) -> Results: ...
-def arcsin(x: Number | Values) -> float | Results:
-    """The angle in [-pi/2, pi/2] of every sine."""
-    return elementary.arcsin_of(x) if not isinstance(x, np.ndarray) else _filled(elementary.arcsin, x)
-
-
-@overload
-def arctan(x: Number) -> float: ...
-@overload
-def arctan(x: Values) -> Results: ...
-def arctan(x: Number | Values) -> float | Results:
-    """The angle in (-pi/2, pi/2) of every tangent."""
-    return elementary.arctan_of(x) if not isinstance(x, np.ndarray) else _filled(elementary.arctan, x)
+log = by_kernels(elementary.log_of, elementary.log)
+log1p = by_kernels(elementary.log1p_of, elementary.log1p)  # log(1 + x)
+log2 = by_kernels(elementary.log2_of, elementary.log2)
+exp = by_kernels(elementary.exp_of, elementary.exp)
+exp2 = by_kernels(elementary.exp2_of, elementary.exp2)  # 2^x
+expm1 = by_kernels(elementary.expm1_of, elementary.expm1)  # e^x - 1
+sin = by_kernels(elementary.sin_of, elementary.sin)  # of radians, as the next two
+cos = by_kernels(elementary.cos_of, elementary.cos)
+tan = by_kernels(elementary.tan_of, elementary.tan)
+arcsin = by_kernels(elementary.arcsin_of, elementary.arcsin)  # the angle in [-pi/2, pi/2]
+arctan = by_kernels(elementary.arctan_of, elementary.arctan)  # the angle in (-pi/2, pi/2)
 
 
 @overload
@@ -131,22 +67,11 @@ def power(x: Number | Values, y: Number | Values) -> float | Results:
     if not isinstance(x, np.ndarray) and not isinstance(y, np.ndarray):
         return elementary.power_of(x, y)
     shape = np.broadcast_shapes(np.shape(x), np.shape(y))
-    values, exponents = (_as_float64(one) for one in (x, y))
+    values, exponents = (np.asarray(one, np.float64) for one in (x, y))
     if values.ndim:
         values = np.ascontiguousarray(np.broadcast_to(values, shape))
     if exponents.ndim:
         exponents = np.ascontiguousarray(np.broadcast_to(exponents, shape))
     out = np.empty(shape)
     elementary.power(values.reshape(-1), exponents.reshape(-1), out.reshape(-1))
-    return out
-
-
-def _as_float64(x: Number | Values) -> Results:
-    return np.asarray(x, np.float64)
-
-
-def _filled(kernel: Callable[[Results, Results], None], x: Values) -> Results:
-    values = np.ascontiguousarray(x, np.float64).reshape(x.shape)
-    out = np.empty(x.shape)
-    kernel(values.reshape(-1), out.reshape(-1))
     return out

@@ -108,13 +108,10 @@ def all_attributes(own: Any) -> list[tuple[str, Any]]:
     return sorted(item for part in parts for item in (part or {}).items())
 
 
-class AdditiveStatistic(Statistic):
-    """A statistic of single rows: no rows have to meet. Its state has the named `fields`."""
+class SummedStatistic(Statistic):
+    """Base of statistics whose state are sums: the named `fields`."""
 
     __slots__ = ()
-
-    # Has the state the fields "weighted" (a count that is not 0 if rows have weights) and "weight" (the sum of these)?
-    sums_weights: ClassVar[bool] = False
 
     @property
     def fields(self) -> Fields:
@@ -123,6 +120,15 @@ class AdditiveStatistic(Statistic):
 
     def empty(self) -> Any:
         return Sums(self.fields)
+
+
+class AdditiveStatistic(SummedStatistic):
+    """A statistic of single rows: no rows have to meet. Its state has the named `fields`."""
+
+    __slots__ = ()
+
+    # Has the state the fields "weighted" (a count that is not 0 if rows have weights) and "weight" (the sum of these)?
+    sums_weights: ClassVar[bool] = False
 
     @abstractmethod
     def update(self, state: Any, rows: Any) -> None:
@@ -160,19 +166,10 @@ class ColumnStatistic(Statistic):
         """Add rows of `count_rows`."""
 
 
-class GroupedStatistic(Statistic):
+class GroupedStatistic(SummedStatistic):
     """A statistic of groups: the rows of a group have to meet. Its state has the named `fields`."""
 
     __slots__ = ()
-
-
-    @property
-    def fields(self) -> Fields:
-        """The named fields of its state; a class may have them as an attribute."""
-        raise NotImplementedError(f"{type(self).__name__} has no fields, and makes its empty state itself")
-
-    def empty(self) -> Any:
-        return Sums(self.fields)
 
     @property
     def needs_only_pairs(self) -> bool:

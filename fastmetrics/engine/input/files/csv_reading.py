@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Generator, Iterator
+from contextlib import closing
 from itertools import chain
 from typing import Any
 
@@ -17,7 +18,6 @@ from fastmetrics.engine.input.batches import MixedKeysError, first_line
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.format_options import TextOptions
 from fastmetrics.engine.input.files.numerals.numeral_texts import (
-    NO_KEYS,
     TextKeyColumns,
     as_texts,
     nulls_among_numbers,
@@ -28,6 +28,7 @@ from fastmetrics.engine.input.files.text_blocks import (
     FileBlock,
     LongRowError,
     explain_long_row,
+    first_types,
     is_number,
     parse_blocks,
     read_blocks,
@@ -154,51 +155,37 @@ def open_blocks(data_file: DataFile, compression: str | None, options: TextOptio
         yield from chain([first], blocks)
 
 
-def inspect_csv(data_file: DataFile, compression: str | None, options: TextOptions) -> tuple[pa.Schema, int | None]:
-    blocks = open_blocks(data_file, compression, options)
-    try:
-        first = next(blocks)
-        check_delimiter(first.data, options)
-        schema = read_schema(first, options)
-    except LongRowError as error:
-        raise pa.ArrowInvalid(explain_long_row(1)) from error
-    finally:
-        blocks.close()
-    return schema, None
+def inspect(data_file: DataFile, compression: str | None, options: TextOptions) -> tuple[pa.Schema, int | None]:
+    with closing(open_blocks(data_file, compression, options)) as blocks:
+        try:
+            first = next(blocks)
+            check_delimiter(first.data, options)
+            return read_schema(first, options), None
+        except LongRowError as error:
+            raise pa.ArrowInvalid(explain_long_row(1)) from error
 
 
 def find_missing_types(
-    data_file: DataFile, compression: str | None, options: TextOptions, names: list[str], columns: list[str]
+    data_file: DataFile, names: list[str], columns: list[str], compression: str | None, options: TextOptions
 ) -> dict[str, Any]:
     """The types of columns whose values in the first block are all null, from the first block that has a value."""
-    found: dict[str, Any] = {}
-    blocks = open_blocks(data_file, compression, options)
-    try:
-        for block in blocks:
-            schema = pa.schema([(column, pa.string()) for column in columns if column not in found])
-            texts = parse_csv(block.data, options, names if block.number else None, schema)
-            if not any(set(texts[column].unique().to_pylist()) - {"", None} for column in schema.names):
-                continue
-            inferred = read_schema(block, options, names if block.number else None)
-            for column in schema.names:
-                if not pa.types.is_null(inferred.field(column).type):
-                    found[column] = inferred.field(column).type
-            if len(found) == len(columns):
-                break
-    finally:
-        blocks.close()
-    return found
+
+    def types_of(block: FileBlock, missing: list[str]) -> pa.Schema:
+        header_names = names if block.number else None
+        schema = pa.schema([(column, pa.string()) for column in missing])
+        texts = parse_csv(block.data, options, header_names, schema)
+        has_value = any(set(texts[column].unique().to_pylist()) - {"", None} for column in missing)
+        return read_schema(block, options, header_names) if has_value else pa.schema([])
+
+    return first_types(open_blocks(data_file, compression, options), columns, types_of)
 
 
 def find_text(
     data_file: DataFile, names: list[str], column: str, compression: str | None, options: TextOptions
 ) -> str | None:
     """The first value of a column that is no number, and where; None if there is none in the first block."""
-    blocks = open_blocks(data_file, compression, options)
-    try:
+    with closing(open_blocks(data_file, compression, options)) as blocks:
         texts = parse_csv(next(blocks).data, options, schema=pa.schema([(column, pa.string())]))[column].to_pylist()
-    finally:
-        blocks.close()
     nulls = {None, "", *(options.null_values or default_null_words())}
     for row, text in enumerate(texts, 1 + (options.header is True)):
         if text not in nulls and not is_number_with(text, options.decimal_point):
@@ -207,16 +194,10 @@ def find_text(
     return None
 
 
-def read_csv(
-    data_file: DataFile,
-    compression: str | None,
-    options: TextOptions,
-    names: list[str],
-    schema: pa.Schema,
-    use_threads: bool,
-    n_threads: int | None = None,
-    keys: TextKeyColumns = NO_KEYS,
-) -> Iterator[pa.RecordBatch]:
+def read(
+    data_file: DataFile, schema: pa.Schema, use_threads: bool, batch_rows: int, memory_limit: int | None,
+    *, names: list[str], n_threads: int | None, keys: TextKeyColumns, compression: str | None, options: TextOptions,
+) -> Iterator[pa.RecordBatch]:  # fmt: skip
     """The batches of some columns, each of one block; `names` are the names of all columns."""
     nulls = ["", *(options.null_values or default_null_words())]
     has_header = options.header is True

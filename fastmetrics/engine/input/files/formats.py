@@ -16,9 +16,8 @@ from fastmetrics._core.exchange.spill import SpillError
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.batches import first_line
+from fastmetrics.engine.input.files import csv_reading, json_reading
 from fastmetrics.engine.input.files.compressed_pieces import check_ipc_batches
-from fastmetrics.engine.input.files.csv_reading import find_missing_types as find_csv_types
-from fastmetrics.engine.input.files.csv_reading import find_text, inspect_csv, read_csv
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.format_options import (
     TextOptions,
@@ -26,9 +25,6 @@ from fastmetrics.engine.input.files.format_options import (
     read_format_name,
     read_format_options,
 )
-from fastmetrics.engine.input.files.json_reading import find_missing_types as find_json_types
-from fastmetrics.engine.input.files.json_reading import inspect_json, read_json
-from fastmetrics.engine.input.files.numerals.numeral_texts import TextKeyColumns
 from fastmetrics.engine.input.files.opened_files import OpenedFile, StreamFile
 from fastmetrics.engine.input.files.parquet_reading import inspect_parquet, read_parquet
 from fastmetrics.engine.input.files.store_paths import name_path_in_errors
@@ -241,34 +237,17 @@ def _read_orc(
 
 def make_format(name: str, compression: str | None, options: TextOptions) -> FileFormat:
     """The format of a name, with what its readers need to know."""
-    if name in ("csv", "tsv"):
-        inspect: Any = partial(inspect_csv, compression=compression, options=options)
-
-        def read_text(
-            data_file: DataFile, schema: pa.Schema, use_threads: bool, batch_rows: int, memory_limit: int | None,
-            *, names: list[str], n_threads: int | None, keys: TextKeyColumns,
-        ) -> Iterator[pa.RecordBatch]:  # fmt: skip
-            return read_csv(data_file, compression, options, names, schema, use_threads, n_threads, keys)
-
-        def find_types(data_file: DataFile, names: list[str], columns: list[str]) -> dict[str, Any]:
-            return find_csv_types(data_file, compression, options, names, columns)
-
-        find = partial(find_text, compression=compression, options=options)
-        given = options.column_types
-        return FileFormat(name.upper(), _FROM_FIRST_BLOCK, inspect, read_text, False, find_types, given, find)
-    if name == "jsonl":
-        inspect = partial(inspect_json, compression=compression, options=options)
-
-        def read_lines(
-            data_file: DataFile, schema: pa.Schema, use_threads: bool, batch_rows: int, memory_limit: int | None,
-            *, names: list[str], n_threads: int | None, keys: TextKeyColumns,
-        ) -> Iterator[pa.RecordBatch]:  # fmt: skip
-            return read_json(data_file, compression, options, schema, use_threads, names, n_threads, keys)
-
-        def find_json(data_file: DataFile, names: list[str], columns: list[str]) -> dict[str, Any]:
-            return find_json_types(data_file, compression, options, columns)
-
-        return FileFormat("JSON lines", _FROM_FIRST_BLOCK, inspect, read_lines, True, find_json, options.column_types)
+    if name in ("csv", "tsv", "jsonl"):
+        reading: Any = json_reading if name == "jsonl" else csv_reading
+        functions: list[Any] = [reading.inspect, reading.read, reading.find_missing_types, csv_reading.find_text]
+        inspect, read, find_types, find_text = (
+            partial(function, compression=compression, options=options) for function in functions
+        )
+        if name == "jsonl":
+            return FileFormat("JSON lines", _FROM_FIRST_BLOCK, inspect, read, True, find_types, options.column_types)
+        return FileFormat(
+            name.upper(), _FROM_FIRST_BLOCK, inspect, read, False, find_types, options.column_types, find_text
+        )
     return {"parquet": PARQUET, "orc": _ORC, "arrow": _IPC}[name]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
 from itertools import starmap
 from typing import Any
 
@@ -19,7 +20,6 @@ from fastmetrics.engine.input.batches import MixedKeysError, first_line, split_p
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.files.format_options import TextOptions
 from fastmetrics.engine.input.files.numerals.numeral_texts import (
-    NO_KEYS,
     TextKeyColumns,
     as_texts,
     shorten_columns,
@@ -30,6 +30,7 @@ from fastmetrics.engine.input.files.text_blocks import (
     LongRowError,
     Quoting,
     explain_long_row,
+    first_types,
     parse_blocks,
     read_blocks,
 )
@@ -118,10 +119,6 @@ def kind_of(value: Any) -> str:
     return kinds[type(value)]
 
 
-def schema_types(schema: pa.Schema) -> dict[str, Any]:
-    return dict(zip(schema.names, schema.types, strict=True))
-
-
 def open_lines(data_file: DataFile, compression: str | None, options: TextOptions) -> Generator[FileBlock]:
     with open_text(data_file, compression, options.encoding) as stream:
         for block in read_blocks(stream, Quoting()):
@@ -130,17 +127,19 @@ def open_lines(data_file: DataFile, compression: str | None, options: TextOption
             yield block
 
 
-def inspect_json(data_file: DataFile, compression: str | None, options: TextOptions) -> tuple[pa.Schema, int | None]:
-    blocks = open_lines(data_file, compression, options)
+def inspect(data_file: DataFile, compression: str | None, options: TextOptions) -> tuple[pa.Schema, int | None]:
     given = pa.schema(list(options.column_types.items())) if options.column_types else None
-    try:
-        first = next(blocks, None)
+    with closing(open_lines(data_file, compression, options)) as blocks:
+        try:
+            first = next(blocks, None)
+        except LongRowError as error:
+            raise pa.ArrowInvalid(explain_long_row(0)) from error
         if first is None:
             raise EmptyTextError("the file is empty")
         check_lines(first.data)
         try:
             schema = infer_schema(first.data)
-            types = schema_types(schema)
+            types = dict(zip(schema.names, schema.types, strict=True))
             if given is not None:
                 parse_json(first.data, given)
                 types |= {name: own for name, own in options.column_types.items() if name in types}
@@ -149,29 +148,14 @@ def inspect_json(data_file: DataFile, compression: str | None, options: TextOpti
             raise pa.ArrowInvalid(explain_bytes(first.data.to_pybytes(), 1) or str(error)) from error
         except pa.ArrowException as error:
             raise explain_error(error, first.data, given, 0) from error
-    except LongRowError as error:
-        raise pa.ArrowInvalid(explain_long_row(0)) from error
-    finally:
-        blocks.close()
 
 
 def find_missing_types(
-    data_file: DataFile, compression: str | None, options: TextOptions, columns: list[str]
+    data_file: DataFile, names: list[str], columns: list[str], compression: str | None, options: TextOptions
 ) -> dict[str, Any]:
     """The types of columns whose values in the first block are all null, from the first block that has a value."""
-    found: dict[str, Any] = {}
     blocks = open_lines(data_file, compression, options)
-    try:
-        for block in blocks:
-            schema = infer_schema(block.data)
-            for column in columns:
-                if column not in found and column in schema.names and not pa.types.is_null(schema.field(column).type):
-                    found[column] = schema.field(column).type
-            if len(found) == len(columns):
-                break
-    finally:
-        blocks.close()
-    return found
+    return first_types(blocks, columns, lambda block, missing: infer_schema(block.data))
 
 
 def check_lines(data: Any) -> None:
@@ -186,16 +170,10 @@ def check_lines(data: Any) -> None:
         raise pa.ArrowInvalid("an object has several lines: JSON lines have one in each; convert it with jq -c .")
 
 
-def read_json(
-    data_file: DataFile,
-    compression: str | None,
-    options: TextOptions,
-    schema: pa.Schema,
-    use_threads: bool,
-    names: list[str],
-    n_threads: int | None = None,
-    keys: TextKeyColumns = NO_KEYS,
-) -> Iterator[pa.RecordBatch]:
+def read(
+    data_file: DataFile, schema: pa.Schema, use_threads: bool, batch_rows: int, memory_limit: int | None,
+    *, names: list[str], n_threads: int | None, keys: TextKeyColumns, compression: str | None, options: TextOptions,
+) -> Iterator[pa.RecordBatch]:  # fmt: skip
     """The batches of some columns, or fields of them, each of one block. `names` are those of all columns."""
     own_schema = schema_of_fields(schema, names)
 

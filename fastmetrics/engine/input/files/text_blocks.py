@@ -8,7 +8,8 @@ one for its text, so every quote of a file is checked, also those of columns tha
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,25 @@ def fill_block(stream: Any, rest: bytes) -> bytes:
         parts.append(chunk)
         size += len(chunk)
     return b"".join(parts) if len(parts) > 2 or rest else bytes(parts[-1])
+
+
+def first_types(
+    blocks: Generator[FileBlock], columns: list[str], types_of: Callable[[FileBlock, list[str]], pa.Schema]
+) -> dict[str, Any]:
+    """The types of columns, each from the first block in which not all its values are null.
+
+    `types_of` has the types of a block, at least of the columns that are still missing unless they have no value.
+    """
+    found: dict[str, Any] = {}
+    with closing(blocks):
+        for block in blocks:
+            missing = [column for column in columns if column not in found]
+            own = types_of(block, missing)
+            types = {column: own.field(column).type for column in missing if column in own.names}
+            found |= {column: known for column, known in types.items() if not pa.types.is_null(known)}
+            if len(found) == len(columns):
+                break
+    return found
 
 
 class EmptyTextError(Exception):

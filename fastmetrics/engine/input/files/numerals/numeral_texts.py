@@ -47,9 +47,6 @@ class TextKeyColumns(NamedTuple):
     values: frozenset[str] = frozenset()
 
 
-NO_KEYS = TextKeyColumns()
-
-
 def as_texts(schema: Any, columns: frozenset[str]) -> Any:
     """The schema with texts in some columns."""
     return pa.schema([field.with_type(pa.string()) if field.name in columns else field for field in schema])
