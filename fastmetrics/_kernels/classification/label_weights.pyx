@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_offsets, need_range
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, add_value, normalise, round_state,
+    CHUNK, STATE_SIZE, add_chunk, add_value, carry_after, normalise, round_state,
 )
 
 cdef enum:
@@ -54,7 +54,6 @@ cdef void add_run(int64_t* state, const double* values, Py_ssize_t n) noexcept n
     cdef double chunk[CHUNK]
     cdef double rest[CHUNK]
     cdef Py_ssize_t start = 0
-    cdef Py_ssize_t n_chunks = 0
     cdef Py_ssize_t i, length
     if n < FEW_VALUES:
         for i in range(n):
@@ -65,9 +64,7 @@ cdef void add_run(int64_t* state, const double* values, Py_ssize_t n) noexcept n
         memcpy(chunk, values + start, length * sizeof(double))
         add_chunk(state, chunk, length, rest)
         start += length
-        n_chunks += 1
-        if n_chunks % CHUNKS_PER_CARRY == 0:
-            normalise(state)
+        carry_after(state, start)
     normalise(state)
 
 

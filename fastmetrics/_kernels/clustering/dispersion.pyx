@@ -11,8 +11,8 @@ from libc.string cimport memset
 
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_offsets
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, MINUS_INFINITIES, N_LIMBS, NANS, PLUS_INFINITIES, STATE_SIZE, add_chunk, add_value,
-    normalise, round_state,
+    CHUNK, MINUS_INFINITIES, N_LIMBS, NANS, PLUS_INFINITIES, STATE_SIZE, add_chunk, add_value,
+    carry_after, normalise, round_state,
 )
 
 cdef enum:
@@ -47,7 +47,6 @@ cdef void sum_columns(
 ) noexcept nogil:
     """Add column[row * stride + j] over n rows to the j-th of `width` states, and normalise the states."""
     cdef Py_ssize_t start = 0
-    cdef Py_ssize_t n_chunks = 0
     cdef Py_ssize_t length, i, j
     cdef const real_t* row
     while start < n:
@@ -56,11 +55,9 @@ cdef void sum_columns(
             row = column + rows[start + i] * stride
             for j in range(width):
                 chunks[j * CHUNK + i] = row[j]
-        n_chunks += 1
         for j in range(width):
             add_chunk(states + j * STATE_SIZE, chunks + j * CHUNK, length, rest)
-            if n_chunks % CHUNKS_PER_CARRY == 0:
-                normalise(states + j * STATE_SIZE)
+            carry_after(states + j * STATE_SIZE, start)
         start += length
     for j in range(width):
         normalise(states + j * STATE_SIZE)

@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length, need_range
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    STATE_SIZE, CHUNK, CHUNKS_PER_CARRY, add_chunk, add_value, normalise,
+    STATE_SIZE, CHUNK, add_chunk, add_value, carry_after, normalise,
 )
 
 cdef extern from "clustering/mutual_info.h":
@@ -45,7 +45,6 @@ cdef UInt128 add_cells(Table table, Py_ssize_t start, Py_ssize_t stop, int64_t* 
     cdef double differences[CHUNK]
     cdef Py_ssize_t first = start
     cdef Py_ssize_t i, length
-    cdef Py_ssize_t n_chunks = 0
     cdef UInt128 observed_product, expected_product, expected_sum
     expected_sum.high = 0
     expected_sum.low = 0
@@ -64,9 +63,7 @@ cdef UInt128 add_cells(Table table, Py_ssize_t start, Py_ssize_t stop, int64_t* 
         information_terms(counts, expected, differences, length)
         add_chunk(state, counts, length, expected)
         first += length
-        n_chunks += 1
-        if n_chunks % CHUNKS_PER_CARRY == 0:
-            normalise(state)
+        carry_after(state, first)
     normalise(state)
     return expected_sum
 
@@ -106,7 +103,6 @@ cdef void add_entropy_terms(
     cdef double rests[CHUNK]
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t i, length
-    cdef Py_ssize_t n_chunks = 0
     while start < n:
         length = n - start if n - start < CHUNK else CHUNK
         for i in range(length):
@@ -115,9 +111,7 @@ cdef void add_entropy_terms(
         entropy_terms(terms, rests, <double>total, length)
         add_chunk(state, terms, length, rests)
         start += length
-        n_chunks += 1
-        if n_chunks % CHUNKS_PER_CARRY == 0:
-            normalise(state)
+        carry_after(state, start)
     normalise(state)
 
 

@@ -21,7 +21,7 @@ from fastmetrics._kernels.numeric.quotient cimport (
     load_with_exactness, one_minus_quotient, product_error, two_sum,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, FM_LANES, WINDOW_LIMBS, WINDOW_SHIFTS, add_chunk_at, add_to_window, add_value, bits_of_f64,
+    CHUNK, FM_LANES, WINDOW_LIMBS, WINDOW_SHIFTS, add_chunk_at, add_to_window, add_value, carry_after, bits_of_f64,
     empty_window, exponent_of, first_limb, greatest_magnitude, normalise, write_limbs,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport BASE_EXPONENT as _BASE_EXPONENT
@@ -68,7 +68,6 @@ cdef void add_values(int64_t* state, const value_t* values, const double* weight
     cdef double* rows
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t i, length
-    cdef Py_ssize_t n_chunks = 0
     cdef int exponent = 0
     while start < n:
         length = n - start if n - start < CHUNK else CHUNK
@@ -84,9 +83,7 @@ cdef void add_values(int64_t* state, const value_t* values, const double* weight
                 chunk[i] = weights[start + i] * values[start + i]
         add_chunk_at(state, rows, length, remainders, &exponent)
         start += length
-        n_chunks += 1
-        if n_chunks % CHUNKS_PER_CARRY == 0:
-            normalise(state)
+        carry_after(state, start)
     normalise(state)
 
 
@@ -125,7 +122,6 @@ def sum_selected(const double[::1] values, const uint8_t[::1] selected, int64_t[
     cdef Py_ssize_t i, length
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t n = values.shape[0]
-    cdef Py_ssize_t n_chunks = 0
     need_length(b"state", state.shape[0], _STATE_SIZE)
     if selected.shape[0] != n:
         raise ValueError("columns have different lengths")
@@ -136,9 +132,7 @@ def sum_selected(const double[::1] values, const uint8_t[::1] selected, int64_t[
                 chunk[i] = keep_if(values[start + i], selected[start + i])
             add_chunk_at(&state[0], chunk, length, remainders, &exponent)
             start += length
-            n_chunks += 1
-            if n_chunks % CHUNKS_PER_CARRY == 0:
-                normalise(&state[0])
+            carry_after(&state[0], start)
         normalise(&state[0])
 
 

@@ -180,6 +180,12 @@ cdef inline void add_remainders(int64_t* state, double* remainders, Py_ssize_t p
             add_value(state, unsummed[i])
 
 
+cdef inline void carry_after(int64_t* state, Py_ssize_t n_read) noexcept nogil:
+    """Normalise a state once every CHUNKS_PER_CARRY chunks. n_read grows by CHUNK from one chunk to the next."""
+    if n_read // CHUNK % CHUNKS_PER_CARRY == CHUNKS_PER_CARRY - 1:
+        normalise(state)
+
+
 cdef inline void add_chunk(int64_t* state, double* values, Py_ssize_t n, double* remainders) noexcept nogil:
     """Add n <= CHUNK values. `values` and `remainders` have CHUNK elements; `values` is padded with zeros beyond n."""
     cdef double totals[2 * FM_LANES]

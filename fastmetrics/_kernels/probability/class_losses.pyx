@@ -11,7 +11,7 @@ from libc.string cimport memcpy
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length
 from fastmetrics._kernels.probability.loss_terms cimport value_t, multiply_weights
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    STATE_SIZE, CHUNK, CHUNKS_PER_CARRY, add_chunk, add_value, negative_logs, normalise,
+    STATE_SIZE, CHUNK, add_chunk, add_value, carry_after, negative_logs, normalise,
 )
 
 
@@ -137,7 +137,6 @@ def log_loss_terms(
     cdef double p
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t i, length
-    cdef Py_ssize_t n_chunks = 0
     cdef Py_ssize_t n = codes.shape[0]
     cdef double upper = 1.0 - eps
     need_length(b"n_clipped", n_clipped.shape[0], 1)
@@ -160,9 +159,7 @@ def log_loss_terms(
                 multiply_weights(chunk, &weights[start], length)
             add_chunk(&state[0], chunk, length, rest)
             start += length
-            n_chunks += 1
-            if n_chunks % CHUNKS_PER_CARRY == 0:
-                normalise(&state[0])
+            carry_after(&state[0], start)
         normalise(&state[0])
 
 
@@ -177,7 +174,6 @@ def squared_error_terms(
     cdef Py_ssize_t n = codes.shape[0] * n_classes
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t i, row, length
-    cdef Py_ssize_t n_chunks = 0
     cdef const value_t* values
     check_rows(
         codes, probabilities.shape[0], n_classes, codes.shape[0] if weights is None else weights.shape[0])
@@ -203,9 +199,7 @@ def squared_error_terms(
                     chunk[i] *= weights[(start + i) // n_classes]
             add_chunk(&state[0], chunk, length, rest)
             start += length
-            n_chunks += 1
-            if n_chunks % CHUNKS_PER_CARRY == 0:
-                normalise(&state[0])
+            carry_after(&state[0], start)
         normalise(&state[0])
 
 

@@ -13,7 +13,7 @@ from libc.string cimport memset
 from fastmetrics._kernels.numeric.length_checks cimport need_length, need_offsets
 from fastmetrics._kernels.numeric.quotient cimport DoubleDouble, divide_state, count_non_finite
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, add_value, normalise,
+    CHUNK, STATE_SIZE, add_chunk, add_value, carry_after, normalise,
 )
 
 ctypedef fused value_t:
@@ -53,7 +53,6 @@ cdef inline void add_tokens(
 ) noexcept nogil:
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t i, length, n_kept
-    cdef Py_ssize_t n_chunks = 0
     while start < n:
         length = n - start if n - start < CHUNK else CHUNK
         n_kept = load_tokens(values + start, mask + start if mask != NULL else NULL, length, chunk, token_counts)
@@ -63,9 +62,7 @@ cdef inline void add_tokens(
         else:
             add_chunk(state, chunk, n_kept, rest)
         start += length
-        n_chunks += 1
-        if n_chunks % CHUNKS_PER_CARRY == 0:
-            normalise(state)
+        carry_after(state, start)
     normalise(state)
 
 

@@ -9,7 +9,7 @@ negatives, and each probability p is first corrected to p / (p + (1 - p) / rate)
 from libc.stdint cimport int64_t, uint8_t
 
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, add_chunk, negative_logs, normalise,
+    CHUNK, add_chunk, carry_after, negative_logs, normalise,
 )
 from fastmetrics._kernels.numeric.whole_numbers cimport add_integer
 
@@ -94,7 +94,6 @@ cdef inline void log_terms(
     cdef double rest[CHUNK]
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t length
-    cdef Py_ssize_t n_chunks = 0
     cdef int64_t clipped
     while start < n:
         length = n - start if n - start < CHUNK else CHUNK
@@ -108,9 +107,7 @@ cdef inline void log_terms(
             multiply_weights(chunk, weights + start, length)
         add_chunk(state, chunk, length, rest)
         start += length
-        n_chunks += 1
-        if n_chunks % CHUNKS_PER_CARRY == 0:
-            normalise(state)
+        carry_after(state, start)
     normalise(state)
 
 
@@ -132,7 +129,6 @@ cdef inline void squared_errors(
     cdef int64_t totals[2]
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t length
-    cdef Py_ssize_t n_chunks = 0
     cdef int remainder
     while start < n:
         length = n - start if n - start < CHUNK else CHUNK
@@ -155,9 +151,7 @@ cdef inline void squared_errors(
                 multiply_weights(chunk, weights + start, length)
             add_chunk(state, chunk, length, rest)
         start += length
-        n_chunks += 1
-        if n_chunks % CHUNKS_PER_CARRY == 0:
-            normalise(state)
+        carry_after(state, start)
     normalise(state)
 
 
@@ -168,7 +162,6 @@ cdef inline void add_probabilities(
     cdef double rest[CHUNK]
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t length
-    cdef Py_ssize_t n_chunks = 0
     while start < n:
         length = n - start if n - start < CHUNK else CHUNK
         if not load_probabilities(probabilities + start, length, rate, chunk):
@@ -178,9 +171,7 @@ cdef inline void add_probabilities(
             multiply_weights(chunk, weights + start, length)
         add_chunk(state, chunk, length, rest)
         start += length
-        n_chunks += 1
-        if n_chunks % CHUNKS_PER_CARRY == 0:
-            normalise(state)
+        carry_after(state, start)
     normalise(state)
 
 

@@ -14,7 +14,7 @@ from fastmetrics._kernels.probability.loss_terms cimport (
     multiply_weights, squared_errors, squared_errors_f64, value_t, write_outcomes,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, add_value, negative_logs, normalise,
+    CHUNK, STATE_SIZE, add_chunk, add_value, carry_after, negative_logs, normalise,
 )
 from fastmetrics._kernels.numeric.whole_numbers cimport divide_by_count
 
@@ -240,7 +240,6 @@ def likelihood_terms(
     cdef double rest[CHUNK]
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t i, length
-    cdef Py_ssize_t n_chunks = 0
     cdef Py_ssize_t n = values.shape[0]
     cdef int64_t clipped
     cdef int bad = 0
@@ -266,9 +265,7 @@ def likelihood_terms(
             if not bad:
                 add_chunk(&state[0], chunk, length, rest)
             start += length
-            n_chunks += 1
-            if n_chunks % CHUNKS_PER_CARRY == 0:
-                normalise(&state[0])
+            carry_after(&state[0], start)
         normalise(&state[0])
         if bad:
             problem[0] = 1

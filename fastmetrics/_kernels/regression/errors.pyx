@@ -22,8 +22,8 @@ from fastmetrics._kernels.columns.real_columns cimport (
     load_matrix, load_rows, load_tile, need_rows, open_columns, open_short_columns, prefetch_rows, rows_side_by_side,
 )
 from fastmetrics._kernels.numeric.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, FM_LANES, GUARD_BITS, HEADROOM, LEVEL_BITS, STATE_SIZE, add_chunk_at, add_value,
-    normalise,
+    CHUNK, FM_LANES, GUARD_BITS, HEADROOM, LEVEL_BITS, STATE_SIZE, add_chunk_at, add_value,
+    carry_after, normalise,
 )
 
 cdef extern from "regression/error_terms.h":
@@ -108,7 +108,6 @@ cdef int add_terms(
     cdef const double* y_rows
     cdef const double* p_rows
     cdef Py_ssize_t length, ahead
-    cdef Py_ssize_t n_chunks = 0
     cdef int inexact = 0
     cdef int outside = 0
     cdef int64_t before = count_non_finite(state)
@@ -139,9 +138,7 @@ cdef int add_terms(
                 kind, parameter, y_rows, p_rows, NULL if weights == NULL else weights + start, length, y_scratch, state,
                 &exponent)
         start += length
-        n_chunks += 1
-        if n_chunks % CHUNKS_PER_CARRY == 0:
-            normalise(state)
+        carry_after(state, start)
     normalise(state)
     return flags_of(before, count_non_finite(state), outside, inexact)
 

@@ -20,7 +20,7 @@ from fastmetrics._kernels.exchange.partition_groups cimport (
 from fastmetrics._kernels.numeric.quotient cimport (
     DoubleDouble, load_double_double, divide_state, divide_double_doubles, two_sum, count_non_finite,
 )
-from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, normalise
+from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, carry_after, normalise
 from fastmetrics._kernels.numeric.table_hash cimport use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
 
@@ -67,7 +67,6 @@ cdef void sum_exactly(int64_t* state, const double* values, Py_ssize_t n) noexce
     cdef double rest[CHUNK]
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t i, length
-    cdef Py_ssize_t n_chunks = 0
     memset(state, 0, STATE_SIZE * sizeof(int64_t))
     while start < n:
         length = n - start if n - start < CHUNK else CHUNK
@@ -75,9 +74,7 @@ cdef void sum_exactly(int64_t* state, const double* values, Py_ssize_t n) noexce
             chunk[i] = values[start + i]
         add_chunk(state, chunk, length, rest)
         start += length
-        n_chunks += 1
-        if n_chunks % CHUNKS_PER_CARRY == 0:
-            normalise(state)
+        carry_after(state, start)
     normalise(state)
 
 

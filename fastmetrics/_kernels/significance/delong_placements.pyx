@@ -29,7 +29,7 @@ from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
 from fastmetrics._kernels.numeric.length_checks cimport need_below, need_length
 from fastmetrics._kernels.numeric.table_hash cimport table_hash, use_table_seeds
 from fastmetrics._kernels.numeric.table_seeds import SEEDS as _SEEDS
-from fastmetrics._kernels.sweep.rank_table cimport key_t, sort_keys
+from fastmetrics._kernels.sweep.rank_table cimport first_not_below, key_t, sort_keys
 
 use_table_seeds(_SEEDS)
 
@@ -232,7 +232,7 @@ cdef inline void find_slots(
     cdef key_t low = <key_t>mapping.low
     cdef key_t high = <key_t>mapping.high
     cdef uint32_t above = <uint32_t>(mapping.n_cells + 1)
-    cdef Py_ssize_t i, cell, index, length, half
+    cdef Py_ssize_t i, cell, index
     cdef key_t key, inside
     cdef bint any_unresolved
     if mapping.scale != 0:
@@ -257,14 +257,7 @@ cdef inline void find_slots(
             index = found_slots[i] >> 1
             if minority[index] < key:
                 # No search has passed the end of its cell: the next key is greater than this one.
-                length = cells[2 + cell_of[key_t](key, mapping)] - index
-                while length > 0:
-                    half = length >> 1
-                    if minority[index + half] < key:
-                        index += half + 1
-                        length -= half + 1
-                    else:
-                        length = half
+                index = first_not_below[key_t](minority, index, cells[2 + cell_of[key_t](key, mapping)], key)
                 found_slots[i] = <uint32_t>(2 * index + (minority[index] == key))
 
 

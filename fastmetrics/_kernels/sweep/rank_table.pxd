@@ -208,6 +208,20 @@ cdef inline int build_table(
     return shift
 
 
+cdef inline Py_ssize_t first_not_below(const key_t* keys, Py_ssize_t start, Py_ssize_t stop, key_t key) noexcept nogil:
+    """The first of the ascending keys start..stop that is not less than `key`, or stop."""
+    cdef Py_ssize_t half
+    cdef Py_ssize_t length = stop - start
+    while length > 0:
+        half = length >> 1
+        if keys[start + half] < key:
+            start += half + 1
+            length -= half + 1
+        else:
+            length = half
+    return start
+
+
 cdef inline uint64_t resolve_conflicts(
     const key_t* minority, Py_ssize_t n_minority, const uint32_t* cells, int shift, const key_t* conflicts, Py_ssize_t n
 ) noexcept nogil:
@@ -221,15 +235,7 @@ cdef inline uint64_t resolve_conflicts(
         cell = 1 + <Py_ssize_t>((key - low) >> shift)
         end = n_minority - <Py_ssize_t>(cells[cell] >> 2)
         begin = n_minority - <Py_ssize_t>(cells[cell - 1] >> 2)
-        lower = begin
-        length = end - begin
-        while length > 0:
-            half = length >> 1
-            if minority[lower + half] < key:
-                lower += half + 1
-                length -= half + 1
-            else:
-                length = half
+        lower = first_not_below[key_t](minority, begin, end, key)
         upper = lower
         length = end - lower
         while length > 0:

@@ -21,7 +21,9 @@ each class. Slots are 32-bit numbers, counts 64-bit numbers.
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uintptr_t
 
-from fastmetrics._kernels.sweep.rank_table cimport CONFLICT_CAPACITY, key_t, n_table_cells, sort_keys
+from fastmetrics._kernels.sweep.rank_table cimport (
+    CONFLICT_CAPACITY, first_not_below, key_t, n_table_cells, sort_keys,
+)
 
 MAX_PIVOTS = 1 << 29
 MAX_ROWS = 1 << 31
@@ -57,7 +59,7 @@ cdef inline void recount_conflicts(
     const key_t* pivots, const uint32_t* cells, int shift, const key_t* conflicts, Py_ssize_t n, uint32_t* slots
 ) noexcept nogil:
     """Move the counts of keys that share a cell with pivots from the cell's slot to their own slots."""
-    cdef Py_ssize_t i, cell, pivot_index, end, length, half
+    cdef Py_ssize_t i, cell, pivot_index, end
     cdef key_t key
     cdef key_t low = pivots[0]
     for i in range(n):
@@ -66,14 +68,7 @@ cdef inline void recount_conflicts(
         pivot_index = <Py_ssize_t>(cells[cell] >> 2)
         slots[2 * pivot_index] -= 1
         end = <Py_ssize_t>(cells[cell + 1] >> 2)
-        length = end - pivot_index
-        while length > 0:
-            half = length >> 1
-            if pivots[pivot_index + half] < key:
-                pivot_index += half + 1
-                length -= half + 1
-            else:
-                length = half
+        pivot_index = first_not_below[key_t](pivots, pivot_index, end, key)
         slots[2 * pivot_index + (pivot_index < end and pivots[pivot_index] == key)] += 1
 
 
