@@ -47,9 +47,7 @@ def is_period_or_interval(values: Any) -> bool:
 
 def objects_of(values: Any) -> np.ndarray:
     """A list as an array of its objects, as they are."""
-    out = np.empty(len(values), object)
-    out[:] = values
-    return out
+    return np.fromiter(values, object, len(values))
 
 
 def plain_numbers(values: list[Any]) -> np.ndarray | None:

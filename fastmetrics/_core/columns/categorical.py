@@ -132,9 +132,7 @@ def encode_numbers_of_python(values: np.ndarray) -> CategoricalColumn:
 def text_classes(labels: list[str]) -> np.ndarray:
     """Labels as an array of NumPy text, or of objects if a label ends with "\\0", which NumPy text would cut off."""
     if any(label.endswith("\0") for label in labels):
-        classes = np.empty(len(labels), object)
-        classes[:] = labels
-        return classes
+        return np.fromiter(labels, object, len(labels))
     return np.array(labels, dtype=np.str_)
 
 

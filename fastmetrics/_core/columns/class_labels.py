@@ -274,8 +274,7 @@ def as_column(values: np.ndarray, name: str) -> np.ndarray:
     """The array, or the only column of a matrix."""
     if values.ndim == 2 and values.shape[1] == 1:
         return values.reshape(-1)
-    if values.ndim != 1:
-        raise ValueError(f"{name} must have one dimension; found {values.ndim} (shape {values.shape})")
+    validation.check_one_dimension(values, name)
     return values
 
 

@@ -166,11 +166,15 @@ def arrow_to_numpy(values: Any, name: str) -> np.ndarray:
     return arrow_columns.numpy_values(values)
 
 
+def check_one_dimension(array: np.ndarray, name: str, error: type[Exception] = ValueError) -> None:
+    """Check that the array has one dimension."""
+    if array.ndim != 1:
+        raise error(f"{name} must have one dimension; found {array.ndim} (shape {array.shape})")
+
+
 def check_column(array: np.ndarray, name: str) -> None:
     """Check that the array has one dimension and at least one row."""
-    if array.ndim != 1:
-        error = ValueError if array.ndim else InputError
-        raise error(f"{name} must have one dimension; found {array.ndim} (shape {array.shape})")
+    check_one_dimension(array, name, ValueError if array.ndim else InputError)
     if array.shape[0] == 0:
         raise ValueError(f"{name} is empty: at least one row is needed")
 

@@ -37,12 +37,12 @@ MICROSECOND = timedelta(microseconds=1)
 SIGNS = {
     "equal": "=", "not_equal": "<>", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=",
 }  # fmt: skip
-# Primitives that are a function of Spark, and those that are short SQL of their arguments.
+# Primitives that are a function of Spark, and those that are short SQL of their arguments and options.
 FUNCTIONS = {"coalesce", "concat", "exp", "ln", "lower", "power", "upper"}
 TEMPLATES = {
     "is_null": "({} is null)", "not": "(not {})", "divide": "({} / nullif({}, 0.0D))",
     "to_double": "cast({} as double)", "to_timestamp": "cast({} as timestamp_ntz)",
-    "length": "cast(char_length({}) as bigint)",
+    "to_decimal": "cast({} as {type})", "length": "cast(char_length({}) as bigint)", "shift_days": "date_add({}, {})",
     "sqrt": "(case when {0} < 0.0D then null else sqrt({0}) end)",
 }  # fmt: skip
 ARITHMETIC = {"add": ("+", "try_add"), "subtract": ("-", "try_subtract"), "multiply": ("*", "try_multiply")}
@@ -111,7 +111,7 @@ class Writer:
         if operation in FUNCTIONS:
             return call(operation, *self.arguments(value))
         if operation in TEMPLATES:
-            return TEMPLATES[operation].format(*self.arguments(value))
+            return TEMPLATES[operation].format(*self.arguments(value), *value.options, type=sql_type(value.type))
         if operation in ARITHMETIC:
             return self.arithmetic(value, *ARITHMETIC[operation])
         method: Callable[[Primitive], str] = getattr(self, f"write_{value.operation}")
@@ -253,9 +253,6 @@ class Writer:
         first, second = self.arguments(value)
         return f"({first} % nullif({second}, {'0.0D' if value.kind == DOUBLE else '0L'}))"
 
-    def write_to_decimal(self, value: Primitive) -> str:
-        return f"cast({self.arguments(value)[0]} as {sql_type(value.type)})"
-
     def write_floor(self, value: Primitive) -> str:
         """Spark's floor and ceil are integers, which large floats are not; these have no fraction."""
         (found,) = self.arguments(value)
@@ -324,9 +321,6 @@ class Writer:
             return f"timestamp_micros({self.micros(value.arguments[0])} + ({micros}L))"
         seconds = f"cast('{micros // SECOND}.{micros % SECOND:06d}' as decimal(18, 6))"
         return f"({self.arguments(value)[0]} + make_dt_interval(0, 0, 0, {seconds}))"
-
-    def write_shift_days(self, value: Primitive) -> str:
-        return f"date_add({self.arguments(value)[0]}, {value.options[0]})"
 
     def write_date_trunc(self, value: Primitive) -> str:
         (unit,), (argument,) = value.options, value.arguments

@@ -410,8 +410,7 @@ def select_labels(
 
 def as_label_array(labels: Any) -> np.ndarray:
     selected = targets.as_target(labels, "labels")
-    if selected.ndim != 1:
-        raise validation.InputError(f"labels must have one dimension; found {selected.ndim} (shape {selected.shape})")
+    validation.check_one_dimension(selected, "labels", validation.InputError)
     return selected
 
 

@@ -408,8 +408,7 @@ def read_partition_labels(values: Any, name: str) -> PartitionLabels:
     target = class_labels.read_labels(values, name)
     if isinstance(target, categorical.CategoricalColumn):
         return from_categorical(target)
-    if target.ndim != 1:
-        raise ValueError(f"{name} must have one dimension; found {target.ndim} (shape {target.shape})")
+    validation.check_one_dimension(target, name)
     kind = target.dtype.kind
     if target.shape[0] == 0:
         return from_categorical(categorical.CategoricalColumn(np.zeros(0, np.int64), target))
@@ -475,9 +474,7 @@ def encode_objects(values: np.ndarray, name: str) -> categorical.CategoricalColu
     except TypeError as error:
         check_objects(values, name)
         raise validation.InputError(f"{name} has labels without a common order: {error}") from None
-    classes = np.empty(len(code_of), object)
-    for label, code in code_of.items():
-        classes[code] = label
+    classes = np.fromiter(code_of, object, len(code_of))
     check_objects(classes, name, values)
     return categorical.CategoricalColumn(codes, classes)
 

@@ -413,9 +413,7 @@ def as_points(values: Any, name: str) -> np.ndarray:
     array = validation.as_floats(values, name)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array.reshape(-1)
-    if array.ndim != 1:
-        kind = ValueError if array.ndim else validation.InputError
-        raise kind(f"{name} must have one dimension; found {array.ndim} (shape {array.shape})")
+    validation.check_one_dimension(array, name, ValueError if array.ndim else validation.InputError)
     return array.astype(np.float64, copy=False)
 
 

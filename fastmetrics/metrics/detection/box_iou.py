@@ -122,8 +122,7 @@ def as_boxes(values: Any, name: str) -> np.ndarray:
 def as_flags(values: Any, rows: int, first: str, name: str) -> np.ndarray:
     """Return a column of bools, or of 0 and 1, as uint8. Its length must be that of the column `first`."""
     array = validation.as_array(values, name)
-    if array.ndim != 1:
-        raise ValueError(f"{name} must have one dimension; found {array.ndim} (shape {array.shape})")
+    validation.check_one_dimension(array, name)
     validation.check_lengths(rows, array.shape[0], first, name)
     if not rows:
         return np.empty(0, np.uint8)

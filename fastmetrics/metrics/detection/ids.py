@@ -39,9 +39,7 @@ def sorted_ids(ids: np.ndarray) -> np.ndarray:
     if ids.dtype != object:
         return np.unique(ids)
     unique_ids = sorted(set(ids.tolist()))
-    out = np.empty(len(unique_ids), object)
-    out[:] = unique_ids
-    return out
+    return np.fromiter(unique_ids, object, len(unique_ids))
 
 
 def check_id_list(values: Any, name: str) -> np.ndarray:

@@ -10,15 +10,14 @@ BLOCK_BYTES = 4 << 20
 KEPT_BLOCKS = 4
 
 
-class CachedBlocks(io.RawIOBase):
-    """A file object over a file with ``read_at``, which stays open."""
+class PlacedReader(io.RawIOBase):
+    """A file object that reads from a place of its own in a file, which other readers may read too."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: Any, size: int) -> None:
         super().__init__()
         self._file = file
-        self._size = int(file.size())
+        self._size = size
         self._place = 0
-        self._blocks: OrderedDict[int, bytes] = OrderedDict()
 
     def readable(self) -> bool:
         return True
@@ -35,6 +34,14 @@ class CachedBlocks(io.RawIOBase):
             raise OSError(f"a place before the beginning of the file: {place}")
         self._place = place
         return place
+
+
+class CachedBlocks(PlacedReader):
+    """A file object over a file with ``read_at``, which stays open."""
+
+    def __init__(self, file: Any) -> None:
+        super().__init__(file, int(file.size()))
+        self._blocks: OrderedDict[int, bytes] = OrderedDict()
 
     def read(self, size: int | None = -1) -> bytes:
         """At most `size` bytes from the present place."""

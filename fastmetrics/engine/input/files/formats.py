@@ -97,7 +97,7 @@ def find_format(data_file: DataFile, options: InputOptions = NO_INPUT_OPTIONS) -
         name = SUFFIXES[suffix]
     if isinstance(data_file, OpenedFile | StreamFile):
         first = data_file.first_bytes()
-        compression = find_compression(first)
+        compression = find_beginning(first, COMPRESSED_BYTES)
         name = name or recognise_format(first, compression, data_file.path, options.format_options)
     elif name is None and (not data_file.is_local or os.path.isfile(data_file.address)):
         name = recognise_stored(data_file)  # Spark may write files without a suffix
@@ -110,7 +110,7 @@ def recognise_stored(data_file: DataFile) -> str | None:
     """The format of a file whose first bytes are those of a format that is not text."""
     with name_path_in_errors(data_file), data_file.open_file() as opened:
         first = opened.read(max(map(len, FIRST_BYTES)))
-    return next((name for magic, name in FIRST_BYTES.items() if first.startswith(magic)), None)
+    return find_beginning(first, FIRST_BYTES)
 
 
 def split_compression(name: str) -> tuple[str, str | None]:
@@ -121,9 +121,9 @@ def split_compression(name: str) -> tuple[str, str | None]:
     return name, None
 
 
-def find_compression(first: bytes) -> str | None:
-    """The compression of a file that begins with these bytes."""
-    return next((name for magic, name in COMPRESSED_BYTES.items() if first.startswith(magic)), None)
+def find_beginning(first: bytes, names: Mapping[bytes, str]) -> str | None:
+    """The name of the beginning that a file with these first bytes has."""
+    return next((name for magic, name in names.items() if first.startswith(magic)), None)
 
 
 def recognise_format(
@@ -134,9 +134,8 @@ def recognise_format(
         first = decompress_beginning(first, compression)
         if not first:
             raise ValueError(f"{path} is empty, or its beginning does not tell its format; name it: format='csv'")
-    for magic, name in FIRST_BYTES.items():
-        if first.startswith(magic):
-            return name
+    if (name := find_beginning(first, FIRST_BYTES)) is not None:
+        return name
     if not first:
         raise ValueError(f"{path} is empty")
     given = (format_options or {}).get("encoding")

@@ -21,6 +21,7 @@ from typing import Any
 
 from fastmetrics._core.optional_imports import pyarrow as pa
 from fastmetrics.engine.input.arrow_sources import READ_ONCE
+from fastmetrics.engine.input.files.block_cache import PlacedReader
 from fastmetrics.engine.input.files.data_file import DataFile
 from fastmetrics.engine.input.temporary_copy import TemporaryCopy
 
@@ -78,26 +79,11 @@ class OpenedFile(DataFile):
             return bytes(opened.read(FIRST_BYTES))
 
 
-class SharedReader(io.RawIOBase):
+class SharedReader(PlacedReader):
     """Reads of a handle that other readers use too: each has a place of its own."""
 
     def __init__(self, file: OpenedFile) -> None:
-        super().__init__()
-        self._file = file
-        self._place = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._place
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        self._place = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._file.size}[whence]
-        return self._place
+        super().__init__(file, file.size)
 
     def read(self, size: int | None = -1) -> bytes:
         file = self._file

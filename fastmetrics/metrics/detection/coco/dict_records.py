@@ -38,9 +38,8 @@ class DictRecords:
     def column(self, name: str) -> np.ndarray:
         """Return a field as int64[n], float64[n], float64[n, 4] for boxes, or objects[n] for text."""
         if name in self.text_fields:
-            values = np.empty(len(self.rows), object)
-            values[:] = [self.as_text(row, name) for row in range(len(self.rows))]
-            return values
+            n = len(self.rows)
+            return np.fromiter((self.as_text(row, name) for row in range(n)), object, n)
         return self.columns[name]
 
     def values(self, name: str) -> list[Any]:

@@ -130,14 +130,11 @@ def encode_ids(values: Any, name: str) -> CategoricalColumn:
     encoded = categorical.encode_text_column(values, name)
     if encoded is None:
         array = validation.as_array(values, name)
-        if array.ndim != 1:
-            raise ValueError(f"{name} must have one dimension; found {array.ndim} (shape {array.shape})")
+        validation.check_one_dimension(array, name)
         encoded = encode_array(array, name)
     if encoded.classes.dtype == np.int64:
         return encoded
-    classes = np.empty(len(encoded.classes), object)
-    classes[:] = encoded.classes.tolist()
-    return CategoricalColumn(encoded.codes, classes)
+    return CategoricalColumn(encoded.codes, encoded.classes.astype(object))
 
 
 def encode_array(array: np.ndarray, name: str) -> CategoricalColumn:
@@ -206,8 +203,7 @@ def read_detections(
 def read_finite_column(values: Any, name: str) -> np.ndarray:
     """Return a column of finite numbers as float64; it may be empty."""
     array = validation.as_floats(values, name).astype(np.float64, copy=False)
-    if array.ndim != 1:
-        raise ValueError(f"{name} must have one dimension; found {array.ndim} (shape {array.shape})")
+    validation.check_one_dimension(array, name)
     check_finite(array, name + " has {value} at row {row}: finite numbers are needed")
     return array
 
