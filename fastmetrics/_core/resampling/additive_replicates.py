@@ -324,10 +324,13 @@ class JackknifeStates(AdditiveReplicates):
     alone = False
 
     def add(self, weights: Any, numbers: np.ndarray, table: UnitStateTable) -> None:
+        self.add_entries(weights.entries_of(numbers, self.replicates), table)
+
+    def add_entries(self, entries: np.ndarray, table: UnitStateTable) -> None:
+        """Add states of entries, which ascend; an entry may have several."""
         columns, values = table.nonzero_columns()
         if not columns.shape[0]:
             return
-        entries = weights.entries_of(numbers, self.replicates)
         starts = np.flatnonzero(np.append(True, entries[1:] != entries[:-1]))
         values = np.add.reduceat(values, starts, axis=0)
         rows = self.rows_of(columns)[:, None]

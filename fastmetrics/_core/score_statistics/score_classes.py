@@ -15,7 +15,8 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._kernels.resampling import score_classes as kernels
 from fastmetrics._kernels.resampling.score_classes import FIRST_BITS
 
-MOST_CLASSES = 1 << 17  # about so many are aimed at
+MOST_CLASSES = 1 << 16  # about so many are aimed at
+CROWDED = 8  # a class is divided again if it has so many times the rows that are aimed at
 MOST_BITS = 12  # by which a class is divided at a time
 WEIGHT_BITS = 30  # of the integers that stand for weights
 TERM_BITS = 30  # of the integers that stand for terms, whose greatest is below 2**TERM_BITS
@@ -64,7 +65,8 @@ class ScoreClasses:
     def divide(self, counts: np.ndarray, most: int) -> bool:
         """Divide classes that have more than a `most`-th of the rows; return whether there are any."""
         share = np.ceil(counts * (most / max(1, int(counts.sum())))).astype(np.int64)
-        bits = np.minimum(bit_length(np.maximum(share - 1, 0)), np.minimum(self.bits_left, MOST_BITS))
+        share[share <= (CROWDED if self.divisions else 1)] = 1
+        bits = np.minimum(bit_length(share - 1), np.minimum(self.bits_left, MOST_BITS))
         sizes = np.left_shift(1, bits)
         firsts = sizes.cumsum() - sizes
         left = self.bits_left - bits

@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, Output, Scratch, label_name, score_name
+from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, Output, label_name, score_name
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.resampling.additive_replicates import JackknifeUnits
 from fastmetrics._core.resampling.contributions import Contributions
-from fastmetrics._core.resampling.row_replicates import max_loaded_bytes, row_ranges
 from fastmetrics._core.score_statistics.score_classes import (
     MOST_CLASSES,
     WEIGHT_BITS,
@@ -30,7 +29,7 @@ from fastmetrics._core.score_statistics.score_classes import (
 )
 from fastmetrics._kernels.resampling import score_classes as kernels
 
-SAMPLED_ROWS = 1 << 20  # from which classes are found
+SAMPLED_ROWS = 1 << 19  # from which classes are found
 MOST_HASH = (1 << 64) - 1
 MOST_CELLS = 1 << 22  # classes of scores of all slices together
 NO_WEIGHTS: np.ndarray = np.empty(0, np.int64)
@@ -48,32 +47,21 @@ class ScoredRows(NamedTuple):
     n_threads: int
     advance: Callable[[int], Any] | None = None
 
-    def add(
-        self, names: Sequence[str], make: Callable[[], Any], add: Callable[[Any, Columns], Any], share: float = 1.0
-    ) -> list[Any]:
-        """Load columns range by range, and call add(state, columns); return the states, one of every thread.
+    def add(self, names: Sequence[str], make: Callable[[], Any], add: Callable[[Any, Columns], Any]) -> list[Any]:
+        """Load columns block by block, and call add(state, columns); return the states, one of every thread."""
+        blocks = self.store.block_readers(list(names))
 
-        With `share`, only partitions are loaded that have some of the first units in the order of hashes.
-        """
-        ranges = list(row_ranges(self.store, max_loaded_bytes(self.store))) if self.store.n_blocks else []
-        ranges = [own for own in ranges if own[0] < share * self.store.n_partitions]
-
-        def add_range(own: tuple[Any, Scratch], number: int) -> None:
-            state, scratch = own
-            start, stop, blocks = ranges[number]
-            columns = self.store.load_partitions(list(names), start, stop, scratch, blocks).columns
-            add(state, columns)
+        def add_block(state: Any, number: int) -> None:
+            add(state, blocks[number].load())
             if self.advance is not None:
-                self.advance(next(iter(columns.values())).shape[0])
+                self.advance(blocks[number].rows)
 
-        return [state for state, _ in accumulate(len(ranges), lambda: (make(), Scratch()), add_range, self.n_threads)]
+        return accumulate(len(blocks), make, add_block, self.n_threads)
 
-    def sum(
-        self, names: Sequence[str], shape: tuple[int, ...], add: Callable[[Any, Columns], Any], share: float = 1.0
-    ) -> np.ndarray:
+    def sum(self, names: Sequence[str], shape: tuple[int, ...], add: Callable[[Any, Columns], Any]) -> np.ndarray:
         """The sum over threads of an array of integers that `add(array, columns)` fills."""
         sums = np.zeros(shape, np.int64)
-        for own in self.add(names, lambda: np.zeros(shape, np.int64), add, share):
+        for own in self.add(names, lambda: np.zeros(shape, np.int64), add):
             sums += own
         return sums
 
@@ -121,7 +109,7 @@ def find_score_masses(rows: ScoredRows, sizes: Sequence[int]) -> Iterator[ScoreM
             own = columns[score] if share == 1 else columns[score][columns[HASH] <= greatest]
             counts += np.bincount(classes.of_scores(own), minlength=classes.n_classes)
 
-        return rows.sum([score] if share == 1 else [score, HASH], (classes.n_classes,), add, share)
+        return rows.sum([score] if share == 1 else [score, HASH], (classes.n_classes,), add)
 
     def count(classes: ScoreClasses) -> np.ndarray:
         share = min(1.0, SAMPLED_ROWS / max(1, int(store.partition_rows.sum())))

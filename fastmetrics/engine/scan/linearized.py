@@ -20,7 +20,9 @@ from fastmetrics._core.named_tuples import NamedTuple
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.additive_replicates import JackknifeStates, JackknifeUnits, SliceRange, new_states
 from fastmetrics._core.resampling.contributions import Contributions
+from fastmetrics._core.resampling.entry_states import add_entries, fits_in_tables
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
+from fastmetrics._core.resampling.row_replicates import RowReduction
 from fastmetrics._core.score_statistics.score_contributions import (
     ScoredRows,
     find_score_contributions,
@@ -30,6 +32,7 @@ from fastmetrics._core.state import Sums
 from fastmetrics._core.statistic import AdditiveStatistic, ColumnStatistic, GroupedStatistic, Resamplable, Value
 from fastmetrics.engine.partial.part_state import PartState
 from fastmetrics.engine.partial.slice_passes import iterate_passes
+from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.group_units import UnitsOfGroups
 from fastmetrics.engine.scan.intervals import (
@@ -155,15 +158,35 @@ def linearize(
     rest = plan if group_states is None else plan.with_statistics(hash=())
     counter = ProgressCounter(progress, part.counts.rows_kept, part.counts.rows_kept, "linearize")
     for slice_pass in iterate_passes(part):
-        if additive:
-            for slices in split_slices_by_memory(part, plan, jackknife.replicates, n_threads):
-                found = replicate_additive(part, rest, jackknife, units_of, n_threads, slices)
-                found = slice_pass.rename(found) | dict(group_states or {})
-                add_additive(errors, additive, part, states, found, jackknife, slices, n_models)
+        of_rows = states_of_entries(part, plan, jackknife, n_threads)
+        others = rest if of_rows is None else rest.with_statistics(none=())
+        for slices in split_slices_by_memory(part, plan, jackknife.replicates, n_threads) if additive else ():
+            found = replicate_additive(part, others, jackknife, units_of, n_threads, slices)
+            found = slice_pass.rename(found | (of_rows or {})) | dict(group_states or {})
+            add_additive(errors, additive, part, states, found, jackknife, slices, n_models)
         if by_score:
             add_by_score(errors, by_score, part, jackknife, n_models, n_threads)
     counter.finish()
     return errors
+
+
+def states_of_entries(
+    part: PartState, plan: Plan, units: JackknifeUnits, n_threads: int
+) -> dict[Any, JackknifeStates] | None:
+    """The states of rows by entry, of the slices of the current pass; None if `replicate_additive` has to make them."""
+    if part.unit_exchange is None or not plan.needs("none"):
+        return None
+    store = part.unit_exchange.store
+    found: dict[Any, JackknifeStates] = {}
+    reductions = [
+        RowReduction(plan.statistics["none"], part.outputs, n_slices, part.score_epsilons)
+        for n_slices in part.slice_pass.slice_counts()
+    ]
+    if not all(fits_in_tables(store, own, units) for own in reductions):
+        return None
+    for reduction in reductions:
+        found |= add_entries(store, reduction, units, n_threads)
+    return found
 
 
 def add_additive(
